@@ -1,0 +1,29 @@
+# Third-party libraries, one per purpose. All come from Debian 12.
+
+# Debian's python3-sklearn pulls in Boost 1.74's headers, which conflict with those of 1.81 that we
+# need. So ./dev setup unpacks the 1.81 packages beside the system and says where they are.
+set(MUSTER_BOOST_ROOT "$ENV{HOME}/.cache/muster/boost-1.81" CACHE PATH "Where Debian's Boost 1.81 packages are unpacked, or / for the system's")
+find_path(MUSTER_BOOST_INCLUDE boost/asio/any_completion_handler.hpp
+    PATHS ${MUSTER_BOOST_ROOT}/usr/include NO_DEFAULT_PATH)
+if(NOT MUSTER_BOOST_INCLUDE)
+    message(FATAL_ERROR "No Boost 1.81 headers below ${MUSTER_BOOST_ROOT}. Run ./dev setup, or pass -DMUSTER_BOOST_ROOT=/ where the system has libboost1.81-dev.")
+endif()
+set(_boost_lib ${MUSTER_BOOST_ROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(GTest REQUIRED)
+
+# SYSTEM keeps the libraries' own warnings out of our -Werror.
+add_library(muster_boost INTERFACE)
+target_include_directories(muster_boost SYSTEM INTERFACE ${MUSTER_BOOST_INCLUDE})
+target_compile_definitions(muster_boost INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_VISIBILITY)
+target_link_libraries(muster_boost INTERFACE Threads::Threads)
+
+add_library(muster_boost_json INTERFACE)
+target_link_libraries(muster_boost_json INTERFACE
+    muster_boost ${_boost_lib}/libboost_json.a ${_boost_lib}/libboost_container.a)
+
+add_library(muster_yaml INTERFACE)
+target_link_libraries(muster_yaml INTERFACE /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libyaml-cpp.a)

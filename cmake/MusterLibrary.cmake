@@ -1,0 +1,52 @@
+# One CMake library per folder of the house, its tests beside the code, and a link test.
+#
+#   muster_library(kube DEPENDS base LIBRARIES muster_boost_json)
+#       Sources are all *.cc of the folder and its internal/ but tests and benches.
+#       DEPENDS are folders of the house (public), LIBRARIES are third-party ones.
+#   muster_test(kube LIBRARIES ...)
+#       All *_test.cc of the folder, in one program kube_test.
+
+# The headers that almost every file needs and that cost most: compiled once per set of flags.
+add_library(muster_pch STATIC ${CMAKE_SOURCE_DIR}/cmake/pch.cc)
+target_link_libraries(muster_pch PUBLIC muster_boost_json fmt::fmt)
+target_precompile_headers(muster_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.h)
+target_compile_options(muster_pch PRIVATE -Xclang -fno-pch-timestamp)
+
+function(_muster_target target)
+    target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+    target_link_libraries(${target} PUBLIC muster_boost_json fmt::fmt)
+    target_precompile_headers(${target} REUSE_FROM muster_pch)
+    target_compile_options(${target} PRIVATE -Xclang -fno-pch-timestamp)
+endfunction()
+
+function(muster_library name)
+    cmake_parse_arguments(arg "" "" "DEPENDS;LIBRARIES;EXCLUDE" ${ARGN})
+    file(GLOB sources CONFIGURE_DEPENDS *.cc internal/*.cc)
+    list(FILTER sources EXCLUDE REGEX "(_test|_bench|_fuzz)\\.cc$")
+    foreach(pattern IN LISTS arg_EXCLUDE)
+        list(FILTER sources EXCLUDE REGEX "${pattern}")
+    endforeach()
+    add_library(muster_${name} STATIC ${sources})
+    _muster_target(muster_${name})
+    list(TRANSFORM arg_DEPENDS PREPEND muster_ OUTPUT_VARIABLE depends)
+    target_link_libraries(muster_${name} PUBLIC ${depends} ${arg_LIBRARIES})
+
+    # The link test: the whole archive and only what it declares. A hidden coupling to another
+    # folder, or a cycle, fails the build here.
+    add_executable(${name}_link_test ${CMAKE_SOURCE_DIR}/cmake/link_test.cc)
+    target_link_libraries(${name}_link_test PRIVATE
+        -Wl,--whole-archive muster_${name} -Wl,--no-whole-archive)
+    add_test(NAME ${name}_link COMMAND ${name}_link_test)
+endfunction()
+
+function(muster_test name)
+    cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
+    file(GLOB sources CONFIGURE_DEPENDS *_test.cc internal/*_test.cc)
+    if(NOT sources)
+        return()
+    endif()
+    add_executable(${name}_test ${sources})
+    _muster_target(${name}_test)
+    target_link_libraries(${name}_test PRIVATE muster_${name} ${arg_LIBRARIES} GTest::gmock GTest::gtest GTest::gtest_main)
+    add_test(NAME ${name} COMMAND ${name}_test)
+endfunction()

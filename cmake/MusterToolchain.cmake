@@ -1,0 +1,36 @@
+# Compiler, warnings, sanitizers. g++ before 14 miscompiles coroutine code that we use
+# (temporaries in the same full expression as a co_await), so it is refused here and not at run time.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
+    message(FATAL_ERROR "g++ ${CMAKE_CXX_COMPILER_VERSION} miscompiles coroutines; use clang++-19 (./dev setup installs it) or g++ 14.")
+endif()
+
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+set(MUSTER_SANITIZE "" CACHE STRING "Sanitizers, comma separated: address,undefined or thread")
+option(MUSTER_FUZZ "Build the libFuzzer targets" OFF)
+
+add_compile_options(-Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Werror)
+# Reproducible output, and ccache hits between checkouts in different folders.
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
+add_link_options(-fuse-ld=lld)
+
+if(MUSTER_SANITIZE)
+    add_compile_options(-fsanitize=${MUSTER_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${MUSTER_SANITIZE})
+endif()
+if(MUSTER_FUZZ)
+    add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+        ${CMAKE_COMMAND} -E env
+        CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
+        CCACHE_NOHASHDIR=1
+        CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+        ${CCACHE})
+endif()

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "apiserver/node_api.h"
+#include "apiserver/store.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "base/task_group.h"
+#include "kube/transport.h"
+
+namespace muster::apiserver {
+
+struct ApiServerOptions {
+    /// Changes kept for watches that resume; an older revision is answered with 410.
+    std::size_t watch_history = 10'000;
+    /// A watcher that is this far behind is ended with 410 instead of being buffered without bound.
+    std::size_t watcher_buffer = 20'000;
+    Duration bookmark_interval = std::chrono::minutes(1);
+};
+
+/// The embedded Kubernetes API: a function from a request to a response or a stream. It refuses
+/// what a real server refuses, with the same Status reason and code. It has no socket: callers reach
+/// it as a kube::Transport.
+///
+/// Owns the watch cache, the type registry and the server-side controllers (owner garbage
+/// collection, namespace deletion, CRD establishment). Starts them with start(), ends them with
+/// stop(); requests are served in between. Thread: one loop.
+class ApiServer final : public kube::Transport {
+  public:
+    ApiServer(asio::any_io_executor executor, Clock& clock, Rng& rng, std::unique_ptr<Store> store,
+              ApiServerOptions options = {});
+    ~ApiServer() override;
+
+    /// Where pod logs come from; without one they are refused. Set before start().
+    void connect_node(NodeApi& node);
+
+    /// Creates the namespaces that every cluster has and starts the controllers.
+    Task<Result<void>> start();
+    Task<void> stop();
+
+    Task<Result<kube::Response>> call(kube::Request request) override;
+    Task<Result<std::unique_ptr<kube::WatchStream>>> watch(kube::Request request) override;
+    Task<Result<std::unique_ptr<kube::TextStream>>> stream_text(kube::Request request) override;
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace muster::apiserver

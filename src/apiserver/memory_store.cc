@@ -1,0 +1,1 @@
+#include "apiserver/store.h"

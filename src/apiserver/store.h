@@ -1,0 +1,76 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/async.h"
+#include "base/result.h"
+#include "kube/json.h"
+
+namespace muster::apiserver {
+
+/// One counter for the whole store: every committed change gets the next number.
+using Revision = std::uint64_t;
+
+/// Where an object is kept. Ordered as lists are: by resource, namespace, name.
+struct StoreKey {
+    std::string resource;    ///< "pods", "pytorchjobs.kubeflow.org": kube::ResourceType::qualified()
+    std::string namespace_;  ///< empty for cluster-scoped objects
+    std::string name;
+
+    friend auto operator<=>(const StoreKey&, const StoreKey&) = default;
+};
+
+struct StoredObject {
+    StoreKey key;
+    Revision revision = 0;  ///< of its last change
+    kube::ObjectPtr object;
+};
+
+/// A committed change, in revision order. `object` null: deleted; `previous` is then the last state.
+struct StoreChange {
+    StoreKey key;
+    Revision revision = 0;
+    kube::ObjectPtr object;
+    kube::ObjectPtr previous;
+};
+
+/// What the embedded API keeps its objects in. A write is one compare-and-set; what it returns is
+/// committed. Thread: the server's loop (an implementation may work elsewhere and come back).
+class Store {
+  public:
+    virtual ~Store() = default;
+
+    /// The revision of the last committed change.
+    virtual Revision revision() const = 0;
+
+    /// Makes the stored object from the revision that it will have.
+    using Make = std::function<kube::ObjectPtr(Revision)>;
+
+    /// kAlreadyExists when the key is taken.
+    virtual Task<Result<StoredObject>> create(StoreKey key, Make make) = 0;
+    /// kNotFound when it is gone, kConflict when its revision is not `expected`.
+    virtual Task<Result<StoredObject>> update(StoreKey key, Revision expected, Make make) = 0;
+    /// The same for a removal; `make` gives the final state that watchers see. Returns it.
+    virtual Task<Result<StoredObject>> remove(StoreKey key, Revision expected, Make make) = 0;
+
+    virtual Task<Result<StoredObject>> get(StoreKey key) = 0;
+    /// All objects of a resource (in one namespace unless empty) from `after` (exclusive) on, in key
+    /// order, at most `limit` (0: all).
+    virtual Task<Result<std::vector<StoredObject>>> list(std::string resource, std::string namespace_,
+                                                         std::optional<StoreKey> after,
+                                                         std::size_t limit) = 0;
+
+    /// Called once per committed change, in revision order, after it can be read. One observer.
+    using Observer = std::function<void(const StoreChange&)>;
+    virtual void observe(Observer observer) = 0;
+};
+
+/// Objects in a map: fast, gone with the process.
+std::unique_ptr<Store> make_memory_store();
+
+}  // namespace muster::apiserver

@@ -1,0 +1,37 @@
+#include "base/fault.h"
+
+#include <functional>
+#include <string_view>
+
+#include "base/check.h"
+
+namespace muster {
+
+namespace {
+thread_local FaultPlan* g_current = nullptr;
+}
+
+FaultPlan::FaultPlan(std::uint64_t seed, double site_probability, double fire_probability)
+    : seed_(seed),
+      site_probability_(site_probability),
+      fire_probability_(fire_probability),
+      rng_(seed),
+      previous_(g_current) {
+    g_current = this;
+}
+
+FaultPlan::~FaultPlan() {
+    CHECK(g_current == this, "fault plans end in the reverse order of their start");
+    g_current = previous_;
+}
+
+FaultPlan* FaultPlan::current() { return g_current; }
+
+bool FaultPlan::fires(const char* file, std::uint32_t line) {
+    // The choice of sites depends on the seed and the place alone, not on the order of passing.
+    const std::uint64_t place = std::hash<std::string_view>{}(file) * 31 + line;
+    if (!Rng(seed_ ^ place).chance(site_probability_)) return false;
+    return rng_.chance(fire_probability_);
+}
+
+}  // namespace muster

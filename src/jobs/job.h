@@ -1,0 +1,109 @@
+#pragma once
+
+#include <boost/describe/class.hpp>
+#include <boost/json/object.hpp>
+#include <any>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kube/object_meta.h"
+#include "kube/pod.h"
+
+namespace muster::jobs {
+
+// The wire structs shared by all job kinds (training-operator v1.9, pkg/apis/kubeflow.org/v1).
+// Described as kube/'s are: JSON names follow from member names.
+
+struct SchedulingPolicy {
+    std::optional<std::int32_t> min_available;
+    std::string queue;
+    kube::ResourceList min_resources;
+    std::string priority_class;
+    std::optional<std::int32_t> schedule_timeout_seconds;
+};
+BOOST_DESCRIBE_STRUCT(SchedulingPolicy, (),
+                      (min_available, queue, min_resources, priority_class, schedule_timeout_seconds))
+
+struct RunPolicy {
+    std::string clean_pod_policy;  ///< "All", "Running", "None"; None after defaulting
+    std::optional<std::int32_t> ttl_seconds_after_finished;
+    std::optional<std::int64_t> active_deadline_seconds;
+    std::optional<std::int32_t> backoff_limit;
+    std::optional<SchedulingPolicy> scheduling_policy;
+    std::optional<bool> suspend;
+    std::string managed_by;
+};
+BOOST_DESCRIBE_STRUCT(RunPolicy, (),
+                      (clean_pod_policy, ttl_seconds_after_finished, active_deadline_seconds,
+                       backoff_limit, scheduling_policy, suspend, managed_by))
+
+struct ReplicaSpec {
+    std::optional<std::int32_t> replicas;
+    kube::PodTemplateSpec template_;
+    std::string restart_policy;  ///< "Always", "OnFailure", "Never", "ExitCode"
+};
+BOOST_DESCRIBE_STRUCT(ReplicaSpec, (), (replicas, template_, restart_policy))
+
+struct ReplicaStatus {
+    std::optional<std::int32_t> active;
+    std::optional<std::int32_t> succeeded;
+    std::optional<std::int32_t> failed;
+    std::string selector;
+
+    friend bool operator==(const ReplicaStatus&, const ReplicaStatus&) = default;
+};
+BOOST_DESCRIBE_STRUCT(ReplicaStatus, (), (active, succeeded, failed, selector))
+
+struct JobCondition {
+    std::string type;  ///< Created, Running, Restarting, Suspended, Succeeded, Failed
+    std::string status;
+    std::string reason;
+    std::string message;
+    std::string last_update_time;
+    std::string last_transition_time;
+
+    friend bool operator==(const JobCondition&, const JobCondition&) = default;
+};
+BOOST_DESCRIBE_STRUCT(JobCondition, (),
+                      (type, status, reason, message, last_update_time, last_transition_time))
+
+struct JobStatus {
+    std::vector<JobCondition> conditions;
+    std::map<std::string, ReplicaStatus> replica_statuses;
+    std::string start_time;
+    std::string completion_time;
+    std::string last_reconcile_time;
+    json::object rest;
+
+    /// True when a condition of this type has status "True".
+    bool is(std::string_view type) const;
+    bool finished() const { return is("Succeeded") || is("Failed"); }
+};
+BOOST_DESCRIBE_STRUCT(JobStatus, (),
+                      (conditions, replica_statuses, start_time, completion_time,
+                       last_reconcile_time, rest))
+
+class JobKind;
+
+/// A job of any kind, in the form that the engine works on: what all kinds share is typed, what
+/// only the kind knows is behind `extra`, which only the kind's own functions open.
+struct Job {
+    const JobKind* kind = nullptr;
+    kube::ObjectMeta metadata;
+    RunPolicy run_policy;
+    /// Replica types that the manifest names, by canonical name. Iterate with
+    /// JobKind::replica_types() where the order matters.
+    std::map<std::string, ReplicaSpec> replicas;
+    JobStatus status;
+    std::any extra;
+
+    std::int32_t total_replicas() const;
+    const ReplicaSpec* replica(const std::string& type) const {
+        auto it = replicas.find(type);
+        return it == replicas.end() ? nullptr : &it->second;
+    }
+};
+
+}  // namespace muster::jobs

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "kube/json.h"
+
+namespace muster::kube {
+
+/// The structure of an API type: which fields it has, of which types, how its lists merge. One
+/// description serves validation, pruning, defaults, strategic merge, and the CRD's OpenAPI
+/// schema, so they can't drift apart. Immutable once built and shared.
+class Schema {
+  public:
+    enum class Type { kAny, kObject, kArray, kString, kInteger, kNumber, kBoolean, kIntOrString };
+    enum class ListType { kAtomic, kSet, kMap };
+    using Ptr = std::shared_ptr<const Schema>;
+
+    Type type = Type::kAny;
+    std::string description;
+    std::string format;  ///< int32, int64, date-time, byte, quantity
+    bool nullable = false;
+    bool preserve_unknown = false;  ///< of an object: keys beyond `properties` are kept
+
+    std::map<std::string, Ptr, std::less<>> properties;  ///< of an object
+    std::vector<std::string> required;
+    Ptr additional;  ///< of a map: the schema of each value
+    Ptr items;       ///< of an array
+    ListType list_type = ListType::kAtomic;
+    std::vector<std::string> list_map_keys;
+    std::string patch_merge_key;       ///< strategic merge: merge this list by this key
+    bool patch_merge_primitive = false;  ///< strategic merge: union of a list of scalars
+    bool patch_retain_keys = false;
+
+    std::vector<std::string> enumeration;
+    std::optional<std::int64_t> minimum;
+    std::optional<std::int64_t> maximum;
+    std::string pattern;  ///< RE2 syntax, unanchored
+    std::optional<std::size_t> max_length;
+    json::value default_value;  ///< null: none
+
+    /// The field's schema, or null when the object does not know it.
+    const Schema* property(std::string_view name) const;
+    /// openAPIV3Schema, as a CustomResourceDefinition carries it.
+    json::value to_openapi() const;
+    /// The reverse, for CRDs that arrive as JSON; kInvalid names what is not structural.
+    static std::pair<Ptr, std::vector<Cause>> from_openapi(const json::value& openapi,
+                                                           const std::string& path);
+};
+
+/// An unknown key, and the known one that it probably meant ("" when none is near).
+struct UnknownField {
+    std::string path;
+    std::string nearest;
+};
+
+/// Wrong types, missing required fields, values outside enums and ranges, all of them, with field
+/// paths (`spec.containers[0].ports[1].containerPort`).
+std::vector<Cause> validate(const Schema& schema, const json::value& value,
+                            const std::string& path = {});
+/// Every key that the schema does not know.
+std::vector<UnknownField> find_unknown(const Schema& schema, const json::value& value,
+                                       const std::string& path = {});
+/// Removes those keys.
+void prune(const Schema& schema, json::value& value);
+/// Sets defaults where the parent exists and the field does not.
+void apply_defaults(const Schema& schema, json::value& value);
+
+/// The candidate at the smallest edit distance, if it is near enough to be what was meant.
+std::string nearest_name(std::string_view unknown, const std::vector<std::string>& candidates);
+
+/// The structure of a built-in kind, whole: "Pod", "Service", "ConfigMap", "Secret", "Event",
+/// "Namespace", "Node", "ServiceAccount", "Lease", "PodTemplateSpec", "ObjectMeta",
+/// "CustomResourceDefinition". Null for an unknown name.
+Schema::Ptr core_schema(std::string_view name);
+
+}  // namespace muster::kube

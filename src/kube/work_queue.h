@@ -1,0 +1,61 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/clock.h"
+#include "base/signal.h"
+#include "base/task_group.h"
+
+namespace muster::kube {
+
+/// A queue of keys that need work. A key is queued at most once, never handed to two workers at a
+/// time, and handed out again if it was added while being worked on. Delays and back-off are per
+/// key: one failing key does not slow the others. Thread: one loop.
+class WorkQueue {
+  public:
+    struct Backoff {
+        Duration first = std::chrono::milliseconds(5);
+        Duration max = std::chrono::seconds(60);
+    };
+
+    WorkQueue(Clock& clock, TaskGroup& tasks, Backoff backoff);
+    WorkQueue(Clock& clock, TaskGroup& tasks) : WorkQueue(clock, tasks, Backoff{}) {}
+
+    void add(const std::string& key);
+    /// Adds the key at `when` unless it is due earlier already.
+    void add_at(const std::string& key, Instant when);
+    void add_after(const std::string& key, Duration delay) { add_at(key, clock_.now() + delay); }
+    /// Adds after the key's back-off, which doubles with each call until forget().
+    void add_failed(const std::string& key);
+    void forget(const std::string& key) { failures_.erase(key); }
+
+    /// The next key; waits while there is none. The caller owes a done(). Throws
+    /// operation_aborted when cancelled.
+    Task<std::string> next();
+    void done(const std::string& key);
+
+    std::size_t ready() const { return ready_.size(); }
+    std::size_t delayed() const { return due_.size(); }
+
+  private:
+    Task<void> run_timer();
+
+    Clock& clock_;
+    TaskGroup& tasks_;
+    Backoff backoff_;
+    std::deque<std::string> ready_;
+    std::unordered_set<std::string> queued_;
+    std::unordered_set<std::string> working_;
+    std::unordered_map<std::string, int> failures_;
+    std::unordered_map<std::string, Instant> due_;
+    std::multimap<Instant, std::string> timers_;
+    Signal work_;
+    Signal timers_changed_;
+    bool timer_running_ = false;
+};
+
+}  // namespace muster::kube

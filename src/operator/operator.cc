@@ -1,0 +1,1 @@
+#include "operator/operator.h"

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "base/task_group.h"
+#include "kube/transport.h"
+
+namespace muster::operators {
+
+struct OperatorOptions {
+    std::string namespace_;  ///< empty: all namespaces
+    int workers = 4;         ///< jobs worked on at a time
+    int parallel_writes = 32;  ///< requests in flight for one job
+};
+
+/// Brings the pods, services and status of every job to what its manifest says: informers feed a
+/// table, a pure planner compares, an executor writes. Level-triggered and crash-only: all state is
+/// in the API.
+///
+/// start() returns once the caches are full; stop() ends all work. Thread: one loop.
+class Operator {
+  public:
+    Operator(asio::any_io_executor executor, kube::Transport& transport, Clock& clock, Rng& rng,
+             OperatorOptions options = {});
+    ~Operator();
+
+    Task<Result<void>> start();
+    Task<void> stop();
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace muster::operators

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "base/task_group.h"
+#include "kube/client.h"
+
+namespace muster::runtime {
+
+enum class SandboxMode {
+    kAuto,        ///< namespaces where the kernel allows them, else none with a notice
+    kNamespaces,  ///< or fail to start
+    kNone,        ///< one shared network, 127.x addresses
+};
+
+struct NodeOptions {
+    std::string name = "localhost";
+    SandboxMode sandbox = SandboxMode::kAuto;
+    /// Scratch space of this node (volumes, hosts files, logs of pods); made by the caller, 0700.
+    std::filesystem::path state_dir;
+    /// Where containers start that name no workingDir.
+    std::filesystem::path working_dir;
+    /// The base environment of every container (PATH, HOME, ... of the caller).
+    std::vector<std::string> environment;
+    /// A path of the image -> a directory of this machine that stands in for it.
+    std::map<std::filesystem::path, std::filesystem::path> mounts;
+    /// CPUs and bytes that pods may request together; 0: what the machine has.
+    double cpus = 0;
+    std::uint64_t memory_bytes = 0;
+};
+
+/// The node of a single machine: takes pods that are bound to it (and binds those that wait for a
+/// node), runs their containers as supervised processes, and reports as a kubelet does.
+///
+/// All processes of a pod descend from its init, which ends when this process ends: whatever way
+/// `muster` goes, nothing is left over. Thread: one loop.
+class Node {
+  public:
+    /// Probes what the kernel allows; an error says what is missing and what to do.
+    static Result<std::unique_ptr<Node>> create(asio::any_io_executor executor,
+                                                kube::Transport& transport, Clock& clock, Rng& rng,
+                                                NodeOptions options);
+    ~Node();
+
+    /// Registers the node and starts taking pods.
+    Task<Result<void>> start();
+    /// Ends every pod (SIGKILL, no grace: delete the pods first for a gentle end) and waits.
+    Task<void> stop();
+
+    Task<Result<std::unique_ptr<kube::TextStream>>> logs(std::string namespace_, std::string pod,
+                                                         kube::LogOptions options);
+
+    /// One line about how pods are isolated here and why ("namespaces", "none: the kernel forbids
+    /// ..."), for people.
+    const std::string& sandbox_notice() const;
+
+  private:
+    struct Impl;
+    explicit Node(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+/// True when this process was started as a pod's init; main() calls it before anything else and, if
+/// so, returns run_pod_init().
+bool is_pod_init(int argc, char** argv);
+int run_pod_init(int argc, char** argv);
+
+}  // namespace muster::runtime
