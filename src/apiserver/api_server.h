@@ -21,8 +21,8 @@ struct ApiServerOptions {
 };
 
 /// The embedded Kubernetes API: a function from a request to a response or a stream. It refuses
-/// what a real server refuses, with the same Status reason and code. It has no socket: callers reach
-/// it as a kube::Transport.
+/// what a real server refuses, with the same Status reason and code. It has no socket: callers
+/// reach it as a kube::Transport.
 ///
 /// Owns the watch cache, the type registry and the server-side controllers (owner garbage
 /// collection, namespace deletion, CRD establishment). Starts them with start(), ends them with

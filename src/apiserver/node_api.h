@@ -16,8 +16,8 @@ class NodeApi {
   public:
     virtual ~NodeApi() = default;
 
-    /// The log of one container; `options.container` is set. kBadRequest with kubectl's wording when
-    /// the container has not started.
+    /// The log of one container; `options.container` is set. kBadRequest with kubectl's wording
+    /// when the container has not started.
     virtual Task<Result<std::unique_ptr<kube::TextStream>>> logs(std::string namespace_,
                                                                  std::string pod,
                                                                  kube::LogOptions options) = 0;

@@ -18,7 +18,7 @@ using Revision = std::uint64_t;
 
 /// Where an object is kept. Ordered as lists are: by resource, namespace, name.
 struct StoreKey {
-    std::string resource;    ///< "pods", "pytorchjobs.kubeflow.org": kube::ResourceType::qualified()
+    std::string resource;  ///< "pods", "pytorchjobs.kubeflow.org": kube::ResourceType::qualified()
     std::string namespace_;  ///< empty for cluster-scoped objects
     std::string name;
 
@@ -31,7 +31,8 @@ struct StoredObject {
     kube::ObjectPtr object;
 };
 
-/// A committed change, in revision order. `object` null: deleted; `previous` is then the last state.
+/// A committed change, in revision order. `object` null: deleted; `previous` is then the last
+/// state.
 struct StoreChange {
     StoreKey key;
     Revision revision = 0;
@@ -59,9 +60,10 @@ class Store {
     virtual Task<Result<StoredObject>> remove(StoreKey key, Revision expected, Make make) = 0;
 
     virtual Task<Result<StoredObject>> get(StoreKey key) = 0;
-    /// All objects of a resource (in one namespace unless empty) from `after` (exclusive) on, in key
-    /// order, at most `limit` (0: all).
-    virtual Task<Result<std::vector<StoredObject>>> list(std::string resource, std::string namespace_,
+    /// All objects of a resource (in one namespace unless empty) from `after` (exclusive) on, in
+    /// key order, at most `limit` (0: all).
+    virtual Task<Result<std::vector<StoredObject>>> list(std::string resource,
+                                                         std::string namespace_,
                                                          std::optional<StoreKey> after,
                                                          std::size_t limit) = 0;
 

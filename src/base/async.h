@@ -10,7 +10,8 @@ namespace muster {
 namespace asio = boost::asio;
 
 /// What every coroutine of ours returns. Parameters of coroutines are values, or references to
-/// things that outlive the task group that runs them: anything else dangles at the first suspension.
+/// things that outlive the task group that runs them: anything else dangles at the first
+/// suspension.
 template <class T>
 using Task = asio::awaitable<T>;
 

@@ -9,8 +9,8 @@ namespace muster {
 
 /// Aborts on a state that can't be, in every build. Never for input or for the environment: those
 /// are errors.
-#define CHECK(condition, why)                                                                 \
-    do {                                                                                      \
-        if (!(condition)) [[unlikely]]                                                        \
-            ::muster::check_failed(__FILE__, __LINE__, #condition, why);                      \
+#define CHECK(condition, why)                                            \
+    do {                                                                 \
+        if (!(condition)) [[unlikely]]                                   \
+            ::muster::check_failed(__FILE__, __LINE__, #condition, why); \
     } while (false)

@@ -9,22 +9,38 @@ namespace muster {
 
 std::string_view to_string(Code code) {
     switch (code) {
-        case Code::kBadRequest: return "BadRequest";
-        case Code::kNotFound: return "NotFound";
-        case Code::kAlreadyExists: return "AlreadyExists";
-        case Code::kConflict: return "Conflict";
-        case Code::kGone: return "Gone";
-        case Code::kInvalid: return "Invalid";
-        case Code::kUnauthorized: return "Unauthorized";
-        case Code::kForbidden: return "Forbidden";
-        case Code::kMethodNotAllowed: return "MethodNotAllowed";
-        case Code::kUnsupported: return "Unsupported";
-        case Code::kTooLarge: return "TooLarge";
-        case Code::kTooManyRequests: return "TooManyRequests";
-        case Code::kTimeout: return "Timeout";
-        case Code::kUnavailable: return "Unavailable";
-        case Code::kCancelled: return "Cancelled";
-        case Code::kInternal: return "Internal";
+        case Code::kBadRequest:
+            return "BadRequest";
+        case Code::kNotFound:
+            return "NotFound";
+        case Code::kAlreadyExists:
+            return "AlreadyExists";
+        case Code::kConflict:
+            return "Conflict";
+        case Code::kGone:
+            return "Gone";
+        case Code::kInvalid:
+            return "Invalid";
+        case Code::kUnauthorized:
+            return "Unauthorized";
+        case Code::kForbidden:
+            return "Forbidden";
+        case Code::kMethodNotAllowed:
+            return "MethodNotAllowed";
+        case Code::kUnsupported:
+            return "Unsupported";
+        case Code::kTooLarge:
+            return "TooLarge";
+        case Code::kTooManyRequests:
+            return "TooManyRequests";
+        case Code::kTimeout:
+            return "Timeout";
+        case Code::kUnavailable:
+            return "Unavailable";
+        case Code::kCancelled:
+            return "Cancelled";
+        case Code::kInternal:
+            return "Internal";
     }
     return "Internal";
 }

@@ -11,21 +11,21 @@ namespace muster {
 /// What kind of failure it is. The set mirrors the `reason` of a Kubernetes Status; a code exists
 /// only if some caller acts on it, and everything else is in the message.
 enum class Code {
-    kBadRequest,       ///< the request itself can't be understood
+    kBadRequest,  ///< the request itself can't be understood
     kNotFound,
     kAlreadyExists,
-    kConflict,         ///< optimistic concurrency lost: read again and retry
-    kGone,             ///< the revision asked for is too old: list again
-    kInvalid,          ///< understood and refused; `causes` name the fields
+    kConflict,  ///< optimistic concurrency lost: read again and retry
+    kGone,      ///< the revision asked for is too old: list again
+    kInvalid,   ///< understood and refused; `causes` name the fields
     kUnauthorized,
     kForbidden,
     kMethodNotAllowed,
-    kUnsupported,      ///< media type or feature that is not served
+    kUnsupported,  ///< media type or feature that is not served
     kTooLarge,
     kTooManyRequests,  ///< retry after `retry_after`
     kTimeout,
-    kUnavailable,      ///< the other side is away; the request had no effect
-    kCancelled,        ///< our own stop; never swallowed, never logged as an error
+    kUnavailable,  ///< the other side is away; the request had no effect
+    kCancelled,    ///< our own stop; never swallowed, never logged as an error
     kInternal,
 };
 

@@ -5,8 +5,8 @@
 namespace muster {
 
 Instant RealClock::now() const {
-    return Instant(std::chrono::duration_cast<Duration>(
-        std::chrono::steady_clock::now().time_since_epoch()));
+    return Instant(
+        std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch()));
 }
 
 WallTime RealClock::wall_now() const {

@@ -50,12 +50,12 @@ void SimClock::advance_to(Instant time) {
     now_ = std::max(now_, time);
 }
 
-void SimClock::complete(std::map<Key, Sleeper>::iterator sleeper,
-                        boost::system::error_code error) {
+void SimClock::complete(std::map<Key, Sleeper>::iterator sleeper, boost::system::error_code error) {
     Sleeper woken = std::move(sleeper->second);
     sleepers_.erase(sleeper);
-    asio::post(woken.executor,
-               [handler = std::move(woken.handler), error]() mutable { std::move(handler)(error); });
+    asio::post(woken.executor, [handler = std::move(woken.handler), error]() mutable {
+        std::move(handler)(error);
+    });
 }
 
 void run_simulation(asio::io_context& context, SimClock& clock, Instant until) {

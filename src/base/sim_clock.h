@@ -22,7 +22,9 @@ class SimClock final : public Clock {
         : wall_start_(start) {}
 
     Instant now() const override { return now_; }
-    WallTime wall_now() const override { return wall_start_ + now_.time_since_epoch() + wall_skew_; }
+    WallTime wall_now() const override {
+        return wall_start_ + now_.time_since_epoch() + wall_skew_;
+    }
     Task<void> sleep_until(Instant deadline) override;
 
     /// The next wake-up, or Instant::max() when nobody sleeps.

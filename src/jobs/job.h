@@ -1,8 +1,8 @@
 #pragma once
 
+#include <any>
 #include <boost/describe/class.hpp>
 #include <boost/json/object.hpp>
-#include <any>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,7 +24,8 @@ struct SchedulingPolicy {
     std::optional<std::int32_t> schedule_timeout_seconds;
 };
 BOOST_DESCRIBE_STRUCT(SchedulingPolicy, (),
-                      (min_available, queue, min_resources, priority_class, schedule_timeout_seconds))
+                      (min_available, queue, min_resources, priority_class,
+                       schedule_timeout_seconds))
 
 struct RunPolicy {
     std::string clean_pod_policy;  ///< "All", "Running", "None"; None after defaulting

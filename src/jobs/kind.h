@@ -53,15 +53,15 @@ class JobKind {
   public:
     // --- names on the wire
     kube::ResourceType resource;
-    std::string replicas_field;       ///< "pytorchReplicaSpecs"
+    std::string replicas_field;              ///< "pytorchReplicaSpecs"
     std::vector<ReplicaType> replica_types;  ///< in the order in which the engine visits them
-    std::string container_name;       ///< the mandatory container
+    std::string container_name;              ///< the mandatory container
     std::string port_name;
     std::int32_t port = 0;
     std::string default_restart_policy;
     bool scale_subresource = false;
-    bool status_selector = false;     ///< replicaStatuses carry the selector
-    kube::Schema::Ptr spec_schema;    ///< of `.spec`
+    bool status_selector = false;   ///< replicaStatuses carry the selector
+    kube::Schema::Ptr spec_schema;  ///< of `.spec`
 
     // --- pure functions; all but `parse` get a defaulted job
     /// From JSON without defaults. Wrong types are kBadRequest with all causes.

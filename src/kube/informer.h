@@ -28,8 +28,7 @@ class Informer {
     /// nullopt drops the object from the cache (a projection that can't be made is logged there).
     using Project = std::function<std::optional<T>(const json::value&)>;
     /// `before` null: it is new; `after` null: it is gone. Called for every change, in order.
-    using Handler =
-        std::function<void(const std::string& key, const T* before, const T* after)>;
+    using Handler = std::function<void(const std::string& key, const T* before, const T* after)>;
 
     Informer(Client& client, Clock& clock, Rng& rng, ResourceType type, ListOptions options,
              Project project)

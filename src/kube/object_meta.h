@@ -55,7 +55,7 @@ struct ObjectMeta {
 };
 BOOST_DESCRIBE_STRUCT(ObjectMeta, (),
                       (name, generate_name, namespace_, uid, resource_version, generation,
-                       creation_timestamp, deletion_timestamp, deletion_grace_period_seconds, labels,
-                       annotations, owner_references, finalizers, rest))
+                       creation_timestamp, deletion_timestamp, deletion_grace_period_seconds,
+                       labels, annotations, owner_references, finalizers, rest))
 
 }  // namespace muster::kube

@@ -35,7 +35,7 @@ class Schema {
     Ptr items;       ///< of an array
     ListType list_type = ListType::kAtomic;
     std::vector<std::string> list_map_keys;
-    std::string patch_merge_key;       ///< strategic merge: merge this list by this key
+    std::string patch_merge_key;         ///< strategic merge: merge this list by this key
     bool patch_merge_primitive = false;  ///< strategic merge: union of a list of scalars
     bool patch_retain_keys = false;
 

@@ -11,8 +11,8 @@
 namespace muster::operators {
 
 struct OperatorOptions {
-    std::string namespace_;  ///< empty: all namespaces
-    int workers = 4;         ///< jobs worked on at a time
+    std::string namespace_;    ///< empty: all namespaces
+    int workers = 4;           ///< jobs worked on at a time
     int parallel_writes = 32;  ///< requests in flight for one job
 };
 
