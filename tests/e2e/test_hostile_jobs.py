@@ -1,0 +1,68 @@
+"""Jobs that hang, fork, go silent or shout: a clear condition and a running muster."""
+
+import os
+import resource
+
+from conftest import pytorchjob
+
+
+def test_a_daemon_that_keeps_the_output_open_does_not_block_the_end(muster):
+    script = "(setsid sleep 1000 &); echo done; exit 0"
+    finished = muster.run("run", muster.write("job.yaml", pytorchjob("daemon", script)), limit=30)
+    assert finished.status == 0, finished
+    assert "done" in finished.text
+    assert not muster.processes()
+
+
+def test_a_container_that_closes_its_outputs(muster):
+    script = "echo before; exec 1>&- 2>&-; sleep 0.2; exit 3"
+    finished = muster.run("run", muster.write("job.yaml", pytorchjob("silent", script)), limit=30)
+    assert finished.status == 3, finished
+    assert "before" in finished.text
+
+
+def test_a_gigabyte_on_one_line(muster, tmp_path):
+    # The log is kept in a file; muster itself must not hold it.
+    script = "head -c 1000000000 /dev/zero | tr '\\0' x; echo; echo the end; exit 0"
+    path = muster.write("job.yaml", pytorchjob("loud", script))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    running = muster.start("run", path, "--quiet")
+    peak = 0
+    while running.process.poll() is None:
+        try:
+            with open(f"/proc/{running.process.pid}/status") as status:
+                for line in status:
+                    if line.startswith("VmHWM"):
+                        peak = max(peak, int(line.split()[1]))
+        except (FileNotFoundError, ProcessLookupError):
+            break
+        os.sched_yield()
+    finished = running.finish()
+    assert finished.status == 0, finished
+    assert peak < 120_000, f"muster held {peak} KiB"
+    assert before >= 0
+
+
+def test_the_job_runs_on_when_it_writes_more_than_a_pipe_holds_and_ends_at_once(muster):
+    script = "seq 1 200000; exit 0"
+    finished = muster.run("run", muster.write("job.yaml", pytorchjob("burst", script)), limit=60)
+    assert finished.status == 0, finished
+    assert "200000" in finished.text
+    assert finished.text.count("\n") >= 200000
+
+
+def test_a_program_that_does_not_exist_starts_nothing(muster):
+    text = pytorchjob("nowhere", "true").replace('command: ["sh", "-c"]', 'command: ["no-such-program"]')
+    finished = muster.run("run", muster.write("job.yaml", text), limit=30)
+    assert finished.status == 2, finished
+    assert "no-such-program" in finished.text
+    assert "PATH" in finished.text
+
+
+def test_a_container_without_a_command_is_refused(muster):
+    text = "\n".join(line for line in pytorchjob("bare", "true").splitlines()
+                     if "command:" not in line)
+    text = text[:text.index("            args:")]
+    finished = muster.run("run", muster.write("job.yaml", text), limit=30)
+    assert finished.status == 2, finished
+    assert "command" in finished.text

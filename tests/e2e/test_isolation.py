@@ -1,0 +1,91 @@
+"""Pods are apart as on a cluster: two jobs on the same port never meet."""
+
+import os
+import textwrap
+
+import pytest
+
+from conftest import pytorchjob
+
+# Listens on the default port on every address, as torch's store does; each client must meet the
+# server of its own job.
+SERVER = """
+python3 - <<'END'
+import os, socket
+listener = socket.socket()
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+listener.bind(("", int(os.environ["MASTER_PORT"])))
+listener.listen()
+for _ in range(2):
+    peer, address = listener.accept()
+    peer.sendall(os.environ["JOB"].encode())
+    peer.close()
+END
+"""
+CLIENT = """
+python3 - <<'END'
+import os, socket, time
+for attempt in range(400):
+    try:
+        peer = socket.create_connection((os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])), 2)
+        break
+    except OSError:
+        time.sleep(0.02)
+answer = peer.recv(100).decode()
+print("asked", os.environ["JOB"], "met", answer)
+assert answer == os.environ["JOB"]
+END
+"""
+
+
+def two_jobs():
+    jobs = []
+    for name in ("red", "blue"):
+        jobs.append(pytorchjob(name, f"export JOB={name}\n" + SERVER, 2, f"export JOB={name}\n" + CLIENT))
+    return "---\n".join(jobs)
+
+
+def test_two_jobs_at_once_on_the_same_default_port(muster):
+    finished = muster.run("run", muster.write("jobs.yaml", two_jobs()), limit=60)
+    assert finished.status == 0, finished
+    assert finished.text.count("asked red met red") == 2, finished
+    assert finished.text.count("asked blue met blue") == 2, finished
+
+
+def test_two_jobs_on_one_port_take_turns_where_the_network_is_shared(muster):
+    finished = muster.run("run", muster.write("jobs.yaml", two_jobs()), "--sandbox", "none", limit=60)
+    assert finished.status == 0, finished
+    assert finished.text.count("asked red met red") == 2, finished
+    assert finished.text.count("asked blue met blue") == 2, finished
+
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="namespaces as root: not root here")
+
+
+@needs_root
+def test_each_pod_has_its_own_names_interfaces_and_processes(muster):
+    script = textwrap.dedent("""
+        echo "hostname $(hostname)"
+        echo "interfaces $(ls /sys/class/net | tr '\\n' ' ')"
+        echo "first $(cat /proc/1/comm) mine $$"
+        echo "address $(getent hosts $(hostname) | cut -d' ' -f1)"
+        echo "tmp $(ls /tmp | wc -l)"; touch /tmp/mine
+        getent hosts apart-master-0 && getent hosts apart-master-0.default.svc.cluster.local
+        exit 0
+    """)
+    finished = muster.run("run", muster.write("job.yaml", pytorchjob("apart", script, 1, script)), limit=30)
+    assert finished.status == 0, finished
+    for pod in ("apart-master-0", "apart-worker-0"):
+        assert f"hostname {pod}" in finished.text, finished
+    assert "eth0" in finished.text and "lo" in finished.text
+    assert finished.text.count("tmp 0") == 2, finished
+
+
+@needs_root
+def test_a_pod_cannot_see_the_machines_processes(muster):
+    script = "ps -e -o pid= 2>/dev/null | wc -l || true; ls -d /proc/[0-9]* | wc -l"
+    finished = muster.run("run", muster.write("job.yaml", pytorchjob("alone", script)), limit=30)
+    assert finished.status == 0, finished
+    counts = [int(line.split()[-1]) for line in finished.text.splitlines()
+              if line.split() and line.split()[-1].isdigit() and "alone-master-0" in line]
+    assert counts and min(counts) < 10, finished
