@@ -5,6 +5,12 @@
 #       DEPENDS are folders of the house (public), LIBRARIES are third-party ones.
 #   muster_test(kube LIBRARIES ...)
 #       All *_test.cc of the folder, in one program kube_test.
+#   muster_fuzz(quantity fuzz/quantity_fuzz.cc LIBRARIES muster_kube)
+#       A fuzz target (LLVMFuzzerTestOneInput) and its corpus, the files of fuzz/corpus/quantity.
+#       The test quantity_fuzz_corpus replays the corpus in every build; with MUSTER_FUZZ there is
+#       also quantity_fuzz, which searches for new inputs:
+#           cmake --preset asan -B build/fuzz -DMUSTER_FUZZ=ON && ninja -C build/fuzz quantity_fuzz
+#           build/fuzz/src/kube/quantity_fuzz -max_total_time=60 NEW_INPUTS src/kube/fuzz/corpus/quantity
 
 # The headers that almost every file needs and that cost most: compiled once per set of flags.
 add_library(muster_pch STATIC ${CMAKE_SOURCE_DIR}/cmake/pch.cc)
@@ -49,4 +55,22 @@ function(muster_test name)
     _muster_target(${name}_test)
     target_link_libraries(${name}_test PRIVATE muster_${name} ${arg_LIBRARIES} GTest::gmock GTest::gtest GTest::gtest_main)
     add_test(NAME ${name} COMMAND ${name}_test)
+endfunction()
+
+function(muster_fuzz name source)
+    cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
+    set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${name})
+    if(NOT IS_DIRECTORY ${corpus})
+        message(FATAL_ERROR "The fuzz target ${name} has no corpus: put a few inputs into ${corpus}.")
+    endif()
+    add_executable(${name}_fuzz_replay ${source} ${CMAKE_SOURCE_DIR}/cmake/fuzz_replay.cc)
+    _muster_target(${name}_fuzz_replay)
+    target_link_libraries(${name}_fuzz_replay PRIVATE ${arg_LIBRARIES})
+    add_test(NAME ${name}_fuzz_corpus COMMAND ${name}_fuzz_replay ${corpus})
+    if(MUSTER_FUZZ)
+        add_executable(${name}_fuzz ${source})
+        _muster_target(${name}_fuzz)
+        target_link_libraries(${name}_fuzz PRIVATE ${arg_LIBRARIES})
+        target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
+    endif()
 endfunction()
