@@ -1,0 +1,54 @@
+# Sourced by ./dev: how it speaks, and how it runs a long step.
+
+say() { printf '%s\n' "$*"; }
+
+die() {
+    printf 'dev: %s\n' "$*" >&2
+    exit 1
+}
+
+now_ms() { echo $((${EPOCHREALTIME/[.,]/} / 1000)); }
+
+seconds_since() {
+    local ms=$(($(now_ms) - $1))
+    printf '%d.%d s' $((ms / 1000)) $((ms % 1000 / 100))
+}
+
+# step NAME COMMAND...: runs a command quietly into build/logs/NAME.log, and says how long it took.
+# Shows the end of the log when the command fails; returns its status.
+step() {
+    local name=$1 log=$logs/${1// /-}.log begin status=0 watcher
+    shift
+    mkdir -p "$logs"
+    begin=$(now_ms)
+    : >"$log"
+    watch_log "$name" "$log" &
+    watcher=$!
+    "$@" >"$log" 2>&1 </dev/null || status=$?
+    kill "$watcher" 2>/dev/null || true
+    wait "$watcher" 2>/dev/null || true
+    [[ -t 1 ]] && printf '\r\033[K'
+    if ((status == 0)); then
+        printf '%-28s %s\n' "$name" "$(seconds_since "$begin")"
+    else
+        printf '%-28s FAILED after %s (exit status %d); the end of %s:\n' \
+            "$name" "$(seconds_since "$begin")" "$status" "${log#"$root"/}"
+        tail -n 60 "$log" | sed 's/^/    /'
+    fi
+    return "$status"
+}
+
+# A sign of life: the log's last line on a terminal, a line each minute elsewhere.
+watch_log() {
+    local begin=$SECONDS line
+    trap 'exit 0' TERM
+    while sleep 1 >/dev/null 2>&1 & wait $!; do
+        if [[ -t 1 ]]; then
+            line=$(tail -n 1 "$2" 2>/dev/null | tr -d '\r' | cut -c1-70)
+            printf '\r\033[K%-28s %ds  %s' "$1" $((SECONDS - begin)) "$line"
+        elif (((SECONDS - begin) % 60 == 59)); then
+            line=$(tail -n 1 "$2" 2>/dev/null | cut -c1-90)
+            printf '%-28s still at work after %ds: %s\n' "$1" $((SECONDS - begin)) "$line"
+        fi
+    done
+}
