@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jobs/kind.h"
+#include "kube/resource_type.h"
+#include "kube/schema.h"
+
+namespace muster::cli {
+
+/// A kind that a manifest may hold.
+struct KnownKind {
+    kube::ResourceType type;
+    kube::Schema::Ptr schema;                 ///< of the whole object
+    const jobs::JobKind* job_kind = nullptr;  ///< null for the built-in ones
+};
+
+/// Every job kind, and the built-in kinds that jobs need around them.
+const std::vector<KnownKind>& known_kinds();
+
+struct Lookup {
+    const KnownKind* known = nullptr;
+    bool kind_is_known = false;  ///< only the apiVersion is wrong
+    std::string message;         ///< why not, and what there is instead
+};
+Lookup look_up(std::string_view api_version, std::string_view kind);
+
+}  // namespace muster::cli
