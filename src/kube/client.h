@@ -30,6 +30,8 @@ struct WatchOptions {
     std::string field_selector;
     std::string resource_version;
     bool bookmarks = true;
+    /// When the server ends the stream; absent: half an hour to an hour, as it likes.
+    std::optional<std::int64_t> timeout_seconds;
 };
 
 enum class FieldValidation { kIgnore, kWarn, kStrict };
@@ -67,7 +69,8 @@ struct Written {
 
 /// The verbs of the Kubernetes API over a Transport. Failures of the API are Errors with the
 /// matching code and causes. No verb retries by itself: whoever calls knows whether a repeat is
-/// safe. Thread: the transport's loop.
+/// safe. An empty name is refused here with kBadRequest: its path would be the collection's.
+/// The client outlives its calls. Thread: the transport's loop.
 class Client {
   public:
     explicit Client(Transport& transport, std::string user_agent = "muster");
@@ -93,6 +96,8 @@ class Client {
                                                    LogOptions options = {});
 
   private:
+    Request request(Method method, std::string path) const;
+
     Transport& transport_;
     std::string user_agent_;
 };

@@ -27,7 +27,8 @@ class Schema {
     std::string description;
     std::string format;  ///< int32, int64, date-time, byte, quantity
     bool nullable = false;
-    bool preserve_unknown = false;  ///< of an object: keys beyond `properties` are kept
+    bool preserve_unknown = false;   ///< of an object: keys beyond `properties` are kept
+    bool embedded_resource = false;  ///< a whole object: apiVersion, kind, metadata are implied
 
     std::map<std::string, Ptr, std::less<>> properties;  ///< of an object
     std::vector<std::string> required;
@@ -35,6 +36,7 @@ class Schema {
     Ptr items;       ///< of an array
     ListType list_type = ListType::kAtomic;
     std::vector<std::string> list_map_keys;
+    bool repeats = false;  ///< of a keyed list: equal keys are accepted, as in a container's env
     std::string patch_merge_key;         ///< strategic merge: merge this list by this key
     bool patch_merge_primitive = false;  ///< strategic merge: union of a list of scalars
     bool patch_retain_keys = false;
@@ -42,15 +44,24 @@ class Schema {
     std::vector<std::string> enumeration;
     std::optional<std::int64_t> minimum;
     std::optional<std::int64_t> maximum;
-    std::string pattern;  ///< RE2 syntax, unanchored
+    std::string pattern;                    ///< RE2 syntax, unanchored
+    std::optional<std::size_t> min_length;  ///< of a string, in code points
     std::optional<std::size_t> max_length;
+    std::optional<std::size_t> min_items;  ///< of an array
+    std::optional<std::size_t> max_items;
+    std::optional<std::size_t> min_properties;  ///< of an object
+    std::optional<std::size_t> max_properties;
     json::value default_value;  ///< null: none
 
     /// The field's schema, or null when the object does not know it.
     const Schema* property(std::string_view name) const;
-    /// openAPIV3Schema, as a CustomResourceDefinition carries it.
+    /// openAPIV3Schema, as a CustomResourceDefinition carries it. What a CRD can't say (how lists
+    /// merge under a strategic patch) is left out.
     json::value to_openapi() const;
-    /// The reverse, for CRDs that arrive as JSON; kInvalid names what is not structural.
+    /// The reverse, for the schema of a CRD's version that arrives as JSON. Null with the causes
+    /// when it is not structural, or says something that validate() would not enforce (a CEL rule,
+    /// `allOf`, ...): such a rule is refused by name rather than ignored. `path` is where `openapi`
+    /// stands in the CRD. The root is a whole object, so its metadata is ObjectMeta.
     static std::pair<Ptr, std::vector<Cause>> from_openapi(const json::value& openapi,
                                                            const std::string& path);
 };
@@ -61,24 +72,26 @@ struct UnknownField {
     std::string nearest;
 };
 
-/// Wrong types, missing required fields, values outside enums and ranges, all of them, with field
-/// paths (`spec.containers[0].ports[1].containerPort`).
+/// Wrong types, missing required fields, values outside enums and ranges, repeated keys of keyed
+/// lists: all of them, with field paths (`spec.containers[0].ports[1].containerPort`). A null field
+/// counts as absent unless it is nullable. A value nested deeper than 200 levels is one cause.
 std::vector<Cause> validate(const Schema& schema, const json::value& value,
                             const std::string& path = {});
 /// Every key that the schema does not know.
 std::vector<UnknownField> find_unknown(const Schema& schema, const json::value& value,
                                        const std::string& path = {});
-/// Removes those keys.
+/// Removes those keys, and nulls where the schema allows none.
 void prune(const Schema& schema, json::value& value);
-/// Sets defaults where the parent exists and the field does not.
+/// Sets defaults where the parent exists and the field does not, or is null and may not be.
 void apply_defaults(const Schema& schema, json::value& value);
 
 /// The candidate at the smallest edit distance, if it is near enough to be what was meant.
 std::string nearest_name(std::string_view unknown, const std::vector<std::string>& candidates);
 
-/// The structure of a built-in kind, whole: "Pod", "Service", "ConfigMap", "Secret", "Event",
-/// "Namespace", "Node", "ServiceAccount", "Lease", "PodTemplateSpec", "ObjectMeta",
-/// "CustomResourceDefinition". Null for an unknown name.
+/// The structure of a built-in kind of Kubernetes 1.33, whole: "Pod", "Service", "ConfigMap",
+/// "Secret", "Event", "Namespace", "Node", "ServiceAccount", "Lease", "PodTemplateSpec",
+/// "ObjectMeta", "CustomResourceDefinition", and every structure that these consist of ("PodSpec",
+/// "Container", ...). Null for an unknown name. Any thread.
 Schema::Ptr core_schema(std::string_view name);
 
 }  // namespace muster::kube

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string_view>
+
+namespace muster::kube {
+
+// The structures of Kubernetes 1.33 in the notation that core_schema.cc explains. Required fields
+// are those that a CRD which embeds the structure requires; in status structures none is, since
+// the real server fills what a writer leaves out.
+
+extern const std::string_view kMetaTable;
+extern const std::string_view kPodTable;
+extern const std::string_view kVolumeTable;
+extern const std::string_view kKindTable;
+
+}  // namespace muster::kube

@@ -1,0 +1,62 @@
+#include "kube/internal/schema_formats.h"
+
+#include <boost/json/serialize.hpp>
+
+#include "kube/quantity.h"
+#include "kube/time.h"
+
+namespace muster::kube {
+namespace {
+
+bool is_base64(std::string_view text) {
+    std::size_t symbols = 0;
+    std::size_t padding = 0;
+    for (char c : text) {
+        if (c == '\n' || c == '\r') continue;
+        const bool symbol = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                            (c >= '0' && c <= '9') || c == '+' || c == '/';
+        if (c == '=') {
+            ++padding;
+        } else if (!symbol || padding > 0) {
+            return false;
+        }
+        ++symbols;
+    }
+    return symbols % 4 == 0 && padding <= 2;
+}
+
+bool is_uuid(std::string_view text) {
+    if (text.size() != 36) return false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        const bool hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+        if (dash ? c != '-' : !hex) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+const std::string_view kQuantityPattern =
+    R"(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)";
+
+std::string format_problem(std::string_view format, const json::value& value) {
+    if (format == "quantity") {
+        Result<Quantity> parsed = Quantity::parse(value);
+        if (parsed) return {};
+        return "must be a quantity such as 500m, 2 or 1.5Gi: " + parsed.error().message();
+    }
+    const json::string* string = value.if_string();
+    if (string == nullptr) return {};
+    const std::string_view text(string->data(), string->size());
+    const bool good = format == "date-time" ? parse_time(text).has_value()
+                      : format == "byte"    ? is_base64(text)
+                      : format == "uuid"    ? is_uuid(text)
+                                            : true;
+    if (good) return {};
+    if (format == "date-time") return "must be of type date-time, such as 2026-01-02T03:04:05Z";
+    return "must be of type " + std::string(format);
+}
+
+}  // namespace muster::kube
