@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "jobs/job.h"
+
+namespace muster::operators {
+
+namespace conditions {
+inline constexpr std::string_view kCreated = "Created";
+inline constexpr std::string_view kRunning = "Running";
+inline constexpr std::string_view kRestarting = "Restarting";
+inline constexpr std::string_view kSuspended = "Suspended";
+inline constexpr std::string_view kSucceeded = "Succeeded";
+inline constexpr std::string_view kFailed = "Failed";
+}  // namespace conditions
+
+struct ConditionChange {
+    std::string_view type;
+    bool status = true;
+    std::string reason;
+    std::string message;
+};
+
+/// Changes one condition by the rules of training-operator v1.9 (pkg/util/status.go), made strict:
+///
+/// - nothing changes once Succeeded or Failed is true (upstream: Failed only, so both could be);
+/// - equal type, status and reason is no change, whatever the message;
+/// - a changed condition moves to the end, which is what the State column prints;
+/// - Running and Restarting exclude each other; Succeeded and Failed turn Running false in place.
+///
+/// True when the status changed.
+bool set_condition(jobs::JobStatus& status, const ConditionChange& change, WallTime now);
+
+}  // namespace muster::operators
