@@ -1,6 +1,8 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "kube/json.h"
@@ -13,15 +15,23 @@ struct StatusDetails {
     std::string group;
     std::string kind;  ///< plural resource, or the Kind for Invalid
     std::string uid;
+
+    friend bool operator==(const StatusDetails&, const StatusDetails&) = default;
 };
 
-/// The one table between error codes, Status reasons and HTTP codes.
+/// The one table between error codes, Status reasons and HTTP codes. kCancelled never reaches a
+/// client as such: it is told Timeout, since the request may or may not have had its effect.
 int http_status(Code code);
 std::string_view status_reason(Code code);
 
-/// The `kind: Status` object of a failure.
+/// The `kind: Status` object of a failure. Delays are rounded up to whole seconds.
 json::value status_from_error(const Error& error, const StatusDetails& details = {});
-/// The Error that a Status object (or any other body of a failed response) stands for.
+
+/// The Error that a Status object (or any other body of a failed response) stands for. The reason
+/// decides; without a known one the HTTP code does. For the ERROR event of a watch, which has no
+/// code of its own, pass 0: the Status carries it.
 Error error_from_status(int http_code, const json::value& body);
+/// Which object a Status is about; empty for any other body.
+StatusDetails details_from_status(const json::value& body);
 
 }  // namespace muster::kube
