@@ -3,8 +3,13 @@
 #   muster_library(kube DEPENDS base LIBRARIES muster_boost_json)
 #       Sources are all *.cc of the folder and its internal/ but tests and benches.
 #       DEPENDS are folders of the house (public), LIBRARIES are third-party ones.
-#   muster_test(kube LIBRARIES ...)
-#       All *_test.cc of the folder, in one program kube_test.
+#   muster_test(kube LIBRARIES ... SERIAL TSAN)
+#       All *_test.cc of the folder, in one program kube_test. SERIAL: it starts processes or measures,
+#       so never beside another such program. TSAN: it has threads, so ./dev test runs it under the
+#       thread sanitizer too.
+#
+#   Targets: kube_tests builds all test programs of a folder, kube_headers compiles each header by
+#   itself; tsan_tests and headers do so for all folders.
 #   muster_fuzz(quantity fuzz/quantity_fuzz.cc LIBRARIES muster_kube)
 #       A fuzz target (LLVMFuzzerTestOneInput) and its corpus, the files of fuzz/corpus/quantity.
 #       The test quantity_fuzz_corpus replays the corpus in every build; with MUSTER_FUZZ there is
@@ -17,6 +22,9 @@ add_library(muster_pch STATIC ${CMAKE_SOURCE_DIR}/cmake/pch.cc)
 target_link_libraries(muster_pch PUBLIC muster_boost_json fmt::fmt)
 target_precompile_headers(muster_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.h)
 target_compile_options(muster_pch PRIVATE -Xclang -fno-pch-timestamp)
+
+add_custom_target(tsan_tests)
+add_custom_target(headers)
 
 function(_muster_target target)
     target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/src)
@@ -43,10 +51,33 @@ function(muster_library name)
     target_link_libraries(${name}_link_test PRIVATE
         -Wl,--whole-archive muster_${name} -Wl,--no-whole-archive)
     add_test(NAME ${name}_link COMMAND ${name}_link_test)
+    set_tests_properties(${name}_link PROPERTIES LABELS ${name})
+    add_custom_target(${name}_tests)
+    add_dependencies(${name}_tests ${name}_link_test)
+
+    _muster_headers(${name})
+endfunction()
+
+# Each header in a file of its own, without the precompiled one: what it forgets to include shows.
+function(_muster_headers name)
+    file(GLOB headers CONFIGURE_DEPENDS *.h internal/*.h)
+    set(sources)
+    foreach(header IN LISTS headers)
+        cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/src OUTPUT_VARIABLE path)
+        string(REPLACE "/" "_" file ${path})
+        set(source ${CMAKE_CURRENT_BINARY_DIR}/headers/${file}.cc)
+        file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${path}\"\n")
+        list(APPEND sources ${source})
+    endforeach()
+    if(sources)
+        add_library(${name}_headers OBJECT EXCLUDE_FROM_ALL ${sources})
+        target_link_libraries(${name}_headers PRIVATE muster_${name} GTest::gmock)
+        add_dependencies(headers ${name}_headers)
+    endif()
 endfunction()
 
 function(muster_test name)
-    cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
+    cmake_parse_arguments(arg "SERIAL;TSAN" "" "LIBRARIES" ${ARGN})
     file(GLOB sources CONFIGURE_DEPENDS *_test.cc internal/*_test.cc)
     if(NOT sources)
         return()
@@ -55,6 +86,15 @@ function(muster_test name)
     _muster_target(${name}_test)
     target_link_libraries(${name}_test PRIVATE muster_${name} ${arg_LIBRARIES} GTest::gmock GTest::gtest GTest::gtest_main)
     add_test(NAME ${name} COMMAND ${name}_test)
+    set_tests_properties(${name} PROPERTIES LABELS ${name} TIMEOUT 600)
+    add_dependencies(${name}_tests ${name}_test)
+    if(arg_SERIAL)
+        set_tests_properties(${name} PROPERTIES RESOURCE_LOCK machine)
+    endif()
+    if(arg_TSAN)
+        set_property(TEST ${name} APPEND PROPERTY LABELS tsan)
+        add_dependencies(tsan_tests ${name}_test)
+    endif()
 endfunction()
 
 function(muster_fuzz name source)
@@ -67,6 +107,9 @@ function(muster_fuzz name source)
     _muster_target(${name}_fuzz_replay)
     target_link_libraries(${name}_fuzz_replay PRIVATE ${arg_LIBRARIES})
     add_test(NAME ${name}_fuzz_corpus COMMAND ${name}_fuzz_replay ${corpus})
+    cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
+    set_tests_properties(${name}_fuzz_corpus PROPERTIES LABELS ${folder} TIMEOUT 300)
+    add_dependencies(${folder}_tests ${name}_fuzz_replay)
     if(MUSTER_FUZZ)
         add_executable(${name}_fuzz ${source})
         _muster_target(${name}_fuzz)
