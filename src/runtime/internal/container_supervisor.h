@@ -1,0 +1,19 @@
+#pragma once
+
+#include "runtime/internal/init_protocol.h"
+
+namespace muster::runtime {
+
+/// The body of a container's supervisor, a process forked by the pod's init: makes the container's
+/// mounts, executes its program, reaps everything that the container leaves (it is the subreaper of
+/// the container's whole tree, so a double fork does not escape), and reports over `control`.
+///
+/// When the main process ends, whatever else the container started is killed before the end is
+/// reported: on a cluster the container's PID namespace does that. When the other end of `control`
+/// closes, everything is killed. Never returns; exit status 0 means that the end was reported.
+[[noreturn]] void supervise_container(int control, Request request, bool namespaces);
+
+/// Kills all descendants of the calling process, which must be a subreaper, and reaps them.
+void kill_descendants();
+
+}  // namespace muster::runtime

@@ -1,0 +1,312 @@
+#include "runtime/internal/init_protocol.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <span>
+
+namespace muster::runtime {
+
+namespace {
+
+constexpr std::size_t kMaxReportText = 4096;
+
+class Writer {
+  public:
+    void u8(std::uint8_t value) { bytes_.push_back(static_cast<char>(value)); }
+    void u32(std::uint32_t value) {
+        std::array<char, sizeof value> raw;
+        std::memcpy(raw.data(), &value, sizeof value);
+        bytes_.append(raw.data(), raw.size());
+    }
+    void text(std::string_view value) {
+        u32(static_cast<std::uint32_t>(value.size()));
+        bytes_ += value;
+    }
+    void texts(const std::vector<std::string>& values) {
+        u32(static_cast<std::uint32_t>(values.size()));
+        for (const std::string& value : values) text(value);
+    }
+    const std::string& bytes() const { return bytes_; }
+
+  private:
+    std::string bytes_;
+};
+
+class Reader {
+  public:
+    explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+
+    std::uint8_t u8() { return static_cast<std::uint8_t>(take(1)[0]); }
+    std::uint32_t u32() {
+        std::string_view raw = take(sizeof(std::uint32_t));
+        std::uint32_t value = 0;
+        std::memcpy(&value, raw.data(), sizeof value);
+        return value;
+    }
+    std::string text() { return std::string(take(u32())); }
+    std::vector<std::string> texts() {
+        std::vector<std::string> values;
+        for (std::uint32_t left = u32(); left > 0 && ok_; --left) values.push_back(text());
+        return values;
+    }
+    bool ok() const { return ok_; }
+
+  private:
+    std::string_view take(std::size_t count) {
+        if (count > bytes_.size()) {
+            ok_ = false;
+            bytes_ = {};
+            return std::string_view("\0\0\0\0", sizeof(std::uint32_t));
+        }
+        std::string_view taken = bytes_.substr(0, count);
+        bytes_.remove_prefix(count);
+        return taken;
+    }
+
+    std::string_view bytes_;
+    bool ok_ = true;
+};
+
+void write_mounts(Writer& out, const std::vector<MountSpec>& mounts) {
+    out.u32(static_cast<std::uint32_t>(mounts.size()));
+    for (const MountSpec& mount : mounts) {
+        out.u8(static_cast<std::uint8_t>(mount.kind));
+        out.text(mount.source);
+        out.text(mount.target);
+        out.text(mount.options);
+        out.u8(mount.read_only ? 1 : 0);
+        out.u8(mount.owned ? 1 : 0);
+    }
+}
+
+std::vector<MountSpec> read_mounts(Reader& in) {
+    std::vector<MountSpec> mounts;
+    for (std::uint32_t left = in.u32(); left > 0 && in.ok(); --left) {
+        MountSpec mount;
+        mount.kind = static_cast<MountSpec::Kind>(in.u8());
+        mount.source = in.text();
+        mount.target = in.text();
+        mount.options = in.text();
+        mount.read_only = in.u8() != 0;
+        mount.owned = in.u8() != 0;
+        mounts.push_back(std::move(mount));
+    }
+    return mounts;
+}
+
+std::string encode(const PodSetup& setup) {
+    Writer out;
+    out.u8(setup.namespaces ? 1 : 0);
+    out.text(setup.hostname);
+    out.u8(setup.link ? 1 : 0);
+    if (setup.link) {
+        out.u32(setup.link->address);
+        out.u32(setup.link->gateway);
+        out.u8(setup.link->prefix);
+        out.text(setup.link->gateway_mac);
+    }
+    write_mounts(out, setup.mounts);
+    return out.bytes();
+}
+
+std::string encode(const ContainerStart& start) {
+    Writer out;
+    out.u32(start.id);
+    out.texts(start.argv);
+    out.texts(start.environment);
+    out.text(start.working_dir);
+    write_mounts(out, start.mounts);
+    out.text(start.scratch_dir);
+    return out.bytes();
+}
+
+bool decode(std::string_view bytes, PodSetup& setup) {
+    Reader in(bytes);
+    setup.namespaces = in.u8() != 0;
+    setup.hostname = in.text();
+    if (in.u8() != 0) {
+        PodLink link;
+        link.address = in.u32();
+        link.gateway = in.u32();
+        link.prefix = in.u8();
+        link.gateway_mac = in.text();
+        setup.link = std::move(link);
+    }
+    setup.mounts = read_mounts(in);
+    return in.ok();
+}
+
+bool decode(std::string_view bytes, ContainerStart& start) {
+    Reader in(bytes);
+    start.id = in.u32();
+    start.argv = in.texts();
+    start.environment = in.texts();
+    start.working_dir = in.text();
+    start.mounts = read_mounts(in);
+    start.scratch_dir = in.text();
+    return in.ok();
+}
+
+constexpr std::size_t kMaxFds = 4;
+
+Result<void> send_message(int socket, std::string_view bytes, std::span<const int> fds) {
+    iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxFds)> control{};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (!fds.empty()) {
+        message.msg_control = control.data();
+        message.msg_controllen = CMSG_SPACE(fds.size_bytes());
+        cmsghdr* header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(fds.size_bytes());
+        std::memcpy(CMSG_DATA(header), fds.data(), fds.size_bytes());
+    }
+    while (::sendmsg(socket, &message, MSG_NOSIGNAL) < 0) {
+        if (errno != EINTR) return system_error("sending to the other end of a pod", errno);
+    }
+    return {};
+}
+
+struct Message {
+    std::string bytes;  ///< empty: the other end is closed
+    std::vector<UniqueFd> fds;
+    bool nothing_yet = false;  ///< with MSG_DONTWAIT
+};
+
+Result<Message> receive_message(int socket, int flags) {
+    std::array<char, 64 + kMaxReportText> buffer;
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxFds)> control{};
+    iovec part{buffer.data(), buffer.size()};
+    msghdr header{};
+    header.msg_iov = &part;
+    header.msg_iovlen = 1;
+    header.msg_control = control.data();
+    header.msg_controllen = control.size();
+    ssize_t size = 0;
+    while ((size = ::recvmsg(socket, &header, flags | MSG_CMSG_CLOEXEC)) < 0) {
+        if (errno == ECONNRESET) return Message{};
+        if (errno == EAGAIN) return Message{.bytes = {}, .fds = {}, .nothing_yet = true};
+        if (errno != EINTR) return system_error("receiving from the other end of a pod", errno);
+    }
+    Message message;
+    message.bytes.assign(buffer.data(), static_cast<std::size_t>(size));
+    for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
+        std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (std::size_t i = 0; i < count; ++i) {
+            int fd = -1;
+            std::memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof fd);
+            message.fds.emplace_back(fd);
+        }
+    }
+    return message;
+}
+
+Result<UniqueFd> memory_file(std::string_view bytes) {
+    UniqueFd file(::memfd_create("pod-request", MFD_CLOEXEC));
+    if (!file) return system_error("memfd_create", errno);
+    while (!bytes.empty()) {
+        ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
+        if (written < 0) {
+            if (errno == EINTR) continue;
+            return system_error("writing a request to a pod's init", errno);
+        }
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return file;
+}
+
+Result<std::string> read_memory_file(int fd) {
+    std::string bytes;
+    std::array<char, 16384> buffer;
+    off_t offset = 0;
+    for (;;) {
+        ssize_t size = ::pread(fd, buffer.data(), buffer.size(), offset);
+        if (size < 0) {
+            if (errno == EINTR) continue;
+            return system_error("reading a request to a pod's init", errno);
+        }
+        if (size == 0) return bytes;
+        bytes.append(buffer.data(), static_cast<std::size_t>(size));
+        offset += size;
+    }
+}
+
+}  // namespace
+
+Result<std::pair<UniqueFd, UniqueFd>> make_control_pair() {
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) < 0)
+        return system_error("socketpair", errno);
+    return std::pair{UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+Result<void> send_setup(int socket, const PodSetup& setup) {
+    TRY(UniqueFd payload, memory_file(encode(setup)));
+    const std::array fds{payload.get()};
+    const char kind = static_cast<char>(Request::Kind::kSetup);
+    return send_message(socket, {&kind, 1}, fds);
+}
+
+Result<void> send_start(int socket, const ContainerStart& start, int stdout_fd, int stderr_fd) {
+    TRY(UniqueFd payload, memory_file(encode(start)));
+    const std::array fds{payload.get(), stdout_fd, stderr_fd};
+    const char kind = static_cast<char>(Request::Kind::kStart);
+    return send_message(socket, {&kind, 1}, fds);
+}
+
+Result<std::optional<Request>> receive_request(int socket) {
+    TRY(Message message, receive_message(socket, 0));
+    if (message.bytes.empty()) return std::nullopt;
+    Request request;
+    request.kind = static_cast<Request::Kind>(message.bytes[0]);
+    const bool start = request.kind == Request::Kind::kStart;
+    if (message.fds.size() != (start ? 3u : 1u))
+        return Error(Code::kInternal, "a request to a pod's init lacks its descriptors");
+    TRY(std::string payload, read_memory_file(message.fds[0].get()));
+    if (start ? !decode(payload, request.start) : !decode(payload, request.setup))
+        return Error(Code::kInternal, "a request to a pod's init is cut short");
+    if (start) {
+        request.stdout_fd = std::move(message.fds[1]);
+        request.stderr_fd = std::move(message.fds[2]);
+    }
+    return request;
+}
+
+Result<void> send_report(int socket, const Report& report) {
+    Writer out;
+    out.u8(static_cast<std::uint8_t>(report.kind));
+    out.u32(report.id);
+    out.u32(static_cast<std::uint32_t>(report.value));
+    out.u32(static_cast<std::uint32_t>(report.pid));
+    out.u8(static_cast<std::uint8_t>(report.stage));
+    out.text(std::string_view(report.text).substr(0, kMaxReportText));
+    const int fd = report.pidfd.get();
+    return send_message(socket, out.bytes(), fd < 0 ? std::span<const int>{} : std::span(&fd, 1));
+}
+
+Result<Receive> receive_report(int socket, Report& report) {
+    TRY(Message received, receive_message(socket, MSG_DONTWAIT));
+    if (received.nothing_yet) return Receive::kNothing;
+    if (received.bytes.empty()) return Receive::kClosed;
+    Reader in(received.bytes);
+    report.kind = static_cast<Report::Kind>(in.u8());
+    report.id = in.u32();
+    report.value = static_cast<std::int32_t>(in.u32());
+    report.pid = static_cast<std::int32_t>(in.u32());
+    report.stage = static_cast<StartStage>(in.u8());
+    report.text = in.text();
+    report.pidfd = received.fds.empty() ? UniqueFd() : std::move(received.fds[0]);
+    if (!in.ok()) return Error(Code::kInternal, "a report of a pod's init is cut short");
+    return Receive::kReport;
+}
+
+}  // namespace muster::runtime

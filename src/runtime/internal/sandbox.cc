@@ -1,0 +1,218 @@
+#include "runtime/internal/sandbox.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/asio/redirect_error.hpp>
+#include <cerrno>
+
+#ifndef P_PIDFD
+#define P_PIDFD static_cast<idtype_t>(3)
+#endif
+
+namespace muster::runtime {
+
+namespace {
+
+constexpr int kNamespaces = CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC;
+
+struct InitArguments {
+    int program;
+    int control;
+    bool die_with_parent;
+    char** argv;
+    char** environment;
+    int error;
+};
+
+/// Runs in the new process, on a stack of its own but in our memory, while we wait (as vfork does).
+__attribute__((no_sanitize("address", "undefined"))) int become_init(void* argument) {
+    auto* init = static_cast<InitArguments*>(argument);
+    // Follows the thread that cloned, so only the main thread, which ends with the process, may ask
+    // for it. The init watches its socket in any case.
+    if (init->die_with_parent) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::dup2(init->control, kPodInitControlFd) >= 0) {
+        // The program's own number may be the one that was just replaced: it is opened above it.
+        ::syscall(SYS_execveat, init->program, "", init->argv, init->environment, AT_EMPTY_PATH);
+    }
+    init->error = errno;
+    ::_exit(127);
+}
+
+/// A descriptor above the one that the init gets its socket as.
+Result<UniqueFd> above_control(UniqueFd fd) {
+    if (fd.get() > kPodInitControlFd) return fd;
+    UniqueFd moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, kPodInitControlFd + 1));
+    if (!moved) return system_error("duplicating a descriptor", errno);
+    return moved;
+}
+
+class CloneStack {
+  public:
+    static constexpr std::size_t kSize = 64 * 1024;
+    CloneStack()
+        : base_(::mmap(nullptr, kSize, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0)) {}
+    ~CloneStack() {
+        if (base_ != MAP_FAILED) ::munmap(base_, kSize);
+    }
+    CloneStack(const CloneStack&) = delete;
+    CloneStack& operator=(const CloneStack&) = delete;
+    void* top() const { return base_ == MAP_FAILED ? nullptr : static_cast<char*>(base_) + kSize; }
+
+  private:
+    void* base_;
+};
+
+struct Cloned {
+    pid_t pid;
+    UniqueFd pidfd;
+};
+
+Result<Cloned> clone_init(int program, int control, bool namespaces, const std::string& title) {
+    std::string name = "muster-pod " + title;
+    std::string argument = kPodInitArgument;
+    std::array<char*, 3> argv{name.data(), argument.data(), nullptr};
+    std::array<char*, 1> environment{nullptr};
+    InitArguments init{.program = program,
+                       .control = control,
+                       .die_with_parent = ::gettid() == ::getpid(),
+                       .argv = argv.data(),
+                       .environment = environment.data(),
+                       .error = 0};
+    CloneStack stack;
+    if (stack.top() == nullptr) return system_error("mapping a stack", errno);
+    int pidfd = -1;
+    const int flags =
+        CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD | (namespaces ? kNamespaces : 0);
+    // Signals of ours must not run handlers in the child, which shares our memory.
+    sigset_t all;
+    sigset_t before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    const pid_t pid = ::clone(become_init, stack.top(), flags, &init, &pidfd);
+    const int error = errno;
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (pid < 0) return system_error("cloning a pod's init", error);
+    Cloned cloned{pid, UniqueFd(pidfd)};
+    if (init.error != 0) {
+        ::waitpid(pid, nullptr, 0);
+        return system_error("executing a pod's init", init.error);
+    }
+    return cloned;
+}
+
+Result<void> write_map(const char* path, const std::string& text) {
+    UniqueFd file(::open(path, O_WRONLY | O_CLOEXEC));
+    if (!file) return system_error(path, errno);
+    if (::write(file.get(), text.data(), text.size()) < 0) return system_error(path, errno);
+    return {};
+}
+
+/// An ordinary user gets the rights to make namespaces in a user namespace of its own, in which its
+/// ids stay what they are.
+Result<void> enter_user_namespace() {
+    const uid_t uid = ::geteuid();
+    const gid_t gid = ::getegid();
+    if (::unshare(CLONE_NEWUSER) < 0) return system_error("making a user namespace", errno);
+    TRY_VOID(write_map("/proc/self/setgroups", "deny"));
+    TRY_VOID(write_map("/proc/self/uid_map", fmt::format("{0} {0} 1", uid)));
+    return write_map("/proc/self/gid_map", fmt::format("{0} {0} 1", gid));
+}
+
+}  // namespace
+
+Result<SandboxHost> SandboxHost::create(bool namespaces) {
+    SandboxHost host;
+    TRY(host.program, above_control(UniqueFd(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC))));
+    if (!namespaces) return host;
+    if (::geteuid() != 0) TRY_VOID(enter_user_namespace());
+    TRY(host.fabric, PodFabric::create());
+    return host;
+}
+
+Result<std::unique_ptr<PodSandbox>> PodSandbox::start(asio::any_io_executor executor,
+                                                      SandboxHost& host, const SandboxSpec& spec) {
+    TRY(auto ends, make_control_pair());
+    TRY(UniqueFd theirs, above_control(std::move(ends.second)));
+    const bool namespaces = host.fabric.has_value();
+    TRY(Cloned init, clone_init(host.program.get(), theirs.get(), namespaces, spec.title));
+    theirs.reset();
+    const pid_t pid = init.pid;
+    std::unique_ptr<PodSandbox> sandbox(new PodSandbox(
+        std::move(executor), host, std::move(ends.first), std::move(init.pidfd), {}));
+    PodSetup setup{.namespaces = namespaces,
+                   .hostname = spec.hostname,
+                   .link = std::nullopt,
+                   .mounts = spec.mounts};
+    if (namespaces) {
+        TRY(sandbox->link_, host.fabric->connect(pid, spec.address));
+        setup.link = sandbox->link_->pod;
+    }
+    TRY_VOID(send_setup(sandbox->control_.native_handle(), setup));
+    return sandbox;
+}
+
+PodSandbox::PodSandbox(asio::any_io_executor executor, SandboxHost& host, UniqueFd control,
+                       UniqueFd pidfd, std::optional<PodFabric::Link> link)
+    : host_(host),
+      control_(executor, control.release()),
+      pidfd_(executor, pidfd.release()),
+      link_(std::move(link)) {}
+
+PodSandbox::~PodSandbox() {
+    if (reaped_) return;
+    kill();
+    siginfo_t info{};
+    ::waitid(P_PIDFD, static_cast<id_t>(pidfd_.native_handle()), &info, WEXITED);
+}
+
+Task<Result<std::optional<Report>>> PodSandbox::next_report() {
+    while (control_.is_open()) {
+        Report report;
+        auto received = receive_report(control_.native_handle(), report);
+        if (!received) co_return received.error();
+        if (*received == Receive::kReport) {
+            if (report.kind == Report::Kind::kReady && link_)
+                CO_TRY_VOID(host_.fabric->settle(*link_));
+            co_return std::optional<Report>(std::move(report));
+        }
+        if (*received == Receive::kClosed) break;
+        boost::system::error_code error;
+        co_await control_.async_wait(asio::posix::stream_descriptor::wait_read,
+                                     asio::redirect_error(asio::use_awaitable, error));
+        if (error == asio::error::operation_aborted && control_.is_open())
+            throw boost::system::system_error(error);
+    }
+    if (!reaped_) {
+        co_await pidfd_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+        siginfo_t info{};
+        ::waitid(P_PIDFD, static_cast<id_t>(pidfd_.native_handle()), &info, WEXITED);
+        reaped_ = true;
+    }
+    co_return std::nullopt;
+}
+
+Result<void> PodSandbox::start_container(const ContainerStart& start, int stdout_fd,
+                                         int stderr_fd) {
+    return send_start(control_.native_handle(), start, stdout_fd, stderr_fd);
+}
+
+void PodSandbox::kill() {
+    if (reaped_) return;
+    if (link_) {
+        ::syscall(SYS_pidfd_send_signal, pidfd_.native_handle(), SIGKILL, nullptr, 0);
+    } else if (control_.is_open()) {
+        // The end of the socket tells the init and every supervisor to kill what they have.
+        control_.close();
+    }
+}
+
+}  // namespace muster::runtime
