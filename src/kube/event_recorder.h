@@ -1,6 +1,6 @@
 #pragma once
 
-#include <deque>
+#include <memory>
 #include <string>
 
 #include "base/clock.h"
@@ -14,9 +14,15 @@ namespace muster::kube {
 
 enum class EventType { kNormal, kWarning };
 
-/// Writes Events about objects, as client-go's recorder does: equal events raise a count, many
-/// similar ones are folded into "(combined from similar events)", and a flood about one object is
-/// dropped beyond a burst. record() never blocks and never fails: what can't be written is logged.
+/// Writes Events about objects, as client-go's recorder does (tools/record): equal events raise a
+/// count, ten or more that differ only in their text are folded into one "(combined from similar
+/// events)", and a flood about one object is dropped beyond a burst of 25. record() never blocks
+/// and never fails: what can't be written is logged and given up (refused by the API: at once;
+/// nobody there: after 12 tries in two minutes). At most 1000 events wait; the newest is dropped
+/// then.
+///
+/// Writes one at a time, in order, from tasks of the group; the recorder and the client outlive
+/// them. Thread: the group's loop.
 class EventRecorder {
   public:
     EventRecorder(Client& client, Clock& clock, Rng& rng, TaskGroup& tasks, std::string component,
@@ -25,7 +31,7 @@ class EventRecorder {
 
     void record(const ObjectReference& about, EventType type, std::string reason,
                 std::string message);
-    /// Returns when everything recorded so far was written or given up.
+    /// Returns when everything recorded so far was written or given up, or the group stopped.
     Task<void> flush();
 
   private:

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +18,15 @@ namespace muster::kube {
 /// The list+watch loop of an informer: lists, watches from the list's revision, resumes from the
 /// last revision seen (bookmarks move it too), lists again after 410, and backs off from a server
 /// that fails (0.8 s doubled up to 30 s with jitter, as client-go's reflector does).
+///
+///     list ──ok──▶ watch ──clean end──▶ watch again, from the last revision
+///      ▲ ▲          │ └──away, busy───▶ back off, watch again, from the last revision
+///      │ └──410─────┤
+///      └──back off◀─┴──anything else
+///
+/// The sink is called on the loop of the group, never after the group stopped. Nothing here gives
+/// up: a server that stays away is logged at each try. Owns nothing of what it refers to; it and
+/// the sink outlive the group's tasks.
 class Reflector {
   public:
     struct Sink {
@@ -30,13 +41,23 @@ class Reflector {
 
     /// Runs until the group stops. Once.
     void start(TaskGroup& tasks);
+    /// True once a complete list went into the sink.
     bool has_synced() const { return synced_; }
+    /// Returns when has_synced(). After start().
     Task<void> wait_synced();
 
   private:
+    enum class Next { kWatch, kList, kStop };
+
     Task<void> run();
     Task<Result<void>> list();
-    Task<Result<void>> watch();
+    Task<Result<void>> list_pages(std::string revision);
+    Task<Next> watch();
+    Task<Result<void>> follow(std::unique_ptr<WatchStream> stream);
+    Result<void> take(const WatchEvent& event);
+    Task<void> back_off(std::optional<std::chrono::milliseconds> at_least);
+    void deliver_list(ListResult all);
+    std::string key_of(const json::value& object) const;
 
     Client& client_;
     Clock& clock_;
@@ -44,9 +65,14 @@ class Reflector {
     ResourceType type_;
     ListOptions options_;
     Sink sink_;
-    std::string revision_;
+    std::string revision_;        ///< of the last list or event; "" before the first list
+    bool revision_gone_ = false;  ///< revision_ was refused: the next list asks for the newest
+    bool fresh_list_ = false;     ///< no watch has yet accepted the list's revision
+    std::uint64_t events_ = 0;    ///< that the current watch brought
     bool synced_ = false;
     std::unique_ptr<Signal> synced_signal_;
+    Duration backoff_{};  ///< of the last failure; zero after a quiet time
+    Instant last_failure_{};
 };
 
 }  // namespace muster::kube

@@ -1,10 +1,11 @@
 #pragma once
 
 #include <deque>
-#include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/signal.h"
@@ -14,7 +15,10 @@ namespace muster::kube {
 
 /// A queue of keys that need work. A key is queued at most once, never handed to two workers at a
 /// time, and handed out again if it was added while being worked on. Delays and back-off are per
-/// key: one failing key does not slow the others. Thread: one loop.
+/// key: one failing key does not slow the others (client-go's workqueue, without its bucket that
+/// all keys share).
+///
+/// The group runs the timers of delayed keys; the queue outlives it. Thread: one loop.
 class WorkQueue {
   public:
     struct Backoff {
@@ -26,15 +30,17 @@ class WorkQueue {
     WorkQueue(Clock& clock, TaskGroup& tasks) : WorkQueue(clock, tasks, Backoff{}) {}
 
     void add(const std::string& key);
-    /// Adds the key at `when` unless it is due earlier already.
+    /// Adds the key at `when` unless an earlier time is already set for it. Also when the key is
+    /// queued or worked on right now: that work can't see what will be true at `when`.
     void add_at(const std::string& key, Instant when);
     void add_after(const std::string& key, Duration delay) { add_at(key, clock_.now() + delay); }
     /// Adds after the key's back-off, which doubles with each call until forget().
     void add_failed(const std::string& key);
     void forget(const std::string& key) { failures_.erase(key); }
 
-    /// The next key; waits while there is none. The caller owes a done(). Throws
-    /// operation_aborted when cancelled.
+    /// The next key, in the order of adding; waits while there is none. The caller owes a done().
+    /// Throws operation_aborted when cancelled. Yields at least once, so that a worker that is
+    /// never out of keys does not starve the loop.
     Task<std::string> next();
     void done(const std::string& key);
 
@@ -42,20 +48,21 @@ class WorkQueue {
     std::size_t delayed() const { return due_.size(); }
 
   private:
-    Task<void> run_timer();
+    Task<void> run_timer(Instant deadline);
+    void add_due();
+    void arm();
 
     Clock& clock_;
     TaskGroup& tasks_;
     Backoff backoff_;
     std::deque<std::string> ready_;
-    std::unordered_set<std::string> queued_;
+    std::unordered_set<std::string> queued_;  ///< in ready_, or to be on done()
     std::unordered_set<std::string> working_;
     std::unordered_map<std::string, int> failures_;
     std::unordered_map<std::string, Instant> due_;
-    std::multimap<Instant, std::string> timers_;
+    std::set<std::pair<Instant, std::string>> timers_;  ///< due_, by time
     Signal work_;
-    Signal timers_changed_;
-    bool timer_running_ = false;
+    std::set<Instant> armed_;  ///< the deadlines that a timer task sleeps for
 };
 
 }  // namespace muster::kube

@@ -1,0 +1,91 @@
+#include "kube/internal/event_correlator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace muster::kube {
+namespace {
+
+constexpr double kBurst = 25;
+constexpr Duration kRefill = std::chrono::seconds(300);
+constexpr std::size_t kSimilarMessages = 10;
+constexpr Duration kSimilarWindow = std::chrono::seconds(600);
+constexpr std::string_view kFolded = "(combined from similar events): ";
+
+/// Parts joined so that no two lists of parts give the same key.
+std::string join(std::initializer_list<std::string_view> parts) {
+    std::string key;
+    for (std::string_view part : parts) {
+        key += part;
+        key += '\0';
+    }
+    return key;
+}
+
+}  // namespace
+
+EventWrite EventCorrelator::observe(const Occurrence& occurrence) {
+    const ObjectReference& about = occurrence.about;
+    const std::string object =
+        join({about.kind, about.namespace_, about.name, about.uid, about.api_version});
+    const std::string group = join({object, about.field_path, occurrence.type, occurrence.reason});
+
+    EventWrite write;
+    write.message = occurrence.message;
+    write.last = occurrence.wall;
+    std::string key = join({group, "one", occurrence.message});
+
+    Similar& similar = similar_[group];
+    if (occurrence.when - similar.last > kSimilarWindow) similar.messages.clear();
+    similar.last = occurrence.when;
+    similar.messages.insert(occurrence.message);
+    if (similar.messages.size() >= kSimilarMessages) {
+        // The set says only how many there are: it need not grow further.
+        similar.messages.erase(similar.messages.begin());
+        write.message = std::string(kFolded) + occurrence.message;
+        key = join({group, "folded"});
+    }
+
+    Counted& counted = counted_[key];
+    if (counted.count == 0) {
+        counted.name = unique_name(occurrence);
+        counted.first = occurrence.wall;
+    }
+    ++counted.count;
+    write.name = counted.name;
+    write.count = counted.count;
+    write.first = counted.first;
+    if (!spends_token(object, occurrence.when)) return write;
+    write.action =
+        counted.count == 1 ? EventWrite::Action::kCreate : EventWrite::Action::kRaiseCount;
+    return write;
+}
+
+bool EventCorrelator::spends_token(const std::string& object_key, Instant now) {
+    Bucket& bucket = buckets_[object_key];
+    if (!bucket.used) {
+        bucket = {true, kBurst, now};
+    } else {
+        const double refills = static_cast<double>((now - bucket.filled).count()) /
+                               static_cast<double>(kRefill.count());
+        bucket.tokens = std::min(kBurst, bucket.tokens + refills);
+        bucket.filled = now;
+    }
+    // The sum of many small refills may miss a whole token by rounding.
+    constexpr double kRounding = 1e-9;
+    if (bucket.tokens < 1 - kRounding) return false;
+    bucket.tokens -= 1;
+    return true;
+}
+
+/// `<object>.<hex nanoseconds>`, never twice, even when the clock stands still or goes back.
+std::string EventCorrelator::unique_name(const Occurrence& occurrence) {
+    constexpr std::size_t kLongestName = 253;
+    constexpr std::size_t kSuffix = 17;
+    last_nanoseconds_ = std::max(last_nanoseconds_ + 1, occurrence.wall.time_since_epoch().count());
+    return fmt::format("{}.{:x}", occurrence.about.name.substr(0, kLongestName - kSuffix),
+                       static_cast<std::uint64_t>(last_nanoseconds_));
+}
+
+}  // namespace muster::kube

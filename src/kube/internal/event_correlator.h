@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "base/clock.h"
+#include "kube/core_objects.h"
+#include "kube/internal/bounded_map.h"
+
+namespace muster::kube {
+
+/// One event as it was reported.
+struct Occurrence {
+    ObjectReference about;
+    std::string type;
+    std::string reason;
+    std::string message;
+    Instant when;
+    WallTime wall;
+};
+
+/// What to do about one occurrence.
+struct EventWrite {
+    enum class Action { kDrop, kCreate, kRaiseCount };
+
+    Action action = Action::kDrop;
+    std::string name;     ///< of the Event object
+    std::string message;  ///< with the prefix when folded
+    std::int32_t count = 1;
+    WallTime first;
+    WallTime last;
+};
+
+/// Decides which occurrences become Events of their own, which raise a count, and which are
+/// dropped (client-go's EventCorrelator). Pure: time comes with the occurrences.
+class EventCorrelator {
+  public:
+    EventWrite observe(const Occurrence& occurrence);
+
+  private:
+    struct Bucket {
+        bool used = false;
+        double tokens = 0;
+        Instant filled;
+    };
+    struct Similar {
+        std::set<std::string> messages;
+        Instant last;
+    };
+    struct Counted {
+        std::int32_t count = 0;
+        std::string name;
+        WallTime first;
+    };
+
+    bool spends_token(const std::string& object_key, Instant now);
+    std::string unique_name(const Occurrence& occurrence);
+
+    static constexpr std::size_t kRemembered = 4096;
+
+    BoundedMap<Bucket> buckets_{kRemembered};
+    BoundedMap<Similar> similar_{kRemembered};
+    BoundedMap<Counted> counted_{kRemembered};
+    std::int64_t last_nanoseconds_ = 0;
+};
+
+}  // namespace muster::kube

@@ -1,0 +1,238 @@
+#include "kube/reflector.h"
+
+#include "base/check.h"
+#include "base/log.h"
+#include "kube/api_status.h"
+
+namespace muster::kube {
+namespace {
+
+constexpr Duration kFirstBackoff = std::chrono::milliseconds(800);
+constexpr Duration kLongestBackoff = std::chrono::seconds(30);
+/// So long without a failure, and the next one counts as the first.
+constexpr Duration kQuietTime = std::chrono::minutes(2);
+/// A stream that ends sooner and brought nothing is a failure: reopening at once would spin.
+constexpr Duration kShortestWatch = std::chrono::seconds(1);
+constexpr int kPageSize = 500;
+constexpr std::uint64_t kWatchSeconds = 300;  ///< and up to twice that, so that watches spread
+
+std::string text_of(const json::value* value) {
+    const json::string* text = value != nullptr ? value->if_string() : nullptr;
+    return text != nullptr ? std::string(text->data(), text->size()) : std::string();
+}
+
+const json::object* metadata_of(const json::value& object) {
+    const json::object* fields = object.if_object();
+    const json::value* metadata = fields != nullptr ? fields->if_contains("metadata") : nullptr;
+    return metadata != nullptr ? metadata->if_object() : nullptr;
+}
+
+std::string revision_of(const json::value& object) {
+    const json::object* metadata = metadata_of(object);
+    return metadata != nullptr ? text_of(metadata->if_contains("resourceVersion")) : std::string();
+}
+
+/// A server that lost its history (restored, another one of several) can't know our revision.
+bool revision_in_future(const Error& error) {
+    for (const Cause& cause : error.causes())
+        if (cause.reason == "ResourceVersionTooLarge") return true;
+    return false;
+}
+
+bool refuses_revision(const Error& error) {
+    return error.code() == Code::kGone || revision_in_future(error);
+}
+
+}  // namespace
+
+Reflector::Reflector(Client& client, Clock& clock, Rng& rng, ResourceType type, ListOptions options,
+                     Sink sink)
+    : client_(client),
+      clock_(clock),
+      rng_(rng),
+      type_(std::move(type)),
+      options_(std::move(options)),
+      sink_(std::move(sink)) {}
+
+void Reflector::start(TaskGroup& tasks) {
+    CHECK(synced_signal_ == nullptr, "a reflector is started once");
+    synced_signal_ = std::make_unique<Signal>(tasks.executor());
+    tasks.spawn("reflector of " + type_.qualified(), run());
+}
+
+Task<void> Reflector::wait_synced() {
+    CHECK(synced_signal_ != nullptr, "wait_synced() before start()");
+    while (!synced_) co_await synced_signal_->wait();
+}
+
+Task<void> Reflector::run() {
+    for (;;) {
+        Result<void> listed = co_await list();
+        if (!listed) {
+            const Error error = listed.error();
+            if (error.code() == Code::kCancelled) co_return;
+            log::warning("list failed", {{"resource", type_.qualified()},
+                                         {"code", to_string(error.code())},
+                                         {"error", error.message()}});
+            co_await back_off(error.retry_after());
+            continue;
+        }
+        Next next = Next::kWatch;
+        while (next == Next::kWatch) next = co_await watch();
+        if (next == Next::kStop) co_return;
+    }
+}
+
+/// Any cached state will do at first and our own last one later: the cheapest for the server. The
+/// newest is asked for only after the server no longer knows our revision.
+Task<Result<void>> Reflector::list() {
+    const bool newest = revision_gone_;
+    Result<void> listed = co_await list_pages(newest ? "" : revision_.empty() ? "0" : revision_);
+    if (!listed && !newest && refuses_revision(listed.error())) {
+        revision_gone_ = true;
+        listed = co_await list_pages("");
+    }
+    co_return listed;
+}
+
+Task<Result<void>> Reflector::list_pages(std::string revision) {
+    ListOptions options = options_;
+    options.resource_version = revision;
+    // With a revision of its own the server would take a limit to mean exactly that revision.
+    options.limit = revision.empty() || revision == "0" ? kPageSize : 0;
+    ListResult all;
+    for (;;) {
+        Result<ListResult> page = co_await client_.list(type_, options);
+        if (!page) co_return std::move(page.error());
+        std::move(page->items.begin(), page->items.end(), std::back_inserter(all.items));
+        all.resource_version = page->resource_version;
+        if (page->continue_.empty()) break;
+        options.continue_ = page->continue_;
+        options.resource_version.clear();  // the token has it
+        options.limit = kPageSize;
+    }
+    if (all.resource_version.empty())
+        co_return Error(Code::kInternal, "list of " + type_.qualified() +
+                                             ": no metadata.resourceVersion to watch from");
+    deliver_list(std::move(all));
+    co_return Result<void>();
+}
+
+void Reflector::deliver_list(ListResult all) {
+    std::vector<std::pair<std::string, ObjectPtr>> items;
+    items.reserve(all.items.size());
+    for (ObjectPtr& object : all.items) {
+        std::string key = key_of(*object);
+        if (!key.empty()) items.emplace_back(std::move(key), std::move(object));
+    }
+    revision_ = std::move(all.resource_version);
+    revision_gone_ = false;
+    fresh_list_ = true;
+    sink_.replace(std::move(items));
+    if (synced_) return;
+    synced_ = true;
+    synced_signal_->notify_all();
+}
+
+Task<Reflector::Next> Reflector::watch() {
+    WatchOptions options;
+    options.namespace_ = options_.namespace_;
+    options.label_selector = options_.label_selector;
+    options.field_selector = options_.field_selector;
+    options.resource_version = revision_;
+    options.timeout_seconds = static_cast<std::int64_t>(kWatchSeconds + rng_.below(kWatchSeconds));
+    const Instant opened = clock_.now();
+    events_ = 0;
+    Result<void> ended;
+    Result<std::unique_ptr<WatchStream>> stream = co_await client_.watch(type_, options);
+    if (stream) {
+        ended = co_await follow(std::move(*stream));
+    } else {
+        ended = std::move(stream.error());
+    }
+    if (ended) {
+        if (events_ > 0 || clock_.now() - opened >= kShortestWatch) {
+            fresh_list_ = false;
+            co_return Next::kWatch;
+        }
+        ended = Error(Code::kUnavailable, "the watch ended at once and brought nothing");
+    }
+    const Error error = ended.error();
+    if (error.code() == Code::kCancelled) co_return Next::kStop;
+    if (refuses_revision(error)) {
+        log::debug("watch expired, listing again",
+                   {{"resource", type_.qualified()}, {"revision", revision_}});
+        // The list may be answered from our own revision on, unless the server never had it.
+        revision_gone_ = revision_in_future(error);
+        // A list whose own revision is refused would spin without a pause.
+        if (fresh_list_) co_await back_off(error.retry_after());
+        co_return Next::kList;
+    }
+    log::warning("watch failed", {{"resource", type_.qualified()},
+                                  {"code", to_string(error.code())},
+                                  {"error", error.message()}});
+    co_await back_off(error.retry_after());
+    const bool away = error.code() == Code::kUnavailable || error.code() == Code::kTimeout ||
+                      error.code() == Code::kTooManyRequests;
+    co_return away ? Next::kWatch : Next::kList;
+}
+
+Task<Result<void>> Reflector::follow(std::unique_ptr<WatchStream> stream) {
+    for (;;) {
+        Result<std::optional<WatchEvent>> event = co_await stream->next();
+        if (!event) co_return std::move(event.error());
+        if (!event->has_value()) co_return Result<void>();
+        Result<void> taken = take(**event);
+        if (!taken) co_return taken;
+    }
+}
+
+Result<void> Reflector::take(const WatchEvent& event) {
+    static const json::value nothing;
+    const json::value& object = event.object != nullptr ? *event.object : nothing;
+    if (event.type == WatchEventType::kError) return error_from_status(0, object);
+    ++events_;
+    fresh_list_ = false;
+    std::string revision = revision_of(object);
+    if (revision.empty())
+        return Error(Code::kInternal, "a watch event without metadata.resourceVersion");
+    if (event.type != WatchEventType::kBookmark) {
+        const std::string key = key_of(object);
+        if (key.empty()) return Error(Code::kInternal, "a watch event without metadata.name");
+        // Before the sink: it may look, and the event is taken even if it starts something.
+        revision_ = revision;
+        if (event.type == WatchEventType::kDeleted) {
+            sink_.erase(key);
+        } else {
+            sink_.upsert(key, event.object);
+        }
+        return {};
+    }
+    revision_ = std::move(revision);
+    return {};
+}
+
+Task<void> Reflector::back_off(std::optional<std::chrono::milliseconds> at_least) {
+    const Instant now = clock_.now();
+    if (backoff_ == Duration::zero() || now - last_failure_ > kQuietTime) {
+        backoff_ = kFirstBackoff;
+    } else {
+        backoff_ = std::min(backoff_ * 2, kLongestBackoff);
+    }
+    const auto jitter =
+        Duration(static_cast<Duration::rep>(rng_.unit() * static_cast<double>(backoff_.count())));
+    Duration wait = backoff_ + jitter;
+    if (at_least) wait = std::max<Duration>(wait, *at_least);
+    last_failure_ = now + wait;
+    co_await clock_.sleep_until(last_failure_);
+}
+
+std::string Reflector::key_of(const json::value& object) const {
+    const json::object* metadata = metadata_of(object);
+    if (metadata == nullptr) return {};
+    std::string name = text_of(metadata->if_contains("name"));
+    if (name.empty() || !type_.namespaced) return name;
+    return text_of(metadata->if_contains("namespace")) + "/" + name;
+}
+
+}  // namespace muster::kube
