@@ -1,0 +1,206 @@
+# Sourced by ./dev: the suites, and the one line at the end that sums them all.
+#
+# Each suite leaves lines `SUITE PASSED FAILED SKIPPED MILLISECONDS` in $results. A build that fails
+# counts as a failure, and the other suites still run.
+
+suites=(lint tools unit tsan e2e)
+
+verb_test() {
+    local begin suite filters=() wanted=() word
+    begin=$(now_ms)
+    for word in "$@"; do
+        case " ${suites[*]} " in
+        *" $word "*) wanted+=("$word") ;;
+        *) filters+=("$word") ;;
+        esac
+    done
+    # A filter without a suite means: whatever has tests of that name.
+    if ((${#wanted[@]} == 0)); then
+        if ((${#filters[@]})); then wanted=(unit); else wanted=("${suites[@]}"); fi
+    fi
+
+    prepare_test
+    results=$logs/results
+    mkdir -p "$logs"
+    rm -f "$results"
+    for suite in "${wanted[@]}"; do
+        case $suite in
+        tools | e2e) suite_$suite ${filters[@]+-k "$(either "${filters[@]}")"} ;;
+        *) suite_$suite ${filters[@]+"${filters[@]}"} ;;
+        esac
+    done
+    summary "$begin"
+}
+
+# either A B: "A or B", as pytest -k wants it.
+either() {
+    local text
+    text=$(printf ' or %s' "$@")
+    echo "${text# or }"
+}
+
+verb_e2e() {
+    local begin
+    begin=$(now_ms)
+    prepare_test
+    results=$logs/results
+    mkdir -p "$logs"
+    rm -f "$results"
+    suite_e2e "$@"
+    summary "$begin"
+}
+
+# record SUITE PASSED FAILED SKIPPED
+record() { echo "$1 $2 $3 $4" >>"$results"; }
+
+# skip SUITE WHY
+skip() {
+    say "$1: skipped, $2"
+    record "$1" 0 0 1
+}
+
+summary() {
+    local name passed failed skipped all_passed=0 all_failed=0 all_skipped=0
+    say
+    while read -r name passed failed skipped; do
+        printf '%-12s %5d passed, %d failed' "$name" "$passed" "$failed"
+        if ((skipped)); then printf ', %d skipped' "$skipped"; fi
+        printf '\n'
+        all_passed=$((all_passed + passed))
+        all_failed=$((all_failed + failed))
+        all_skipped=$((all_skipped + skipped))
+    done <"$results"
+    say "in $(seconds_since "$1")"
+    if ((all_skipped)); then
+        say "$all_passed passed, $all_failed failed, $all_skipped skipped"
+    else
+        say "$all_passed passed, $all_failed failed"
+    fi
+    ((all_failed == 0 && all_passed > 0))
+}
+
+# suite_build SUITE PRESET TARGET...: builds for a suite. A failure is counted, and what could be built
+# is still tested.
+suite_build() {
+    local suite=$1 preset=$2
+    shift 2
+    if configure "$preset" &&
+        CCACHE_DIR=$(ccache_directory) step "build $preset" \
+            ninja -C "$root/build/$preset" -j "$(cores)" -k 0 "$@"; then
+        return 0
+    fi
+    record "$suite-build" 0 1 0
+    return 1
+}
+
+# ---- lint: what can be checked without running anything ----
+
+suite_lint() {
+    (($# == 0)) || return 0
+    local check passed=0 failed=0
+    for check in format seams; do
+        if step "lint $check" "lint_$check"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    done
+    if suite_build lint release headers; then passed=$((passed + 1)); fi
+    record lint "$passed" "$failed" 0
+}
+
+# ---- unit: every C++ test program, under the address and undefined behaviour sanitizers ----
+
+sanitizer_environment() {
+    export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
+    export UBSAN_OPTIONS=print_stacktrace=1
+    export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+    local symbolizer
+    symbolizer=$(command -v llvm-symbolizer-19 || true)
+    if [[ -n $symbolizer ]]; then
+        export ASAN_SYMBOLIZER_PATH=$symbolizer UBSAN_SYMBOLIZER_PATH=$symbolizer TSAN_SYMBOLIZER_PATH=$symbolizer
+    fi
+}
+
+is_folder() { [[ $1 =~ ^[a-z_]+$ && -e $root/src/$1/CMakeLists.txt ]]; }
+
+suite_unit() {
+    local word targets=() labels=() pattern=
+    for word in "$@"; do
+        if is_folder "$word"; then
+            targets+=("${word}_tests")
+            labels+=("$word")
+        else
+            pattern=$pattern${pattern:+:}$([[ $word == *[*.]* ]] && echo "$word" || echo "*$word*")
+        fi
+    done
+    suite_build unit asan "${targets[@]:-all}" || true
+    run_ctest unit asan "$(IFS='|'; echo "${labels[*]:+^(${labels[*]})\$}")" "$pattern"
+}
+
+# ---- tsan: the programs that have threads ----
+
+suite_tsan() {
+    (($# == 0)) || return 0
+    suite_build tsan tsan tsan_tests || true
+    run_ctest tsan tsan '^tsan$' ''
+}
+
+# run_ctest SUITE PRESET LABEL_REGEX GTEST_FILTER
+run_ctest() {
+    local suite=$1 preset=$2 label=$3 filter=$4 output=$logs/$1
+    [[ -e $root/build/$preset/CTestTestfile.cmake ]] || return 0
+    rm -rf "$output"
+    mkdir -p "$output"
+    (
+        sanitizer_environment
+        export GTEST_OUTPUT=xml:$output/ GTEST_COLOR=no PATH
+        PATH=$(job_path 2>/dev/null)
+        # shellcheck disable=SC2030
+        if [[ -n $filter ]]; then export GTEST_FILTER=$filter; fi
+        step "run $suite" ctest --test-dir "$root/build/$preset" -j "$(cores)" --no-tests=error \
+            --output-on-failure --timeout 900 --output-junit "$output/ctest.junit" ${label:+-L "$label"}
+    ) || true
+    count "$suite" ctest "$output"
+}
+
+# count SUITE FORMAT PATH: adds up what a runner's report says.
+count() {
+    local line
+    if line=$("$(our_python)" "$root/scripts/count_tests.py" "$2" "$3"); then
+        # shellcheck disable=SC2086
+        record "$1" $line
+    else
+        record "$1" 0 1 0
+    fi
+}
+
+# ---- tools: the tests of our own scripts ----
+
+suite_tools() {
+    run_pytest tools tests/dev "$@"
+}
+
+# ---- e2e: the release build with real processes ----
+
+suite_e2e() {
+    suite_build e2e release muster || return 0
+    if ! has_job_modules /usr/bin/python3 && ! has_job_modules python3; then
+        skip e2e "no python3 with ${job_modules[*]}"
+        return
+    fi
+    run_pytest e2e tests/e2e "$@"
+}
+
+run_pytest() {
+    local suite=$1 report=$logs/$1.junit
+    shift
+    if ! "$(our_python)" -c 'import pytest' 2>/dev/null; then
+        skip "$suite" "no pytest"
+        return
+    fi
+    rm -f "$report"
+    (
+        export PATH PYTHONDONTWRITEBYTECODE=1
+        PATH=$(job_path 2>/dev/null)
+        cd "$root"
+        step "run $suite" "$(our_python)" -m pytest -q -p no:cacheprovider -o junit_family=xunit2 --junitxml "$report" "$@"
+    ) || true
+    count "$suite" pytest "$report"
+}

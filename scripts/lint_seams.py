@@ -1,0 +1,200 @@
+"""The rules of this repository that no compiler checks. lint_seams.py ROOT; exits 1 with one line a finding.
+
+Time, chance, threads and the environment enter through a few files, so that everything else can run
+on virtual time and be replayed; heavy or foreign headers stay in the few files that need them; folders
+use only the folders that they declare. A file that may do what others may not stands in ALLOWED below
+with its reason, and an entry that nobody needs any more is a finding too.
+"""
+
+import pathlib
+import re
+import sys
+
+# rule -> (pattern in code without comments and strings, what to do instead)
+CODE_RULES = {
+    "clock": (
+        r"\b(steady_clock|system_clock|high_resolution_clock)\s*::\s*now\b"
+        r"|\b(clock_gettime|gettimeofday|timespec_get)\s*\("
+        r"|\btime\s*\(\s*(nullptr|NULL|0|&)"
+        r"|\basio\s*::\s*(steady_timer|system_timer|high_resolution_timer|deadline_timer)\b",
+        "take time as a parameter, or use base/clock.h",
+    ),
+    "sleep": (r"\bthis_thread\s*::\s*sleep|\b(u|nano)sleep\s*\(|::sleep\s*\(", "await Clock::sleep_for"),
+    "environment": (r"\b(secure_)?getenv\s*\(|\benviron\b", "take what you need as a parameter"),
+    "chance": (
+        r"\b(s?rand|s?random|drand48|rand_r)\s*\(|\brandom_device\b|\bmt19937|\bgetrandom\s*\(",
+        "use base/rng.h",
+    ),
+    "thread": (
+        r"\bstd\s*::\s*(thread|jthread|async)\b|\bpthread_create\b|\basio\s*::\s*thread_pool\b",
+        "there is one loop thread; spawn a task in a TaskGroup",
+    ),
+    "mutex": (r"\bstd\s*::\s*(\w*mutex|lock_guard|scoped_lock|unique_lock)\b", "there is one loop thread"),
+    "detached": (r"\bdetached\b|\.\s*detach\s*\(", "spawn it in a TaskGroup, which owns it"),
+}
+
+# rule -> (pattern of an included path, what to do instead)
+INCLUDE_RULES = {
+    "beast": (r"^boost/beast", "Beast costs seconds a file and is not used here"),
+    "spdlog": (r"^spdlog/", "use base/log.h"),
+    "cli11": (r"^CLI/", "keep option parsing in few files"),
+    "yaml-cpp": (r"^yaml-cpp/", "keep YAML in the reader and the writer"),
+    "soci": (r"^soci/", "not used here yet"),
+}
+
+# rule -> {file: why it may}
+ALLOWED = {
+    "clock": {
+        "src/base/real_clock.cc": "the real clock",
+        "src/base/signal.h": "a timer that never expires is Asio's condition variable",
+    },
+    "chance": {"src/base/rng.h": "the one generator", "src/base/rng.cc": "its seed when none is given"},
+    "spdlog": {"src/base/log.cc": "the sink"},
+    "yaml-cpp": {"src/cli/internal/yaml_document.cc": "the reader"},
+}
+
+# Names that say nothing about what a thing does.
+EMPTY_WORDS = r"util|utils|utility|utilities|helper|helpers|manager|common|misc"
+EMPTY_FILE = re.compile(rf"(^|[/_])({EMPTY_WORDS})([/_.]|$)")
+EMPTY_TYPE = re.compile(r"\b(?:class|struct|enum|enum\s+class|namespace|concept)\s+(\w*(?:Util|Utils|Helper|Manager|Common)\w*)\b")
+
+UNOWNED = re.compile(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))")
+MAX_LINES = 600
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
+TOKEN = re.compile(
+    r'R"(?P<tag>[^\s()\\]{0,16})\(.*?\)(?P=tag)"'
+    r'|"(?:[^"\\\n]|\\.)*"'
+    r"|(?<![0-9a-zA-Z])'(?:[^'\\\n]|\\.)+'"
+    r"|//[^\n]*|/\*.*?\*/",
+    re.S,
+)
+
+
+def blank(text, keep_strings=False):
+    """The text with comments (and strings) as spaces; line numbers stay."""
+
+    def erase(match):
+        token = match.group(0)
+        if keep_strings and not token.startswith("/"):
+            return token
+        return re.sub(r"[^\n]", " ", token)
+
+    return TOKEN.sub(erase, text)
+
+
+class Lint:
+    def __init__(self, root):
+        self.root = root
+        self.findings = []
+        self.used = set()
+        self.folders = {
+            path.parent.name: self.declared(path) for path in sorted(root.glob("src/*/CMakeLists.txt"))
+        }
+
+    def declared(self, path):
+        """What a folder's CMakeLists.txt lets it use: (in code, in tests besides)."""
+        text = re.sub(r"#[^\n]*", "", path.read_text())
+        library = re.search(r"muster_library\(([^)]*)\)", text)
+        depends = re.search(r"\bDEPENDS\b((?:\s+[a-z_0-9]+)*)", library.group(1)) if library else None
+        tests = re.findall(r"\bmuster_([a-z_0-9]+)\b", " ".join(re.findall(r"muster_test\(([^)]*)\)", text)))
+        return set(depends.group(1).split()) if depends else set(), set(tests)
+
+    def find(self, path, line, rule, message):
+        if path in ALLOWED.get(rule, {}):
+            self.used.add((rule, path))
+            return
+        self.findings.append(f"{path}:{line}: {rule}: {message}")
+
+    def file(self, path):
+        name = path.relative_to(self.root).as_posix()
+        text = path.read_text(errors="replace")
+        code = blank(text)
+
+        for rule, (pattern, instead) in CODE_RULES.items():
+            if rule == "detached" and name.endswith("_test.cc"):
+                continue  # a test owns its whole loop
+            for match in re.finditer(pattern, code):
+                self.find(name, line_of(code, match), rule, f"'{match.group(0).strip()}': {instead}")
+        for match in EMPTY_TYPE.finditer(code):
+            self.find(name, line_of(code, match), "name", f"'{match.group(1)}' does not say what it does")
+        if EMPTY_FILE.search(name):
+            self.find(name, 1, "name", "the file's name does not say what it does")
+        for match in UNOWNED.finditer(text):
+            self.find(name, line_of(text, match), "todo", f"{match.group(1)} without an issue: {match.group(1)}(#123)")
+        if name.endswith(".h") and "#pragma once" not in text:
+            self.find(name, 1, "header", "no #pragma once")
+        lines = text.count("\n")
+        if lines > MAX_LINES:
+            self.find(name, lines, "length", f"{lines} lines; more than {MAX_LINES} is more than one reason to change")
+        self.includes(name, blank(text, keep_strings=True))
+
+    def includes(self, name, text):
+        for match in INCLUDE.finditer(text):
+            quote, target = match.groups()
+            line = line_of(text, match)
+            for rule, (pattern, instead) in INCLUDE_RULES.items():
+                if re.search(pattern, target):
+                    self.find(name, line, rule, f"includes {target}: {instead}")
+            if quote == '"':
+                self.arrow(name, line, target)
+
+    def arrow(self, name, line, target):
+        parts = name.split("/")
+        if parts[0] != "src" or len(parts) < 3:
+            return
+        own, (head, *rest) = parts[1], target.split("/")
+        if head not in self.folders:
+            self.find(name, line, "include", f'"{target}" does not start with a folder of src/')
+        elif head != own:
+            in_code, in_tests = self.folders.get(own, (set(), set()))
+            is_test = re.search(r"(_test\.cc|_test\.h|_fuzz\.cc)$|/fake_|/fuzz/", name)
+            if head not in (in_code | in_tests if is_test else in_code):
+                self.find(name, line, "arrow", f"{own} does not declare {head} in DEPENDS of its CMakeLists.txt")
+            if rest and rest[0] == "internal":
+                self.find(name, line, "arrow", f'"{target}" is internal to {head}')
+
+    def house(self):
+        """The folders among themselves: arrows point to folders that were added before."""
+        top = self.root / "CMakeLists.txt"
+        order = re.findall(r"add_subdirectory\(src/(\w+)\)", top.read_text()) if top.exists() else []
+        for folder, (depends, _) in self.folders.items():
+            path = f"src/{folder}/CMakeLists.txt"
+            if folder not in order:
+                self.find(path, 1, "house", "the folder is not added in the top CMakeLists.txt")
+                continue
+            for other in sorted(depends):
+                if other not in order[: order.index(folder)]:
+                    self.find(path, 1, "house", f"{folder} depends on {other}, which does not come before it")
+            if not (self.root / "src" / folder / "README.md").exists():
+                self.find(path, 1, "house", "the folder has no README.md")
+
+    def stale(self):
+        for rule, files in ALLOWED.items():
+            for path in files:
+                if (rule, path) not in self.used and (self.root / path).exists():
+                    self.findings.append(f"{path}:1: {rule}: does not need its permission in scripts/lint_seams.py any more")
+
+    def run(self):
+        paths = [p for top in ("src", "cmake") for p in sorted((self.root / top).rglob("*")) if p.suffix in (".cc", ".h")]
+        for path in paths:
+            self.file(path)
+        self.house()
+        self.stale()
+        return self.findings
+
+
+def line_of(text, match):
+    return text.count("\n", 0, match.start()) + 1
+
+
+def main(root):
+    findings = Lint(pathlib.Path(root).resolve()).run()
+    print(*findings, sep="\n")
+    if findings:
+        print(f"{len(findings)} findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
