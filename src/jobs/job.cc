@@ -1,5 +1,8 @@
 #include "jobs/job.h"
 
+#include "jobs/kind.h"
+#include "kube/field_path.h"
+
 namespace muster::jobs {
 
 bool JobStatus::is(std::string_view type) const {
@@ -12,6 +15,12 @@ std::int32_t Job::total_replicas() const {
     std::int32_t total = 0;
     for (const auto& [type, spec] : replicas) total += spec.replicas.value_or(0);
     return total;
+}
+
+std::string Job::replica_path(const std::string& type) const {
+    auto it = spelled.find(type);
+    return kube::child_path("spec." + kind->replicas_field,
+                            it == spelled.end() ? type : it->second);
 }
 
 }  // namespace muster::jobs

@@ -40,6 +40,9 @@ BOOST_DESCRIBE_STRUCT(RunPolicy, (),
                       (clean_pod_policy, ttl_seconds_after_finished, active_deadline_seconds,
                        backoff_limit, scheduling_policy, suspend, managed_by))
 
+/// More pods of one type than any cluster runs; keeps sums within an int32.
+inline constexpr std::int32_t kMaxReplicas = 100'000;
+
 struct ReplicaSpec {
     std::optional<std::int32_t> replicas;
     kube::PodTemplateSpec template_;
@@ -97,10 +100,14 @@ struct Job {
     /// Replica types that the manifest names, by canonical name. Iterate with
     /// JobKind::replica_types() where the order matters.
     std::map<std::string, ReplicaSpec> replicas;
+    /// The keys of the replica map that spell a type otherwise ("worker"), by canonical name.
+    std::map<std::string, std::string> spelled;
     JobStatus status;
     std::any extra;
 
     std::int32_t total_replicas() const;
+    /// Where the manifest has this replica type: "spec.pytorchReplicaSpecs.Worker".
+    std::string replica_path(const std::string& type) const;
     const ReplicaSpec* replica(const std::string& type) const {
         auto it = replicas.find(type);
         return it == replicas.end() ? nullptr : &it->second;

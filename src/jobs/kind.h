@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,13 @@ namespace muster::jobs {
 
 struct ReplicaType {
     std::string name;  ///< canonical: "Master"
+    std::int32_t default_replicas = 1;
+    /// The only number that makes sense, as for a master; unset: any.
+    std::optional<std::int32_t> only_replicas = std::nullopt;
+    bool required = false;  ///< a job without this type is refused
+    /// False for the type whose only pod has no index in its name ("demo-launcher").
+    bool numbered = true;
+
     std::string lower() const;
 };
 
@@ -35,6 +43,8 @@ struct ReplicaCounts {
     std::int32_t active = 0;
     std::int32_t succeeded = 0;
     std::int32_t failed = 0;
+    /// The pod of index 0 has succeeded; some kinds end with their first worker.
+    bool first_succeeded = false;
 };
 using CountsByType = std::map<std::string, ReplicaCounts>;
 
@@ -47,43 +57,64 @@ struct Verdict {
     std::string message;
 };
 
+/// Which containers of a pod get the variables.
+enum class EnvTarget { kAllContainers, kDefaultContainer };
+
 /// A job kind as data and pure functions. Adding a framework is adding one file that builds one of
 /// these, and naming it in registry.cc. The engine in operator/ knows no framework by name.
+///
+/// A kind's file has a described struct of its `.spec`; bind_spec() (internal/spec_binding.h) makes
+/// `spec_schema` and `decode_spec` from it.
 class JobKind {
   public:
     // --- names on the wire
     kube::ResourceType resource;
     std::string replicas_field;              ///< "pytorchReplicaSpecs"
     std::vector<ReplicaType> replica_types;  ///< in the order in which the engine visits them
-    std::string container_name;              ///< the mandatory container
-    std::string port_name;
+    /// The mandatory container. Empty: the first one, whatever its name.
+    std::string container_name;
+    std::string port_name;  ///< empty: no port is added
     std::int32_t port = 0;
     std::string default_restart_policy;
-    bool scale_subresource = false;
-    bool status_selector = false;   ///< replicaStatuses carry the selector
+    std::string scaled_type;       ///< that the scale subresource changes; empty: none
+    bool status_selector = false;  ///< replicaStatuses carry the selector
+    bool services = true;          ///< each replica has a headless service
+    EnvTarget env_target = EnvTarget::kAllContainers;
     kube::Schema::Ptr spec_schema;  ///< of `.spec`
 
-    // --- pure functions; all but `parse` get a defaulted job
-    /// From JSON without defaults. Wrong types are kBadRequest with all causes.
-    std::function<Result<Job>(const json::value&)> parse;
+    // --- pure functions. Those marked (written) get the job as the manifest has it, the others get
+    // it defaulted. All but decode_spec and verdict may be empty.
+    /// Fills run_policy, replicas (keys as written) and extra from `.spec`. Values of a wrong type
+    /// are added to the problems and skipped.
+    std::function<void(const json::value&, Job&, std::vector<Cause>&)> decode_spec;
     /// Kind-specific defaults, after the common ones.
-    std::function<void(Job&)> apply_defaults;
-    /// Kind-specific rules on the job as written (before defaults); field paths from the root.
-    std::function<std::vector<Cause>(const Job&)> validate;
-    /// Warnings about deprecated or ineffective fields, as written.
-    std::function<std::vector<std::string>(const Job&)> warnings;
+    std::function<void(Job&)> own_defaults;
+    /// (written) Kind-specific rules, beyond those that follow from the data above.
+    std::function<std::vector<Cause>(const Job&)> own_rules;
+    /// (written) Kind-specific warnings; reason is "Deprecated", "Ineffective" or "Doubtful".
+    std::function<std::vector<Cause>(const Job&)> own_warnings;
     /// The variables of one replica, in upstream's order; appended after the user's own.
     std::function<Result<std::vector<kube::EnvVar>>(const Job&, const ReplicaId&)> environment;
     /// True for the pods that carry job-role=master.
     std::function<bool(const Job&, const ReplicaId&)> has_master_role;
+    /// Last word on a pod that is complete otherwise: volumes, commands, init containers.
+    std::function<void(const Job&, const ReplicaId&, kube::Pod&)> finish_pod;
     std::function<Verdict(const Job&, const CountsByType&)> verdict;
 
     /// "pytorchjob-controller": label value, event source.
     std::string controller_name() const;
     const ReplicaType* replica_type(std::string_view name) const;
+
+    /// From JSON without defaults; values of a wrong type are added to the problems and skipped.
+    /// A status that can't be read counts as empty: it is ours, not the user's. The kind must
+    /// outlive the job.
+    Job decode(const json::value& object, std::vector<Cause>& problems) const;
+    /// The same where a problem is an error (kBadRequest with all causes).
+    Result<Job> parse(const json::value& object) const;
 };
 
-/// All kinds, in the order of their names.
+/// All kinds, in the order of their names. A kind need not be among them: every function here takes
+/// the kind that it is given.
 const std::vector<const JobKind*>& all_kinds();
 /// By kind and apiVersion ("kubeflow.org/v1"); null when unknown.
 const JobKind* find_kind(std::string_view api_version, std::string_view kind);
@@ -91,15 +122,27 @@ const JobKind* find_kind(std::string_view api_version, std::string_view kind);
 // --- what is the same for every kind
 
 /// Common defaults (training-operator v1.9, pkg/apis/kubeflow.org/v1/defaulting_utils.go), then the
-/// kind's own.
+/// kind's own. Idempotent.
 void apply_defaults(Job& job);
 
 /// Everything that is wrong with a job as written: structure is checked by the schema, this checks
-/// meaning. Field paths start at the root ("spec.pytorchReplicaSpecs.Master.replicas").
+/// meaning. Field paths start at the root ("spec.pytorchReplicaSpecs.Master.replicas") and spell
+/// keys as the manifest does.
 std::vector<Cause> validate(const Job& job);
 
-/// JSON of one object through schema, parse and validate: all problems at once. On success the job
-/// is defaulted.
+/// What is deprecated, has no effect, or is probably not meant, in a job as written. `reason` is
+/// "Deprecated", "Ineffective" or "Doubtful".
+std::vector<Cause> warnings(const Job& job);
+
+/// One object seen through schema, decoding, rules and warnings.
+struct Review {
+    Job job;                      ///< defaulted; whole only if there are no problems
+    std::vector<Cause> problems;  ///< all of them, one per field and reason
+    std::vector<Cause> warnings;
+};
+Review review(const JobKind& kind, const json::value& object);
+
+/// A review without warnings: the defaulted job, or kInvalid with all causes.
 Result<Job> load(const JobKind& kind, const json::value& object);
 
 /// `<job>-<type>-<index>`, the name of a replica's pod and service.
@@ -112,13 +155,22 @@ std::map<std::string, std::string> job_labels(const Job& job);
 kube::OwnerReference owner_reference(const Job& job);
 kube::ObjectReference object_reference(const Job& job);
 
+/// The container that the kind is about: the one with the mandatory name, else the first; null in
+/// a pod without containers.
+const kube::Container* default_container(const JobKind& kind, const kube::PodSpec& spec);
+
 /// The pod of one replica as it will be created: template, labels, environment, restart policy.
 Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica);
 /// Its headless service.
 Result<kube::Service> build_service(const Job& job, const ReplicaId& replica);
 
+/// The schema of a whole object, status included. Keys that it does not know are typing errors.
+kube::Schema::Ptr object_schema(const JobKind& kind);
 /// The CustomResourceDefinition of a kind.
 json::value custom_resource_definition(const JobKind& kind);
+/// One CustomResourceDefinition per resource: kinds that are versions of the same resource share
+/// one, of which the first is the stored version.
+std::vector<json::value> custom_resource_definitions(std::span<const JobKind* const> kinds);
 
 namespace labels {
 inline constexpr std::string_view kOperatorName = "training.kubeflow.org/operator-name";

@@ -1,0 +1,162 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "jobs/internal/text.h"
+#include "jobs/kind.h"
+
+namespace muster::jobs {
+namespace {
+
+const ReplicaSpec* spec_of_replica(const Job& job, const ReplicaId& replica) {
+    return job.replica(replica.type);
+}
+
+Error unknown_replica(const Job& job, const ReplicaId& replica) {
+    return Error(Code::kInternal,
+                 fmt::format("{} {} has no replica type {}", job.kind->resource.kind,
+                             job.metadata.name, replica.type));
+}
+
+kube::ObjectMeta dependent_metadata(const Job& job, const ReplicaId& replica) {
+    kube::ObjectMeta metadata;
+    metadata.name = replica_name(job, replica);
+    metadata.namespace_ = job.metadata.namespace_;
+    metadata.owner_references.push_back(owner_reference(job));
+    return metadata;
+}
+
+bool gets_environment(const JobKind& kind, const kube::PodSpec& spec,
+                      const kube::Container& container) {
+    return kind.env_target == EnvTarget::kAllContainers ||
+           &container == default_container(kind, spec);
+}
+
+bool same_port(const kube::ServicePort& a, const kube::ContainerPort& b) {
+    auto protocol = [](const std::string& text) { return text.empty() ? "TCP" : text; };
+    return a.port == b.container_port && protocol(a.protocol) == protocol(b.protocol);
+}
+
+/// What a service allows: each number once per protocol, and when there are several, all of them
+/// with names that differ.
+std::vector<kube::ServicePort> service_ports(const std::vector<kube::ContainerPort>& ports) {
+    std::vector<kube::ServicePort> result;
+    for (const kube::ContainerPort& port : ports) {
+        auto known = std::ranges::find_if(
+            result, [&](const kube::ServicePort& other) { return same_port(other, port); });
+        if (known == result.end())
+            result.push_back({.name = port.name,
+                              .port = port.container_port,
+                              .protocol = port.protocol,
+                              .rest = {}});
+        else if (known->name.empty())
+            known->name = port.name;
+    }
+    if (result.size() < 2) return result;
+    std::set<std::string> names;
+    for (const kube::ServicePort& port : result) names.insert(port.name);
+    for (kube::ServicePort& port : result) {
+        if (!port.name.empty()) continue;
+        port.name = fmt::format("port-{}", port.port);
+        while (!names.insert(port.name).second) port.name += "-x";
+    }
+    return result;
+}
+
+}  // namespace
+
+std::string replica_name(const Job& job, const ReplicaId& replica) {
+    const ReplicaType* type = job.kind->replica_type(replica.type);
+    const std::string lower = lower_case(replica.type);
+    if (type != nullptr && !type->numbered) return fmt::format("{}-{}", job.metadata.name, lower);
+    return fmt::format("{}-{}-{}", job.metadata.name, lower, replica.index);
+}
+
+std::map<std::string, std::string> job_labels(const Job& job) {
+    return {{std::string(labels::kOperatorName), job.kind->controller_name()},
+            {std::string(labels::kJobName), job.metadata.name}};
+}
+
+std::map<std::string, std::string> replica_labels(const Job& job, const ReplicaId& replica,
+                                                  bool with_role) {
+    std::map<std::string, std::string> all = job_labels(job);
+    all[std::string(labels::kReplicaType)] = lower_case(replica.type);
+    all[std::string(labels::kReplicaIndex)] = std::to_string(replica.index);
+    if (with_role && job.kind->has_master_role && job.kind->has_master_role(job, replica))
+        all[std::string(labels::kJobRole)] = "master";
+    return all;
+}
+
+kube::OwnerReference owner_reference(const Job& job) {
+    return {.api_version = job.kind->resource.api_version(),
+            .kind = job.kind->resource.kind,
+            .name = job.metadata.name,
+            .uid = job.metadata.uid,
+            .controller = true,
+            .block_owner_deletion = true};
+}
+
+kube::ObjectReference object_reference(const Job& job) {
+    return {.api_version = job.kind->resource.api_version(),
+            .kind = job.kind->resource.kind,
+            .namespace_ = job.metadata.namespace_,
+            .name = job.metadata.name,
+            .uid = job.metadata.uid,
+            .resource_version = job.metadata.resource_version,
+            .field_path = {}};
+}
+
+const kube::Container* default_container(const JobKind& kind, const kube::PodSpec& spec) {
+    auto named = std::ranges::find(spec.containers, kind.container_name, &kube::Container::name);
+    if (named != spec.containers.end()) return &*named;
+    return spec.containers.empty() ? nullptr : &spec.containers.front();
+}
+
+Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica) {
+    const ReplicaSpec* spec = spec_of_replica(job, replica);
+    if (spec == nullptr) return unknown_replica(job, replica);
+
+    kube::Pod pod;
+    pod.metadata = dependent_metadata(job, replica);
+    pod.metadata.labels = replica_labels(job, replica, true);
+    pod.metadata.labels.insert(spec->template_.metadata.labels.begin(),
+                               spec->template_.metadata.labels.end());
+    pod.metadata.annotations = spec->template_.metadata.annotations;
+    pod.metadata.finalizers = spec->template_.metadata.finalizers;
+    pod.spec = spec->template_.spec;
+    // With ExitCode it is the operator that looks at the code and decides.
+    pod.spec.restart_policy = spec->restart_policy == "ExitCode" ? "Never" : spec->restart_policy;
+    if (job.kind->environment) {
+        TRY(const std::vector<kube::EnvVar> variables, job.kind->environment(job, replica));
+        for (kube::Container& container : pod.spec.containers)
+            if (gets_environment(*job.kind, pod.spec, container))
+                container.env.insert(container.env.end(), variables.begin(), variables.end());
+    }
+    if (job.kind->finish_pod) job.kind->finish_pod(job, replica, pod);
+    return pod;
+}
+
+Result<kube::Service> build_service(const Job& job, const ReplicaId& replica) {
+    const ReplicaSpec* spec = spec_of_replica(job, replica);
+    if (spec == nullptr) return unknown_replica(job, replica);
+    const kube::Container* container = default_container(*job.kind, spec->template_.spec);
+    if (container == nullptr)
+        return Error(Code::kInvalid,
+                     fmt::format("{} {}: the {} template has no containers, so its service has no "
+                                 "ports",
+                                 job.kind->resource.kind, job.metadata.name, replica.type));
+
+    kube::Service service;
+    service.metadata = dependent_metadata(job, replica);
+    service.metadata.labels = replica_labels(job, replica, false);
+    service.spec.cluster_ip = "None";
+    service.spec.selector = service.metadata.labels;
+    // Replicas look each other up while they start, before any of them is ready: a master that
+    // waits for its workers would otherwise never be found by them.
+    service.spec.publish_not_ready_addresses = true;
+    service.spec.ports = service_ports(container->ports);
+    return service;
+}
+
+}  // namespace muster::jobs

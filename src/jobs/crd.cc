@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <boost/json/value.hpp>
+
+#include "jobs/internal/schema_of.h"
+#include "jobs/internal/text.h"
+#include "jobs/kind.h"
+
+namespace muster::jobs {
+namespace {
+
+std::shared_ptr<kube::Schema> root_schema(const JobKind& kind, kube::Schema::Ptr metadata) {
+    static const kube::Schema::Ptr text = schema_parts::scalar(kube::Schema::Type::kString);
+    static const kube::Schema::Ptr status = schema_of<JobStatus>();
+    auto root = std::make_shared<kube::Schema>();
+    root->type = kube::Schema::Type::kObject;
+    root->properties = {{"apiVersion", text},
+                        {"kind", text},
+                        {"metadata", std::move(metadata)},
+                        {"spec", kind.spec_schema},
+                        {"status", status}};
+    return root;
+}
+
+json::object crd_version(const JobKind& kind, bool storage) {
+    auto metadata = std::make_shared<kube::Schema>();
+    metadata->type = kube::Schema::Type::kObject;
+    auto schema = root_schema(kind, std::move(metadata));
+    schema->description = fmt::format("A {} that the operator runs.", kind.resource.kind);
+
+    json::object subresources{{"status", json::object()}};
+    if (!kind.scaled_type.empty())
+        subresources["scale"] = {
+            {"specReplicasPath",
+             fmt::format(".spec.{}.{}.replicas", kind.replicas_field, kind.scaled_type)},
+            {"statusReplicasPath",
+             fmt::format(".status.replicaStatuses.{}.active", kind.scaled_type)},
+            {"labelSelectorPath",
+             fmt::format(".status.replicaStatuses.{}.selector", kind.scaled_type)}};
+    return {{"name", kind.resource.version},
+            {"served", true},
+            {"storage", storage},
+            {"additionalPrinterColumns",
+             json::array{json::object{{"name", "State"},
+                                      {"type", "string"},
+                                      {"jsonPath", ".status.conditions[-1:].type"}},
+                         json::object{{"name", "Age"},
+                                      {"type", "date"},
+                                      {"jsonPath", ".metadata.creationTimestamp"}}}},
+            {"schema", json::object{{"openAPIV3Schema", schema->to_openapi()}}},
+            {"subresources", std::move(subresources)}};
+}
+
+json::value definition(std::span<const JobKind* const> versions) {
+    const kube::ResourceType& resource = versions.front()->resource;
+    json::array all;
+    for (const JobKind* kind : versions)
+        all.push_back(crd_version(*kind, kind == versions.front()));
+    return json::object{
+        {"apiVersion", "apiextensions.k8s.io/v1"},
+        {"kind", "CustomResourceDefinition"},
+        {"metadata", json::object{{"name", resource.qualified()}}},
+        {"spec", json::object{{"group", resource.group},
+                              {"names", json::object{{"kind", resource.kind},
+                                                     {"listKind", resource.kind + "List"},
+                                                     {"plural", resource.plural},
+                                                     {"singular", lower_case(resource.kind)}}},
+                              {"scope", resource.namespaced ? "Namespaced" : "Cluster"},
+                              {"versions", std::move(all)}}}};
+}
+
+}  // namespace
+
+kube::Schema::Ptr object_schema(const JobKind& kind) {
+    return root_schema(kind, kube::core_schema("ObjectMeta"));
+}
+
+json::value custom_resource_definition(const JobKind& kind) {
+    const JobKind* const only = &kind;
+    return definition({&only, 1});
+}
+
+std::vector<json::value> custom_resource_definitions(std::span<const JobKind* const> kinds) {
+    std::vector<std::vector<const JobKind*>> resources;
+    for (const JobKind* kind : kinds) {
+        auto same = std::ranges::find_if(resources, [&](const auto& versions) {
+            return versions.front()->resource.qualified() == kind->resource.qualified();
+        });
+        if (same == resources.end())
+            resources.push_back({kind});
+        else
+            same->push_back(kind);
+    }
+    std::vector<json::value> result;
+    for (const auto& versions : resources) result.push_back(definition(versions));
+    return result;
+}
+
+}  // namespace muster::jobs

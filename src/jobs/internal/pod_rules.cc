@@ -1,0 +1,244 @@
+#include "jobs/internal/pod_rules.h"
+
+#include <fmt/format.h>
+
+#include <boost/json/serialize.hpp>
+#include <map>
+#include <set>
+
+#include "jobs/internal/text.h"
+#include "kube/field_path.h"
+#include "kube/quantity.h"
+
+namespace muster::jobs {
+namespace {
+
+using kube::child_path;
+using kube::item_path;
+
+class TemplateRules {
+  public:
+    TemplateRules(const JobKind& kind, const kube::PodTemplateSpec& pod_template,
+                  const std::string& path)
+        : kind_(kind),
+          template_(pod_template),
+          template_path_(path + ".template"),
+          spec_path_(template_path_ + ".spec") {}
+
+    std::vector<Cause> check() && {
+        check_labels();
+        check_volumes();
+        check_containers(template_.spec.init_containers, spec_path_ + ".initContainers");
+        check_containers(template_.spec.containers, spec_path_ + ".containers");
+        check_mandatory_container();
+        return std::move(causes_);
+    }
+
+  private:
+    void add(Cause cause) { causes_.push_back(std::move(cause)); }
+
+    void check_labels() {
+        const std::string path = template_path_ + ".metadata.labels";
+        for (const auto& [key, value] : template_.metadata.labels) {
+            if (!is_label_key(key))
+                add(invalid(child_path(path, key),
+                            fmt::format("\"{}\" is no label key: it takes at most 63 letters, "
+                                        "digits, '-', '_' and '.', after an optional DNS name "
+                                        "and '/'",
+                                        key)));
+            if (!is_label_value(value))
+                add(invalid(child_path(path, key),
+                            fmt::format("\"{}\" is no label value: it takes at most 63 letters, "
+                                        "digits, '-', '_' and '.', with a letter or digit at "
+                                        "both ends; longer text goes into an annotation",
+                                        value)));
+        }
+    }
+
+    void check_volumes() {
+        const std::string path = spec_path_ + ".volumes";
+        for (std::size_t i = 0; i < template_.spec.volumes.size(); ++i) {
+            const kube::Volume& volume = template_.spec.volumes[i];
+            const std::string field = item_path(path, i) + ".name";
+            if (volume.name.empty()) continue;  // the schema asks for it
+            if (!is_dns1123_label(volume.name)) add(bad_label(field, "volume", volume.name));
+            if (!volumes_.insert(volume.name).second)
+                add(duplicate(field, fmt::format("another volume is named \"{}\"", volume.name)));
+            if (volume.empty_dir && !volume.empty_dir->size_limit.is_null())
+                quantity(volume.empty_dir->size_limit, item_path(path, i) + ".emptyDir.sizeLimit");
+        }
+    }
+
+    void check_containers(const std::vector<kube::Container>& containers, const std::string& path) {
+        for (std::size_t i = 0; i < containers.size(); ++i) {
+            const kube::Container& container = containers[i];
+            const std::string here = item_path(path, i);
+            if (!container.name.empty()) {  // the schema asks for it
+                if (!is_dns1123_label(container.name))
+                    add(bad_label(here + ".name", "container", container.name));
+                if (!container_names_.insert(container.name).second)
+                    add(duplicate(here + ".name", fmt::format("another container of this pod is "
+                                                              "named \"{}\"",
+                                                              container.name)));
+            }
+            if (container.image.empty())
+                add(required(here + ".image", "a container needs an image"));
+            check_ports(container, here);
+            check_env(container, here);
+            check_mounts(container, here);
+            check_resources(container.resources, here + ".resources");
+        }
+    }
+
+    static Cause bad_label(const std::string& field, std::string_view what,
+                           const std::string& name) {
+        return invalid(field, fmt::format("\"{}\" is no {} name: it takes at most 63 lower-case "
+                                          "letters, digits and '-', with a letter or digit at both "
+                                          "ends",
+                                          name, what));
+    }
+
+    void check_ports(const kube::Container& container, const std::string& path) {
+        std::set<std::string> names;
+        for (std::size_t i = 0; i < container.ports.size(); ++i) {
+            const kube::ContainerPort& port = container.ports[i];
+            const std::string here = item_path(path + ".ports", i);
+            if (port.container_port < 1 || port.container_port > 65535)
+                add(invalid(
+                    here + ".containerPort",
+                    fmt::format("must be between 1 and 65535, got {}", port.container_port)));
+            if (port.name.empty()) continue;
+            if (!is_port_name(port.name))
+                add(invalid(here + ".name",
+                            fmt::format("\"{}\" is no port name: it takes at most 15 lower-case "
+                                        "letters, digits and single '-', a letter among them",
+                                        port.name)));
+            if (!names.insert(port.name).second)
+                add(duplicate(here + ".name", fmt::format("another port of this container is named "
+                                                          "\"{}\"",
+                                                          port.name)));
+        }
+    }
+
+    void check_env(const kube::Container& container, const std::string& path) {
+        for (std::size_t i = 0; i < container.env.size(); ++i) {
+            const kube::EnvVar& variable = container.env[i];
+            const std::string here = item_path(path + ".env", i);
+            if (variable.name.find('=') != std::string::npos)
+                add(invalid(here + ".name",
+                            fmt::format("\"{}\" has a '='; the part behind it belongs into `value`",
+                                        variable.name)));
+            if (!variable.value.empty() && variable.value_from)
+                add(invalid(
+                    here + ".valueFrom",
+                    fmt::format("{} has both a value and a valueFrom; remove one", variable.name)));
+        }
+    }
+
+    void check_mounts(const kube::Container& container, const std::string& path) {
+        std::map<std::string, std::size_t> paths;
+        for (std::size_t i = 0; i < container.volume_mounts.size(); ++i) {
+            const kube::VolumeMount& mount = container.volume_mounts[i];
+            const std::string here = item_path(path + ".volumeMounts", i);
+            if (!mount.name.empty() && !volumes_.contains(mount.name)) {
+                const std::vector<std::string> known(volumes_.begin(), volumes_.end());
+                add(not_found(
+                    here + ".name",
+                    fmt::format("there is no volume \"{}\"{}; add it to {}.volumes", mount.name,
+                                did_you_mean(mount.name, known), spec_path_)));
+            }
+            if (mount.mount_path.empty()) continue;  // the schema asks for it
+            if (mount.mount_path.find(':') != std::string::npos)
+                add(invalid(here + ".mountPath", "a mount path can't have a ':'"));
+            auto [first, fresh] = paths.emplace(mount.mount_path, i);
+            if (!fresh)
+                add(duplicate(here + ".mountPath", fmt::format("volumeMounts[{}] has the same path "
+                                                               "\"{}\"",
+                                                               first->second, mount.mount_path)));
+        }
+    }
+
+    std::optional<kube::Quantity> quantity(const json::value& value, const std::string& field) {
+        auto parsed = kube::Quantity::parse(value);
+        if (!parsed) {
+            add(invalid(field, fmt::format("{} is no quantity: write a number with an optional "
+                                           "unit, as \"2\", \"500m\" or \"16Gi\"",
+                                           json::serialize(value))));
+            return std::nullopt;
+        }
+        if (parsed->is_negative()) {
+            add(invalid(field,
+                        fmt::format("must not be negative, got {}", json::serialize(value))));
+            return std::nullopt;
+        }
+        return *parsed;
+    }
+
+    void check_resources(const kube::ResourceRequirements& resources, const std::string& path) {
+        std::map<std::string, kube::Quantity> limits;
+        for (const auto& [name, value] : resources.limits)
+            if (auto limit = quantity(value, child_path(path + ".limits", name)))
+                limits.emplace(name, *limit);
+        for (const auto& [name, value] : resources.requests) {
+            const std::string field = child_path(path + ".requests", name);
+            const auto request = quantity(value, field);
+            const auto limit = limits.find(name);
+            if (!request || limit == limits.end()) continue;
+            if (*request > limit->second)
+                add(invalid(field, fmt::format("the request {} is above the limit {}; raise the "
+                                               "limit or lower the request",
+                                               request->to_string(), limit->second.to_string())));
+            else if (is_device(name) && *request != limit->second)
+                add(invalid(field,
+                            fmt::format("must equal the limit {}, got {}: {} can't be shared",
+                                        limit->second.to_string(), request->to_string(), name)));
+        }
+    }
+
+    /// Extended resources ("nvidia.com/gpu"), which Kubernetes does not overcommit.
+    static bool is_device(const std::string& name) {
+        const std::size_t slash = name.find('/');
+        return slash != std::string::npos && !name.substr(0, slash).ends_with("kubernetes.io");
+    }
+
+    void check_mandatory_container() {
+        const std::string field = spec_path_ + ".containers";
+        const std::string& wanted = kind_.container_name;
+        const std::vector<kube::Container>& containers = template_.spec.containers;
+        if (containers.empty()) {
+            add(required(field, wanted.empty()
+                                    ? std::string("there are no containers; add one")
+                                    : fmt::format("there are no containers; add one that is named "
+                                                  "\"{}\"",
+                                                  wanted)));
+            return;
+        }
+        if (wanted.empty()) return;
+        std::vector<std::string> names;
+        for (const kube::Container& container : containers) {
+            if (container.name.empty() || container.name == wanted) return;
+            names.push_back(container.name);
+        }
+        add(required(field, fmt::format("no container is named \"{}\" ({} {}); the one that trains "
+                                        "must have this name",
+                                        wanted, names.size() == 1 ? "there is" : "there are",
+                                        fmt::join(names, ", "))));
+    }
+
+    const JobKind& kind_;
+    const kube::PodTemplateSpec& template_;
+    std::string template_path_;
+    std::string spec_path_;
+    std::set<std::string> volumes_;
+    std::set<std::string> container_names_;
+    std::vector<Cause> causes_;
+};
+
+}  // namespace
+
+std::vector<Cause> check_template(const JobKind& kind, const kube::PodTemplateSpec& pod_template,
+                                  const std::string& path) {
+    return TemplateRules(kind, pod_template, path).check();
+}
+
+}  // namespace muster::jobs

@@ -1,0 +1,126 @@
+#include "jobs/internal/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kube/schema.h"
+
+namespace muster::jobs {
+namespace {
+
+constexpr std::size_t kLabelLength = 63;
+
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_alnum(char c) { return is_lower(c) || is_upper(c) || is_digit(c); }
+
+bool is_name_part(std::string_view text) {
+    if (text.empty() || text.size() > kLabelLength) return false;
+    if (!is_alnum(text.front()) || !is_alnum(text.back())) return false;
+    return std::ranges::all_of(
+        text, [](char c) { return is_alnum(c) || c == '-' || c == '_' || c == '.'; });
+}
+
+bool is_dns1123_subdomain(std::string_view text) {
+    if (text.empty() || text.size() > 253) return false;
+    while (true) {
+        const std::size_t dot = text.find('.');
+        if (!is_dns1123_label(text.substr(0, dot))) return false;
+        if (dot == std::string_view::npos) return true;
+        text.remove_prefix(dot + 1);
+    }
+}
+
+}  // namespace
+
+std::string lower_case(std::string_view text) {
+    std::string lower(text);
+    for (char& c : lower)
+        if (is_upper(c)) c = static_cast<char>(c - 'A' + 'a');
+    return lower;
+}
+
+bool is_dns1035(std::string_view text) {
+    if (text.empty() || !is_lower(text.front()) || text.back() == '-') return false;
+    return std::ranges::all_of(text, [](char c) { return is_lower(c) || is_digit(c) || c == '-'; });
+}
+
+bool is_dns1123_label(std::string_view text) {
+    if (text.empty() || text.size() > kLabelLength) return false;
+    if (text.front() == '-' || text.back() == '-') return false;
+    return std::ranges::all_of(text, [](char c) { return is_lower(c) || is_digit(c) || c == '-'; });
+}
+
+bool is_port_name(std::string_view text) {
+    return text.size() <= 15 && is_dns1123_label(text) && std::ranges::any_of(text, is_lower) &&
+           text.find("--") == std::string_view::npos;
+}
+
+bool is_label_key(std::string_view text) {
+    const std::size_t slash = text.find('/');
+    if (slash == std::string_view::npos) return is_name_part(text);
+    return is_dns1123_subdomain(text.substr(0, slash)) && is_name_part(text.substr(slash + 1));
+}
+
+bool is_label_value(std::string_view text) { return text.empty() || is_name_part(text); }
+
+std::string dns1035_from(std::string_view text) {
+    std::string name;
+    for (char c : lower_case(text)) {
+        const bool letter_or_digit = is_lower(c) || is_digit(c);
+        if (name.empty() && !is_lower(c)) continue;
+        if (letter_or_digit)
+            name += c;
+        else if (name.back() != '-')
+            name += '-';
+    }
+    while (!name.empty() && name.back() == '-') name.pop_back();
+    return name;
+}
+
+Cause required(std::string field, std::string message) {
+    return {"FieldValueRequired", std::move(message), std::move(field)};
+}
+Cause invalid(std::string field, std::string message) {
+    return {"FieldValueInvalid", std::move(message), std::move(field)};
+}
+Cause not_supported(std::string field, std::string message) {
+    return {"FieldValueNotSupported", std::move(message), std::move(field)};
+}
+Cause forbidden(std::string field, std::string message) {
+    return {"FieldValueForbidden", std::move(message), std::move(field)};
+}
+Cause duplicate(std::string field, std::string message) {
+    return {"FieldValueDuplicate", std::move(message), std::move(field)};
+}
+Cause not_found(std::string field, std::string message) {
+    return {"FieldValueNotFound", std::move(message), std::move(field)};
+}
+
+Cause deprecated(std::string field, std::string message) {
+    return {"Deprecated", std::move(message), std::move(field)};
+}
+Cause ineffective(std::string field, std::string message) {
+    return {"Ineffective", std::move(message), std::move(field)};
+}
+Cause doubtful(std::string field, std::string message) {
+    return {"Doubtful", std::move(message), std::move(field)};
+}
+
+std::string one_of(const std::vector<std::string>& values) {
+    std::string text;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (i > 0) text += i + 1 == values.size() ? " or " : ", ";
+        text += fmt::format("\"{}\"", values[i]);
+    }
+    return text;
+}
+
+std::string did_you_mean(std::string_view unknown, const std::vector<std::string>& known) {
+    const std::string nearest = kube::nearest_name(unknown, known);
+    return nearest.empty() ? std::string() : fmt::format(" (did you mean \"{}\"?)", nearest);
+}
+
+}  // namespace muster::jobs

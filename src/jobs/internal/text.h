@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace muster::jobs {
+
+std::string lower_case(std::string_view text);
+
+// --- names as Kubernetes allows them
+
+/// Lower-case letters, digits and '-', a letter first, no '-' last (RFC 1035). Length is not looked
+/// at here: what follows a name counts too.
+bool is_dns1035(std::string_view text);
+/// The same with a digit allowed first (RFC 1123), at most 63 characters.
+bool is_dns1123_label(std::string_view text);
+/// A container port's name: at most 15 of [a-z0-9-], a letter among them, no '-' at an end or twice
+/// in a row.
+bool is_port_name(std::string_view text);
+/// A label's key: a name of at most 63, with an optional DNS prefix and '/'.
+bool is_label_key(std::string_view text);
+/// A label's value: empty, or at most 63 of [A-Za-z0-9_.-] with letters or digits at its ends.
+bool is_label_value(std::string_view text);
+
+/// The nearest RFC 1035 name, or "" when there is none.
+std::string dns1035_from(std::string_view text);
+
+// --- findings
+
+Cause required(std::string field, std::string message);
+Cause invalid(std::string field, std::string message);
+Cause not_supported(std::string field, std::string message);
+Cause forbidden(std::string field, std::string message);
+Cause duplicate(std::string field, std::string message);
+Cause not_found(std::string field, std::string message);
+
+Cause deprecated(std::string field, std::string message);
+Cause ineffective(std::string field, std::string message);
+Cause doubtful(std::string field, std::string message);
+
+/// `"a", "b" or "c"`.
+std::string one_of(const std::vector<std::string>& values);
+/// ` (did you mean "Worker"?)`, or "" when nothing is near.
+std::string did_you_mean(std::string_view unknown, const std::vector<std::string>& known);
+
+}  // namespace muster::jobs

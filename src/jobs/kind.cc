@@ -1,0 +1,67 @@
+#include "jobs/kind.h"
+
+#include <boost/json/object.hpp>
+
+#include "jobs/internal/text.h"
+#include "kube/codec.h"
+
+namespace muster::jobs {
+namespace {
+
+/// Keys that differ from a known replica type only in case are that type, as upstream's defaulting
+/// has it. A second spelling of one type stays as it is, for validate() to refuse.
+void rename_types(const JobKind& kind, Job& job) {
+    std::vector<std::string> keys;
+    for (const auto& [key, spec] : job.replicas) keys.push_back(key);
+    for (const std::string& key : keys) {
+        if (kind.replica_type(key) != nullptr) continue;
+        for (const ReplicaType& type : kind.replica_types) {
+            if (type.lower() != lower_case(key) || job.replicas.contains(type.name)) continue;
+            auto node = job.replicas.extract(key);
+            node.key() = type.name;
+            job.replicas.insert(std::move(node));
+            job.spelled.emplace(type.name, key);
+        }
+    }
+}
+
+}  // namespace
+
+std::string ReplicaType::lower() const { return lower_case(name); }
+
+std::string JobKind::controller_name() const { return lower_case(resource.kind) + "-controller"; }
+
+const ReplicaType* JobKind::replica_type(std::string_view name) const {
+    for (const ReplicaType& type : replica_types)
+        if (type.name == name) return &type;
+    return nullptr;
+}
+
+Job JobKind::decode(const json::value& object, std::vector<Cause>& problems) const {
+    Job job;
+    job.kind = this;
+    const json::object* fields = object.if_object();
+    if (fields == nullptr) problems.push_back({"FieldValueTypeInvalid", "must be an object", ""});
+    auto field = [fields](std::string_view name) {
+        const json::value* value = fields == nullptr ? nullptr : fields->if_contains(name);
+        return value == nullptr || value->is_null() ? nullptr : value;
+    };
+    if (const json::value* metadata = field("metadata"))
+        kube::decode_into(*metadata, job.metadata, "metadata", problems);
+    const json::value* spec = field("spec");
+    decode_spec(spec == nullptr ? json::object() : *spec, job, problems);
+    std::vector<Cause> ignored;
+    if (const json::value* status = field("status"))
+        kube::decode_into(*status, job.status, "status", ignored);
+    rename_types(*this, job);
+    return job;
+}
+
+Result<Job> JobKind::parse(const json::value& object) const {
+    std::vector<Cause> problems;
+    Job job = decode(object, problems);
+    if (!problems.empty()) return kube::decode_error(std::move(problems));
+    return job;
+}
+
+}  // namespace muster::jobs

@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "jobs/kind.h"
+#include "kube/schema.h"
+
+namespace muster::jobs {
+namespace {
+
+/// "spec.a" is above "spec.a.b" and "spec.a[0]".
+bool is_above(std::string_view path, std::string_view other) {
+    return other.size() > path.size() && other.starts_with(path) &&
+           (path.empty() || other[path.size()] == '.' || other[path.size()] == '[');
+}
+
+bool is_missing_or_unreadable(const Cause& cause) {
+    return cause.reason == "FieldValueTypeInvalid" || cause.reason == "FieldValueRequired";
+}
+
+/// One list from three views of the same object. Where two speak of one field, the rules say it in
+/// the terms of a job and win, unless the value could not even be read; a rule that stumbles over
+/// something that is missing because a part above it could not be read is left out.
+std::vector<Cause> merge(std::vector<Cause> structural, std::vector<Cause> unread,
+                         std::vector<Cause> rules) {
+    std::erase_if(structural, [&](const Cause& cause) {
+        return std::ranges::find(unread, cause.field, &Cause::field) != unread.end();
+    });
+    std::ranges::move(unread, std::back_inserter(structural));
+    std::erase_if(rules, [&](const Cause& rule) {
+        return std::ranges::any_of(structural, [&](const Cause& cause) {
+            if (cause.field == rule.field) return cause.reason == "FieldValueTypeInvalid";
+            return is_missing_or_unreadable(cause) && is_above(cause.field, rule.field);
+        });
+    });
+    std::erase_if(structural, [&](const Cause& cause) {
+        return std::ranges::find(rules, cause.field, &Cause::field) != rules.end();
+    });
+    std::ranges::move(rules, std::back_inserter(structural));
+    return structural;
+}
+
+Review look(const JobKind& kind, const json::value& object) {
+    std::vector<Cause> structural = kube::validate(*object_schema(kind), object);
+    // The status is ours to write; what a manifest brings along is not held against it.
+    std::erase_if(structural, [](const Cause& cause) {
+        return cause.field == "status" || is_above("status", cause.field);
+    });
+    std::vector<Cause> unread;
+    Review review{.job = kind.decode(object, unread), .problems = {}, .warnings = {}};
+    review.problems = merge(std::move(structural), std::move(unread), validate(review.job));
+    return review;
+}
+
+}  // namespace
+
+Review review(const JobKind& kind, const json::value& object) {
+    Review review = look(kind, object);
+    review.warnings = warnings(review.job);
+    apply_defaults(review.job);
+    return review;
+}
+
+Result<Job> load(const JobKind& kind, const json::value& object) {
+    Review review = look(kind, object);
+    if (!review.problems.empty()) {
+        std::string text;
+        for (const Cause& cause : review.problems)
+            text += fmt::format("{}{}: {}", text.empty() ? "" : "; ",
+                                cause.field.empty() ? "the object" : cause.field, cause.message);
+        return std::move(
+            Error(Code::kInvalid, fmt::format("{} \"{}\" is invalid: {}", kind.resource.kind,
+                                              review.job.metadata.name, text))
+                .with_causes(std::move(review.problems)));
+    }
+    apply_defaults(review.job);
+    return std::move(review.job);
+}
+
+}  // namespace muster::jobs

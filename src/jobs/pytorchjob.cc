@@ -1,0 +1,327 @@
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "jobs/internal/spec_binding.h"
+#include "jobs/internal/text.h"
+#include "kube/field_path.h"
+
+// PyTorchJob, kubeflow.org/v1 (training-operator v1.9: pkg/apis/kubeflow.org/v1/pytorch_*.go,
+// pkg/controller.v1/pytorch, pkg/webhooks/pytorch).
+
+namespace muster::jobs {
+namespace {
+
+constexpr std::string_view kMaster = "Master";
+constexpr std::string_view kWorker = "Worker";
+constexpr std::string_view kPort = "pytorchjob-port";
+
+struct RdzvConf {
+    std::string key;
+    std::string value;
+};
+BOOST_DESCRIBE_STRUCT(RdzvConf, (), (key, value))
+
+struct ElasticPolicy {
+    std::optional<std::int32_t> min_replicas;
+    std::optional<std::int32_t> max_replicas;
+    std::string rdzv_backend;
+    std::optional<std::int32_t> rdzv_port;
+    std::optional<std::string> rdzv_host;
+    std::optional<std::string> rdzv_id;
+    std::optional<std::vector<RdzvConf>> rdzv_conf;
+    std::optional<bool> standalone;
+    std::optional<std::int32_t> n_proc_per_node;
+    std::optional<std::int32_t> max_restarts;
+    std::optional<std::vector<json::value>> metrics;
+};
+BOOST_DESCRIBE_STRUCT(ElasticPolicy, (),
+                      (min_replicas, max_replicas, rdzv_backend, rdzv_port, rdzv_host, rdzv_id,
+                       rdzv_conf, standalone, n_proc_per_node, max_restarts, metrics))
+
+constexpr std::string_view json_name(const ElasticPolicy*, std::string_view member) {
+    return member == "rdzv_id" ? "rdzvId" : "";
+}
+
+FieldNotes field_notes(const ElasticPolicy*) {
+    return {
+        {.member = "min_replicas",
+         .text = "Fewest workers that training goes on with; maxReplicas if unset.",
+         .minimum = 1,
+         .maximum = kMaxReplicas},
+        {.member = "max_replicas",
+         .text = "Most workers that take part; minReplicas if unset.",
+         .minimum = 1,
+         .maximum = kMaxReplicas},
+        {.member = "rdzv_backend",
+         .text = "Rendezvous of torchrun: c10d (default), etcd, etcd-v2."},
+        {.member = "rdzv_port",
+         .text = "Port of the rendezvous; the worker's pytorchjob-port if unset.",
+         .minimum = 1,
+         .maximum = 65535},
+        {.member = "rdzv_host", .text = "Host of the rendezvous; worker 0 if unset."},
+        {.member = "rdzv_id", .text = "Identifies the rendezvous to torchrun."},
+        {.member = "rdzv_conf", .text = "Further settings of the rendezvous."},
+        {.member = "standalone", .text = "Start a rendezvous inside each pod."},
+        {.member = "n_proc_per_node", .text = "Deprecated: use spec.nprocPerNode.", .minimum = 1},
+        {.member = "max_restarts",
+         .text = "How often torchrun restarts its processes.",
+         .minimum = 0},
+        {.member = "metrics", .text = "What the number of workers is scaled by (autoscaling/v2)."},
+    };
+}
+
+struct PyTorchJobSpec {
+    RunPolicy run_policy;
+    std::optional<ElasticPolicy> elastic_policy;
+    std::map<std::string, ReplicaSpec> pytorch_replica_specs;
+    std::optional<std::string> nproc_per_node;
+};
+BOOST_DESCRIBE_STRUCT(PyTorchJobSpec, (),
+                      (run_policy, elastic_policy, pytorch_replica_specs, nproc_per_node))
+
+FieldNotes field_notes(const PyTorchJobSpec*) {
+    return {
+        {.member = "run_policy", .text = "How the job as a whole is run."},
+        {.member = "elastic_policy", .text = "Lets the number of workers change while it trains."},
+        {.member = "pytorch_replica_specs",
+         .text = "The replicas by type: Master (one at most) and Worker.",
+         .required = true},
+        {.member = "nproc_per_node",
+         .text = "Processes per pod for torchrun: auto (default), cpu, gpu, or a number."},
+    };
+}
+
+bool has_master(const Job& job) { return job.replica(std::string(kMaster)) != nullptr; }
+
+// --- defaults
+
+void set_elastic_defaults(ElasticPolicy& elastic, const Job& job) {
+    if (!elastic.min_replicas && !elastic.max_replicas) {
+        const ReplicaSpec* worker = job.replica(std::string(kWorker));
+        if (worker == nullptr) return;
+        elastic.min_replicas = worker->replicas;
+        elastic.max_replicas = worker->replicas;
+    } else if (!elastic.min_replicas) {
+        elastic.min_replicas = elastic.max_replicas;
+    } else if (!elastic.max_replicas) {
+        elastic.max_replicas = elastic.min_replicas;
+    }
+}
+
+void set_defaults(Job& job) {
+    auto& spec = spec_of<PyTorchJobSpec>(job);
+    if (spec.elastic_policy) set_elastic_defaults(*spec.elastic_policy, job);
+    const bool deprecated_is_set = spec.elastic_policy && spec.elastic_policy->n_proc_per_node;
+    if (!spec.nproc_per_node && !deprecated_is_set) spec.nproc_per_node = "auto";
+}
+
+// --- rules
+
+/// The number that is written, if it is one: what upstream's WORLD_SIZE multiplies with.
+std::optional<std::int32_t> number(const std::optional<std::string>& text) {
+    if (!text) return std::nullopt;
+    const std::string_view digits =
+        text->starts_with('+') ? std::string_view(*text).substr(1) : std::string_view(*text);
+    std::int32_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+    return value;
+}
+
+std::vector<Cause> check(const Job& job) {
+    const auto& spec = spec_of<PyTorchJobSpec>(job);
+    std::vector<Cause> causes;
+    if (const auto np = number(spec.nproc_per_node); np && *np < 1)
+        causes.push_back(
+            invalid("spec.nprocPerNode",
+                    fmt::format("must be auto, cpu, gpu or a number from 1 on, got {}", *np)));
+    if (!spec.elastic_policy) return causes;
+    const ElasticPolicy& elastic = *spec.elastic_policy;
+    if (!job.replicas.empty() && job.replica(std::string(kWorker)) == nullptr)
+        causes.push_back(required("spec.pytorchReplicaSpecs.Worker",
+                                  "an elasticPolicy needs workers; add them or remove the "
+                                  "elasticPolicy"));
+    if (elastic.min_replicas.value_or(0) > elastic.max_replicas.value_or(kMaxReplicas))
+        causes.push_back(invalid("spec.elasticPolicy.minReplicas",
+                                 fmt::format("must not be above maxReplicas: {} is more than {}",
+                                             *elastic.min_replicas, *elastic.max_replicas)));
+    if (elastic.n_proc_per_node && spec.nproc_per_node)
+        causes.push_back(forbidden("spec.elasticPolicy.nProcPerNode",
+                                   "spec.nprocPerNode is set too; keep only that one"));
+    return causes;
+}
+
+std::vector<Cause> warn(const Job& job) {
+    const auto& spec = spec_of<PyTorchJobSpec>(job);
+    std::vector<Cause> found;
+    const ReplicaSpec* worker = job.replica(std::string(kWorker));
+    const std::int32_t workers = worker == nullptr ? 0 : worker->replicas.value_or(1);
+    if (worker != nullptr && workers == 0 && !has_master(job))
+        found.push_back(doubtful(job.replica_path(std::string(kWorker)) + ".replicas",
+                                 "the job has no pods, and waits until there are some"));
+    if (spec.nproc_per_node && !number(spec.nproc_per_node) && *spec.nproc_per_node != "auto" &&
+        *spec.nproc_per_node != "cpu" && *spec.nproc_per_node != "gpu")
+        found.push_back(doubtful("spec.nprocPerNode",
+                                 fmt::format("torchrun may not know \"{}\"; it takes auto, cpu, "
+                                             "gpu or a number",
+                                             *spec.nproc_per_node)));
+    if (!spec.elastic_policy) return found;
+    const ElasticPolicy& elastic = *spec.elastic_policy;
+    if (elastic.n_proc_per_node)
+        found.push_back(deprecated("spec.elasticPolicy.nProcPerNode", "use spec.nprocPerNode"));
+    if (elastic.metrics)
+        found.push_back(ineffective("spec.elasticPolicy.metrics",
+                                    "has no effect in this version: the number of workers stays "
+                                    "as written"));
+    if (worker != nullptr && (workers < elastic.min_replicas.value_or(workers) ||
+                              workers > elastic.max_replicas.value_or(workers)))
+        found.push_back(doubtful(job.replica_path(std::string(kWorker)) + ".replicas",
+                                 fmt::format("{} is outside of the elasticPolicy's minReplicas and "
+                                             "maxReplicas; torchrun waits for the minimum",
+                                             workers)));
+    return found;
+}
+
+// --- environment
+
+Result<std::int32_t> port_of(const Job& job, std::string_view type) {
+    if (const ReplicaSpec* spec = job.replica(std::string(type)))
+        if (const kube::Container* container = default_container(*job.kind, spec->template_.spec))
+            for (const kube::ContainerPort& port : container->ports)
+                if (port.name == kPort) return port.container_port;
+    return Error(Code::kInvalid,
+                 fmt::format("the pytorch container of {} has no port \"{}\"", type, kPort));
+}
+
+class Variables {
+  public:
+    void add(std::string_view name, std::string value) {
+        list_.push_back({.name = std::string(name), .value = std::move(value), .value_from = {}});
+    }
+    std::vector<kube::EnvVar> take() { return std::move(list_); }
+
+  private:
+    std::vector<kube::EnvVar> list_;
+};
+
+std::string joined(const std::vector<RdzvConf>& conf) {
+    std::string text;
+    for (const RdzvConf& entry : conf)
+        text += fmt::format("{}{}={}", text.empty() ? "" : ",", entry.key, entry.value);
+    return text;
+}
+
+Result<void> add_elastic(const Job& job, const ElasticPolicy& elastic, Variables& variables) {
+    const std::string host =
+        elastic.rdzv_host.value_or(replica_name(job, {std::string(kWorker), 0}));
+    std::int32_t port = elastic.rdzv_port.value_or(0);
+    if (!elastic.rdzv_port) {
+        TRY(port, port_of(job, kWorker));
+    }
+    variables.add("PET_RDZV_ENDPOINT", fmt::format("{}:{}", host, port));
+    variables.add("PET_RDZV_BACKEND", elastic.rdzv_backend.empty() ? "c10d" : elastic.rdzv_backend);
+    variables.add("PET_NNODES", fmt::format("{}:{}", elastic.min_replicas.value_or(0),
+                                            elastic.max_replicas.value_or(0)));
+    if (elastic.max_restarts)
+        variables.add("PET_MAX_RESTARTS", std::to_string(*elastic.max_restarts));
+    if (elastic.n_proc_per_node)
+        variables.add("PET_NPROC_PER_NODE", std::to_string(*elastic.n_proc_per_node));
+    if (elastic.rdzv_id) variables.add("PET_RDZV_ID", *elastic.rdzv_id);
+    if (elastic.rdzv_conf && !elastic.rdzv_conf->empty())
+        variables.add("PET_RDZV_CONF", joined(*elastic.rdzv_conf));
+    if (elastic.standalone.value_or(false)) variables.add("PET_STANDALONE", "");
+    return {};
+}
+
+/// pkg/controller.v1/pytorch/{envvar,elastic}.go. RANK counts pods and WORLD_SIZE counts processes,
+/// as upstream has it: with several processes per pod only torchrun makes sense of them (issues
+/// 1790, 1836).
+Result<std::vector<kube::EnvVar>> environment(const Job& job, const ReplicaId& replica) {
+    const auto& spec = spec_of<PyTorchJobSpec>(job);
+    const std::int32_t pods = job.total_replicas();
+    Variables variables;
+    variables.add("PYTHONUNBUFFERED", "1");
+    if (has_master(job)) {
+        TRY(const std::int32_t port, port_of(job, kMaster));
+        const std::string address = replica_name(job, {std::string(kMaster), 0});
+        const std::int64_t processes = number(spec.nproc_per_node).value_or(1);
+        const std::int32_t rank = replica.type == kMaster ? replica.index : replica.index + 1;
+        variables.add("MASTER_PORT", std::to_string(port));
+        variables.add("PET_MASTER_PORT", std::to_string(port));
+        variables.add("MASTER_ADDR", address);
+        variables.add("PET_MASTER_ADDR", address);
+        variables.add("WORLD_SIZE", std::to_string(pods * processes));
+        variables.add("RANK", std::to_string(rank));
+        variables.add("PET_NODE_RANK", std::to_string(rank));
+    }
+    if (spec.nproc_per_node) variables.add("PET_NPROC_PER_NODE", *spec.nproc_per_node);
+    if (spec.elastic_policy)
+        TRY_VOID(add_elastic(job, *spec.elastic_policy, variables));
+    else
+        variables.add("PET_NNODES", std::to_string(pods));
+    return variables.take();
+}
+
+bool is_master_role(const Job& job, const ReplicaId& replica) {
+    return has_master(job) ? replica.type == kMaster
+                           : replica.type == kWorker && replica.index == 0;
+}
+
+// --- verdict
+
+Verdict master_verdict(const Job& job, const ReplicaCounts& master) {
+    const std::string subject = fmt::format("PyTorchJob {}", job.metadata.name);
+    if (master.wanted > 0 && master.succeeded >= master.wanted)
+        return {Outcome::kSucceeded, subject + " is successfully completed."};
+    if (master.active > 0) return {Outcome::kRunning, subject + " is running."};
+    return {};
+}
+
+Verdict worker_verdict(const Job& job, const ReplicaCounts& workers) {
+    const std::string subject =
+        fmt::format("PyTorchJob {}/{}", job.metadata.namespace_, job.metadata.name);
+    const bool elastic = spec_of<PyTorchJobSpec>(job).elastic_policy.has_value();
+    const bool all = workers.wanted > 0 && workers.succeeded >= workers.wanted;
+    if (all || (elastic && workers.succeeded > 0))
+        return {Outcome::kSucceeded, subject + " successfully completed."};
+    if (workers.active > 0) return {Outcome::kRunning, subject + " is running."};
+    return {};
+}
+
+/// The master decides if there is one, the workers otherwise; the first of an elastic job's workers
+/// that succeeds is enough.
+Verdict decide(const Job& job, const CountsByType& counts) {
+    auto of = [&counts](std::string_view type) {
+        auto it = counts.find(std::string(type));
+        return it == counts.end() ? ReplicaCounts{} : it->second;
+    };
+    return has_master(job) ? master_verdict(job, of(kMaster)) : worker_verdict(job, of(kWorker));
+}
+
+}  // namespace
+
+JobKind pytorchjob() {
+    JobKind kind;
+    kind.resource = {
+        .group = "kubeflow.org", .version = "v1", .plural = "pytorchjobs", .kind = "PyTorchJob"};
+    kind.replicas_field = "pytorchReplicaSpecs";
+    kind.replica_types = {{.name = std::string(kMaster), .only_replicas = 1},
+                          {.name = std::string(kWorker)}};
+    kind.container_name = "pytorch";
+    kind.port_name = kPort;
+    kind.port = 23456;
+    kind.default_restart_policy = "OnFailure";
+    kind.scaled_type = kWorker;
+    kind.status_selector = true;
+    bind_spec(kind, &PyTorchJobSpec::pytorch_replica_specs);
+    kind.own_defaults = set_defaults;
+    kind.own_rules = check;
+    kind.own_warnings = warn;
+    kind.environment = environment;
+    kind.has_master_role = is_master_role;
+    kind.verdict = decide;
+    return kind;
+}
+
+}  // namespace muster::jobs

@@ -1,0 +1,31 @@
+#include "jobs/kind.h"
+
+// One line for each kind, in the order of their names; its file defines `JobKind <name>()`.
+#define MUSTER_JOB_KINDS(KIND) KIND(pytorchjob)
+
+namespace muster::jobs {
+
+#define DECLARE(name) JobKind name();
+MUSTER_JOB_KINDS(DECLARE)
+#undef DECLARE
+
+const std::vector<const JobKind*>& all_kinds() {
+#define MAKE(name) name(),
+    static const std::vector<JobKind> kinds{MUSTER_JOB_KINDS(MAKE)};
+#undef MAKE
+    static const std::vector<const JobKind*> pointers = [] {
+        std::vector<const JobKind*> all;
+        for (const JobKind& kind : kinds) all.push_back(&kind);
+        return all;
+    }();
+    return pointers;
+}
+
+const JobKind* find_kind(std::string_view api_version, std::string_view kind) {
+    for (const JobKind* known : all_kinds())
+        if (known->resource.kind == kind && known->resource.api_version() == api_version)
+            return known;
+    return nullptr;
+}
+
+}  // namespace muster::jobs

@@ -1,0 +1,150 @@
+#include "jobs/internal/schema_of.h"
+#include "jobs/job.h"
+
+namespace muster::jobs {
+
+namespace schema_parts {
+
+kube::Schema::Ptr scalar(kube::Schema::Type type, std::string format) {
+    auto schema = std::make_shared<kube::Schema>();
+    schema->type = type;
+    schema->format = std::move(format);
+    return schema;
+}
+
+kube::Schema::Ptr list_of(kube::Schema::Ptr items) {
+    auto schema = std::make_shared<kube::Schema>();
+    schema->type = kube::Schema::Type::kArray;
+    schema->items = std::move(items);
+    return schema;
+}
+
+kube::Schema::Ptr map_of(kube::Schema::Ptr values) {
+    auto schema = std::make_shared<kube::Schema>();
+    schema->type = kube::Schema::Type::kObject;
+    schema->additional = std::move(values);
+    return schema;
+}
+
+kube::Schema::Ptr any_object() {
+    auto schema = std::make_shared<kube::Schema>();
+    schema->type = kube::Schema::Type::kObject;
+    schema->preserve_unknown = true;
+    return schema;
+}
+
+kube::Schema::Ptr resource_list() {
+    static const kube::Schema::Ptr schema = [] {
+        const kube::Schema::Ptr resources = kube::core_schema("ResourceRequirements");
+        CHECK(resources && resources->properties.contains("limits"),
+              "the built-in schemas have resource requirements");
+        return resources->properties.find("limits")->second;
+    }();
+    return schema;
+}
+
+}  // namespace schema_parts
+
+// Not in an unnamed namespace: argument-dependent lookup would not find them there.
+static FieldNotes field_notes(const SchedulingPolicy*) {
+    return {
+        {.member = "min_available",
+         .text = "Pods that must fit before any starts; the number of all pods if unset.",
+         .minimum = 0},
+        {.member = "queue", .text = "Queue of the gang scheduler."},
+        {.member = "min_resources",
+         .text =
+             "Resources that must be free before any pod starts; summed from the pods if unset."},
+        {.member = "priority_class", .text = "Priority class of the pod group."},
+        {.member = "schedule_timeout_seconds",
+         .text = "How long the pod group may wait to be scheduled.",
+         .minimum = 0},
+    };
+}
+
+static FieldNotes field_notes(const RunPolicy*) {
+    return {
+        {.member = "clean_pod_policy",
+         .text =
+             "Which pods are deleted when the job has finished: None (default), Running or All.",
+         .values = {"None", "Running", "All", ""}},
+        {.member = "ttl_seconds_after_finished",
+         .text = "Seconds after which a finished job is deleted; never if unset.",
+         .minimum = 0},
+        {.member = "active_deadline_seconds",
+         .text = "Seconds that the job may run before it fails; no limit if unset.",
+         .minimum = 0},
+        {.member = "backoff_limit",
+         .text =
+             "Restarts, of all replicas together, after which the job fails; no limit if unset.",
+         .minimum = 0},
+        {.member = "scheduling_policy", .text = "How a gang scheduler treats the job's pods."},
+        {.member = "suspend", .text = "While true the job has no pods.", .default_value = false},
+        {.member = "managed_by",
+         .text = "The controller in charge: kubeflow.org/training-operator (this one, default) or "
+                 "kueue.x-k8s.io/multikueue.",
+         .values = {"kubeflow.org/training-operator", "kueue.x-k8s.io/multikueue"}},
+    };
+}
+
+static FieldNotes field_notes(const ReplicaSpec*) {
+    return {
+        {.member = "replicas",
+         .text = "How many pods of this type.",
+         .minimum = 0,
+         .maximum = kMaxReplicas},
+        {.member = "template_", .text = "What each of these pods is made from."},
+        {.member = "restart_policy",
+         .text = "What happens when a container ends: Always, OnFailure, Never, or ExitCode (codes "
+                 "from 128 on are tried again, others are final).",
+         .values = {"Always", "OnFailure", "Never", "ExitCode", ""}},
+    };
+}
+
+static FieldNotes field_notes(const ReplicaStatus*) {
+    return {
+        {.member = "active", .text = "Pods that run."},
+        {.member = "succeeded", .text = "Pods that ended well."},
+        {.member = "failed", .text = "Pods that failed."},
+        {.member = "selector", .text = "Label selector of the pods, for the scale subresource."},
+    };
+}
+
+static FieldNotes field_notes(const JobCondition*) {
+    static const auto time = schema_parts::scalar(kube::Schema::Type::kString, "date-time");
+    return {
+        {.member = "type",
+         .text = "Created, Running, Restarting, Suspended, Succeeded or Failed.",
+         .required = true},
+        {.member = "status", .text = "True, False or Unknown.", .required = true},
+        {.member = "reason", .text = "One word for programs."},
+        {.member = "message", .text = "A sentence for people."},
+        {.member = "last_update_time", .text = "When this entry was written.", .schema = time},
+        {.member = "last_transition_time", .text = "When its status last changed.", .schema = time},
+    };
+}
+
+static FieldNotes field_notes(const JobStatus*) {
+    static const auto time = schema_parts::scalar(kube::Schema::Type::kString, "date-time");
+    return {
+        {.member = "conditions", .text = "What the job has come to, newest last."},
+        {.member = "replica_statuses", .text = "Pods by state, for each replica type."},
+        {.member = "start_time", .text = "When the job was first acted on.", .schema = time},
+        {.member = "completion_time", .text = "When it succeeded or failed.", .schema = time},
+        {.member = "last_reconcile_time",
+         .text = "When it was last looked at while it waited for a gang scheduler.",
+         .schema = time},
+    };
+}
+
+template kube::Schema::Ptr schema_of<RunPolicy>();
+template kube::Schema::Ptr schema_of<ReplicaSpec>();
+template kube::Schema::Ptr schema_of<JobStatus>();
+
+}  // namespace muster::jobs
+
+MUSTER_INSTANTIATE_CODEC(muster::jobs::RunPolicy);
+MUSTER_INSTANTIATE_CODEC(muster::jobs::ReplicaSpec);
+MUSTER_INSTANTIATE_CODEC(muster::jobs::ReplicaStatus);
+MUSTER_INSTANTIATE_CODEC(muster::jobs::JobCondition);
+MUSTER_INSTANTIATE_CODEC(muster::jobs::JobStatus);

@@ -1,0 +1,153 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <set>
+
+#include "jobs/internal/text.h"
+#include "jobs/kind.h"
+#include "kube/field_path.h"
+
+namespace muster::jobs {
+namespace {
+
+/// Fields of the run policy that this version accepts and stores but does not act on. A row goes
+/// when the operator learns the field.
+struct NotYet {
+    std::string_view field;
+    bool (*is_set)(const RunPolicy&);
+    std::string_view meanwhile;
+};
+constexpr std::array<NotYet, 5> kNotYet{{
+    {"spec.runPolicy.backoffLimit", [](const RunPolicy& p) { return p.backoff_limit.has_value(); },
+     "failed replicas are restarted without a limit"},
+    {"spec.runPolicy.activeDeadlineSeconds",
+     [](const RunPolicy& p) { return p.active_deadline_seconds.has_value(); },
+     "the job runs without a time limit"},
+    {"spec.runPolicy.ttlSecondsAfterFinished",
+     [](const RunPolicy& p) { return p.ttl_seconds_after_finished.has_value(); },
+     "a finished job stays until it is deleted"},
+    {"spec.runPolicy.suspend", [](const RunPolicy& p) { return p.suspend.value_or(false); },
+     "the job starts at once"},
+    {"spec.runPolicy.schedulingPolicy",
+     [](const RunPolicy& p) { return p.scheduling_policy.has_value(); },
+     "each pod is scheduled on its own"},
+}};
+
+class TemplateWarnings {
+  public:
+    TemplateWarnings(const Job& job, const ReplicaType& type, std::vector<Cause>& found)
+        : job_(job),
+          type_(type),
+          spec_(*job.replica(type.name)),
+          path_(job.replica_path(type.name) + ".template"),
+          found_(found) {}
+
+    void check() {
+        check_spelling();
+        check_overwritten_restart_policy();
+        check_metadata();
+        const std::vector<kube::Container>& containers = spec_.template_.spec.containers;
+        for (std::size_t i = 0; i < containers.size(); ++i)
+            check_env(containers[i].env, kube::item_path(path_ + ".spec.containers", i) + ".env");
+    }
+
+  private:
+    void check_spelling() {
+        if (!job_.spelled.contains(type_.name)) return;
+        found_.push_back(doubtful(job_.replica_path(type_.name),
+                                  fmt::format("read as \"{}\"; write it so, other tools look for "
+                                              "this spelling",
+                                              type_.name)));
+    }
+
+    void check_overwritten_restart_policy() {
+        const std::string& written = spec_.template_.spec.restart_policy;
+        const std::string& wanted =
+            spec_.restart_policy.empty() ? job_.kind->default_restart_policy : spec_.restart_policy;
+        const std::string pods = wanted == "ExitCode" ? "Never" : wanted;
+        if (written.empty() || written == pods) return;
+        found_.push_back(ineffective(
+            path_ + ".spec.restartPolicy",
+            fmt::format("\"{}\" is overwritten with \"{}\"; set {}.restartPolicy instead", written,
+                        pods, job_.replica_path(type_.name))));
+    }
+
+    void check_metadata() {
+        const kube::ObjectMeta& metadata = spec_.template_.metadata;
+        if (!metadata.name.empty())
+            found_.push_back(ineffective(path_ + ".metadata.name",
+                                         "pods are named after the job and the replica"));
+        if (!metadata.namespace_.empty() && metadata.namespace_ != job_.metadata.namespace_)
+            found_.push_back(ineffective(path_ + ".metadata.namespace",
+                                         "pods are created in the job's namespace"));
+    }
+
+    void check_env(const std::vector<kube::EnvVar>& env, const std::string& path) {
+        std::set<std::string> seen;
+        for (std::size_t i = 0; i < env.size(); ++i)
+            if (!seen.insert(env[i].name).second)
+                found_.push_back(doubtful(
+                    kube::item_path(path, i) + ".name",
+                    fmt::format("{} is set more than once; the last value counts", env[i].name)));
+    }
+
+    const Job& job_;
+    const ReplicaType& type_;
+    const ReplicaSpec& spec_;
+    std::string path_;
+    std::vector<Cause>& found_;
+};
+
+/// Variables of the user that the operator's own hide. Asks the kind, so the job must be valid.
+void check_hidden_env(const Job& written, std::vector<Cause>& found) {
+    if (!written.kind->environment || !validate(written).empty()) return;
+    Job job = written;
+    apply_defaults(job);
+    for (const ReplicaType& type : job.kind->replica_types) {
+        const ReplicaSpec* spec = job.replica(type.name);
+        if (spec == nullptr || *spec->replicas == 0) continue;
+        const auto variables = job.kind->environment(job, {type.name, 0});
+        if (!variables) continue;
+        std::map<std::string, std::string> ours;
+        for (const kube::EnvVar& variable : *variables) ours[variable.name] = variable.value;
+        const std::string path = job.replica_path(type.name) + ".template.spec.containers";
+        for (std::size_t c = 0; c < spec->template_.spec.containers.size(); ++c) {
+            const kube::Container& container = spec->template_.spec.containers[c];
+            if (job.kind->env_target == EnvTarget::kDefaultContainer &&
+                &container != default_container(*job.kind, spec->template_.spec))
+                continue;
+            for (std::size_t i = 0; i < container.env.size(); ++i) {
+                const kube::EnvVar& theirs = container.env[i];
+                const auto hidden = ours.find(theirs.name);
+                if (hidden == ours.end()) continue;
+                if (!theirs.value_from && hidden->second == theirs.value) continue;
+                found.push_back(ineffective(
+                    kube::item_path(kube::item_path(path, c) + ".env", i),
+                    fmt::format("{} is set by the operator, and its value counts (\"{}\" in the "
+                                "first {})",
+                                theirs.name, hidden->second, type.name)));
+            }
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<Cause> warnings(const Job& job) {
+    std::vector<Cause> found;
+    for (const NotYet& row : kNotYet)
+        if (row.is_set(job.run_policy))
+            found.push_back(
+                ineffective(std::string(row.field),
+                            fmt::format("has no effect in this version: {}", row.meanwhile)));
+    for (const ReplicaType& type : job.kind->replica_types)
+        if (job.replica(type.name) != nullptr) TemplateWarnings(job, type, found).check();
+    if (job.kind->own_warnings) {
+        std::vector<Cause> own = job.kind->own_warnings(job);
+        found.insert(found.end(), own.begin(), own.end());
+    }
+    check_hidden_env(job, found);
+    return found;
+}
+
+}  // namespace muster::jobs
