@@ -163,7 +163,7 @@ class Planner {
             if ((!exists || slot->second.pods.empty()) &&
                 !dependents_.pods_being_created.contains(replica))
                 plan_.create_pods.push_back(replica);
-            if ((!exists || !slot->second.service) &&
+            if (job_.kind->services && (!exists || !slot->second.service) &&
                 !dependents_.services_being_created.contains(replica))
                 plan_.create_services.push_back(replica);
             if (!exists) continue;
@@ -180,6 +180,7 @@ class Planner {
                 return;
             case PodPhase::kSucceeded:
                 ++found.counts.succeeded;
+                if (pod.replica.index == 0) found.counts.first_succeeded = true;
                 return;
             case PodPhase::kRunning:
                 if (!pod.deleting) {

@@ -67,14 +67,25 @@ std::optional<jobs::ReplicaId> replica_of(const jobs::JobKind& kind, const json:
     const json::value* labels = at(object, {"metadata", "labels"});
     const std::string type = text(child(labels, jobs::labels::kReplicaType));
     const std::string index = text(child(labels, jobs::labels::kReplicaIndex));
-    jobs::ReplicaId replica;
-    for (const jobs::ReplicaType& known : kind.replica_types)
-        if (known.lower() == type) replica.type = known.name;
-    if (replica.type.empty()) return std::nullopt;
-    auto [end, error] = std::from_chars(index.data(), index.data() + index.size(), replica.index);
-    if (error != std::errc() || end != index.data() + index.size() || replica.index < 0)
-        return std::nullopt;
-    return replica;
+    for (const jobs::ReplicaType& known : kind.replica_types) {
+        if (known.lower() != type) continue;
+        jobs::ReplicaId replica{known.name, 0};
+        if (index.empty() && !known.numbered) return replica;
+        const char* end = index.data() + index.size();
+        auto [stop, error] = std::from_chars(index.data(), end, replica.index);
+        if (error != std::errc() || stop != end || replica.index < 0) return std::nullopt;
+        return replica;
+    }
+    return std::nullopt;
+}
+
+/// The name of jobs::default_container() without decoding the pod.
+std::string default_container_name(const jobs::JobKind& kind, const json::value& object) {
+    const json::array& containers = list(at(object, {"spec", "containers"}));
+    for (const json::value& container : containers)
+        if (std::string name = text(child(&container, "name")); name == kind.container_name)
+            return name;
+    return containers.empty() ? kind.container_name : text(child(&containers.front(), "name"));
 }
 
 PodPhase phase_of(std::string_view phase) {
@@ -175,8 +186,9 @@ std::optional<PodPtr> project_pod(const json::value& object) {
     const jobs::JobKind* kind = nullptr;
     if (!read_identity(object, "Pod", kind, *pod)) return std::nullopt;
     pod->phase = phase_of(text(at(object, {"status", "phase"})));
+    const std::string main = default_container_name(*kind, object);
     for (const json::value& container : list(at(object, {"status", "containerStatuses"})))
-        if (text(child(&container, "name")) == kind->container_name) read_exits(container, *pod);
+        if (text(child(&container, "name")) == main) read_exits(container, *pod);
     read_trouble(object, *pod);
     return pod;
 }
