@@ -1,0 +1,412 @@
+#include "kube/schema.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <cmath>
+#include <limits>
+
+namespace muster::kube {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using Type = Schema::Type;
+
+json::value J(std::string_view text) { return json::parse(text); }
+
+Schema::Ptr schema(std::string_view openapi) {
+    auto [made, causes] = Schema::from_openapi(J(openapi), "");
+    for (const Cause& cause : causes) ADD_FAILURE() << cause.field << ": " << cause.message;
+    return made;
+}
+
+/// A schema of an object with one field `x`.
+Schema::Ptr with_x(std::string_view x) {
+    return schema(R"({"type":"object","properties":{"x":)" + std::string(x) + "}}");
+}
+
+std::vector<std::string> lines(const std::vector<Cause>& causes) {
+    std::vector<std::string> out;
+    for (const Cause& cause : causes)
+        out.push_back(cause.reason + " | " + cause.field + " | " + cause.message);
+    return out;
+}
+
+struct Case {
+    std::string name;
+    std::string schema;  ///< of the field x
+    std::string value;   ///< of the field x
+    std::vector<std::string> problems;
+};
+
+class ValidateTest : public ::testing::TestWithParam<Case> {};
+
+TEST_P(ValidateTest, FindsAllProblems) {
+    const Case& row = GetParam();
+    const json::value value = J("{\"x\":" + row.value + "}");
+    EXPECT_EQ(lines(validate(*with_x(row.schema), value)), row.problems);
+}
+
+std::string type_problem(std::string_view wanted, std::string_view found) {
+    return "FieldValueTypeInvalid | x | Invalid value: \"" + std::string(found) +
+           "\": x in body must be of type " + std::string(wanted) + ": \"" + std::string(found) +
+           "\"";
+}
+std::string value_problem(std::string_view value, std::string_view what) {
+    return "FieldValueInvalid | x | Invalid value: " + std::string(value) + ": x in body " +
+           std::string(what);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Types, ValidateTest,
+    ::testing::Values(
+        Case{"string", R"({"type":"string"})", R"("a")", {}},
+        Case{"string_is_no_number",
+             R"({"type":"string"})",
+             "1",
+             {type_problem("string", "integer")}},
+        Case{"string_is_no_bool",
+             R"({"type":"string"})",
+             "true",
+             {type_problem("string", "boolean")}},
+        Case{"integer", R"({"type":"integer"})", "-5", {}},
+        Case{"whole_float_is_integer", R"({"type":"integer"})", "3.0", {}},
+        Case{"fraction_is_no_integer",
+             R"({"type":"integer"})",
+             "3.5",
+             {type_problem("integer", "number")}},
+        Case{"string_is_no_integer",
+             R"({"type":"integer"})",
+             R"("3")",
+             {type_problem("integer", "string")}},
+        Case{"number", R"({"type":"number"})", "3.5", {}},
+        Case{"number_takes_integer", R"({"type":"number"})", "3", {}},
+        Case{"number_is_no_string",
+             R"({"type":"number"})",
+             R"("3")",
+             {type_problem("number", "string")}},
+        Case{"boolean", R"({"type":"boolean"})", "false", {}},
+        Case{"boolean_is_no_string",
+             R"({"type":"boolean"})",
+             R"("false")",
+             {type_problem("boolean", "string")}},
+        Case{"array", R"({"type":"array","items":{"type":"string"}})", R"(["a"])", {}},
+        Case{"array_is_no_object",
+             R"({"type":"array","items":{"type":"string"}})",
+             "{}",
+             {type_problem("array", "object")}},
+        Case{"object_is_no_array", R"({"type":"object"})", "[]", {type_problem("object", "array")}},
+        Case{"int_or_string_int", R"({"x-kubernetes-int-or-string":true})", "80", {}},
+        Case{"int_or_string_string", R"({"x-kubernetes-int-or-string":true})", R"("http")", {}},
+        Case{"int_or_string_bool",
+             R"({"x-kubernetes-int-or-string":true})",
+             "true",
+             {type_problem("integer or string", "boolean")}},
+        Case{"int_or_string_float",
+             R"({"x-kubernetes-int-or-string":true})",
+             "1.5",
+             {type_problem("integer or string", "number")}},
+        Case{"anything", R"({"x-kubernetes-preserve-unknown-fields":true})", "[1,{}]", {}},
+        Case{"null_is_absent", R"({"type":"string"})", "null", {}},
+        Case{"null_where_allowed", R"({"type":"string","nullable":true})", "null", {}},
+        Case{
+            "null_item",
+            R"({"type":"array","items":{"type":"string"}})",
+            "[null]",
+            {"FieldValueTypeInvalid | x[0] | Invalid value: \"null\": x[0] in body must be of type "
+             "string: \"null\""}}),
+    [](const auto& param_info) { return param_info.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Rules, ValidateTest,
+    ::testing::Values(
+        Case{"enum_hit", R"({"type":"string","enum":["red","blue"]})", R"("red")", {}},
+        Case{"enum_miss",
+             R"({"type":"string","enum":["red","blue"]})",
+             R"("green")",
+             {"FieldValueNotSupported | x | Unsupported value: \"green\": supported values: "
+              "\"red\", \"blue\""}},
+        Case{"minimum_hit", R"({"type":"integer","minimum":0})", "0", {}},
+        Case{"minimum_miss",
+             R"({"type":"integer","minimum":0})",
+             "-1",
+             {value_problem("-1", "should be greater than or equal to 0")}},
+        Case{"maximum_miss",
+             R"({"type":"integer","maximum":65535})",
+             "70000",
+             {value_problem("70000", "should be less than or equal to 65535")}},
+        Case{"maximum_of_float",
+             R"({"type":"number","maximum":1})",
+             "1.5",
+             {value_problem("1.5E0", "should be less than or equal to 1")}},
+        Case{"int32_max", R"({"type":"integer","format":"int32"})", "2147483647", {}},
+        Case{"int32_over",
+             R"({"type":"integer","format":"int32"})",
+             "2147483648",
+             {value_problem("2147483648", "must fit into 32 bits")}},
+        Case{"int64_over",
+             R"({"type":"integer","format":"int64"})",
+             "9223372036854775808",
+             {value_problem("9223372036854775808", "must fit into 64 bits")}},
+        Case{"int64_huge_float",
+             R"({"type":"integer"})",
+             "1e300",
+             {value_problem("1E300", "must fit into 64 bits")}},
+        Case{"max_length_counts_characters", R"({"type":"string","maxLength":2})", R"("äö")", {}},
+        Case{"max_length_miss",
+             R"({"type":"string","maxLength":2})",
+             R"("abc")",
+             {"FieldValueTooLong | x | Too long: may not be more than 2 bytes"}},
+        Case{"min_length_miss",
+             R"({"type":"string","minLength":1})",
+             R"("")",
+             {value_problem("\"\"", "should be at least 1 chars long")}},
+        Case{"max_items_miss",
+             R"({"type":"array","items":{"type":"integer"},"maxItems":1})",
+             "[1,2]",
+             {"FieldValueTooMany | x | Too many: 2: must have at most 1 items"}},
+        Case{"min_items_miss",
+             R"({"type":"array","items":{"type":"integer"},"minItems":1})",
+             "[]",
+             {value_problem("0", "should have at least 1 items")}},
+        Case{"pattern_is_unanchored", R"({"type":"string","pattern":"b+"})", R"("abbc")", {}},
+        Case{"pattern_miss",
+             R"({"type":"string","pattern":"^b+$"})",
+             R"("abbc")",
+             {value_problem("\"abbc\"", "should match '^b+$'")}},
+        Case{"date_time",
+             R"({"type":"string","format":"date-time"})",
+             R"("2026-01-02T03:04:05Z")",
+             {}},
+        Case{"date_time_miss",
+             R"({"type":"string","format":"date-time"})",
+             R"("yesterday")",
+             {value_problem("\"yesterday\"",
+                            "must be of type date-time, such as 2026-01-02T03:04:05Z")}},
+        Case{"byte", R"({"type":"string","format":"byte"})", R"("aGVsbG8=")", {}},
+        Case{"byte_miss",
+             R"({"type":"string","format":"byte"})",
+             R"("hello")",
+             {value_problem("\"hello\"", "must be of type byte")}},
+        Case{"uuid_miss",
+             R"({"type":"string","format":"uuid"})",
+             R"("1")",
+             {value_problem("\"1\"", "must be of type uuid")}},
+        Case{"unknown_format", R"({"type":"string","format":"colour"})", R"("red")", {}},
+        Case{"list_set",
+             R"({"type":"array","x-kubernetes-list-type":"set",
+                             "items":{"type":"string"}})",
+             R"(["a","b","a"])",
+             {"FieldValueDuplicate | x[2] | Duplicate value: \"a\""}},
+        Case{"list_map",
+             R"({"type":"array","x-kubernetes-list-type":"map",
+                             "x-kubernetes-list-map-keys":["name"],
+                             "items":{"type":"object","required":["name"],
+                                      "properties":{"name":{"type":"string"}}}})",
+             R"([{"name":"a"},{"name":"a"}])",
+             {"FieldValueDuplicate | x[1] | Duplicate value: {\"name\":\"a\"}"}},
+        Case{"list_map_with_a_default_key",
+             R"({"type":"array","x-kubernetes-list-type":"map",
+                 "x-kubernetes-list-map-keys":["port","protocol"],
+                 "items":{"type":"object","required":["port"],
+                          "properties":{"port":{"type":"integer"},
+                                        "protocol":{"type":"string","default":"TCP"}}}})",
+             R"([{"port":1},{"port":1,"protocol":"UDP"},{"port":1,"protocol":"TCP"}])",
+             {"FieldValueDuplicate | x[2] | Duplicate value: {\"port\":1,\"protocol\":\"TCP\"}"}},
+        Case{"required",
+             R"({"type":"object","required":["a","b"],
+                             "properties":{"a":{"type":"string"},"b":{"type":"string"}}})",
+             R"({"a":null})",
+             {"FieldValueRequired | x.a | Required value",
+              "FieldValueRequired | x.b | Required value"}},
+        Case{
+            "every_problem_of_a_tree",
+            R"({"type":"object","additionalProperties":{"type":"array","items":{"type":"integer"}}})",
+            R"({"a":[1,"2"],"b/c":[true],"d":3})",
+            {"FieldValueTypeInvalid | x.a[1] | Invalid value: \"string\": x.a[1] in body must be "
+             "of "
+             "type integer: \"string\"",
+             "FieldValueTypeInvalid | x[b/c][0] | Invalid value: \"boolean\": x[b/c][0] in body "
+             "must be of type integer: \"boolean\"",
+             "FieldValueTypeInvalid | x.d | Invalid value: \"integer\": x.d in body must be of "
+             "type array: \"integer\""}}),
+    [](const auto& param_info) { return param_info.param.name; });
+
+TEST(Validate, NumbersOutsideJson) {
+    for (double value :
+         {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+        for (const char* type : {"integer", "number"}) {
+            const json::value object = {{"x", value}};
+            auto problems = validate(*with_x("{\"type\":\"" + std::string(type) + "\"}"), object);
+            ASSERT_EQ(problems.size(), 1u);
+            EXPECT_EQ(problems[0].field, "x");
+            EXPECT_THAT(problems[0].message, ::testing::HasSubstr("must be a finite number"));
+        }
+    }
+}
+
+/// `depth` arrays in each other, freed level by level: the destructor of a JSON value recurses.
+class Nested {
+  public:
+    explicit Nested(std::size_t depth) {
+        for (std::size_t i = 1; i < depth; ++i) {
+            json::array outer;
+            outer.emplace_back(std::move(value));
+            value = std::move(outer);
+        }
+    }
+    ~Nested() {
+        while (value.is_array() && !value.get_array().empty()) {
+            json::value inner = std::move(value.get_array().front());
+            value = std::move(inner);
+        }
+    }
+    Nested(const Nested&) = delete;
+    Nested& operator=(const Nested&) = delete;
+
+    json::value value = json::array();
+};
+
+TEST(Validate, DeepValuesAreOneCause) {
+    const Schema anything;
+    EXPECT_THAT(validate(anything, Nested(200).value), IsEmpty());
+    for (std::size_t depth : {201u, 20'000u}) {
+        Nested nested(depth);
+        EXPECT_THAT(lines(validate(anything, nested.value, "spec")),
+                    ElementsAre("FieldValueInvalid | spec | Invalid value: nested deeper than 200 "
+                                "levels"));
+    }
+}
+
+TEST(Validate, LongValuesAreCutInMessages) {
+    const json::value value = {{"x", std::string(10'000, 'y')}};
+    auto problems = validate(*with_x(R"({"type":"string","enum":["a"]})"), value);
+    ASSERT_EQ(problems.size(), 1u);
+    EXPECT_LT(problems[0].message.size(), 300u);
+}
+
+TEST(Validate, APatternThatExplodesDoesNotMatchInsteadOfHanging) {
+    const json::value value = {{"x", std::string(200, 'a') + "b"}};
+    auto problems = validate(*with_x(R"({"type":"string","pattern":"^(a+)+$"})"), value);
+    EXPECT_EQ(problems.size(), 1u);
+}
+
+TEST(FindUnknown, NamesTheNearestField) {
+    Schema::Ptr pod = core_schema("Pod");
+    const json::value value = J(R"({
+        "kind":"Pod","spce":{},
+        "metadata":{"labels":{"any":"thing"},"lables":{}},
+        "spec":{"containers":[{"name":"a","imagee":"b","env":[{"nmae":"c"}]}],
+                "restart_policy":"Never","zzzzzzzz":1}})");
+    std::vector<std::string> found;
+    for (const UnknownField& field : find_unknown(*pod, value))
+        found.push_back(field.path + " -> " + field.nearest);
+    EXPECT_THAT(found, ElementsAre("spce -> spec", "metadata.lables -> labels",
+                                   "spec.containers[0].imagee -> image",
+                                   "spec.containers[0].env[0].nmae -> name",
+                                   "spec.restart_policy -> restartPolicy", "spec.zzzzzzzz -> "));
+}
+
+TEST(FindUnknown, ManyUnknownFieldsStayCheap) {
+    json::object spec;
+    for (int i = 0; i < 50'000; ++i) spec.emplace("unknown" + std::to_string(i), i);
+    json::value pod = {{"spec", std::move(spec)}};
+    EXPECT_EQ(find_unknown(*core_schema("Pod"), pod).size(), 50'000u);
+    prune(*core_schema("Pod"), pod);
+    EXPECT_EQ(pod, J(R"({"spec":{}})"));
+}
+
+TEST(NearestName, Table) {
+    struct Row {
+        std::string unknown;
+        std::vector<std::string> candidates;
+        std::string nearest;
+    };
+    const Row kRows[] = {
+        {"replicas", {"replicas"}, "replicas"},
+        {"replica", {"replicas", "restartPolicy"}, "replicas"},
+        {"Replicas", {"replicas"}, "replicas"},
+        {"restart_policy", {"restartPolicy"}, "restartPolicy"},
+        {"restart-policy", {"restartPolicy"}, "restartPolicy"},
+        {"cleanPodPolcy", {"cleanPodPolicy", "schedulingPolicy"}, "cleanPodPolicy"},
+        {"pytorchReplicaSpec", {"pytorchReplicaSpecs", "runPolicy"}, "pytorchReplicaSpecs"},
+        {"worker", {"Master", "Worker"}, "Worker"},
+        {"teh", {"the", "ten"}, "ten"},
+        {"ab", {"ba", "cd"}, ""},  // too short to tell
+        {"x", {"y"}, ""},
+        {"image", {"command", "args"}, ""},
+        {"", {"a"}, ""},
+        {"a", {}, ""},
+        {std::string(10'000, 'a'), {"a"}, ""},
+    };
+    for (const Row& row : kRows)
+        EXPECT_EQ(nearest_name(row.unknown, row.candidates), row.nearest) << row.unknown;
+}
+
+TEST(Prune, RemovesUnknownFieldsAndUnwantedNulls) {
+    Schema::Ptr s = schema(R"({"type":"object","properties":{
+        "a":{"type":"string"},
+        "n":{"type":"string","nullable":true},
+        "open":{"type":"object","x-kubernetes-preserve-unknown-fields":true,
+                "properties":{"known":{"type":"object","properties":{"k":{"type":"string"}}}}},
+        "map":{"type":"object","additionalProperties":{"type":"string"}},
+        "list":{"type":"array","items":{"type":"object","properties":{"i":{"type":"integer"}}}},
+        "any":{"x-kubernetes-preserve-unknown-fields":true}}})");
+    json::value value = J(R"({"apiVersion":"v1","kind":"K","metadata":{"name":"m","bogus":1},
+        "a":null,"n":null,"gone":1,
+        "open":{"kept":1,"known":{"k":"v","gone":1}},
+        "map":{"a":"b","c":null},
+        "list":[{"i":1,"gone":1},{}],
+        "any":{"kept":null}})");
+    prune(*s, value);
+    EXPECT_EQ(value, J(R"({"apiVersion":"v1","kind":"K","metadata":{"name":"m"},
+        "n":null,
+        "open":{"kept":1,"known":{"k":"v"}},
+        "map":{"a":"b"},
+        "list":[{"i":1},{}],
+        "any":{"kept":null}})"));
+}
+
+TEST(Prune, KeepsTheOrderOfFields) {
+    json::value value = J(R"({"kind":"Pod","x":1,"spec":{},"apiVersion":"v1"})");
+    prune(*core_schema("Pod"), value);
+    EXPECT_EQ(json::serialize(value), R"({"kind":"Pod","spec":{},"apiVersion":"v1"})");
+}
+
+TEST(ApplyDefaults, SetsThemWhereTheParentExists) {
+    Schema::Ptr s = schema(R"({"type":"object","properties":{
+        "spec":{"type":"object","properties":{
+            "n":{"type":"integer","default":3},
+            "inner":{"type":"object","default":{},"properties":{
+                "s":{"type":"string","default":"x"}}},
+            "absent":{"type":"object","properties":{"d":{"type":"string","default":"y"}}},
+            "list":{"type":"array","items":{"type":"object","properties":{
+                "p":{"type":"string","default":"TCP"}}}},
+            "map":{"type":"object","additionalProperties":{"type":"object","properties":{
+                "q":{"type":"boolean","default":true}}}}}}}})");
+    struct Row {
+        const char* before;
+        const char* after;
+    };
+    const Row kRows[] = {
+        {R"({})", R"({})"},  // no spec, no defaults
+        {R"({"spec":{}})", R"({"spec":{"n":3,"inner":{"s":"x"}}})"},
+        {R"({"spec":{"n":5,"inner":{"s":"z"}}})", R"({"spec":{"n":5,"inner":{"s":"z"}}})"},
+        {R"({"spec":{"n":null,"inner":{}}})", R"({"spec":{"n":3,"inner":{"s":"x"}}})"},
+        {R"({"spec":{"list":[{},{"p":"UDP"}],"map":{"a":{}}}})",
+         R"({"spec":{"list":[{"p":"TCP"},{"p":"UDP"}],"map":{"a":{"q":true}},"n":3,
+             "inner":{"s":"x"}}})"},
+        {R"({"spec":[1]})", R"({"spec":[1]})"},  // validation names it
+    };
+    for (const Row& row : kRows) {
+        json::value value = J(row.before);
+        apply_defaults(*s, value);
+        EXPECT_EQ(value, J(row.after)) << row.before;
+    }
+}
+
+}  // namespace
+}  // namespace muster::kube
