@@ -10,39 +10,55 @@
 
 namespace muster::kube {
 
-/// A label selector in its text form: `a=b,c!=d,e in (f,g),h,!i,j>3`.
+/// A label selector in its text form: `a=b,c!=d,e in (f,g),h,!i,j>3`. Grammar and the messages of
+/// its errors follow apimachinery pkg/labels/selector.go, since clients show them. Requirements are
+/// kept sorted by key, as there.
 class LabelSelector {
   public:
+    /// An empty text selects everything. Failures are kBadRequest.
     static Result<LabelSelector> parse(std::string_view text);
     /// All pairs must be equal.
     static LabelSelector from_map(const std::map<std::string, std::string>& pairs);
 
     bool matches(const std::map<std::string, std::string>& labels) const;
     bool empty() const { return requirements_.empty(); }
+    /// Parsing it gives an equal selector.
     std::string to_string() const;
 
     /// Labels by lookup, so that stored JSON is matched without building a map: returns null when
-    /// the key is absent.
+    /// the key is absent. The text that it points at must live until the next call.
     using Lookup = std::function<const std::string_view*(std::string_view key)>;
     bool matches(const Lookup& lookup) const;
 
+    friend bool operator==(const LabelSelector&, const LabelSelector&) = default;
+
   private:
+    friend class LabelSelectorParser;
+
     enum class Op { kEquals, kNotEquals, kIn, kNotIn, kExists, kNotExists, kGreater, kLess };
     struct Requirement {
         std::string key;
         Op op;
-        std::vector<std::string> values;
+        std::vector<std::string> values;  ///< sorted; of kGreater and kLess one integer
+
+        bool matches(const std::string_view* label) const;
+        friend bool operator==(const Requirement&, const Requirement&) = default;
     };
     std::vector<Requirement> requirements_;
 };
 
 /// A field selector: `metadata.name=x,status.phase!=Running`. Which fields a resource offers is the
-/// server's business.
+/// server's business. In a value `\,`, `\=` and `\\` stand for the second character.
 struct FieldRequirement {
     std::string path;
     std::string value;
     bool negated = false;
+
+    friend bool operator==(const FieldRequirement&, const FieldRequirement&) = default;
 };
+/// Failures are kBadRequest (apimachinery pkg/fields/selector.go).
 Result<std::vector<FieldRequirement>> parse_field_selector(std::string_view text);
+/// The text that gives these requirements.
+std::string to_string(const std::vector<FieldRequirement>& requirements);
 
 }  // namespace muster::kube
