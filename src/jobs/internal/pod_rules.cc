@@ -8,6 +8,7 @@
 
 #include "jobs/internal/text.h"
 #include "kube/field_path.h"
+#include "kube/label_syntax.h"
 #include "kube/quantity.h"
 
 namespace muster::jobs {
@@ -40,18 +41,14 @@ class TemplateRules {
     void check_labels() {
         const std::string path = template_path_ + ".metadata.labels";
         for (const auto& [key, value] : template_.metadata.labels) {
-            if (!is_label_key(key))
+            if (std::string problem = kube::label_key_problem(key); !problem.empty())
                 add(invalid(child_path(path, key),
-                            fmt::format("\"{}\" is no label key: it takes at most 63 letters, "
-                                        "digits, '-', '_' and '.', after an optional DNS name "
-                                        "and '/'",
-                                        key)));
-            if (!is_label_value(value))
+                            fmt::format("\"{}\" is no label key: {}", key, problem)));
+            if (std::string problem = kube::label_value_problem(value); !problem.empty())
                 add(invalid(child_path(path, key),
-                            fmt::format("\"{}\" is no label value: it takes at most 63 letters, "
-                                        "digits, '-', '_' and '.', with a letter or digit at "
-                                        "both ends; longer text goes into an annotation",
-                                        value)));
+                            fmt::format("\"{}\" is no label value: {}; other text goes into an "
+                                        "annotation",
+                                        value, problem)));
         }
     }
 

@@ -14,25 +14,6 @@ constexpr std::size_t kLabelLength = 63;
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_alnum(char c) { return is_lower(c) || is_upper(c) || is_digit(c); }
-
-bool is_name_part(std::string_view text) {
-    if (text.empty() || text.size() > kLabelLength) return false;
-    if (!is_alnum(text.front()) || !is_alnum(text.back())) return false;
-    return std::ranges::all_of(
-        text, [](char c) { return is_alnum(c) || c == '-' || c == '_' || c == '.'; });
-}
-
-bool is_dns1123_subdomain(std::string_view text) {
-    if (text.empty() || text.size() > 253) return false;
-    while (true) {
-        const std::size_t dot = text.find('.');
-        if (!is_dns1123_label(text.substr(0, dot))) return false;
-        if (dot == std::string_view::npos) return true;
-        text.remove_prefix(dot + 1);
-    }
-}
-
 }  // namespace
 
 std::string lower_case(std::string_view text) {
@@ -57,14 +38,6 @@ bool is_port_name(std::string_view text) {
     return text.size() <= 15 && is_dns1123_label(text) && std::ranges::any_of(text, is_lower) &&
            text.find("--") == std::string_view::npos;
 }
-
-bool is_label_key(std::string_view text) {
-    const std::size_t slash = text.find('/');
-    if (slash == std::string_view::npos) return is_name_part(text);
-    return is_dns1123_subdomain(text.substr(0, slash)) && is_name_part(text.substr(slash + 1));
-}
-
-bool is_label_value(std::string_view text) { return text.empty() || is_name_part(text); }
 
 std::string dns1035_from(std::string_view text) {
     std::string name;

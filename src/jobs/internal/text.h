@@ -20,11 +20,6 @@ bool is_dns1123_label(std::string_view text);
 /// A container port's name: at most 15 of [a-z0-9-], a letter among them, no '-' at an end or twice
 /// in a row.
 bool is_port_name(std::string_view text);
-/// A label's key: a name of at most 63, with an optional DNS prefix and '/'.
-bool is_label_key(std::string_view text);
-/// A label's value: empty, or at most 63 of [A-Za-z0-9_.-] with letters or digits at its ends.
-bool is_label_value(std::string_view text);
-
 /// The nearest RFC 1035 name, or "" when there is none.
 std::string dns1035_from(std::string_view text);
 
