@@ -34,8 +34,8 @@ struct PodSketch {
     int index = 0;
     PodPhase phase = PodPhase::kRunning;
     bool deleting = false;
-    std::optional<std::int32_t> exit_code;
-    std::string uid;  ///< by default made from type and index
+    std::optional<std::int32_t> exit_code = std::nullopt;
+    std::string uid = {};  ///< by default made from type and index
 };
 
 PodPtr make_pod(const PodSketch& sketch);

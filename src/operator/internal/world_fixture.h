@@ -1,0 +1,113 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apiserver/api_server.h"
+#include "base/rng.h"
+#include "base/sim_clock.h"
+#include "kube/client.h"
+#include "operator/internal/job_fixture.h"
+#include "operator/operator.h"
+
+namespace muster::operators {
+
+/// The way to the API that the operator of a test gets: counts, and fails on demand.
+class WatchedTransport final : public kube::Transport {
+  public:
+    WatchedTransport(kube::Transport& real, Clock& clock, Rng& rng)
+        : real_(real), clock_(clock), rng_(rng) {}
+
+    Task<Result<kube::Response>> call(kube::Request request) override;
+    Task<Result<std::unique_ptr<kube::WatchStream>>> watch(kube::Request request) override;
+    Task<Result<std::unique_ptr<kube::TextStream>>> stream_text(kube::Request request) override;
+
+    double failure_probability = 0;  ///< of a request that changes something
+    Duration longest_delay{};        ///< before a request, and before its answer comes
+    /// Sees every request that changes something, before it is made.
+    std::function<void(const kube::Request&)> before_write;
+    int writes = 0;  ///< but events
+    int event_writes = 0;
+
+  private:
+    Task<void> delay();
+
+    kube::Transport& real_;
+    Clock& clock_;
+    Rng& rng_;
+};
+
+/// An embedded API, an operator on it, and a node that does what the test says, in virtual time.
+class World {
+  public:
+    explicit World(std::uint64_t seed = 1, OperatorOptions options = {});
+    ~World();
+
+    void start_operator();
+    void stop_operator();
+
+    void run_for(Duration duration);
+    /// Long enough for every reaction, short against every time-out.
+    void settle() { run_for(std::chrono::milliseconds(200)); }
+    template <class T>
+    T wait(Task<T> task);
+
+    // --- what a user does
+    void create_job(const JobSketch& sketch);
+    void edit_job(const std::string& name, const std::function<void(json::object& spec)>& edit);
+    void delete_pod(const std::string& name);
+    void delete_service(const std::string& name);
+    void delete_job(const std::string& name);
+
+    // --- what a node does
+    void set_phase(const std::string& pod, std::string_view phase,
+                   std::optional<std::int32_t> exit_code = std::nullopt);
+    void set_all(std::string_view phase);
+    /// Ends the pods that are being deleted.
+    void reap();
+
+    // --- what there is
+    std::vector<std::string> pods();
+    std::vector<std::string> services();
+    std::optional<json::value> object(const kube::ResourceType& type, const std::string& name);
+    jobs::JobStatus status(const std::string& job);
+    /// "reason: message" of the events about a job, oldest first.
+    std::vector<std::string> events(const std::string& job);
+    std::string uid(const std::string& pod);
+
+    asio::io_context context;
+    SimClock clock;
+    Rng rng;
+    apiserver::ApiServer api;
+    WatchedTransport transport;  ///< the operator's
+    kube::Client client;         ///< the test's own
+
+  private:
+    std::vector<std::string> names_of(const kube::ResourceType& type);
+
+    OperatorOptions options_;
+    Rng operator_rng_;
+    std::unique_ptr<Operator> operator_;
+};
+
+template <class T>
+T World::wait(Task<T> task) {
+    std::optional<T> result;
+    std::exception_ptr thrown;
+    asio::co_spawn(context, std::move(task), [&](std::exception_ptr error, T value) {
+        thrown = error;
+        result.emplace(std::move(value));
+    });
+    for (int i = 0; i < 100'000 && !result; ++i) {
+        context.restart();
+        context.poll();
+        if (!result && !clock.advance_to_next()) break;
+    }
+    if (thrown) std::rethrow_exception(thrown);
+    return *std::move(result);
+}
+
+}  // namespace muster::operators
