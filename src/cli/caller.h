@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace muster::cli {
+
+/// Who called us: the directory and environment that containers inherit.
+struct Caller {
+    std::string working_dir;
+    std::vector<std::string> environment;  ///< "NAME=VALUE"
+
+    /// "" when it is not set.
+    std::string variable(const std::string& name) const;
+};
+
+/// The only reader of this process's environment and directory.
+Caller current_caller();
+
+}  // namespace muster::cli

@@ -1,0 +1,191 @@
+#include "cli/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "kube/schema.h"
+
+namespace muster::cli {
+
+namespace {
+
+/// Flags as written, before they are taken apart.
+struct Raw {
+    std::vector<std::string> sets;
+    std::vector<std::string> replicas;
+    std::vector<std::string> env;
+    std::vector<std::string> mounts;
+    std::string fit = "scale";
+    std::string sandbox = "auto";
+    std::string output;
+    std::string timeout;
+};
+
+struct Assignments {
+    const std::vector<std::string>& written;
+    std::vector<std::pair<std::string, std::string>>& parsed;
+    std::string_view flag;
+    std::string_view form;
+};
+
+std::string usage_hint(const std::string& verb) {
+    return verb.empty() ? "'muster --help' lists the verbs.\n"
+                        : fmt::format("'muster {} --help' explains its flags.\n", verb);
+}
+
+Print usage_error(const std::string& verb, const std::string& message) {
+    return {
+        .exit_code = 2, .out = {}, .err = fmt::format("muster: {}\n{}", message, usage_hint(verb))};
+}
+
+void add_manifest_flags(CLI::App& app, ManifestOptions& options, Raw& raw) {
+    app.add_option("files", options.files);
+    app.add_option("-f,--filename", options.files)->allow_extra_args(false);
+    app.add_option("--namespace,-n", options.adjustments.namespace_);
+    app.add_option("--set", raw.sets)->allow_extra_args(false);
+    app.add_option("--replicas", raw.replicas)->allow_extra_args(false);
+    app.add_option("--env", raw.env)->allow_extra_args(false);
+    app.add_option("--workdir", options.adjustments.workdir);
+    app.add_option("--mount", raw.mounts)->allow_extra_args(false);
+    app.add_option("--ignore-resources", options.adjustments.ignored_resources)
+        ->allow_extra_args(false)
+        ->delimiter(',');
+    app.add_option("--fit", raw.fit);
+    app.add_flag("--strict", options.strict);
+}
+
+/// The flag or verb that was probably meant.
+std::string nearest_word(const CLI::App& app, const std::string& word) {
+    std::vector<std::string> known;
+    if (word.starts_with('-')) {
+        for (const CLI::Option* option : app.get_options())
+            for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    } else {
+        for (const CLI::App* verb : app.get_subcommands({})) known.push_back(verb->get_name());
+    }
+    return kube::nearest_name(word.substr(0, word.find('=')), known);
+}
+
+Print unknown_word(const CLI::App& app, const std::string& verb, const std::string& word) {
+    std::string nearest = nearest_word(app, word);
+    std::string what = word.starts_with('-') ? "flag" : "verb";
+    return usage_error(
+        verb, fmt::format("unknown {} \"{}\"{}", what, word,
+                          nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest)));
+}
+
+std::optional<std::string> take_apart(const Raw& raw, ManifestOptions& options) {
+    for (const Assignments& list :
+         {Assignments{raw.sets, options.adjustments.sets, "--set", "PATH=VALUE"},
+          Assignments{raw.replicas, options.adjustments.replicas, "--replicas", "TYPE=N"},
+          Assignments{raw.env, options.adjustments.env, "--env", "NAME=VALUE"},
+          Assignments{raw.mounts, options.mounts, "--mount", "IMAGE_PATH=DIR"}}) {
+        for (const std::string& text : list.written) {
+            std::pair<std::string, std::string> parsed;
+            if (!split_assignment(text, parsed))
+                return fmt::format("{} wants {}, not \"{}\"", list.flag, list.form, text);
+            list.parsed.push_back(std::move(parsed));
+        }
+    }
+    if (raw.fit != "scale" && raw.fit != "strict")
+        return fmt::format("--fit wants scale or strict, not \"{}\"", raw.fit);
+    options.fit = raw.fit == "strict" ? Fit::kStrict : Fit::kScale;
+    for (const auto& [image, directory] : options.mounts) {
+        if (!image.starts_with('/'))
+            return fmt::format("--mount {}={}: the path of the image must be absolute", image,
+                               directory);
+        if (directory.empty()) return fmt::format("--mount {}=: the directory is missing", image);
+    }
+    if (options.files.empty()) return "name a manifest, or - for standard input";
+    return std::nullopt;
+}
+
+std::optional<std::string> take_apart(const Raw& raw, RunOptions& options) {
+    if (auto wrong = take_apart(raw, options.manifest)) return wrong;
+    if (raw.sandbox == "none")
+        options.sandbox = Sandbox::kNone;
+    else if (raw.sandbox == "namespaces")
+        options.sandbox = Sandbox::kNamespaces;
+    else if (raw.sandbox != "auto")
+        return fmt::format("--sandbox wants auto, namespaces or none, not \"{}\"", raw.sandbox);
+    if (raw.output == "json")
+        options.output = OutputFormat::kJson;
+    else if (raw.output == "yaml")
+        options.output = OutputFormat::kYaml;
+    else if (!raw.output.empty())
+        return fmt::format("--output wants json or yaml, not \"{}\"", raw.output);
+    if (!raw.timeout.empty()) {
+        options.timeout = parse_duration(raw.timeout);
+        if (!options.timeout)
+            return fmt::format("--timeout wants a duration such as 90s or 1h30m, not \"{}\"",
+                               raw.timeout);
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Command parse_command_line(const std::vector<std::string>& arguments) {
+    CLI::App app;
+    app.set_help_flag("-h,--help");
+    app.add_flag("--version");
+    RunOptions run;
+    ValidateOptions validate;
+    Raw raw;
+
+    CLI::App* run_verb = app.add_subcommand("run");
+    add_manifest_flags(*run_verb, run.manifest, raw);
+    run_verb->add_option("--logs", run.logs_dir);
+    run_verb->add_option("--output,-o", raw.output);
+    run_verb->add_flag("--keep", run.keep);
+    run_verb->add_flag("--dry-run", run.dry_run);
+    run_verb->add_option("--timeout", raw.timeout);
+    run_verb->add_flag("--quiet,-q", run.quiet);
+    run_verb->add_flag("--verbose,-v", run.verbose);
+    run_verb->add_option("--sandbox", raw.sandbox);
+
+    CLI::App* validate_verb = app.add_subcommand("validate");
+    add_manifest_flags(*validate_verb, validate.manifest, raw);
+    validate_verb->add_flag("--anywhere", validate.manifest.any_machine);
+    validate_verb->add_flag("--quiet,-q", validate.quiet);
+
+    CLI::App* version_verb = app.add_subcommand("version");
+    CLI::App* help_verb = app.add_subcommand("help");
+    std::string help_about;
+    help_verb->add_option("verb", help_about);
+
+    auto chosen = [&]() -> CLI::App* {
+        auto verbs = app.get_subcommands();
+        return verbs.empty() ? nullptr : verbs.front();
+    };
+    auto verb_name = [&] { return chosen() == nullptr ? std::string() : chosen()->get_name(); };
+    try {
+        std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+        app.parse(reversed);
+    } catch (const CLI::CallForHelp&) {
+        return Print{.exit_code = 0, .out = std::string(help_text(verb_name())), .err = {}};
+    } catch (const CLI::ExtrasError&) {
+        std::vector<std::string> extra = app.remaining(true);
+        CLI::App* verb = chosen();
+        return unknown_word(verb == nullptr ? app : *verb, verb_name(),
+                            extra.empty() ? std::string() : extra.front());
+    } catch (const CLI::ParseError& error) {
+        return usage_error(verb_name(), error.what());
+    }
+
+    if (app.count("--version") > 0 || chosen() == version_verb) return VersionOptions{};
+    if (chosen() == help_verb)
+        return Print{.exit_code = 0, .out = std::string(help_text(help_about)), .err = {}};
+    if (chosen() == run_verb) {
+        if (auto wrong = take_apart(raw, run)) return usage_error("run", *wrong);
+        return run;
+    }
+    if (chosen() == validate_verb) {
+        if (auto wrong = take_apart(raw, validate.manifest)) return usage_error("validate", *wrong);
+        return validate;
+    }
+    return Print{.exit_code = 2, .out = {}, .err = std::string(help_text(""))};
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cli/adjust.h"
+
+namespace muster::cli {
+
+enum class Fit { kScale, kStrict };
+enum class Sandbox { kAuto, kNamespaces, kNone };
+enum class OutputFormat { kNone, kJson, kYaml };
+
+/// What `run` and `validate` share: the manifest and how it is looked at.
+struct ManifestOptions {
+    std::vector<std::string> files;  ///< "-": standard input
+    Adjustments adjustments;
+    std::vector<std::pair<std::string, std::string>>
+        mounts;  ///< --mount IMAGE_PATH=DIR, as written
+    Fit fit = Fit::kScale;
+    bool strict = false;
+    bool any_machine = false;  ///< validate --anywhere: this machine is not looked at
+};
+
+struct RunOptions {
+    ManifestOptions manifest;
+    std::string logs_dir;
+    OutputFormat output = OutputFormat::kNone;
+    bool keep = false;
+    bool dry_run = false;
+    std::optional<std::chrono::nanoseconds> timeout;
+    bool quiet = false;
+    int verbose = 0;
+    Sandbox sandbox = Sandbox::kAuto;
+};
+
+struct ValidateOptions {
+    ManifestOptions manifest;
+    bool quiet = false;
+};
+
+struct VersionOptions {};
+
+/// Nothing to run: print and exit.
+struct Print {
+    int exit_code = 0;
+    std::string out;
+    std::string err;
+};
+
+using Command = std::variant<RunOptions, ValidateOptions, VersionOptions, Print>;
+
+/// The arguments after the program's name. Pure; never exits.
+Command parse_command_line(const std::vector<std::string>& arguments);
+
+/// The text of `muster --help` (verb empty) or `muster VERB --help`.
+std::string_view help_text(std::string_view verb);
+
+/// "90", "90s", "1h30m", "500ms"; nullopt for anything else.
+std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text);
+
+}  // namespace muster::cli

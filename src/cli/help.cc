@@ -1,0 +1,111 @@
+#include "cli/command_line.h"
+
+namespace muster::cli {
+
+namespace {
+
+constexpr std::string_view kMain =
+    R"(muster runs distributed training jobs: ordinary Kubeflow manifests, on this machine, with no cluster.
+
+Usage: muster VERB [FLAGS]
+
+  run FILE...       run the jobs of a manifest here, and exit as they do
+  validate FILE...  check a manifest without starting anything
+  version           print the version
+
+Examples:
+  muster run examples/pytorch-digits.yaml           train on this machine
+  muster run job.yaml --replicas Worker=4           with other numbers than the manifest has
+  muster run job.yaml --dry-run                     show the pods and services that it would make
+  cat job.yaml | muster run -                       from standard input
+  muster validate *.yaml                            check many files at once
+
+'muster VERB --help' explains a verb and all of its flags.
+)";
+
+constexpr std::string_view kRun =
+    R"(Runs the jobs of a manifest on this machine and exits as they do.
+
+Usage: muster run FILE... [FLAGS]        FILE may be - for standard input
+
+The manifest is checked whole before anything starts. Each pod becomes processes on this machine that
+see the same environment variables, names and ports as on a cluster. No image is pulled: a container's
+command runs on this machine's files with your PATH and directory, so an activated virtual environment
+is used. Pods, services and everything else are gone when muster ends, however it ends.
+
+What to run:
+  -f, --filename FILE        another way to name a manifest; may be repeated
+      --namespace NS         for objects that name none (default: "default")
+      --replicas TYPE=N      as in Worker=4
+      --set PATH=VALUE       set a field of every job, as in spec.runPolicy.backoffLimit=3
+      --env NAME=VALUE       set a variable in every container
+      --strict               unknown fields are errors, not warnings
+      --dry-run              print the pods and services that would be made, and stop
+
+How it meets this machine:
+      --workdir DIR          where every container starts (default: workingDir, else here)
+      --mount IMAGE_PATH=DIR a path of the image lives in DIR here
+      --ignore-resources R   run without a device that is not here, as in nvidia.com/gpu
+      --fit scale|strict     requests beyond this machine's CPUs and memory are scaled down to fit
+                             (default), or refused
+      --sandbox MODE         auto (default): pods get namespaces of their own where the kernel allows
+                             it; namespaces: or fail; none: all share this machine's network
+
+What you see:
+      --logs DIR             keep each pod's log in DIR/NAMESPACE_POD.log
+  -o, --output json|yaml     print the final objects on standard output, and all else on standard error
+  -q, --quiet                only the pods' logs and what went wrong
+  -v, --verbose              muster's own log too; twice for more
+      --keep                 keep the state directory and say where it is
+
+When it ends:
+      --timeout DURATION     give up after this long, as in 90s or 1h30m
+
+Exit status: 0 when every job succeeded; the failed container's own status otherwise (128 + signal if a
+signal killed it); 2 when the manifest or a flag is wrong, and nothing was started; 124 after --timeout;
+130 after Ctrl-C, which deletes the jobs and waits for their processes (a second one kills them).
+
+Examples:
+  muster run job.yaml
+  muster run job.yaml --replicas Worker=4 --env EPOCHS=1 --timeout 10m
+  muster run job.yaml --mount /workspace=$PWD --ignore-resources nvidia.com/gpu
+  muster run job.yaml --logs logs --output json > result.json
+)";
+
+constexpr std::string_view kValidate =
+    R"(Checks manifests and starts nothing.
+
+Usage: muster validate FILE... [FLAGS]   FILE may be - for standard input
+
+Prints every problem as FILE:LINE:COLUMN: error: FIELD: what is wrong and what to do.
+
+  -f, --filename FILE        another way to name a manifest; may be repeated
+      --strict               unknown fields are errors, not warnings
+      --anywhere             do not look at this machine: programs, directories, devices
+  -q, --quiet                print problems only
+      --namespace, --set, --replicas, --env, --workdir, --mount, --ignore-resources, --fit
+                             as in 'muster run'
+
+Exit status: 0 when there is no error, 2 otherwise.
+
+Examples:
+  muster validate job.yaml --strict
+  muster validate --anywhere examples/*.yaml
+)";
+
+constexpr std::string_view kVersion =
+    R"(Prints the version.
+
+Usage: muster version
+)";
+
+}  // namespace
+
+std::string_view help_text(std::string_view verb) {
+    if (verb == "run") return kRun;
+    if (verb == "validate") return kValidate;
+    if (verb == "version") return kVersion;
+    return kMain;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace muster::cli {
+
+/// What the checks ask about this machine. The seam between them and the file system.
+class Machine {
+  public:
+    virtual ~Machine() = default;
+
+    enum class FileKind { kMissing, kDirectory, kFile, kProgram, kOther };
+    /// kProgram: a regular file that the caller may execute. Follows links; kOther: socket, device.
+    virtual FileKind kind_of(const std::string& path) const = 0;
+    /// The first line of a file, at most 256 bytes; empty when it can't be read.
+    virtual std::string first_line(const std::string& path) const = 0;
+
+    virtual double cpus() const = 0;
+    virtual std::uint64_t memory_bytes() const = 0;
+};
+
+/// This machine: CPUs that the caller may run on, and its physical memory.
+std::unique_ptr<Machine> make_real_machine();
+
+}  // namespace muster::cli

@@ -1,0 +1,379 @@
+#include "cli/machine_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "cli/pod_specs.h"
+
+namespace muster::cli {
+
+namespace {
+
+using FileKind = Machine::FileKind;
+
+std::string text_at(const json::object& object, std::string_view key) {
+    const json::value* field = object.if_contains(key);
+    return field != nullptr && field->is_string() ? std::string(field->get_string())
+                                                  : std::string();
+}
+
+const json::array* list_at(const json::object& object, std::string_view key) {
+    const json::value* field = object.if_contains(key);
+    return field == nullptr ? nullptr : field->if_array();
+}
+
+std::vector<std::string> texts_at(const json::object& object, std::string_view key) {
+    std::vector<std::string> texts;
+    if (const json::array* list = list_at(object, key))
+        for (const json::value& item : *list)
+            if (item.is_string()) texts.emplace_back(item.get_string());
+    return texts;
+}
+
+bool is_below(std::string_view path, std::string_view directory) {
+    if (directory == "/") return path.starts_with('/');
+    return path.starts_with(directory) &&
+           (path.size() == directory.size() || path[directory.size()] == '/');
+}
+
+std::string normal(const std::string& path) {
+    std::string text = std::filesystem::path(path).lexically_normal().string();
+    if (text.size() > 1 && text.ends_with('/')) text.pop_back();
+    return text;
+}
+
+std::string parent_of(const std::string& path) {
+    std::string parent = std::filesystem::path(path).parent_path().string();
+    return parent.empty() ? "/" : parent;
+}
+
+/// Resources that every machine has, so that no device is asked for by them.
+bool is_native(std::string_view resource) {
+    return resource == "cpu" || resource == "memory" || resource == "ephemeral-storage" ||
+           resource == "storage" || resource == "pods" || resource.starts_with("hugepages-");
+}
+
+/// Programs whose first argument that is no option is a file to run.
+bool takes_script(std::string_view program) {
+    std::size_t slash = program.rfind('/');
+    if (slash != std::string_view::npos) program.remove_prefix(slash + 1);
+    if (program.starts_with("python")) {
+        program.remove_prefix(6);
+        return program.find_first_not_of("0123456789.") == std::string_view::npos;
+    }
+    constexpr std::array<std::string_view, 6> kPrograms = {"bash", "sh",   "dash",
+                                                           "perl", "node", "Rscript"};
+    return std::ranges::find(kPrograms, program) != kPrograms.end();
+}
+
+/// The script among the arguments of such a program, and its index; none after -c, -m, -e, "-".
+std::optional<std::size_t> script_index(const std::vector<std::string>& words) {
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        const std::string& word = words[i];
+        if (!word.starts_with('-')) return i;
+        // An option that takes a value of its own, or code instead of a file.
+        if (word != "-u" && word != "-B" && word != "-E" && word != "-I" && word != "-O" &&
+            word != "-s" && word != "-S" && word != "-v" && word != "-x" && word != "-e" &&
+            word != "-l")
+            return std::nullopt;
+        if (word == "-e" && !takes_script(words[0])) return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+/// One container in its pod.
+class ContainerCheck {
+  public:
+    ContainerCheck(const Document& document, const PodSpecRef& pod, const ContainerRef& ref,
+                   const Machine& machine, const Surroundings& around,
+                   std::vector<Problem>& problems)
+        : document_(document),
+          pod_(pod),
+          ref_(ref),
+          machine_(machine),
+          around_(around),
+          problems_(problems) {
+        if (const json::array* list = list_at(*ref.container, "volumeMounts"))
+            for (const json::value& item : *list)
+                if (item.is_object())
+                    mounted_.push_back(normal(text_at(item.get_object(), "mountPath")));
+    }
+
+    void run() {
+        check_resources();
+        working_dir_ = text_at(*ref_.container, "workingDir");
+        bool own_dir = !working_dir_.empty();
+        if (!own_dir) working_dir_ = around_.working_dir;
+        // A relative workingDir starts at the root of the image.
+        if (!working_dir_.starts_with('/')) working_dir_ = "/" + working_dir_;
+        working_dir_ = normal(working_dir_);
+        if (own_dir) check_working_dir();
+        std::vector<std::string> words = texts_at(*ref_.container, "command");
+        if (words.empty()) return refuse_no_command();
+        std::size_t of_command = words.size();
+        for (std::string& word : texts_at(*ref_.container, "args"))
+            words.push_back(std::move(word));
+        if (words[0].find("$(") != std::string::npos) return;  // known only when it starts
+        std::optional<std::string> program = find_program(words[0]);
+        if (program) check_interpreter(*program);
+        if (takes_script(words[0])) check_script(words, of_command);
+    }
+
+  private:
+    void error(const std::string& field, std::string message) {
+        problems_.push_back(document_.problem(Severity::kError, field, std::move(message)));
+    }
+
+    /// Where a path of the container is on this machine; nullopt when a volume provides it, so that
+    /// it is known only when the pod runs.
+    std::optional<std::string> here(const std::string& path) const {
+        for (const std::string& mount : mounted_)
+            if (is_below(path, mount)) return std::nullopt;
+        const std::pair<std::string, std::string>* best = nullptr;
+        for (const auto& mount : around_.mounts)
+            if (is_below(path, mount.first) &&
+                (best == nullptr || mount.first.size() > best->first.size()))
+                best = &mount;
+        // A pod's /tmp and /dev/shm are its own and empty, but for the caller's directory.
+        if (best == nullptr && is_below(path, around_.working_dir)) return path;
+        if (best == nullptr && (is_below(path, "/tmp") || is_below(path, "/dev/shm")))
+            return std::nullopt;
+        return best == nullptr
+                   ? path
+                   : best->second + path.substr(best->first == "/" ? 0 : best->first.size());
+    }
+    bool missing(const std::string& path) const {
+        std::optional<std::string> real = here(path);
+        return real && machine_.kind_of(*real) == FileKind::kMissing;
+    }
+    static std::string mount_hint(const std::string& directory) {
+        return fmt::format("nothing of the image is here, so say where it is with --mount {}=DIR",
+                           directory);
+    }
+
+    void refuse_no_command() {
+        std::string image = text_at(*ref_.container, "image");
+        bool has_args = list_at(*ref_.container, "args") != nullptr;
+        error(ref_.path + (has_args ? ".args" : ""),
+              fmt::format("this container has no command, and no image is pulled here{}, so its "
+                          "entrypoint is not "
+                          "known; write it as command: [...]{}",
+                          image.empty() ? "" : fmt::format(" ({})", image),
+                          has_args ? " before the args" : ""));
+    }
+
+    void check_working_dir() {
+        std::optional<std::string> real = here(working_dir_);
+        if (!real) return;
+        std::string field = ref_.path + ".workingDir";
+        FileKind kind = machine_.kind_of(*real);
+        if (kind == FileKind::kMissing)
+            error(
+                field,
+                fmt::format(
+                    "{} does not exist on this machine; {}, or start elsewhere with --workdir DIR",
+                    working_dir_, mount_hint(working_dir_)));
+        else if (kind != FileKind::kDirectory)
+            error(field, fmt::format("{} is not a directory; start elsewhere with --workdir DIR",
+                                     working_dir_));
+    }
+
+    /// PATH as the container will have it; nullopt when it comes from somewhere else.
+    std::optional<std::string> search_path() const {
+        std::optional<std::string> path = around_.path;
+        if (list_at(*ref_.container, "envFrom") != nullptr) path = std::nullopt;
+        if (const json::array* env = list_at(*ref_.container, "env"))
+            for (const json::value& item : *env) {
+                if (!item.is_object() || text_at(item.get_object(), "name") != "PATH") continue;
+                path = text_at(item.get_object(), "value");
+                if (item.get_object().contains("valueFrom") ||
+                    path->find("$(") != std::string::npos)
+                    path = std::nullopt;
+            }
+        return path;
+    }
+
+    /// The program on this machine; a problem when it is not here.
+    std::optional<std::string> find_program(const std::string& name) {
+        std::string field = ref_.path + ".command[0]";
+        if (name.empty()) {
+            error(field, "the program's name is empty");
+            return std::nullopt;
+        }
+        if (name.find('/') != std::string::npos) return check_program_file(name, field);
+        std::optional<std::string> path = search_path();
+        if (!path) return std::nullopt;
+        std::optional<std::string> found = look_along(name, *path);
+        if (!found)
+            error(
+                field,
+                fmt::format(
+                    "the program \"{}\" is not found along PATH ({}); install it, or activate the "
+                    "environment that has it, or give its place with --env PATH=DIR:$PATH",
+                    name, path->empty() ? "which is empty" : *path));
+        return found;
+    }
+
+    std::optional<std::string> look_along(const std::string& name, std::string_view path) const {
+        while (!path.empty()) {
+            std::string directory(path.substr(0, path.find(':')));
+            path.remove_prefix(std::min(path.size(), directory.size() + 1));
+            if (directory.empty()) directory = working_dir_;
+            if (!directory.starts_with('/')) directory = working_dir_ + "/" + directory;
+            std::string candidate = directory + "/" + name;
+            std::optional<std::string> real = here(normal(candidate));
+            // A volume may provide it.
+            if (!real) return candidate;
+            if (machine_.kind_of(*real) == FileKind::kProgram) return candidate;
+        }
+        return std::nullopt;
+    }
+
+    std::optional<std::string> check_program_file(const std::string& name,
+                                                  const std::string& field) {
+        std::string path = normal(name.starts_with('/') ? name : working_dir_ + "/" + name);
+        std::optional<std::string> real = here(path);
+        if (!real) return std::nullopt;
+        switch (machine_.kind_of(*real)) {
+            case FileKind::kProgram:
+                return path;
+            case FileKind::kMissing:
+                error(field,
+                      fmt::format("the program {} does not exist on this machine; {}", path,
+                                  name.starts_with('/') ? mount_hint(parent_of(path))
+                                                        : "start where it is, with --workdir DIR"));
+                break;
+            case FileKind::kDirectory:
+                error(field, fmt::format("{} is a directory, not a program", path));
+                break;
+            default:
+                error(field, fmt::format(
+                                 "{} is not executable; chmod +x it, or name its interpreter first",
+                                 path));
+        }
+        return std::nullopt;
+    }
+
+    void check_interpreter(const std::string& program) {
+        std::optional<std::string> real = here(normal(program));
+        std::string line = real ? machine_.first_line(*real) : std::string();
+        if (!line.starts_with("#!")) return;
+        std::size_t start = line.find_first_not_of(" \t", 2);
+        if (start == std::string::npos) return;
+        std::string interpreter = line.substr(start, line.find_first_of(" \t\r", start) - start);
+        std::string field = ref_.path + ".command[0]";
+        if (missing(normal(interpreter)))
+            return error(
+                field,
+                fmt::format("{} wants the interpreter {}, which does not exist on this machine; "
+                            "install it, or name another one first in command",
+                            program, interpreter));
+        if (!interpreter.ends_with("/env")) return;
+        std::size_t next = line.find_first_not_of(" \t", start + interpreter.size());
+        if (next == std::string::npos) return;
+        std::string name = line.substr(next, line.find_first_of(" \t\r", next) - next);
+        std::optional<std::string> path = search_path();
+        if (name.starts_with('-') || name.find('=') != std::string::npos || !path) return;
+        if (!look_along(name, *path))
+            error(field, fmt::format("{} wants the interpreter \"{}\", which is not found along "
+                                     "PATH ({}); install it, "
+                                     "or name another one first in command",
+                                     program, name, *path));
+    }
+
+    void check_script(const std::vector<std::string>& words, std::size_t of_command) {
+        std::optional<std::size_t> index = script_index(words);
+        if (!index || words[*index].find("$(") != std::string::npos) return;
+        // An init container may make it.
+        if (!ref_.init && list_at(*pod_.spec, "initContainers") != nullptr) return;
+        const std::string& script = words[*index];
+        std::string path = normal(script.starts_with('/') ? script : working_dir_ + "/" + script);
+        if (!missing(path)) return;
+        std::string field = *index < of_command
+                                ? fmt::format("{}.command[{}]", ref_.path, *index)
+                                : fmt::format("{}.args[{}]", ref_.path, *index - of_command);
+        error(field,
+              script.starts_with('/')
+                  ? fmt::format("{} does not exist on this machine; {}", path,
+                                mount_hint(parent_of(path)))
+                  : fmt::format("{} does not exist in {}; start where it is, with --workdir DIR",
+                                script, working_dir_));
+    }
+
+    void check_resources() {
+        const json::value* resources = ref_.container->if_contains("resources");
+        if (resources == nullptr || !resources->is_object()) return;
+        std::set<std::string> told;
+        for (std::string_view part : {"limits", "requests"}) {
+            const json::value* list = resources->get_object().if_contains(part);
+            if (list == nullptr || !list->is_object()) continue;
+            for (const auto& [name, amount] : list->get_object()) {
+                if (is_native(name) || !told.emplace(name).second) continue;
+                error(fmt::format("{}.resources.{}[{}]", ref_.path, part, std::string_view(name)),
+                      fmt::format("this machine has no \"{0}\" to hand out; run without it with "
+                                  "--ignore-resources {0}",
+                                  std::string_view(name)));
+            }
+        }
+    }
+
+    const Document& document_;
+    const PodSpecRef& pod_;
+    const ContainerRef& ref_;
+    const Machine& machine_;
+    const Surroundings& around_;
+    std::vector<Problem>& problems_;
+    std::vector<std::string> mounted_;
+    std::string working_dir_;
+};
+
+void check_host_paths(const Document& document, const PodSpecRef& pod, const Machine& machine,
+                      const Surroundings& around, std::vector<Problem>& problems) {
+    const json::array* volumes = list_at(*pod.spec, "volumes");
+    if (volumes == nullptr) return;
+    for (std::size_t i = 0; i < volumes->size(); ++i) {
+        const json::value& volume = (*volumes)[i];
+        const json::value* source =
+            volume.is_object() ? volume.get_object().if_contains("hostPath") : nullptr;
+        if (source == nullptr || !source->is_object()) continue;
+        std::string type = text_at(source->get_object(), "type");
+        if (type.ends_with("OrCreate")) continue;
+        std::string path = normal(text_at(source->get_object(), "path"));
+        for (const auto& [image, directory] : around.mounts)
+            if (is_below(path, image))
+                path = directory + path.substr(image == "/" ? 0 : image.size());
+        if (machine.kind_of(path) != FileKind::kMissing) continue;
+        problems.push_back(document.problem(
+            Severity::kError, fmt::format("{}.volumes[{}].hostPath.path", pod.path, i),
+            fmt::format("{0} does not exist on this machine; make it, or name the directory that "
+                        "stands in for it "
+                        "with --mount {0}=DIR",
+                        path)));
+    }
+}
+
+}  // namespace
+
+std::vector<Problem> check_machine(std::vector<CheckedObject>& objects, const Machine& machine,
+                                   const Surroundings& surroundings) {
+    std::vector<Problem> problems;
+    for (CheckedObject& object : objects) {
+        for (const PodSpecRef& pod : pod_specs(object.document)) {
+            if (object.job) {
+                const jobs::ReplicaSpec* spec = object.job->replica(pod.replica_type);
+                if (spec != nullptr && spec->replicas == 0) continue;
+            }
+            for (const ContainerRef& ref : containers(pod))
+                ContainerCheck(object.document, pod, ref, machine, surroundings, problems).run();
+            check_host_paths(object.document, pod, machine, surroundings, problems);
+        }
+    }
+    return problems;
+}
+
+}  // namespace muster::cli

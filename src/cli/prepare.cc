@@ -1,0 +1,122 @@
+#include "cli/prepare.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/result.h"
+#include "cli/fit.h"
+#include "cli/machine_check.h"
+
+namespace muster::cli {
+
+namespace {
+
+/// At most this much is read of a file before it is refused for its size.
+constexpr std::size_t kReadLimit = 64 * kMaxManifestBytes;
+
+Result<std::string> read_all(const std::string& file) {
+    int descriptor = file == "-" ? ::dup(STDIN_FILENO) : ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return system_error("cannot be read", errno);
+    std::string text;
+    std::string piece(65536, '\0');
+    while (text.size() < kReadLimit) {
+        ssize_t got = ::read(descriptor, piece.data(), piece.size());
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) {
+            Error error = system_error("cannot be read", errno);
+            ::close(descriptor);
+            return error;
+        }
+        if (got == 0) break;
+        text.append(piece, 0, static_cast<std::size_t>(got));
+    }
+    ::close(descriptor);
+    return text;
+}
+
+Problem flag_problem(std::string flag, std::string message) {
+    Problem problem;
+    problem.source = std::move(flag);
+    problem.message = std::move(message);
+    return problem;
+}
+
+std::string absolute(const std::string& path, const std::string& base) {
+    std::string text = (std::filesystem::path(base) / path).lexically_normal().string();
+    if (text.size() > 1 && text.ends_with('/')) text.pop_back();
+    return text;
+}
+
+void read_files(const ManifestOptions& options, Prepared& prepared,
+                std::vector<Document>& documents) {
+    for (const std::string& file : options.files) {
+        Result<std::string> text = read_all(file);
+        if (!text) {
+            prepared.problems.push_back(flag_problem(file, text.error().message()));
+            continue;
+        }
+        Manifest manifest = read_manifest(*text, file);
+        std::ranges::move(manifest.documents, std::back_inserter(documents));
+        std::ranges::move(manifest.problems, std::back_inserter(prepared.problems));
+    }
+}
+
+}  // namespace
+
+Prepared prepare(const ManifestOptions& options, const Caller& caller, const Machine& machine) {
+    Prepared prepared;
+    std::vector<Document> documents;
+    read_files(options, prepared, documents);
+
+    Adjustments adjustments = options.adjustments;
+    prepared.working_dir = caller.working_dir;
+    if (!adjustments.workdir.empty())
+        prepared.working_dir = adjustments.workdir =
+            absolute(adjustments.workdir, caller.working_dir);
+    Surroundings around{prepared.working_dir, caller.variable("PATH"), {}};
+    for (const auto& [image, directory] : options.mounts) {
+        std::string here = absolute(directory, caller.working_dir);
+        if (!options.any_machine && machine.kind_of(here) != Machine::FileKind::kDirectory &&
+            machine.kind_of(here) != Machine::FileKind::kFile &&
+            machine.kind_of(here) != Machine::FileKind::kProgram)
+            prepared.problems.push_back(flag_problem(fmt::format("--mount {}={}", image, directory),
+                                                     fmt::format("{} does not exist", here)));
+        around.mounts.emplace_back(absolute(image, "/"), here);
+        prepared.mounts[absolute(image, "/")] = here;
+    }
+
+    auto add = [&](std::vector<Problem> problems) {
+        std::ranges::move(problems, std::back_inserter(prepared.problems));
+    };
+    add(adjust(documents, adjustments));
+    CheckResult checked = check_documents(std::move(documents), {.strict = options.strict});
+    add(std::move(checked.problems));
+    prepared.objects = std::move(checked.objects);
+    if (!options.any_machine) {
+        add(check_machine(prepared.objects, machine, around));
+        FitResult fitted = fit_requests(
+            prepared.objects, {.cpus = machine.cpus(), .memory_bytes = machine.memory_bytes()},
+            options.fit);
+        add(std::move(fitted.problems));
+        prepared.notices = std::move(fitted.notices);
+    }
+    sort_problems(prepared.problems);
+    return prepared;
+}
+
+std::string count_problems(const std::vector<Problem>& problems) {
+    auto errors = std::ranges::count(problems, Severity::kError, &Problem::severity);
+    auto warnings = std::ranges::count(problems, Severity::kWarning, &Problem::severity);
+    auto words = [](std::ptrdiff_t count, std::string_view what) {
+        return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+    };
+    if (errors > 0 && warnings > 0)
+        return words(errors, "error") + " and " + words(warnings, "warning");
+    if (errors > 0) return words(errors, "error");
+    return warnings > 0 ? words(warnings, "warning") : std::string();
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/caller.h"
+#include "cli/check.h"
+#include "cli/command_line.h"
+#include "cli/machine.h"
+
+namespace muster::cli {
+
+/// A manifest that was read, adjusted and checked.
+struct Prepared {
+    std::vector<CheckedObject> objects;
+    std::vector<Problem> problems;     ///< sorted; objects may only be used when none is an error
+    std::vector<std::string> notices;  ///< what was changed to fit this machine
+    std::string working_dir;           ///< of containers that name none
+    std::map<std::filesystem::path, std::filesystem::path> mounts;  ///< absolute
+};
+
+/// Reads the files and runs every check, so that all problems of all files are told at once.
+Prepared prepare(const ManifestOptions& options, const Caller& caller, const Machine& machine);
+
+/// "2 errors and 1 warning"; "" for none.
+std::string count_problems(const std::vector<Problem>& problems);
+
+}  // namespace muster::cli

@@ -1,0 +1,48 @@
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "cli/machine.h"
+
+namespace muster::cli {
+
+namespace {
+
+class RealMachine final : public Machine {
+  public:
+    FileKind kind_of(const std::string& path) const override {
+        struct stat status{};
+        if (::stat(path.c_str(), &status) != 0) return FileKind::kMissing;
+        if (S_ISDIR(status.st_mode)) return FileKind::kDirectory;
+        if (!S_ISREG(status.st_mode)) return FileKind::kOther;
+        return ::access(path.c_str(), X_OK) == 0 ? FileKind::kProgram : FileKind::kFile;
+    }
+
+    std::string first_line(const std::string& path) const override {
+        std::ifstream file(path, std::ios::binary);
+        std::string start(256, '\0');
+        file.read(start.data(), static_cast<std::streamsize>(start.size()));
+        start.resize(static_cast<std::size_t>(file.gcount()));
+        return start.substr(0, start.find('\n'));
+    }
+
+    double cpus() const override {
+        cpu_set_t allowed;
+        CPU_ZERO(&allowed);
+        if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
+        return static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
+    }
+
+    std::uint64_t memory_bytes() const override {
+        return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+               static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Machine> make_real_machine() { return std::make_unique<RealMachine>(); }
+
+}  // namespace muster::cli

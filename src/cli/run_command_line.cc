@@ -1,0 +1,20 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cli/verbs.h"
+
+namespace muster::cli {
+
+int run_command_line(int argc, char** argv) {
+    Command command = parse_command_line({argv + std::min(argc, 1), argv + argc});
+    if (const auto* options = std::get_if<RunOptions>(&command)) return run(*options);
+    if (const auto* options = std::get_if<ValidateOptions>(&command)) return validate(*options);
+    if (std::holds_alternative<VersionOptions>(command)) return version();
+    const Print& text = std::get<Print>(command);
+    std::fputs(text.out.c_str(), stdout);
+    std::fputs(text.err.c_str(), stderr);
+    return text.exit_code;
+}
+
+}  // namespace muster::cli

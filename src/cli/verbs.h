@@ -1,0 +1,16 @@
+#pragma once
+
+#include "cli/command_line.h"
+
+namespace muster::cli {
+
+// One per verb; each returns the exit status.
+
+int run(const RunOptions& options);
+int validate(const ValidateOptions& options);
+int version();
+
+/// Parses the arguments and runs the verb.
+int run_command_line(int argc, char** argv);
+
+}  // namespace muster::cli
