@@ -31,11 +31,19 @@ step() {
     if ((status == 0)); then
         printf '%-28s %s\n' "$name" "$(seconds_since "$begin")"
     else
-        printf '%-28s FAILED after %s (exit status %d); the end of %s:\n' \
+        printf '%-28s FAILED after %s (exit status %d); from %s:\n' \
             "$name" "$(seconds_since "$begin")" "$status" "${log#"$root"/}"
-        tail -n 60 "$log" | sed 's/^/    /'
+        worst_of "$log" | sed 's/^/    /'
     fi
     return "$status"
+}
+
+# What a person wants to see of a failed step's log: the compiler's errors or the failed assertions
+# where there are some, and its end.
+worst_of() {
+    local telling=' error: |^FAILED: |: Failure$|ERROR: (Address|Leak|Undefined|Thread)Sanitizer|runtime error: |^E   '
+    grep -E -A 6 -m 25 -e "$telling" "$1" | grep -v -E '^/usr/bin/cmake -E|compile\.sh' | cut -c1-400 | head -n 120 && echo ...
+    tail -n 25 "$1" | grep -v -E '^ *(Looked in|/?[^ ]*/build/.*_test$)' | cut -c1-400
 }
 
 # A sign of life: the log's last line on a terminal, a line each minute elsewhere.
