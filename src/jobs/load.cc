@@ -34,7 +34,12 @@ std::vector<Cause> merge(std::vector<Cause> structural, std::vector<Cause> unrea
         });
     });
     std::erase_if(structural, [&](const Cause& cause) {
-        return std::ranges::find(rules, cause.field, &Cause::field) != rules.end();
+        return std::ranges::any_of(rules, [&](const Cause& rule) {
+            // The schema means the whole item of a keyed list, the rule its key.
+            return cause.field == rule.field ||
+                   (cause.reason == "FieldValueDuplicate" && rule.reason == cause.reason &&
+                    is_above(cause.field, rule.field));
+        });
     });
     std::ranges::move(rules, std::back_inserter(structural));
     return structural;

@@ -2,6 +2,7 @@
 
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +11,13 @@
 
 // Manifests for the tests of this folder.
 
-namespace muster::jobs {
+namespace muster {
+
+inline void PrintTo(const Cause& cause, std::ostream* out) {
+    *out << cause.field << ": " << cause.reason << ": " << cause.message;
+}
+
+namespace jobs {
 
 /// A change of a manifest: `value` (JSON) is put at `path` (keys and list positions joined by '/'),
 /// with the objects on the way; an empty value removes what is there.
@@ -69,4 +76,5 @@ inline Job pytorch_job(const std::vector<Edit>& edits = {}) {
     return load(pytorch_kind(), pytorch_manifest(edits)).value();
 }
 
-}  // namespace muster::jobs
+}  // namespace jobs
+}  // namespace muster
