@@ -1,0 +1,129 @@
+#include "apiserver/internal/kind_rules.h"
+#include "apiserver/internal/registry.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+/// The common traits of the built-in kinds; the rest is set by whoever calls.
+ResourceDef builtin(const kube::ResourceType& type) {
+    ResourceDef def;
+    def.type = type;
+    def.list_kind = type.kind + "List";
+    def.schema = kube::core_schema(type.kind);
+    def.storage_api_version = type.api_version();
+    return def;
+}
+
+DefPtr pods() {
+    ResourceDef def = builtin(kube::types::kPods);
+    def.rules = pod_rules();
+    def.has_status = true;
+    def.other_subresources = {"log", "binding"};
+    def.tracks_generation = true;
+    def.returns_deleted = true;
+    def.deletes_gracefully = true;
+    def.strict_field_labels = true;
+    def.selectable_fields = {
+        "spec.nodeName",    "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
+        "spec.hostNetwork", "status.phase",       "status.podIP",       "status.nominatedNodeName"};
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr services() {
+    ResourceDef def = builtin(kube::types::kServices);
+    def.rules = service_rules();
+    def.name_rule = NameRule::kDnsLabel;
+    def.has_status = true;
+    def.create_on_update = true;
+    def.returns_deleted = true;
+    def.strict_field_labels = true;
+    def.selectable_fields = {"spec.clusterIP", "spec.type"};
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr namespaces() {
+    ResourceDef def = builtin(kube::types::kNamespaces);
+    def.rules = namespace_rules();
+    def.name_rule = NameRule::kDnsLabel;
+    def.has_status = true;
+    def.other_subresources = {"finalize"};
+    def.returns_deleted = true;
+    def.strict_field_labels = true;
+    def.selectable_fields = {"status.phase"};
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr nodes() {
+    ResourceDef def = builtin(kube::types::kNodes);
+    def.has_status = true;
+    def.strict_field_labels = true;
+    def.selectable_fields = {"spec.unschedulable"};
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr config_maps() {
+    ResourceDef def = builtin(kube::types::kConfigMaps);
+    def.rules = config_map_rules();
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr secrets() {
+    ResourceDef def = builtin(kube::types::kSecrets);
+    def.rules = secret_rules();
+    def.strict_field_labels = true;
+    def.selectable_fields = {"type"};
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr events() {
+    ResourceDef def = builtin(kube::types::kEvents);
+    def.rules = event_rules();
+    def.create_on_update = true;
+    def.strict_field_labels = true;
+    def.selectable_fields = {"involvedObject.kind",
+                             "involvedObject.namespace",
+                             "involvedObject.name",
+                             "involvedObject.uid",
+                             "involvedObject.apiVersion",
+                             "involvedObject.resourceVersion",
+                             "involvedObject.fieldPath",
+                             "reason",
+                             "reportingComponent",
+                             "source",
+                             "type"};
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr service_accounts() {
+    ResourceDef def = builtin(kube::types::kServiceAccounts);
+    def.returns_deleted = true;
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr leases() {
+    ResourceDef def = builtin(kube::types::kLeases);
+    def.rules = lease_rules();
+    def.unconditional_update = false;
+    def.create_on_update = true;
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr custom_resource_definitions() {
+    ResourceDef def = builtin(kube::types::kCustomResourceDefinitions);
+    def.rules = crd_rules();
+    def.has_status = true;
+    def.tracks_generation = true;
+    def.unconditional_update = false;
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+}  // namespace
+
+std::vector<DefPtr> builtin_types() {
+    return {
+        namespaces(), pods(),  services(),         config_maps(), secrets(),
+        events(),     nodes(), service_accounts(), leases(),      custom_resource_definitions()};
+}
+
+}  // namespace muster::apiserver

@@ -1,0 +1,260 @@
+#include "apiserver/internal/crd.h"
+
+#include "apiserver/internal/json_access.h"
+#include "apiserver/internal/kind_rules.h"
+#include "apiserver/internal/metadata_rules.h"
+#include "kube/time.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+const json::object& spec_of(const json::object& crd) {
+    static const json::object kNone;
+    const json::object* spec = object_at(crd, "spec");
+    return spec == nullptr ? kNone : *spec;
+}
+
+const json::object& names_of(const json::object& crd) {
+    static const json::object kNone;
+    const json::object* names = object_at(spec_of(crd), "names");
+    return names == nullptr ? kNone : *names;
+}
+
+const json::value* schema_of(const json::object& version) {
+    const json::object* schema = object_at(version, "schema");
+    return schema == nullptr ? nullptr : schema->if_contains("openAPIV3Schema");
+}
+
+/// The declared structure, with the fields that every object has.
+kube::Schema::Ptr object_schema(const json::value& openapi) {
+    auto [declared, problems] = kube::Schema::from_openapi(openapi, "");
+    auto whole = declared == nullptr ? std::make_shared<kube::Schema>()
+                                     : std::make_shared<kube::Schema>(*declared);
+    whole->type = kube::Schema::Type::kObject;
+    auto text = std::make_shared<kube::Schema>();
+    text->type = kube::Schema::Type::kString;
+    whole->properties.insert_or_assign("apiVersion", text);
+    whole->properties.insert_or_assign("kind", text);
+    whole->properties.insert_or_assign("metadata", kube::core_schema("ObjectMeta"));
+    return whole;
+}
+
+std::string without_leading_dot(std::string_view path) {
+    if (path.starts_with('.')) path.remove_prefix(1);
+    return std::string(path);
+}
+
+void read_subresources(const json::object& version, ResourceDef& def) {
+    const json::object* subresources = object_at(version, "subresources");
+    if (subresources == nullptr) return;
+    def.has_status = subresources->contains("status");
+    if (const json::object* scale = object_at(*subresources, "scale"))
+        def.scale = ScalePaths{without_leading_dot(string_at(*scale, "specReplicasPath")),
+                               without_leading_dot(string_at(*scale, "statusReplicasPath")),
+                               without_leading_dot(string_at(*scale, "labelSelectorPath"))};
+}
+
+void read_selectable_fields(const json::object& version, ResourceDef& def) {
+    const json::array* fields = array_at(version, "selectableFields");
+    if (fields == nullptr) return;
+    for (const json::value& field : *fields)
+        if (const json::object* object = field.if_object())
+            def.selectable_fields.push_back(without_leading_dot(string_at(*object, "jsonPath")));
+}
+
+void set_crd_defaults(json::object& crd) {
+    json::object& spec = ensure_object(crd, "spec");
+    json::object& names = ensure_object(spec, "names");
+    const std::string kind(string_at(names, "kind"));
+    std::string singular = kind;
+    std::ranges::transform(singular, singular.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+    set_default(names, "singular", json::value(singular));
+    set_default(names, "listKind", json::value(kind + "List"));
+    set_default(spec, "conversion", {{"strategy", "None"}});
+}
+
+json::object condition(std::string_view type, std::string_view reason, std::string_view message,
+                       WallTime now) {
+    return {{"type", type},
+            {"status", "True"},
+            {"lastTransitionTime", kube::format_time(now)},
+            {"reason", reason},
+            {"message", message}};
+}
+
+std::string storage_version_of(const json::object& crd) {
+    if (const json::array* versions = array_at(spec_of(crd), "versions"))
+        for (const json::value& version : *versions)
+            if (version.is_object() && bool_at(version.get_object(), "storage"))
+                return std::string(string_at(version.get_object(), "name"));
+    return {};
+}
+
+/// The definition serves at once: there is no other server to agree with.
+void establish(json::object& crd, WallTime now) {
+    json::array conditions{condition("NamesAccepted", "NoConflicts", "no conflicts found", now),
+                           condition("Established", "InitialNamesAccepted",
+                                     "the initial names have been accepted", now)};
+    crd["status"] = {{"acceptedNames", names_of(crd)},
+                     {"conditions", std::move(conditions)},
+                     {"storedVersions", json::array{storage_version_of(crd)}}};
+}
+
+void note_stored_version(json::object& next, const json::object&) {
+    json::object& status = ensure_object(next, "status");
+    status["acceptedNames"] = names_of(next);
+    json::value& stored = status["storedVersions"];
+    if (!stored.is_array()) stored.emplace_array();
+    const json::value version(storage_version_of(next));
+    if (std::ranges::find(stored.get_array(), version) == stored.get_array().end())
+        stored.get_array().push_back(version);
+}
+
+void check_names(const json::object& crd, Causes& causes) {
+    const json::object& spec = spec_of(crd);
+    const json::object& names = names_of(crd);
+    const std::string group(string_at(spec, "group"));
+    const std::string plural(string_at(names, "plural"));
+    if (group.empty())
+        causes.push_back(required("spec.group"));
+    else if (!is_dns_subdomain(group))
+        causes.push_back(invalid_value("spec.group", json::value(group), kDnsSubdomainMessage));
+    else if (group.find('.') == std::string::npos)
+        causes.push_back(invalid_value("spec.group", json::value(group),
+                                       "should be a domain with at least one dot"));
+    const json::object* annotations = object_at(metadata_of(crd), "annotations");
+    if ((group.ends_with(".k8s.io") || group.ends_with(".kubernetes.io")) &&
+        (annotations == nullptr || !annotations->contains("api-approved.kubernetes.io")))
+        causes.push_back(required("metadata.annotations[api-approved.kubernetes.io]",
+                                  "protected groups must have approval annotation "
+                                  "\"api-approved.kubernetes.io\", see "
+                                  "https://github.com/kubernetes/enhancements/pull/1111"));
+    if (const std::string name(name_of(crd)); name != plural + "." + group)
+        causes.push_back(invalid_value("metadata.name", json::value(name),
+                                       "must be spec.names.plural+\".\"+spec.group"));
+    for (const char* key : {"plural", "singular", "kind", "listKind"}) {
+        std::string text(string_at(names, key));
+        const std::string field = fmt::format("spec.names.{}", key);
+        if (text.empty()) {
+            causes.push_back(required(field));
+            continue;
+        }
+        const json::value shown(text);
+        if (std::string_view(key).ends_with("ind"))
+            std::ranges::transform(text, text.begin(), [](char c) {
+                return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+            });
+        if (std::string_view(key) == "listKind") continue;
+        if (!is_dns_label(text) || (text.front() >= '0' && text.front() <= '9'))
+            causes.push_back(invalid_value(field, shown, kDnsLabelMessage));
+    }
+    const std::string_view scope = string_at(spec, "scope");
+    if (scope.empty())
+        causes.push_back(required("spec.scope"));
+    else if (scope != "Cluster" && scope != "Namespaced")
+        causes.push_back(not_supported("spec.scope", scope, {"Cluster", "Namespaced"}));
+    if (bool_at(spec, "preserveUnknownFields"))
+        causes.push_back(invalid_value("spec.preserveUnknownFields", json::value(true),
+                                       "cannot set to true, set x-kubernetes-preserve-unknown-"
+                                       "fields to true in spec.versions[*].schema instead"));
+}
+
+void check_versions(const json::object& crd, Causes& causes) {
+    const json::array* versions = array_at(spec_of(crd), "versions");
+    if (versions == nullptr || versions->empty()) {
+        causes.push_back(required("spec.versions"));
+        return;
+    }
+    std::size_t storage = 0;
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < versions->size(); ++i) {
+        const json::object* version = (*versions)[i].if_object();
+        if (version == nullptr) continue;
+        const std::string field = fmt::format("spec.versions[{}]", i);
+        const std::string name(string_at(*version, "name"));
+        if (!is_dns_label(name))
+            causes.push_back(invalid_value(field + ".name", json::value(name), kDnsLabelMessage));
+        if (!names.insert(name).second)
+            causes.push_back(invalid_value("spec.versions", json::value(name),
+                                           "must contain unique version names"));
+        if (bool_at(*version, "storage")) ++storage;
+        const std::string schema_field = field + ".schema.openAPIV3Schema";
+        const json::value* openapi = schema_of(*version);
+        if (openapi == nullptr) {
+            causes.push_back(required(schema_field, "schemas are required"));
+            continue;
+        }
+        auto [schema, problems] = kube::Schema::from_openapi(*openapi, schema_field);
+        for (Cause& problem : problems) causes.push_back(std::move(problem));
+    }
+    if (storage != 1)
+        causes.push_back(invalid_value("spec.versions", json::value(storage),
+                                       "must have exactly one version marked as storage version"));
+}
+
+void validate_crd(const json::object& crd, Causes& causes) {
+    check_names(crd, causes);
+    check_versions(crd, causes);
+}
+
+void validate_crd_update(const json::object& next, const json::object& current, Causes& causes) {
+    for (const char* path : {"spec.group", "spec.scope", "spec.names.kind", "spec.names.plural"}) {
+        const json::value* before = value_at_path(current, path);
+        const json::value* after = value_at_path(next, path);
+        if (before != nullptr && after != nullptr && *before != *after)
+            causes.push_back(invalid_value(path, *after, "field is immutable"));
+    }
+}
+
+}  // namespace
+
+KindRules crd_rules() {
+    return {.apply_defaults = set_crd_defaults,
+            .prepare_create = establish,
+            .prepare_update = note_stored_version,
+            .validate = validate_crd,
+            .validate_update = validate_crd_update};
+}
+
+std::vector<DefPtr> definitions_of(const json::object& crd) {
+    std::vector<DefPtr> defs;
+    const json::object& spec = spec_of(crd);
+    const json::object& names = names_of(crd);
+    const std::string group(string_at(spec, "group"));
+    const std::string storage_version = storage_version_of(crd);
+    const json::array* versions = array_at(spec, "versions");
+    if (versions == nullptr) return defs;
+    for (const json::value& entry : *versions) {
+        const json::object* version = entry.if_object();
+        // The storage version is kept even unserved: the collector and clean-up go through it.
+        if (version == nullptr) continue;
+        if (!bool_at(*version, "served") && !bool_at(*version, "storage")) continue;
+        ResourceDef def;
+        def.type = {group, std::string(string_at(*version, "name")),
+                    std::string(string_at(names, "plural")), std::string(string_at(names, "kind")),
+                    string_at(spec, "scope") != "Cluster"};
+        def.list_kind = string_at(names, "listKind");
+        if (const json::value* openapi = schema_of(*version)) def.schema = object_schema(*openapi);
+        if (def.schema == nullptr) continue;
+        def.custom = true;
+        def.served = bool_at(*version, "served");
+        def.storage_version = bool_at(*version, "storage");
+        def.storage_api_version = group + "/" + storage_version;
+        if (bool_at(*version, "deprecated")) {
+            def.deprecation_warning = string_at(*version, "deprecationWarning");
+            if (def.deprecation_warning.empty())
+                def.deprecation_warning =
+                    fmt::format("{} {} is deprecated", def.type.api_version(), def.type.kind);
+        }
+        read_subresources(*version, def);
+        read_selectable_fields(*version, def);
+        def.tracks_generation = true;
+        def.unconditional_update = false;
+        defs.push_back(std::make_shared<const ResourceDef>(std::move(def)));
+    }
+    return defs;
+}
+
+}  // namespace muster::apiserver

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "apiserver/internal/resource_def.h"
+
+namespace muster::apiserver {
+
+inline constexpr std::string_view kCrdCleanupFinalizer =
+    "customresourcecleanup.apiextensions.k8s.io";
+
+/// The served versions that a CustomResourceDefinition stands for. It was validated when it was
+/// written.
+std::vector<DefPtr> definitions_of(const json::object& crd);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,36 @@
+#include "apiserver/internal/json_access.h"
+
+namespace muster::apiserver {
+
+bool has_finalizers(const json::object& object) {
+    const json::array* finalizers = array_at(metadata_of(object), "finalizers");
+    return finalizers != nullptr && !finalizers->empty();
+}
+
+bool has_finalizer(const json::object& object, std::string_view finalizer) {
+    const json::array* finalizers = array_at(metadata_of(object), "finalizers");
+    if (finalizers == nullptr) return false;
+    return std::ranges::any_of(*finalizers, [&](const json::value& entry) {
+        return entry.is_string() && std::string_view(entry.get_string()) == finalizer;
+    });
+}
+
+kube::ObjectPtr with_resource_version(const json::value& object, std::uint64_t revision) {
+    json::value copy = object;
+    ensure_object(copy.get_object(), "metadata")["resourceVersion"] = std::to_string(revision);
+    return std::make_shared<const json::value>(std::move(copy));
+}
+
+const json::value* value_at_path(const json::object& object, std::string_view dotted) {
+    const json::object* parent = &object;
+    while (true) {
+        const std::size_t dot = dotted.find('.');
+        const json::value* value = parent->if_contains(dotted.substr(0, dot));
+        if (value == nullptr || dot == std::string_view::npos) return value;
+        parent = value->if_object();
+        if (parent == nullptr) return nullptr;
+        dotted.remove_prefix(dot + 1);
+    }
+}
+
+}  // namespace muster::apiserver

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "apiserver/internal/resource_def.h"
+
+namespace muster::apiserver {
+
+// What each built-in kind adds to the common rules.
+
+KindRules pod_rules();
+KindRules service_rules();
+KindRules namespace_rules();
+KindRules config_map_rules();
+KindRules secret_rules();
+KindRules event_rules();
+KindRules lease_rules();
+KindRules crd_rules();
+
+}  // namespace muster::apiserver

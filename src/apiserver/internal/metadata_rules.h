@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "apiserver/internal/causes.h"
+#include "apiserver/internal/resource_def.h"
+
+namespace muster::apiserver {
+
+bool is_dns_label(std::string_view text);
+bool is_dns_subdomain(std::string_view text);
+/// `[prefix/]name`, as label and annotation keys and finalizers are written.
+bool is_qualified_name(std::string_view text);
+bool is_label_value(std::string_view text);
+
+// The wordings of apimachinery for names that are not as they should be.
+extern const std::string_view kDnsLabelMessage;
+extern const std::string_view kDnsSubdomainMessage;
+extern const std::string_view kQualifiedNameMessage;
+extern const std::string_view kLabelValueMessage;
+
+/// Adds a cause for each label that is not well-formed; `field` is where the map stands.
+void check_labels(const json::object& labels, const std::string& field, Causes& causes);
+
+/// Name, labels, annotations, finalizers and owner references of an object to be stored.
+void validate_metadata(const ResourceDef& def, const json::object& object, Causes& causes);
+
+}  // namespace muster::apiserver

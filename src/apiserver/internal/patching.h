@@ -1,0 +1,18 @@
+#pragma once
+
+#include "apiserver/internal/decoding.h"
+#include "apiserver/internal/refusal.h"
+#include "kube/transport.h"
+
+namespace muster::apiserver {
+
+/// Media type and size, before anything is looked up.
+Answer<void> check_patch_type(const ResourceDef& def, kube::ContentType type,
+                              const json::value& patch);
+
+/// The object that a patch makes of the current one, in the version of `def`.
+Answer<DecodedObject> apply_patch(const ResourceDef& def, const json::value& current,
+                                  kube::ContentType type, const json::value& patch,
+                                  kube::FieldValidation field_validation);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,141 @@
+#include "apiserver/internal/pod_defaults.h"
+
+#include "apiserver/internal/json_access.h"
+#include "kube/quantity.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+constexpr int kDefaultFileMode = 420;  // 0644
+
+std::string_view default_pull_policy(std::string_view image) {
+    const std::size_t digest = image.find('@');
+    if (digest != std::string_view::npos) return "IfNotPresent";
+    const std::size_t slash = image.rfind('/');
+    const std::size_t colon = image.rfind(':');
+    const bool tagged =
+        colon != std::string_view::npos && (slash == std::string_view::npos || colon > slash);
+    return tagged && image.substr(colon + 1) != "latest" ? "IfNotPresent" : "Always";
+}
+
+void set_probe_defaults(json::object& container, std::string_view key) {
+    json::object* probe = object_at(container, key);
+    if (probe == nullptr) return;
+    set_default(*probe, "timeoutSeconds", json::value(1));
+    set_default(*probe, "periodSeconds", json::value(10));
+    set_default(*probe, "successThreshold", json::value(1));
+    set_default(*probe, "failureThreshold", json::value(3));
+    if (json::object* http = object_at(*probe, "httpGet")) {
+        set_default(*http, "path", json::value("/"));
+        set_default(*http, "scheme", json::value("HTTP"));
+    }
+}
+
+void copy_limits_to_requests(json::object& resources) {
+    const json::object* limits = object_at(resources, "limits");
+    if (limits == nullptr || limits->empty()) return;
+    const json::object wanted = *limits;
+    json::object& requests = ensure_object(resources, "requests");
+    for (const auto& entry : wanted)
+        if (!requests.contains(entry.key())) requests.emplace(entry.key(), entry.value());
+}
+
+void set_container_defaults(json::object& container) {
+    set_default(container, "terminationMessagePath", json::value("/dev/termination-log"));
+    set_default(container, "terminationMessagePolicy", json::value("File"));
+    if (string_at(container, "imagePullPolicy").empty())
+        container["imagePullPolicy"] = default_pull_policy(string_at(container, "image"));
+    copy_limits_to_requests(ensure_object(container, "resources"));
+    if (json::array* ports = array_at(container, "ports"))
+        for (json::value& port : *ports)
+            if (port.is_object()) set_default(port.get_object(), "protocol", json::value("TCP"));
+    if (json::array* env = array_at(container, "env"))
+        for (json::value& entry : *env) {
+            json::object* source =
+                entry.is_object() ? object_at(entry.get_object(), "valueFrom") : nullptr;
+            json::object* field = source == nullptr ? nullptr : object_at(*source, "fieldRef");
+            if (field != nullptr) set_default(*field, "apiVersion", json::value("v1"));
+        }
+    for (const char* probe : {"livenessProbe", "readinessProbe", "startupProbe"})
+        set_probe_defaults(container, probe);
+}
+
+void set_volume_defaults(json::object& volume) {
+    for (const char* source : {"configMap", "secret", "downwardAPI", "projected"})
+        if (json::object* found = object_at(volume, source))
+            set_default(*found, "defaultMode", json::value(kDefaultFileMode));
+    if (json::object* path = object_at(volume, "hostPath"))
+        set_default(*path, "type", json::value(""));
+    if (volume.size() <= 1 && volume.contains("name")) volume["emptyDir"].emplace_object();
+}
+
+template <class Function>
+void for_each_object(json::object& parent, std::string_view key, Function function) {
+    if (json::array* items = array_at(parent, key))
+        for (json::value& item : *items)
+            if (json::object* object = item.if_object()) function(*object);
+}
+
+}  // namespace
+
+void set_pod_defaults(json::object& pod) {
+    json::object& spec = ensure_object(pod, "spec");
+    // Room for all at once: growing moves every field again.
+    spec.reserve(spec.size() + 12);
+    set_default(spec, "restartPolicy", json::value("Always"));
+    set_default(spec, "terminationGracePeriodSeconds", json::value(30));
+    set_default(spec, "dnsPolicy", json::value("ClusterFirst"));
+    set_default(spec, "schedulerName", json::value("default-scheduler"));
+    set_default(spec, "enableServiceLinks", json::value(true));
+    set_default(spec, "priority", json::value(0));
+    set_default(spec, "preemptionPolicy", json::value("PreemptLowerPriority"));
+    set_default(spec, "serviceAccountName", json::value("default"));
+    set_default(spec, "serviceAccount", json::value(string_at(spec, "serviceAccountName")));
+    ensure_object(spec, "securityContext");
+    for (const char* key : {"containers", "initContainers"})
+        for_each_object(spec, key, [](json::object& container) {
+            container.reserve(container.size() + 4);
+            set_container_defaults(container);
+        });
+    for_each_object(spec, "volumes", set_volume_defaults);
+}
+
+void prepare_pod(json::object& pod, WallTime) {
+    const json::object* spec = object_at(pod, "spec");
+    const std::string_view qos = spec == nullptr ? "BestEffort" : qos_class(*spec);
+    pod["status"] = {{"phase", "Pending"}, {"qosClass", qos}};
+}
+
+std::string_view qos_class(const json::object& pod_spec) {
+    bool any = false;
+    bool guaranteed = true;
+    for (const char* key : {"containers", "initContainers"}) {
+        const json::array* containers = array_at(pod_spec, key);
+        if (containers == nullptr) continue;
+        for (const json::value& entry : *containers) {
+            const json::object* container = entry.if_object();
+            const json::object* resources =
+                container == nullptr ? nullptr : object_at(*container, "resources");
+            for (const char* name : {"cpu", "memory"}) {
+                const auto read = [&](std::string_view kind) -> std::optional<kube::Quantity> {
+                    const json::object* list =
+                        resources == nullptr ? nullptr : object_at(*resources, kind);
+                    const json::value* value = list == nullptr ? nullptr : list->if_contains(name);
+                    if (value == nullptr) return std::nullopt;
+                    auto quantity = kube::Quantity::parse(*value);
+                    if (!quantity || quantity->is_zero()) return std::nullopt;
+                    return *quantity;
+                };
+                const auto limit = read("limits");
+                const auto request = read("requests");
+                any |= limit.has_value() || request.has_value();
+                if (!limit || request != limit) guaranteed = false;
+            }
+        }
+    }
+    if (!any) return "BestEffort";
+    return guaranteed ? "Guaranteed" : "Burstable";
+}
+
+}  // namespace muster::apiserver

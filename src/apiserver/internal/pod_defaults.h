@@ -1,0 +1,16 @@
+#pragma once
+
+#include "base/clock.h"
+#include "kube/json.h"
+
+namespace muster::apiserver {
+
+/// What a real server fills in when a pod is written. Left out here: the not-ready tolerations and
+/// the service account's token volume.
+void set_pod_defaults(json::object& pod);
+/// The status of a pod that nobody has looked at.
+void prepare_pod(json::object& pod, WallTime now);
+/// Guaranteed, Burstable or BestEffort, from the requests and limits of cpu and memory.
+std::string_view qos_class(const json::object& pod_spec);
+
+}  // namespace muster::apiserver

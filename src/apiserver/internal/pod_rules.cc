@@ -1,0 +1,160 @@
+#include "apiserver/internal/container_rules.h"
+#include "apiserver/internal/json_access.h"
+#include "apiserver/internal/kind_rules.h"
+#include "apiserver/internal/metadata_rules.h"
+#include "apiserver/internal/pod_defaults.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+std::set<std::string, std::less<>> check_volumes(const json::object& spec, Causes& causes) {
+    std::set<std::string, std::less<>> names;
+    const json::array* volumes = array_at(spec, "volumes");
+    if (volumes == nullptr) return names;
+    for (std::size_t i = 0; i < volumes->size(); ++i) {
+        const json::object* volume = (*volumes)[i].if_object();
+        if (volume == nullptr) continue;
+        const std::string field = fmt::format("spec.volumes[{}]", i);
+        const std::string name(string_at(*volume, "name"));
+        if (name.empty())
+            causes.push_back(required(field + ".name"));
+        else if (!is_dns_label(name))
+            causes.push_back(invalid_value(field + ".name", json::value(name), kDnsLabelMessage));
+        else if (!names.insert(name).second)
+            causes.push_back(duplicate(field + ".name", json::value(name)));
+        std::string_view first;
+        for (const auto& entry : *volume) {
+            if (entry.key() == "name") continue;
+            if (first.empty())
+                first = entry.key();
+            else
+                causes.push_back(
+                    forbidden_field(fmt::format("{}.{}", field, std::string_view(entry.key())),
+                                    "may not specify more than 1 volume type"));
+        }
+        const json::object* path = object_at(*volume, "hostPath");
+        if (path != nullptr && string_at(*path, "path").empty())
+            causes.push_back(required(field + ".hostPath.path"));
+    }
+    return names;
+}
+
+void check_containers(const json::object& spec, std::string_view key, bool needed, PodNames& names,
+                      Causes& causes) {
+    const json::array* containers = array_at(spec, key);
+    const std::string field = fmt::format("spec.{}", key);
+    if (containers == nullptr || containers->empty()) {
+        if (needed) causes.push_back(required(field));
+        return;
+    }
+    for (std::size_t i = 0; i < containers->size(); ++i)
+        if (const json::object* container = (*containers)[i].if_object())
+            check_container(*container, fmt::format("{}[{}]", field, i), names, causes);
+}
+
+void check_at_least(const json::object& spec, std::string_view key, std::int64_t least,
+                    Causes& causes) {
+    const auto number = int_at(spec, key);
+    if (number && *number < least)
+        causes.push_back(invalid_value(fmt::format("spec.{}", key), json::value(*number),
+                                       fmt::format("must be greater than or equal to {}", least)));
+}
+
+void validate_pod(const json::object& pod, Causes& causes) {
+    const json::object* spec = object_at(pod, "spec");
+    if (spec == nullptr) {
+        causes.push_back(required("spec.containers"));
+        return;
+    }
+    PodNames names;
+    names.volumes = check_volumes(*spec, causes);
+    check_containers(*spec, "containers", true, names, causes);
+    check_containers(*spec, "initContainers", false, names, causes);
+    const std::string_view restart = string_at(*spec, "restartPolicy");
+    if (restart != "Always" && restart != "OnFailure" && restart != "Never")
+        causes.push_back(
+            not_supported("spec.restartPolicy", restart, {"Always", "OnFailure", "Never"}));
+    const std::string_view dns = string_at(*spec, "dnsPolicy");
+    if (dns != "ClusterFirstWithHostNet" && dns != "ClusterFirst" && dns != "Default" &&
+        dns != "None")
+        causes.push_back(not_supported(
+            "spec.dnsPolicy", dns, {"ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"}));
+    check_at_least(*spec, "terminationGracePeriodSeconds", 0, causes);
+    check_at_least(*spec, "activeDeadlineSeconds", 1, causes);
+    for (const char* key : {"hostname", "subdomain"})
+        if (const std::string_view text = string_at(*spec, key);
+            !text.empty() && !is_dns_label(text))
+            causes.push_back(
+                invalid_value(fmt::format("spec.{}", key), json::value(text), kDnsLabelMessage));
+    for (const char* key : {"nodeName", "serviceAccountName"})
+        if (const std::string_view text = string_at(*spec, key);
+            !text.empty() && !is_dns_subdomain(text))
+            causes.push_back(invalid_value(fmt::format("spec.{}", key), json::value(text),
+                                           kDnsSubdomainMessage));
+    if (const json::object* selector = object_at(*spec, "nodeSelector"))
+        check_labels(*selector, "spec.nodeSelector", causes);
+}
+
+void take_images(json::object& next, const json::object& current, std::string_view key) {
+    json::array* containers = array_at(next, key);
+    const json::array* stored = array_at(current, key);
+    if (containers == nullptr || stored == nullptr || containers->size() != stored->size()) return;
+    for (std::size_t i = 0; i < stored->size(); ++i) {
+        json::object* container = (*containers)[i].if_object();
+        const json::object* before = (*stored)[i].if_object();
+        if (container == nullptr || before == nullptr) continue;
+        if (const json::value* image = before->if_contains("image")) (*container)["image"] = *image;
+    }
+}
+
+bool only_adds_tolerations(const json::object& next, const json::object& current) {
+    const json::array* before = array_at(current, "tolerations");
+    const json::array* after = array_at(next, "tolerations");
+    if (before == nullptr) return true;
+    return std::ranges::all_of(*before, [&](const json::value& kept) {
+        return after != nullptr && std::ranges::find(*after, kept) != after->end();
+    });
+}
+
+void validate_pod_update(const json::object& next, const json::object& current, Causes& causes) {
+    const json::object* before = object_at(current, "spec");
+    const json::object* after = object_at(next, "spec");
+    if (before == nullptr || after == nullptr || *before == *after) return;
+    json::object rest = *after;
+    take_images(rest, *before, "containers");
+    take_images(rest, *before, "initContainers");
+    const auto keep = [&](std::string_view key) {
+        if (const json::value* stored = before->if_contains(key))
+            rest[key] = *stored;
+        else
+            rest.erase(key);
+    };
+    const auto old_deadline = int_at(*before, "activeDeadlineSeconds");
+    const auto new_deadline = int_at(*after, "activeDeadlineSeconds");
+    if (new_deadline && (!old_deadline || *new_deadline <= *old_deadline))
+        keep("activeDeadlineSeconds");
+    if (only_adds_tolerations(*after, *before)) keep("tolerations");
+    if (int_at(*before, "terminationGracePeriodSeconds").value_or(0) < 0 &&
+        int_at(*after, "terminationGracePeriodSeconds") == 1)
+        keep("terminationGracePeriodSeconds");
+    if (rest == *before) return;
+    causes.push_back(forbidden_field(
+        "spec",
+        "pod updates may not change fields other than "
+        "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
+        "`spec.tolerations` (only additions to existing tolerations),"
+        "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously "
+        "negative)"));
+}
+
+}  // namespace
+
+KindRules pod_rules() {
+    return {.apply_defaults = set_pod_defaults,
+            .prepare_create = prepare_pod,
+            .validate = validate_pod,
+            .validate_update = validate_pod_update};
+}
+
+}  // namespace muster::apiserver

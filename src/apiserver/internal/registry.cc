@@ -1,0 +1,42 @@
+#include "apiserver/internal/registry.h"
+
+namespace muster::apiserver {
+
+void Registry::add(DefPtr def) {
+    const std::string version = def->type.api_version();
+    by_plural_[version][def->type.plural] = def;
+    by_kind_[version][def->type.kind] = def;
+    if (def->storage_version) resources_[def->storage_key()] = std::move(def);
+}
+
+void Registry::remove(std::string_view qualified) {
+    for (auto* index : {&by_plural_, &by_kind_}) {
+        for (auto version = index->begin(); version != index->end();) {
+            std::erase_if(version->second, [&](const auto& entry) {
+                return entry.second->storage_key() == qualified;
+            });
+            version = version->second.empty() ? index->erase(version) : std::next(version);
+        }
+    }
+    if (auto it = resources_.find(qualified); it != resources_.end()) resources_.erase(it);
+}
+
+bool Registry::serves(std::string_view api_version) const {
+    return by_plural_.find(api_version) != by_plural_.end();
+}
+
+DefPtr Registry::find(std::string_view api_version, std::string_view plural) const {
+    auto version = by_plural_.find(api_version);
+    if (version == by_plural_.end()) return nullptr;
+    auto def = version->second.find(plural);
+    return def == version->second.end() ? nullptr : def->second;
+}
+
+DefPtr Registry::find_kind(std::string_view api_version, std::string_view kind) const {
+    auto version = by_kind_.find(api_version);
+    if (version == by_kind_.end()) return nullptr;
+    auto def = version->second.find(kind);
+    return def == version->second.end() ? nullptr : def->second;
+}
+
+}  // namespace muster::apiserver

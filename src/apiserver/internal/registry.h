@@ -1,0 +1,38 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/internal/resource_def.h"
+
+namespace muster::apiserver {
+
+/// The resources that are served now: the built-in ones, and those of established
+/// CustomResourceDefinitions. Thread: the server's loop.
+class Registry {
+  public:
+    void add(DefPtr def);
+    /// Removes all versions of a resource ("pytorchjobs.kubeflow.org").
+    void remove(std::string_view qualified);
+
+    bool serves(std::string_view api_version) const;
+    /// Null when it is not served.
+    DefPtr find(std::string_view api_version, std::string_view plural) const;
+    DefPtr find_kind(std::string_view api_version, std::string_view kind) const;
+    /// One definition (of the storage version) for each resource, in the order of their names.
+    const std::map<std::string, DefPtr, std::less<>>& resources() const { return resources_; }
+
+  private:
+    using ByName = std::map<std::string, DefPtr, std::less<>>;
+
+    std::map<std::string, ByName, std::less<>> by_plural_;  // by apiVersion
+    std::map<std::string, ByName, std::less<>> by_kind_;
+    ByName resources_;
+};
+
+/// pods, services, configmaps, ...
+std::vector<DefPtr> builtin_types();
+
+}  // namespace muster::apiserver

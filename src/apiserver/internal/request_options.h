@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "apiserver/internal/refusal.h"
+#include "kube/client.h"
+#include "kube/transport.h"
+
+namespace muster::apiserver {
+
+/// Options of create, update and patch.
+struct WriteQuery {
+    bool dry_run = false;
+    kube::FieldValidation field_validation = kube::FieldValidation::kWarn;
+};
+
+struct ListQuery {
+    std::string label_selector;
+    std::string field_selector;
+    std::size_t limit = 0;  ///< 0: none
+    std::string continue_;
+    std::optional<std::uint64_t> resource_version;  ///< unset: most recent
+    std::string resource_version_match;
+};
+
+struct WatchQuery {
+    std::string label_selector;
+    std::string field_selector;
+    std::optional<std::uint64_t> resource_version;
+    bool bookmarks = false;
+    std::optional<bool> send_initial_events;
+    std::optional<std::int64_t> timeout_seconds;
+};
+
+struct DeleteQuery {
+    std::optional<std::int64_t> grace_period_seconds;
+    std::string propagation;  ///< "", "Background", "Foreground", "Orphan"
+    std::string precondition_uid;
+    std::string precondition_resource_version;
+    bool dry_run = false;
+};
+
+/// Present means true unless it says 0 or false, as a real server reads it.
+bool query_flag(const kube::Request& request, std::string_view key);
+
+/// `options_kind` is "CreateOptions", "UpdateOptions" or "PatchOptions".
+Answer<WriteQuery> parse_write_query(const kube::Request& request, std::string_view options_kind);
+Answer<ListQuery> parse_list_query(const kube::Request& request);
+Answer<WatchQuery> parse_watch_query(const kube::Request& request);
+/// From the body (it wins) or the query.
+Answer<DeleteQuery> parse_delete_query(const kube::Request& request);
+
+}  // namespace muster::apiserver

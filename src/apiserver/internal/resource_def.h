@@ -1,0 +1,75 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/internal/causes.h"
+#include "base/clock.h"
+#include "kube/resource_type.h"
+#include "kube/schema.h"
+
+namespace muster::apiserver {
+
+enum class NameRule {
+    kDnsSubdomain,
+    kDnsLabel,
+    kPathSegment,  ///< anything but '/', '%', "." and ".."
+};
+
+/// What one kind adds to the common rules. Null members add nothing. All are pure.
+struct KindRules {
+    /// Fields that were left out, on create and on update.
+    void (*apply_defaults)(json::object& object) = nullptr;
+    /// System-set fields of a new object (status, finalizers, ...).
+    void (*prepare_create)(json::object& object, WallTime now) = nullptr;
+    /// The same for a write to the main resource.
+    void (*prepare_update)(json::object& next, const json::object& current) = nullptr;
+    void (*validate)(const json::object& object, Causes& causes) = nullptr;
+    void (*validate_update)(const json::object& next, const json::object& current,
+                            Causes& causes) = nullptr;
+};
+
+/// Where a scalable custom resource keeps its numbers; JSON paths without the leading dot.
+struct ScalePaths {
+    std::string spec_replicas;
+    std::string status_replicas;
+    std::string label_selector;  ///< empty: none
+};
+
+/// One served version of a resource: everything that the verbs need to know about it. Immutable.
+struct ResourceDef {
+    kube::ResourceType type;
+    std::string list_kind;
+    kube::Schema::Ptr schema;
+    NameRule name_rule = NameRule::kDnsSubdomain;
+    KindRules rules;
+
+    bool custom = false;  ///< from a CustomResourceDefinition
+    bool served = true;   ///< false: known to the server's own controllers only
+    bool storage_version = true;
+    std::string storage_api_version;  ///< what stored objects carry
+    std::string deprecation_warning;  ///< empty: none
+    bool has_status = false;
+    std::optional<ScalePaths> scale;
+    std::set<std::string, std::less<>> other_subresources;  ///< "log", "binding"
+
+    bool tracks_generation = false;
+    bool unconditional_update = true;
+    bool create_on_update = false;
+    bool returns_deleted = false;  ///< DELETE answers with the object instead of a Status
+    bool deletes_gracefully = false;
+    /// A field selector may name these besides metadata.name and metadata.namespace.
+    std::vector<std::string> selectable_fields;
+    /// The kind has a table of its own for unknown fields' messages.
+    bool strict_field_labels = false;
+
+    /// Key of the resource in the store, the same for all versions.
+    std::string storage_key() const { return type.qualified(); }
+};
+using DefPtr = std::shared_ptr<const ResourceDef>;
+
+}  // namespace muster::apiserver

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "apiserver/internal/refusal.h"
+#include "apiserver/internal/registry.h"
+
+namespace muster::apiserver {
+
+/// What a URL names.
+struct Target {
+    DefPtr def;
+    std::string namespace_;   ///< empty: cluster-scoped, or all namespaces
+    std::string name;         ///< empty: the collection
+    std::string subresource;  ///< empty: the object itself
+
+    const kube::ResourceType& type() const { return def->type; }
+    bool is_collection() const { return name.empty(); }
+};
+
+/// `/api/v1/...` and `/apis/GROUP/VERSION/...`, segments already percent-decoded.
+Answer<Target> route(const Registry& registry, std::string_view path);
+
+}  // namespace muster::apiserver

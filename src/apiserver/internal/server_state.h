@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+
+#include "apiserver/api_server.h"
+#include "apiserver/internal/registry.h"
+#include "apiserver/internal/service_addresses.h"
+#include "apiserver/internal/watch_cache.h"
+
+namespace muster::apiserver {
+
+/// What the verbs and the controllers work on. Owned by the server; everything in it belongs to
+/// its loop.
+struct ServerState {
+    ServerState(asio::any_io_executor executor_, Clock& clock_, Rng& rng_,
+                std::unique_ptr<Store> store_, ApiServerOptions options_)
+        : executor(std::move(executor_)),
+          clock(clock_),
+          rng(rng_),
+          store(std::move(store_)),
+          options(options_),
+          tasks(executor),
+          cache(executor, clock, rng, tasks, options) {}
+
+    asio::any_io_executor executor;
+    Clock& clock;
+    Rng& rng;
+    std::unique_ptr<Store> store;
+    ApiServerOptions options;
+    NodeApi* node = nullptr;
+    TaskGroup tasks;
+    Registry registry;
+    WatchCache cache;
+    ServiceAddresses addresses;
+};
+
+}  // namespace muster::apiserver

@@ -1,0 +1,189 @@
+#include "apiserver/internal/update_rules.h"
+
+#include "apiserver/internal/json_access.h"
+#include "apiserver/internal/metadata_rules.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+/// Takes a field from storage, absence included.
+void restore(json::object& next, const json::object& current, std::string_view key) {
+    if (const json::value* stored = current.if_contains(key))
+        next[key] = *stored;
+    else
+        next.erase(key);
+}
+
+bool equal_at(const json::object& a, const json::object& b, std::string_view key) {
+    const json::value* left = a.if_contains(key);
+    const json::value* right = b.if_contains(key);
+    if (left == nullptr || right == nullptr) return left == right;
+    return *left == *right;
+}
+
+/// Something besides metadata (and status, where it is a subresource) differs.
+bool desired_state_differs(const ResourceDef& def, const json::object& a, const json::object& b) {
+    const auto ignored = [&](std::string_view key) {
+        return key == "metadata" || (key == "status" && def.has_status);
+    };
+    for (const auto& entry : a)
+        if (!ignored(entry.key()) && !equal_at(a, b, entry.key())) return true;
+    for (const auto& entry : b)
+        if (!ignored(entry.key()) && !a.contains(entry.key())) return true;
+    return false;
+}
+
+Answer<void> check_identity(const ResourceDef& def, const json::object& current,
+                            const json::object& next, WriteKind write) {
+    const json::object& stored = metadata_of(current);
+    const json::object& sent = metadata_of(next);
+    const std::string_view name = string_at(stored, "name");
+    const std::string_view uid = string_at(sent, "uid");
+    if (!uid.empty() && uid != string_at(stored, "uid")) {
+        if (write == WriteKind::kPatch)
+            return invalid(def.type, name,
+                           {invalid_value("metadata.uid", json::value(uid), "field is immutable")});
+        return conflict(def.type, name,
+                        fmt::format("Precondition failed: UID in precondition: {}, UID in object "
+                                    "meta: {}",
+                                    uid, string_at(stored, "uid")));
+    }
+    const std::string_view version = string_at(sent, "resourceVersion");
+    if (version.empty()) {
+        if (def.unconditional_update) return {};
+        return invalid(def.type, name,
+                       {invalid_value("metadata.resourceVersion", json::value(0),
+                                      "must be specified for an update")});
+    }
+    if (version.find_first_not_of("0123456789") != std::string_view::npos)
+        return internal_error(
+            fmt::format("resourceVersion \"{}\" is not a decimal number", version));
+    if (version == "0" && def.unconditional_update) return {};
+    if (version != string_at(stored, "resourceVersion")) return stale_write(def.type, name);
+    return {};
+}
+
+void restore_system_metadata(json::object& next, const json::object& current) {
+    json::object& meta = ensure_object(next, "metadata");
+    const json::object& stored = metadata_of(current);
+    for (const char* key : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp",
+                            "deletionTimestamp", "deletionGracePeriodSeconds"})
+        restore(meta, stored, key);
+    meta.erase("selfLink");
+}
+
+/// What /status may change of the object.
+void keep_all_but_status(const ResourceDef& def, json::object& next, const json::object& current) {
+    json::object kept = current;
+    restore(kept, next, "status");
+    if (!def.custom) {
+        json::object& meta = ensure_object(kept, "metadata");
+        for (const char* key : {"labels", "annotations", "finalizers", "managedFields"})
+            restore(meta, metadata_of(next), key);
+    }
+    next = std::move(kept);
+}
+
+void check_new_finalizers(const json::object& next, const json::object& current, Causes& causes) {
+    const json::array* finalizers = array_at(metadata_of(next), "finalizers");
+    if (!is_deleting(current) || finalizers == nullptr) return;
+    std::string added;
+    for (const json::value& entry : *finalizers) {
+        if (!entry.is_string() || has_finalizer(current, std::string_view(entry.get_string())))
+            continue;
+        if (!added.empty()) added += ", ";
+        added += json::serialize(entry);
+    }
+    if (!added.empty())
+        causes.push_back(forbidden_field(
+            "metadata.finalizers",
+            fmt::format("no new finalizers can be added if the object is being deleted, found new "
+                        "finalizers []string{{{}}}",
+                        added)));
+}
+
+void validate_object(const ResourceDef& def, const json::value& object, Causes& causes) {
+    validate_metadata(def, object.get_object(), causes);
+    if (def.custom) {
+        // Metadata has rules of its own, with better messages.
+        for (Cause& cause : kube::validate(*def.schema, object)) causes.push_back(std::move(cause));
+    }
+    if (def.rules.validate != nullptr) def.rules.validate(object.get_object(), causes);
+}
+
+/// The structure and the rules of a kind may find the same fault.
+Causes without_repeats(Causes causes) {
+    std::set<std::pair<std::string, std::string>> seen;
+    std::erase_if(causes, [&](const Cause& cause) {
+        return !seen.emplace(cause.field, cause.reason + cause.message).second;
+    });
+    return causes;
+}
+
+bool ready_to_go(const json::object& object) {
+    if (!is_deleting(object) || has_finalizers(object)) return false;
+    if (int_at(metadata_of(object), "deletionGracePeriodSeconds").value_or(0) != 0) return false;
+    const json::object* spec = object_at(object, "spec");
+    const json::array* namespace_finalizers =
+        string_at(object, "kind") == "Namespace" && spec != nullptr ? array_at(*spec, "finalizers")
+                                                                    : nullptr;
+    return namespace_finalizers == nullptr || namespace_finalizers->empty();
+}
+
+}  // namespace
+
+NextState settle(const ResourceDef& def, const json::value& current, json::value next) {
+    json::object& fields = next.get_object();
+    const json::object& stored = current.get_object();
+    restore(ensure_object(fields, "metadata"), metadata_of(stored), "generation");
+    if (ready_to_go(fields)) return {NextState::Kind::kRemove, {}};
+    if (next == current) return {NextState::Kind::kKeep, {}};
+    if (def.tracks_generation) {
+        const bool first_deletion = is_deleting(fields) && !is_deleting(stored);
+        if (first_deletion || desired_state_differs(def, fields, stored)) {
+            const std::int64_t generation =
+                int_at(metadata_of(stored), "generation").value_or(0) + 1;
+            fields["metadata"].get_object()["generation"] = generation;
+        }
+    }
+    return {NextState::Kind::kReplace, std::move(next)};
+}
+
+Answer<NextState> decide_update(const ResourceDef& def, const json::value& current,
+                                DecodedObject proposed, const std::string& subresource,
+                                WriteKind write) {
+    const json::object& stored = current.get_object();
+    json::object& next = proposed.object.get_object();
+    TRY_VOID(check_identity(def, stored, next, write));
+    restore_system_metadata(next, stored);
+    next["apiVersion"] = stored.at("apiVersion");
+
+    Causes causes = std::move(proposed.causes);
+    if (subresource == "status") {
+        keep_all_but_status(def, next, stored);
+        causes.clear();  // what a status says is the controller's business
+        if (def.custom) validate_object(def, proposed.object, causes);
+    } else {
+        if (def.has_status) restore(next, stored, "status");
+        if (def.custom) kube::apply_defaults(*def.schema, proposed.object);
+        if (def.rules.apply_defaults != nullptr) def.rules.apply_defaults(next);
+        if (def.rules.prepare_update != nullptr) def.rules.prepare_update(next, stored);
+        validate_object(def, proposed.object, causes);
+        if (def.rules.validate_update != nullptr) def.rules.validate_update(next, stored, causes);
+    }
+    check_new_finalizers(next, stored, causes);
+    if (!causes.empty())
+        return invalid(def.type, name_of(stored), without_repeats(std::move(causes)));
+    return settle(def, current, std::move(proposed.object));
+}
+
+Answer<void> validate_new(const ResourceDef& def, const DecodedObject& decoded) {
+    Causes causes = decoded.causes;
+    validate_object(def, decoded.object, causes);
+    if (causes.empty()) return {};
+    return invalid(def.type, name_of(decoded.object.get_object()),
+                   without_repeats(std::move(causes)));
+}
+
+}  // namespace muster::apiserver

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apiserver/api_server.h"
+#include "apiserver/internal/request_options.h"
+#include "apiserver/internal/watcher.h"
+#include "apiserver/store.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "base/task_group.h"
+
+namespace muster::apiserver {
+
+/// Namespace and name.
+using ObjectKey = std::pair<std::string, std::string>;
+
+struct CachedObject {
+    kube::ObjectPtr object;
+    Revision revision = 0;
+};
+
+/// The current objects and the recent changes of every resource, in memory: all reads and watches
+/// are served from here. A change costs the lookup of its object and the watchers that it may
+/// concern: they are indexed by resource, namespace and name.
+///
+/// Thread: the server's loop. Never suspends, so what one call sees is one revision.
+class WatchCache {
+  public:
+    using Objects = std::map<ObjectKey, CachedObject>;
+
+    WatchCache(const asio::any_io_executor& executor, Clock& clock, Rng& rng, TaskGroup& tasks,
+               const ApiServerOptions& options);
+    ~WatchCache();
+
+    /// Before any change: what the store held when the server started.
+    void load(const std::string& resource, std::vector<StoredObject> objects);
+    void start_at(Revision revision) { revision_ = start_ = revision; }
+
+    /// Takes over a committed change and passes it to watchers. Returns the state before.
+    kube::ObjectPtr apply(const StoreChange& change);
+
+    Revision revision() const { return revision_; }
+    /// Null when there is none.
+    const CachedObject* find(const std::string& resource, const std::string& namespace_,
+                             const std::string& name) const;
+    const Objects& objects(const std::string& resource) const;
+    /// The range of one namespace, or everything when it is empty.
+    std::pair<Objects::const_iterator, Objects::const_iterator> range(
+        const std::string& resource, const std::string& namespace_) const;
+
+    /// The states at `revision` of the objects that changed since (null: did not exist), or
+    /// nullopt when that is no longer known.
+    std::optional<std::map<ObjectKey, kube::ObjectPtr>> states_at(const std::string& resource,
+                                                                  Revision revision) const;
+
+    std::unique_ptr<kube::WatchStream> watch(DefPtr def, Selection selection,
+                                             const WatchQuery& query);
+    /// Ends every watch of a resource, as when its definition goes.
+    void end_watches(const std::string& resource);
+    void end_all_watches();
+
+  private:
+    friend class Watcher;
+
+    using Watchers = std::vector<Watcher*>;
+    struct Resource {
+        Objects objects;
+        std::deque<CacheEvent> history;
+        Revision floor = 0;  ///< changes after it are all in `history`
+        Watchers of_all;
+        std::map<std::string, Watchers> of_namespace;
+        /// Namespace may be empty: any.
+        std::map<ObjectKey, Watchers> of_name;
+    };
+
+    Resource& resource(const std::string& name);
+    Watchers& bucket_of(Resource& resource, const Selection& selection);
+    void remove(Watcher& watcher);
+    void detach(Watcher& watcher);
+    void dispatch(Watchers& watchers, const CacheEvent& event);
+    void send_initial(Watcher& watcher, bool announce_end);
+    void replay(const Resource& resource, Watcher& watcher, Revision after);
+    void arm(Watcher& watcher);
+    void wake_next();
+    Task<void> wake_at(Instant when);
+
+    asio::any_io_executor executor_;
+    Clock& clock_;
+    Rng& rng_;
+    TaskGroup& tasks_;
+    ApiServerOptions options_;
+
+    Revision revision_ = 0;
+    Revision start_ = 0;
+    std::map<std::string, Resource, std::less<>> resources_;
+
+    std::uint64_t next_watcher_id_ = 0;
+    std::map<std::pair<Instant, std::uint64_t>, Watcher*> deadlines_;
+    Instant next_wake_ = Instant::max();  ///< the earliest wake_at() that is under way
+};
+
+}  // namespace muster::apiserver

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <deque>
+
+#include "apiserver/internal/selection.h"
+#include "apiserver/store.h"
+#include "base/clock.h"
+#include "base/signal.h"
+#include "kube/transport.h"
+
+namespace muster::apiserver {
+
+class WatchCache;
+
+/// One change as the cache remembers it.
+struct CacheEvent {
+    kube::WatchEventType type;
+    Revision revision = 0;
+    kube::ObjectPtr object;    ///< the new state; of a deletion the final one
+    kube::ObjectPtr previous;  ///< null for an addition
+    /// `previous` with this revision: what watchers see whose selector it no longer matches. Made
+    /// once, by the first that needs it.
+    mutable kube::ObjectPtr left = nullptr;
+};
+
+/// One open watch: a bounded queue between the cache and the reader. Belongs to the reader; the
+/// cache refers to it until it ends. Thread: the server's loop.
+class Watcher final : public kube::WatchStream {
+  public:
+    struct Settings {
+        std::size_t buffer = 0;  ///< live events that may wait for the reader
+        Revision after = 0;      ///< only changes beyond it are wanted
+        bool bookmarks = false;
+        Duration bookmark_interval{};
+        Instant timeout;
+    };
+
+    Watcher(const asio::any_io_executor& executor, DefPtr def, Selection selection,
+            Settings settings);
+    ~Watcher() override;
+
+    Task<Result<std::optional<kube::WatchEvent>>> next() override;
+
+    const ResourceDef& def() const { return *def_; }
+    const Selection& selection() const { return selection_; }
+    bool ended() const { return ended_; }
+
+    /// An event that existed before the watch: never counts as falling behind.
+    void add_initial(kube::WatchEvent event);
+    /// A live or replayed change; turned into what the selection sees of it.
+    void offer(const CacheEvent& event);
+    void add_bookmark(Revision revision, bool initial_events_end);
+    /// Sends what is queued, then an ERROR event with a 410 Status, then the end.
+    void expire(std::string message);
+    void end();
+
+    /// When on_deadline() is due next.
+    Instant deadline() const { return std::min(next_bookmark_, settings_.timeout); }
+    void on_deadline(Instant now, Revision revision);
+
+  private:
+    friend class WatchCache;
+
+    void push(kube::WatchEvent event);
+    void schedule_bookmark(Instant now);
+
+    DefPtr def_;
+    Selection selection_;
+    Settings settings_;
+    std::deque<kube::WatchEvent> pending_;
+    std::size_t limit_;
+    Signal changed_;
+    bool ended_ = false;
+    Instant next_bookmark_ = Instant::max();
+
+    WatchCache* cache_ = nullptr;  ///< null before and after it is registered
+    std::uint64_t id_ = 0;
+    Instant armed_{};  ///< the deadline under which the cache keeps it
+};
+
+}  // namespace muster::apiserver

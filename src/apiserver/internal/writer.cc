@@ -1,0 +1,246 @@
+#include "apiserver/internal/writer.h"
+
+#include "apiserver/internal/deletion_rules.h"
+#include "apiserver/internal/json_access.h"
+#include "apiserver/internal/patching.h"
+#include "kube/time.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+constexpr int kGeneratedNameAttempts = 8;
+constexpr int kConflictAttempts = 10;
+constexpr std::size_t kGeneratedPrefixBytes = 58;
+
+/// Makes the committed object: the same value with the revision that it got.
+Store::Make with_revision(json::value object) {
+    return [object = std::move(object)](Revision revision) mutable {
+        ensure_object(object.get_object(), "metadata")["resourceVersion"] =
+            std::to_string(revision);
+        return std::make_shared<const json::value>(std::move(object));
+    };
+}
+
+Store::Make final_state_of(kube::ObjectPtr object) {
+    return [object = std::move(object)](Revision revision) {
+        return with_resource_version(*object, revision);
+    };
+}
+
+}  // namespace
+
+std::string Writer::random_suffix() {
+    constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
+    std::string suffix;
+    for (int i = 0; i < 5; ++i) suffix += kAlphabet[state_.rng.below(kAlphabet.size())];
+    return suffix;
+}
+
+Answer<void> Writer::check_namespace(const Target& target, std::string_view name) const {
+    if (target.type().namespaced) {
+        const CachedObject* found = state_.cache.find("namespaces", "", target.namespace_);
+        if (found == nullptr) return not_found(kube::types::kNamespaces, target.namespace_);
+        if (is_deleting(found->object->get_object())) {
+            Refusal refusal = forbidden(
+                target.type(), name,
+                fmt::format("unable to create new content in namespace {} because it is being "
+                            "terminated",
+                            target.namespace_));
+            refusal.error.with_causes(
+                {{"NamespaceTerminating",
+                  fmt::format("namespace {} is being terminated", target.namespace_),
+                  "metadata.namespace"}});
+            return refusal;
+        }
+    }
+    if (target.def->custom) {
+        const CachedObject* definition = state_.cache.find(
+            kube::types::kCustomResourceDefinitions.qualified(), "", target.def->storage_key());
+        if (definition != nullptr && is_deleting(definition->object->get_object()))
+            return forbidden(target.type(), name,
+                             "create not allowed while custom resource definition is terminating");
+    }
+    return {};
+}
+
+/// Defaults and the fields that the system sets.
+Answer<void> Writer::prepare(const Target& target, DecodedObject& decoded) {
+    const ResourceDef& def = *target.def;
+    json::object& object = decoded.object.get_object();
+    json::object& meta = ensure_object(object, "metadata");
+    if (!string_at(meta, "resourceVersion").empty())
+        return internal_error("resourceVersion should not be set on objects to be created");
+    for (const char* key :
+         {"resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"})
+        meta.erase(key);
+    if (target.type().namespaced)
+        meta["namespace"] = target.namespace_;
+    else
+        meta.erase("namespace");
+    meta["uid"] = state_.rng.uuid();
+    meta["creationTimestamp"] = kube::format_time(state_.clock.wall_now());
+    if (def.tracks_generation) meta["generation"] = 1;
+    if (!def.storage_version) object["apiVersion"] = def.storage_api_version;
+
+    if (def.custom) {
+        if (def.has_status) object.erase("status");
+        kube::apply_defaults(*def.schema, decoded.object);
+    }
+    if (def.rules.apply_defaults != nullptr) def.rules.apply_defaults(object);
+    if (def.rules.prepare_create != nullptr)
+        def.rules.prepare_create(object, state_.clock.wall_now());
+    if (def.storage_key() == "services") state_.addresses.assign(object, decoded.causes);
+    return {};
+}
+
+Task<Answer<WriteOutcome>> Writer::create(Target target, kube::ObjectPtr body, WriteQuery query) {
+    CO_TRY(DecodedObject decoded, decode_object(*target.def, body, query.field_validation));
+    co_return co_await insert(std::move(target), std::move(decoded), query);
+}
+
+Task<Answer<WriteOutcome>> Writer::insert(Target target, DecodedObject decoded, WriteQuery query) {
+    json::object& object = decoded.object.get_object();
+    const std::string_view sent_namespace = namespace_of(object);
+    if (target.type().namespaced && !sent_namespace.empty() && sent_namespace != target.namespace_)
+        co_return bad_request(
+            "the namespace of the provided object does not match the namespace sent on the "
+            "request");
+    CO_TRY_VOID(check_namespace(target, name_of(object)));
+    CO_TRY_VOID(prepare(target, decoded));
+
+    json::object& meta = object["metadata"].get_object();
+    const std::string prefix(string_at(meta, "generateName").substr(0, kGeneratedPrefixBytes));
+    const bool generated = string_at(meta, "name").empty() && !prefix.empty();
+    for (int attempt = 1;; ++attempt) {
+        if (generated) meta["name"] = prefix + random_suffix();
+        if (attempt == 1) CO_TRY_VOID(validate_new(*target.def, decoded));
+        const std::string name(string_at(meta, "name"));
+        const bool last = !generated || attempt == kGeneratedNameAttempts;
+        const std::string scope = target.type().namespaced ? target.namespace_ : std::string();
+        if (const CachedObject* taken = state_.cache.find(target.def->storage_key(), scope, name)) {
+            if (!last) continue;
+            co_return is_deleting(taken->object->get_object())
+                ? exists_terminating(target.type(), name)
+                : already_exists(target.type(), name);
+        }
+        WriteOutcome outcome{.created = true, .warnings = std::move(decoded.warnings)};
+        if (query.dry_run) {
+            outcome.object = std::make_shared<const json::value>(std::move(decoded.object));
+            co_return outcome;
+        }
+        StoreKey key{target.def->storage_key(), scope, name};
+        // The value may be needed again only if the name was made up here.
+        json::value committed = last ? std::move(decoded.object) : decoded.object;
+        Result<StoredObject> stored =
+            co_await state_.store->create(std::move(key), with_revision(std::move(committed)));
+        if (stored) {
+            outcome.object = std::move(stored->object);
+            co_return outcome;
+        }
+        if (stored.error().code() != Code::kAlreadyExists) co_return std::move(stored.error());
+        if (last) co_return already_exists(target.type(), name);
+        decoded.warnings = std::move(outcome.warnings);
+    }
+}
+
+Task<Answer<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespace_, std::string name,
+                                           Change change, bool dry_run) {
+    const StoreKey key{def->storage_key(), namespace_, name};
+    StoredObject current{key, 0, nullptr};
+    if (const CachedObject* cached = state_.cache.find(key.resource, namespace_, name))
+        current = {key, cached->revision, cached->object};
+    if (current.object == nullptr) co_return not_found(def->type, name);
+    for (int attempt = 1; attempt <= kConflictAttempts; ++attempt) {
+        CO_TRY(NextState next, change(*current.object));
+        WriteOutcome outcome{.object = current.object};
+        outcome.removed = next.kind == NextState::Kind::kRemove;
+        if (next.kind == NextState::Kind::kKeep) co_return outcome;
+        if (dry_run) {
+            if (!outcome.removed)
+                outcome.object = std::make_shared<const json::value>(std::move(next.object));
+            co_return outcome;
+        }
+        Result<StoredObject> stored = Error(Code::kInternal, "not written");
+        if (outcome.removed)
+            stored = co_await state_.store->remove(key, current.revision,
+                                                   final_state_of(current.object));
+        else
+            stored = co_await state_.store->update(key, current.revision,
+                                                   with_revision(std::move(next.object)));
+        if (stored) {
+            outcome.object = std::move(stored->object);
+            co_return outcome;
+        }
+        if (stored.error().code() == Code::kNotFound) co_return not_found(def->type, name);
+        if (stored.error().code() != Code::kConflict) co_return std::move(stored.error());
+        stored = co_await state_.store->get(key);
+        if (!stored) co_return not_found(def->type, name);
+        current = std::move(*stored);
+    }
+    co_return stale_write(def->type, name);
+}
+
+Task<Answer<WriteOutcome>> Writer::update(Target target, kube::ObjectPtr body, WriteQuery query) {
+    CO_TRY(DecodedObject decoded, decode_object(*target.def, body, query.field_validation));
+    json::object& meta = ensure_object(decoded.object.get_object(), "metadata");
+    const std::string_view name = string_at(meta, "name");
+    if (name.empty()) {
+        if (!string_at(meta, "generateName").empty() || !target.def->create_on_update)
+            co_return bad_request("name must be provided");
+        meta["name"] = target.name;
+    } else if (name != target.name) {
+        co_return bad_request(
+            fmt::format("the name of the object ({}) does not match the name on the URL ({})", name,
+                        target.name));
+    }
+    const std::string_view sent_namespace = string_at(meta, "namespace");
+    if (target.type().namespaced && !sent_namespace.empty() && sent_namespace != target.namespace_)
+        co_return bad_request(
+            fmt::format("the namespace of the object ({}) does not match the namespace on the URL "
+                        "({})",
+                        sent_namespace, target.namespace_));
+    if (target.def->create_on_update && target.subresource.empty() &&
+        state_.cache.find(target.def->storage_key(), target.namespace_, target.name) == nullptr) {
+        meta.erase("resourceVersion");
+        co_return co_await insert(std::move(target), std::move(decoded), query);
+    }
+    std::vector<std::string> warnings = std::move(decoded.warnings);
+    const Change change = [def = target.def, subresource = target.subresource,
+                           decoded = std::move(decoded)](const json::value& current) {
+        return decide_update(*def, current, decoded, subresource, WriteKind::kUpdate);
+    };
+    Answer<WriteOutcome> outcome =
+        co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run);
+    if (outcome) outcome->warnings = std::move(warnings);
+    co_return outcome;
+}
+
+Task<Answer<WriteOutcome>> Writer::patch(Target target, kube::ContentType type,
+                                         kube::ObjectPtr patch, WriteQuery query) {
+    if (patch == nullptr) co_return bad_request("error decoding patch: the body is empty");
+    CO_TRY_VOID(check_patch_type(*target.def, type, *patch));
+    auto warnings = std::make_shared<std::vector<std::string>>();
+    const Change change = [target, type, patch, query,
+                           warnings](const json::value& current) -> Answer<NextState> {
+        TRY(DecodedObject patched,
+            apply_patch(*target.def, current, type, *patch, query.field_validation));
+        *warnings = patched.warnings;
+        return decide_update(*target.def, current, std::move(patched), target.subresource,
+                             WriteKind::kPatch);
+    };
+    Answer<WriteOutcome> outcome =
+        co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run);
+    if (outcome) outcome->warnings = std::move(*warnings);
+    co_return outcome;
+}
+
+Task<Answer<WriteOutcome>> Writer::remove(Target target, DeleteQuery query) {
+    const Change change = [def = target.def, query,
+                           now = state_.clock.wall_now()](const json::value& current) {
+        return decide_delete(*def, current, query, now);
+    };
+    co_return co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run);
+}
+
+}  // namespace muster::apiserver

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "apiserver/internal/request_options.h"
+#include "apiserver/internal/router.h"
+#include "apiserver/internal/server_state.h"
+#include "apiserver/internal/update_rules.h"
+
+namespace muster::apiserver {
+
+/// What a write left behind.
+struct WriteOutcome {
+    kube::ObjectPtr object = nullptr;  ///< of a removal the final state
+    bool created = false;
+    bool removed = false;
+    std::vector<std::string> warnings = {};
+};
+
+/// Creates, changes and removes objects: the rules decide, this commits, and begins again when
+/// another write came between.
+class Writer {
+  public:
+    explicit Writer(ServerState& state) : state_(state) {}
+
+    Task<Answer<WriteOutcome>> create(Target target, kube::ObjectPtr body, WriteQuery query);
+    Task<Answer<WriteOutcome>> update(Target target, kube::ObjectPtr body, WriteQuery query);
+    Task<Answer<WriteOutcome>> patch(Target target, kube::ContentType type, kube::ObjectPtr patch,
+                                     WriteQuery query);
+    Task<Answer<WriteOutcome>> remove(Target target, DeleteQuery query);
+
+    /// Decides what becomes of the current state; called again for each state that it meets.
+    using Change = std::function<Answer<NextState>(const json::value& current)>;
+    /// Commits a change of one object. kNotFound when it is not there.
+    Task<Answer<WriteOutcome>> rewrite(DefPtr def, std::string namespace_, std::string name,
+                                       Change change, bool dry_run);
+
+  private:
+    Answer<void> check_namespace(const Target& target, std::string_view name) const;
+    Answer<void> prepare(const Target& target, DecodedObject& decoded);
+    Task<Answer<WriteOutcome>> insert(Target target, DecodedObject decoded, WriteQuery query);
+    std::string random_suffix();
+
+    ServerState& state_;
+};
+
+}  // namespace muster::apiserver
