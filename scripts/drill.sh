@@ -1,0 +1,89 @@
+# Sourced by ./dev: rehearsals of whole situations. They take minutes, so they run by name only.
+
+verb_drill() {
+    case ${1:-} in
+    bare-root) shift; drill_bare_root "$@" ;;
+    fresh-clone) shift; drill_fresh_clone "$@" ;;
+    '')
+        say "bare-root [VERB...]    ./dev run and ./dev test in a bare Debian 12 made with debootstrap"
+        say "fresh-clone [VERB...]  the same in a fresh clone on this machine, with a bare environment"
+        say "VERB is run, test, or both (the default)."
+        ;;
+    *) die "no drill named '$1'; ./dev drill lists them" ;;
+    esac
+}
+
+bare_environment=(env -i HOME="$HOME" PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin TERM=xterm)
+
+# The commands of the README, each timed. Its results stand in $logs/drill-NAME.times for ./dev bench.
+# rehearse NAME COMMAND_PREFIX...: the prefix ends in a shell that stands in the clone.
+rehearse() {
+    local name=$1 verb begin status failed=0
+    shift
+    mkdir -p "$logs"
+    for verb in "${drill_verbs[@]}"; do
+        local words=(test)
+        [[ $verb == run ]] && words=(run examples/pytorch-digits.yaml)
+        say "---- $name: ./dev ${words[*]}"
+        begin=$(now_ms)
+        status=0
+        "$@" "./dev ${words[*]}" </dev/null || status=$?
+        say "---- $name: ./dev ${words[*]}: exit status $status after $(seconds_since "$begin")"
+        echo "$verb $status $(($(now_ms) - begin))" >>"$logs/drill-$name.times"
+        ((status == 0)) || failed=1
+    done
+    return "$failed"
+}
+
+choose_verbs() {
+    drill_verbs=("$@")
+    ((${#drill_verbs[@]})) || drill_verbs=(run test)
+    for verb in "${drill_verbs[@]}"; do
+        [[ $verb == run || $verb == test ]] || die "a drill rehearses run or test, not $verb"
+    done
+}
+
+drill_fresh_clone() {
+    choose_verbs "$@"
+    local place status=0
+    place=$(mktemp -d "${TMPDIR:-/tmp}/muster-clone.XXXXXX")
+    git clone -q "$root" "$place/muster"
+    rm -f "$logs/drill-fresh-clone.times"
+    rehearse fresh-clone "${bare_environment[@]}" bash -c "cd '$place/muster' && eval \"\$0\"" || status=1
+    rm -rf "$place"
+    return "$status"
+}
+
+drill_bare_root() {
+    ((EUID == 0)) || die "a bare root needs root: debootstrap, mount and chroot"
+    choose_verbs "$@"
+    need_packages drill
+    local begin status=0 place
+    mkdir -p "$cache"
+    # Left-overs of a drill that was killed. What is still mounted in one must never be removed through.
+    for place in "$cache"/bare-root.*; do [[ ! -e $place ]] || remove_root "$place"; done
+    place=$(mktemp -d "$cache/bare-root.XXXXXX")
+    chmod 755 "$place"
+    step "debootstrap" debootstrap --variant=minbase bookworm "$place" || die "debootstrap failed"
+    cp -L /etc/resolv.conf "$place/etc/resolv.conf"
+    git clone -q "$root" "$place/root/muster"
+    rm -f "$logs/drill-bare-root.times"
+    # The mounts live and die with this namespace. /proc first, so that the root can be told apart.
+    rehearse bare-root "${bare_environment[@]}" HOME=/root unshare --mount --fork bash -c '
+        set -e
+        mount --bind "$1" "$1"
+        mount -t proc proc "$1/proc"
+        mount -t sysfs sysfs "$1/sys" || mount --rbind /sys "$1/sys"
+        mount --rbind /dev "$1/dev"
+        exec chroot "$1" bash -c "cd /root/muster && exec $2"' bare-root "$place" || status=1
+    remove_root "$place"
+    return "$status"
+}
+
+remove_root() {
+    if grep -qs " $1/" /proc/self/mounts; then
+        say "left $1 in place: something is still mounted there" >&2
+    else
+        rm -rf --one-file-system "$1"
+    fi
+}
