@@ -1,0 +1,244 @@
+"""The figures that must hold. Each case measures one and returns a Figure."""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+
+from measure import Failed, Job, cpu_seconds, median, memory_bytes, processes_of, run_quietly
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+EXAMPLE = ROOT / "examples" / "pytorch-digits.yaml"
+
+
+class Figure:
+    """What was measured against what must hold; `value` and `limit` in the same unit."""
+
+    def __init__(self, what, value, limit, unit, note=""):
+        self.what, self.value, self.limit, self.unit, self.note = what, value, limit, unit, note
+
+    @property
+    def holds(self):
+        return self.value <= self.limit
+
+
+class Skipped(Exception):
+    """This machine can't measure it, and why."""
+
+
+# Replicas as in the example: one master, two workers. The script runs in each of them.
+MANIFEST = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {{name: bench, namespace: default}}
+spec:
+  pytorchReplicaSpecs:
+    Master:
+      replicas: 1
+      restartPolicy: Never
+      template: &template
+        spec:
+          containers:
+            - name: pytorch
+              image: none
+              command: ["/bin/sh", "-c", {script}]
+    Worker:
+      replicas: 2
+      restartPolicy: Never
+      template: *template
+"""
+
+
+@contextlib.contextmanager
+def workplace():
+    """A directory that pods see too: not below /tmp, of which each pod has its own."""
+    parent = ROOT / "build" / "bench"
+    parent.mkdir(parents=True, exist_ok=True)
+    path = pathlib.Path(tempfile.mkdtemp(dir=parent))
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def write_job(directory, script):
+    path = directory / "job.yaml"
+    path.write_text(MANIFEST.format(script=json.dumps(script)))
+    return path
+
+
+def stamps(directory, name):
+    """The times that the replicas left behind, one each, in seconds since the epoch."""
+    found = [int(path.read_text()) / 1e9 for path in directory.glob(f"{name}.*") if path.read_text().strip()]
+    if len(found) != 3:
+        raise Failed(f"{len(found)} of 3 replicas left a time", directory / "log")
+    return found
+
+
+# The last thing that a replica does is to write the time, and the first one too: `date` replaces the shell.
+STAMP = "exec date +%s%N > {directory}/{name}.$RANK"
+
+
+def version(muster):
+    seconds = [run_quietly([muster, "version"]) for _ in range(60)]
+    if any(code for _, code in seconds):
+        raise Failed("muster version failed")
+    return [Figure("muster version, process start to exit", median(s for s, _ in seconds) * 1000, 15, "ms", "median of 60")]
+
+
+def namespaces_work(muster):
+    with workplace() as directory:
+        job = write_job(directory, "true")
+        return run_quietly([muster, "run", str(job), "--sandbox", "namespaces"])[1] == 0
+
+
+def start_once(muster, sandbox):
+    with workplace() as directory:
+        manifest = write_job(directory, STAMP.format(directory=directory, name="started"))
+        job = Job(muster, [manifest, "--sandbox", sandbox], directory)
+        job.wait()
+        return max(stamps(directory, "started")) - job.begin
+
+
+def start(muster):
+    figures = []
+    for sandbox, limit, how in (("namespaces", 100, "with namespaces"), ("none", 60, "without")):
+        if sandbox == "namespaces" and not namespaces_work(muster):
+            print(f"start {how}: not measured, namespaces are not allowed here")
+            continue
+        seconds = median(start_once(muster, sandbox) for _ in range(15))
+        figures.append(Figure(f"start of the binary to all three user processes running, {how}",
+                              seconds * 1000, limit, "ms", "median of 15"))
+    return figures
+
+
+def exit_once(muster, directory):
+    script = "sleep 0.3; " + STAMP.format(directory=directory, name="ended")
+    manifest = write_job(directory, script)
+    job = Job(muster, [manifest], directory)
+    job.wait()
+    return job.end - max(stamps(directory, "ended"))
+
+
+def exit_(muster):
+    seconds = []
+    for _ in range(15):
+        with workplace() as directory:
+            seconds.append(exit_once(muster, directory))
+    return [Figure("last user process's exit to exit of muster run", median(seconds) * 1000, 50, "ms", "median of 15")]
+
+
+def idle(muster):
+    window = 10
+    with workplace() as directory:
+        job = Job(muster, [write_job(directory, "exec sleep 60")], directory)
+        try:
+            time.sleep(2)
+            pids = processes_of(muster, job.pid)
+            before = sum(map(cpu_seconds, pids))
+            begin = time.monotonic()
+            time.sleep(window)
+            if job.process.poll() is not None:
+                raise Failed("muster run ended while its job slept", job.log)
+            share = (sum(map(cpu_seconds, pids)) - before) / (time.monotonic() - begin) * 100
+            own = memory_bytes(job.pid, "Rss")
+            all_of_it = sum(memory_bytes(pid, "Pss") for pid in pids)
+        finally:
+            job.stop()
+    # The stricter of two readings: the process itself, or it and the pods' inits together.
+    megabytes = max(own, all_of_it) / 1e6
+    return [
+        Figure("idle muster run while the job sleeps, CPU", share, 0.5, "% of a core", f"{len(pids)} processes, {window} s"),
+        Figure("idle muster run while the job sleeps, memory", megabytes, 30, "MB",
+               f"{own / 1e6:.1f} MB resident, {all_of_it / 1e6:.1f} MB with the pods' inits"),
+    ]
+
+
+def pods_of(muster):
+    """The example's pods as they would be created: [(argv, {name: value}, working directory)]."""
+    import yaml
+
+    shown = subprocess.run([muster, "run", EXAMPLE, "--dry-run"], capture_output=True, text=True, check=True, cwd=ROOT)
+    pods = []
+    for document in yaml.safe_load_all(shown.stdout):
+        for item in (document or {}).get("items", [document]):
+            if item and item.get("kind") == "Pod":
+                container = item["spec"]["containers"][0]
+                env = {e["name"]: e.get("value", "") for e in container.get("env", [])}
+                pods.append((container.get("command", []) + container.get("args", []), env, container.get("workingDir", ROOT)))
+    if len(pods) != 3:
+        raise Failed(f"--dry-run shows {len(pods)} pods of the example, not 3")
+    return pods
+
+
+def by_hand(pods):
+    """The same processes with the same variables, on loopback; seconds from the first start to the last end."""
+    port = str(20000 + os.getpid() % 20000)
+    begin = time.perf_counter()
+    started = []
+    for argv, env, directory in pods:
+        env = dict(env, MASTER_ADDR="127.0.0.1", PET_MASTER_ADDR="127.0.0.1", MASTER_PORT=port, PET_MASTER_PORT=port)
+        started.append(subprocess.Popen(argv, env=dict(os.environ, **env), cwd=directory, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    codes = [process.wait(120) for process in started]
+    seconds = time.perf_counter() - begin
+    if any(codes):
+        raise Failed(f"by hand, the example's processes ended with {codes}")
+    return seconds
+
+
+def overhead(muster):
+    pods = pods_of(muster)
+    pairs = []
+    for index in range(7):
+        def under_muster():
+            with workplace() as directory:
+                return Job(muster, [EXAMPLE], directory, cwd=ROOT).wait()
+
+        # Interleaved, and each first in turn, so that a slow minute hits both alike.
+        if index % 2:
+            hand = by_hand(pods)
+            ours = under_muster()
+        else:
+            ours = under_muster()
+            hand = by_hand(pods)
+        pairs.append((ours, hand))
+    difference = median(ours - hand for ours, hand in pairs)
+    note = f"median of {len(pairs)} pairs; {median(o for o, _ in pairs):.2f} s against {median(h for _, h in pairs):.2f} s"
+    return [Figure("overhead on the example against the same processes by hand", difference, 0.3, "s", note)]
+
+
+def cold(verb, minutes):
+    def case(muster):
+        del muster
+        if os.geteuid() != 0:
+            raise Skipped("a bare root needs root")
+        times = ROOT / "build" / "logs" / "drill-bare-root.times"
+        times.unlink(missing_ok=True)
+        subprocess.run([ROOT / "dev", "drill", "bare-root", verb], check=False)
+        if not times.exists():
+            raise Failed("the drill did not get as far")
+        _, status, milliseconds = times.read_text().split()
+        if status != "0":
+            raise Failed(f"./dev {verb} failed in the bare root (exit status {status})")
+        return [Figure(f"cold ./dev {verb} on a fresh machine", int(milliseconds) / 60000, minutes, "min", "a bare Debian root")]
+
+    return case
+
+
+CASES = {
+    "version": version,
+    "start": start,
+    "exit": exit_,
+    "idle": idle,
+    "overhead": overhead,
+    "cold-run": cold("run", 12),
+    "cold-test": cold("test", 40),
+}
+
+# These take tens of minutes, so they run by name only.
+BY_NAME_ONLY = ("cold-run", "cold-test")

@@ -1,0 +1,102 @@
+"""Starting processes and reading what they cost, with little of our own in between."""
+
+import os
+import pathlib
+import signal
+import statistics
+import subprocess
+import time
+
+TICKS = os.sysconf("SC_CLK_TCK")
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def median(values):
+    return statistics.median(values)
+
+
+def run_quietly(argv, env=None):
+    """Starts argv with its output thrown away and waits: (seconds, exit code)."""
+    sink = [(os.POSIX_SPAWN_OPEN, fd, "/dev/null", os.O_RDWR, 0) for fd in (0, 1, 2)]
+    begin = time.perf_counter()
+    pid = os.posix_spawn(argv[0], argv, os.environ if env is None else env, file_actions=sink)
+    _, status = os.waitpid(pid, 0)
+    return time.perf_counter() - begin, os.waitstatus_to_exitcode(status)
+
+
+class Job:
+    """A `muster run` whose output goes to a file; wall-clock times of its start and its end."""
+
+    def __init__(self, muster, args, directory, cwd=None):
+        self.log = pathlib.Path(directory) / "log"
+        with open(self.log, "wb") as log:
+            self.begin = time.time()
+            self.process = subprocess.Popen(
+                [muster, "run", *map(str, args)], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=cwd)
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def wait(self, limit=120):
+        """Seconds from start to end. A job that fails or hangs is no measurement."""
+        try:
+            status = self.process.wait(limit)
+        except subprocess.TimeoutExpired:
+            self.stop()
+            raise Failed(f"muster run did not end within {limit} s", self.log) from None
+        self.end = time.time()
+        if status != 0:
+            raise Failed(f"muster run ended with exit status {status}", self.log)
+        return self.end - self.begin
+
+    def stop(self):
+        self.process.send_signal(signal.SIGINT)
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+class Failed(Exception):
+    """A run that can't be measured, with the end of what it said."""
+
+    def __init__(self, what, log=None):
+        tail = log.read_text(errors="replace")[-2000:] if log and log.exists() else ""
+        super().__init__(what + ("\n" + tail if tail else ""))
+
+
+def processes_of(muster, root_pid):
+    """muster and those of its descendants that are muster themselves (each pod's init), not the jobs'."""
+    children = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+                children.setdefault(int(fields[1]), []).append(int(entry.name))
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+    found, queue = [], [root_pid]
+    while queue:
+        pid = queue.pop()
+        queue.extend(children.get(pid, []))
+        try:
+            if os.path.samefile(f"/proc/{pid}/exe", muster):
+                found.append(pid)
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            continue
+    return found
+
+
+def cpu_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def memory_bytes(pid, field):
+    """A field of smaps_rollup: Rss, or Pss, in which shared pages count once for all sharers."""
+    for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) * 1024
+    raise Failed(f"no {field} for process {pid}")
