@@ -76,10 +76,6 @@ TypedObjectReference
   kind!      string
   name!      string
   namespace  string
-
-SecretReference
-  name       string
-  namespace  string
 )";
 
 }  // namespace muster::kube

@@ -143,10 +143,13 @@ class Validator {
             fmt::format("Invalid value: {}: {} in body {}", shown(value), path_.text(), what));
     }
     void wrong_type(const Schema& schema, const json::value& value) {
-        add("FieldValueTypeInvalid",
-            fmt::format("Invalid value: \"{}\": {} in body must be of type {}: \"{}\"",
-                        found_name(value), path_.text(), wanted_name(schema.type),
-                        found_name(value)));
+        std::string message = fmt::format(
+            "Invalid value: \"{}\": {} in body must be of type {}: \"{}\"", found_name(value),
+            path_.text(), wanted_name(schema.type), found_name(value));
+        // YAML makes numbers and booleans of what people mean as text, above all in env and labels.
+        if (schema.type == Type::kString && (value.is_number() || value.is_bool()))
+            message += fmt::format(" (put it in quotes: \"{}\")", json::serialize(value));
+        add("FieldValueTypeInvalid", std::move(message));
     }
 
     void check_object(const Schema& schema, const json::value& value) {
