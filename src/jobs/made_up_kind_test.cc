@@ -1,0 +1,179 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jobs/internal/spec_binding.h"
+#include "jobs/internal/test_manifest.h"
+
+// A kind that exists only here goes all the way: schema, load, defaults, pods, services, verdict.
+// What this file needed is all that a new kind needs. It differs from PyTorchJob in everything that
+// JobKind has data for.
+
+namespace muster::jobs {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+
+struct Score {
+    std::int32_t tempo = 0;
+};
+BOOST_DESCRIBE_STRUCT(Score, (), (tempo))
+
+struct OrchestraJobSpec {
+    RunPolicy run_policy;
+    std::map<std::string, ReplicaSpec> players;
+    std::optional<Score> score;
+};
+BOOST_DESCRIBE_STRUCT(OrchestraJobSpec, (), (run_policy, players, score))
+
+FieldNotes field_notes(const OrchestraJobSpec*) {
+    return {{.member = "players", .text = "Who plays.", .required = true},
+            {.member = "score", .text = "What is played."}};
+}
+
+JobKind orchestrajob(std::string version = "v1") {
+    JobKind kind;
+    kind.resource = {.group = "music.example.org",
+                     .version = std::move(version),
+                     .plural = "orchestrajobs",
+                     .kind = "OrchestraJob"};
+    kind.replicas_field = "players";
+    kind.replica_types = {
+        {.name = "Conductor", .only_replicas = 1, .required = true, .numbered = false},
+        {.name = "Violin", .default_replicas = 4}};
+    kind.default_restart_policy = "Never";
+    kind.services = false;
+    kind.env_target = EnvTarget::kDefaultContainer;
+    bind_spec(kind, &OrchestraJobSpec::players);
+    kind.own_defaults = [](Job& job) {
+        auto& spec = spec_of<OrchestraJobSpec>(job);
+        if (!spec.score) spec.score = Score{.tempo = 60};
+    };
+    kind.own_rules = [](const Job& job) -> std::vector<Cause> {
+        const auto& spec = spec_of<OrchestraJobSpec>(job);
+        if (!spec.score || spec.score->tempo < 300) return {};
+        return {{"FieldValueInvalid", "nobody plays that fast", "spec.score.tempo"}};
+    };
+    kind.environment = [](const Job& job,
+                          const ReplicaId& replica) -> Result<std::vector<kube::EnvVar>> {
+        const std::int32_t tempo = spec_of<OrchestraJobSpec>(job).score->tempo;
+        return std::vector<kube::EnvVar>{
+            {.name = "TEMPO", .value = std::to_string(tempo), .value_from = {}},
+            {.name = "SEAT",
+             .value = fmt::format("{}/{}", replica.type, replica.index),
+             .value_from = {}}};
+    };
+    kind.finish_pod = [](const Job&, const ReplicaId& replica, kube::Pod& pod) {
+        if (replica.type == "Violin" && pod.spec.containers[0].command.empty())
+            pod.spec.containers[0].command = {"tune", "--wait"};
+    };
+    kind.verdict = [](const Job&, const CountsByType& counts) -> Verdict {
+        const auto violins = counts.find("Violin");
+        if (violins != counts.end() && violins->second.first_succeeded)
+            return {Outcome::kSucceeded, "the first violin is done"};
+        return {};
+    };
+    return kind;
+}
+
+json::value manifest(const std::vector<Edit>& edits = {}) {
+    json::value object = json::parse(R"({
+        "apiVersion": "music.example.org/v1", "kind": "OrchestraJob",
+        "metadata": {"name": "ninth", "namespace": "hall"},
+        "spec": {"players": {
+            "Conductor": {"template": {"spec": {"containers": [{"name": "a", "image": "x"}]}}},
+            "Violin": {"template": {"spec": {"containers": [
+                {"name": "b", "image": "x"}, {"name": "c", "image": "y"}]}}}}}})");
+    for (const Edit& edit : edits) apply_edit(object, edit.path, edit.value);
+    return object;
+}
+
+TEST(MadeUpKind, IsLoadedAndDefaulted) {
+    const JobKind kind = orchestrajob();
+    const auto job = load(kind, manifest());
+    ASSERT_TRUE(job.has_value()) << job.error().message();
+    EXPECT_EQ(job->replica("Conductor")->replicas, 1);
+    EXPECT_EQ(job->replica("Violin")->replicas, 4);
+    EXPECT_EQ(job->replica("Violin")->restart_policy, "Never");
+    EXPECT_TRUE(job->replica("Violin")->template_.spec.containers[0].ports.empty());
+    EXPECT_EQ(spec_of<OrchestraJobSpec>(*job).score->tempo, 60);
+}
+
+TEST(MadeUpKind, IsCheckedByItsDataAndItsOwnRules) {
+    const JobKind kind = orchestrajob();
+    EXPECT_THAT(review(kind, manifest({{"spec/players/Conductor", ""},
+                                       {"spec/players/Violn", "{}"},
+                                       {"spec/score/tempo", "300"}}))
+                    .problems,
+                ElementsAre(Field(&Cause::field, "spec.players.Violn"),
+                            AllOf(Field(&Cause::field, "spec.players.Conductor"),
+                                  Field(&Cause::reason, "FieldValueRequired")),
+                            Field(&Cause::message, "nobody plays that fast")));
+    EXPECT_THAT(review(kind, manifest({{"spec/players/Conductor/replicas", "2"}})).problems,
+                ElementsAre(Field(&Cause::message, HasSubstr("\"Violin\""))));
+    EXPECT_THAT(review(kind, manifest({{"spec/score/tempo", R"("allegro")"}})).problems,
+                ElementsAre(AllOf(Field(&Cause::field, "spec.score.tempo"),
+                                  Field(&Cause::reason, "FieldValueTypeInvalid"))));
+}
+
+TEST(MadeUpKind, GivesPods) {
+    const JobKind kind = orchestrajob();
+    const Job job = load(kind, manifest()).value();
+    const kube::Pod conductor = build_pod(job, {"Conductor", 0}).value();
+    EXPECT_EQ(conductor.metadata.name, "ninth-conductor");
+    EXPECT_EQ(conductor.metadata.labels.at("training.kubeflow.org/operator-name"),
+              "orchestrajob-controller");
+    EXPECT_FALSE(conductor.metadata.labels.contains("training.kubeflow.org/job-role"));
+
+    const kube::Pod violin = build_pod(job, {"Violin", 3}).value();
+    EXPECT_EQ(violin.metadata.name, "ninth-violin-3");
+    EXPECT_THAT(violin.spec.containers[0].command, ElementsAre("tune", "--wait"));
+    EXPECT_THAT(
+        violin.spec.containers[0].env,
+        ElementsAre(Field(&kube::EnvVar::value, "60"), Field(&kube::EnvVar::value, "Violin/3")));
+    EXPECT_TRUE(violin.spec.containers[1].env.empty());
+}
+
+TEST(MadeUpKind, Decides) {
+    const JobKind kind = orchestrajob();
+    const Job job = load(kind, manifest()).value();
+    EXPECT_EQ(kind.verdict(job, {}).outcome, Outcome::kPending);
+    EXPECT_EQ(kind.verdict(job, {{"Violin", {.wanted = 4, .first_succeeded = true}}}).outcome,
+              Outcome::kSucceeded);
+}
+
+TEST(MadeUpKind, HasASchemaFromItsStruct) {
+    const JobKind kind = orchestrajob();
+    const json::value crd = custom_resource_definition(kind);
+    EXPECT_EQ(crd.at_pointer("/metadata/name"), "orchestrajobs.music.example.org");
+    const json::value& version = crd.at_pointer("/spec/versions/0");
+    EXPECT_EQ(version.at_pointer("/subresources"), json::parse(R"({"status":{}})"));
+    const json::value& spec =
+        version.at_pointer("/schema/openAPIV3Schema/properties/spec/properties");
+    EXPECT_EQ(spec.at_pointer("/score/properties/tempo/type"), "integer");
+    EXPECT_EQ(spec.at_pointer("/players/description"), "Who plays.");
+    EXPECT_EQ(
+        kube::find_unknown(*object_schema(kind), manifest({{"spec/skore", "{}"}})).at(0).nearest,
+        "score");
+}
+
+TEST(MadeUpKind, VersionsOfOneResourceShareADefinition) {
+    const JobKind first = orchestrajob("v2");
+    const JobKind second = orchestrajob("v1beta1");
+    const std::vector<const JobKind*> kinds{&first, &pytorch_kind(), &second};
+    const std::vector<json::value> all = custom_resource_definitions(kinds);
+    ASSERT_EQ(all.size(), 2u);
+    const auto& versions = all[0].at_pointer("/spec/versions").as_array();
+    ASSERT_EQ(versions.size(), 2u);
+    EXPECT_EQ(versions[0].at("name"), "v2");
+    EXPECT_EQ(versions[0].at("storage"), true);
+    EXPECT_EQ(versions[1].at("name"), "v1beta1");
+    EXPECT_EQ(versions[1].at("storage"), false);
+    EXPECT_EQ(all[1], custom_resource_definition(pytorch_kind()));
+}
+
+}  // namespace
+}  // namespace muster::jobs

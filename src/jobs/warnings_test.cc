@@ -1,0 +1,154 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jobs/internal/test_manifest.h"
+
+namespace muster::jobs {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::string kWorker = "spec/pytorchReplicaSpecs/Worker";
+const std::string kContainer = kWorker + "/template/spec/containers/0";
+const std::string kTemplateField = "spec.pytorchReplicaSpecs.Worker.template";
+
+struct Case {
+    std::string name;
+    std::vector<Edit> edits;
+    std::string reason;  ///< "" for no warning
+    std::string field;
+    std::string message;
+};
+
+TEST(Warnings, NameTheFieldTheReasonAndWhatToDo) {
+    const std::vector<Case> cases = {
+        {"nothing to say", {}, "", "", ""},
+        {"webhook: elastic nProcPerNode alone",
+         {{"spec/elasticPolicy/nProcPerNode", "2"}},
+         "Deprecated",
+         "spec.elasticPolicy.nProcPerNode",
+         "use spec.nprocPerNode"},
+        {"elastic metrics",
+         {{"spec/elasticPolicy/metrics", "[]"}},
+         "Ineffective",
+         "spec.elasticPolicy.metrics",
+         "no effect"},
+        {"workers outside of minReplicas and maxReplicas",
+         {{"spec/elasticPolicy", R"({"minReplicas":3,"maxReplicas":4})"}},
+         "Doubtful",
+         "spec.pytorchReplicaSpecs.Worker.replicas",
+         "2 is outside"},
+        {"no pods at all",
+         {{"spec/pytorchReplicaSpecs/Master", ""}, {kWorker + "/replicas", "0"}},
+         "Doubtful",
+         "spec.pytorchReplicaSpecs.Worker.replicas",
+         "no pods"},
+        {"no workers beside a master", {{kWorker + "/replicas", "0"}}, "", "", ""},
+        {"a word that torchrun does not know",
+         {{"spec/nprocPerNode", R"("gpus")"}},
+         "Doubtful",
+         "spec.nprocPerNode",
+         "\"gpus\""},
+        {"restart policy in the template (SetPodTemplateRestartPolicy)",
+         {{kWorker + "/template/spec/restartPolicy", R"("Always")"}},
+         "Ineffective",
+         kTemplateField + ".spec.restartPolicy",
+         "overwritten with \"OnFailure\"; set spec.pytorchReplicaSpecs.Worker.restartPolicy"},
+        {"the same restart policy in the template",
+         {{kWorker + "/template/spec/restartPolicy", R"("OnFailure")"}},
+         "",
+         "",
+         ""},
+        {"ExitCode is Never for the pod",
+         {{kWorker + "/template/spec/restartPolicy", R"("Never")"},
+          {kWorker + "/restartPolicy", R"("ExitCode")"}},
+         "",
+         "",
+         ""},
+        {"name in the template",
+         {{kWorker + "/template/metadata/name", R"("mine")"}},
+         "Ineffective",
+         kTemplateField + ".metadata.name",
+         "named after the job"},
+        {"namespace in the template",
+         {{kWorker + "/template/metadata/namespace", R"("other")"}},
+         "Ineffective",
+         kTemplateField + ".metadata.namespace",
+         "the job's namespace"},
+        {"the job's own namespace in the template",
+         {{kWorker + "/template/metadata/namespace", R"("ml")"}},
+         "",
+         "",
+         ""},
+        {"a variable twice",
+         {{kContainer + "/env", R"([{"name":"A","value":"1"},{"name":"A","value":"2"}])"}},
+         "Doubtful",
+         kTemplateField + ".spec.containers[0].env[1].name",
+         "A is set more than once"},
+        {"a variable that the operator sets",
+         {{kContainer + "/env", R"([{"name":"WORLD_SIZE","value":"8"}])"}},
+         "Ineffective",
+         kTemplateField + ".spec.containers[0].env[0]",
+         "WORLD_SIZE is set by the operator"},
+        {"a variable that the operator sets to the same value",
+         {{kContainer + "/env", R"([{"name":"PYTHONUNBUFFERED","value":"1"}])"}},
+         "",
+         "",
+         ""},
+        {"a reference where the operator sets a value",
+         {{kContainer + "/env",
+           R"([{"name":"RANK","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}])"}},
+         "Ineffective",
+         kTemplateField + ".spec.containers[0].env[0]",
+         "RANK is set by the operator"},
+    };
+    for (const Case& row : cases) {
+        SCOPED_TRACE(row.name);
+        const Review seen = review(pytorch_kind(), pytorch_manifest(row.edits));
+        EXPECT_THAT(seen.problems, IsEmpty());
+        if (row.reason.empty()) {
+            EXPECT_THAT(seen.warnings, IsEmpty());
+            continue;
+        }
+        EXPECT_THAT(seen.warnings,
+                    ElementsAre(AllOf(Field("reason", &Cause::reason, row.reason),
+                                      Field("field", &Cause::field, row.field),
+                                      Field("message", &Cause::message, HasSubstr(row.message)))));
+    }
+}
+
+TEST(Warnings, SayWhichFieldsHaveNoEffectYet) {
+    const std::vector<std::pair<std::string, std::string>> rows = {
+        {"backoffLimit", "0"},
+        {"activeDeadlineSeconds", "0"},
+        {"ttlSecondsAfterFinished", "0"},
+        {"suspend", "true"},
+        {"schedulingPolicy", R"({"queue":"q"})"}};
+    for (const auto& [field, value] : rows) {
+        SCOPED_TRACE(field);
+        const Review seen =
+            review(pytorch_kind(), pytorch_manifest({{"spec/runPolicy/" + field, value}}));
+        EXPECT_THAT(seen.warnings,
+                    ElementsAre(AllOf(Field(&Cause::field, "spec.runPolicy." + field),
+                                      Field(&Cause::reason, "Ineffective"),
+                                      Field(&Cause::message, HasSubstr("no effect")))));
+    }
+    EXPECT_THAT(
+        review(pytorch_kind(), pytorch_manifest({{"spec/runPolicy/suspend", "false"}})).warnings,
+        IsEmpty());
+}
+
+TEST(Warnings, AreGivenBesideProblems) {
+    const Review seen =
+        review(pytorch_kind(), pytorch_manifest({{"spec/pytorchReplicaSpecs/Master/replicas", "2"},
+                                                 {"spec/elasticPolicy/nProcPerNode", "2"}}));
+    EXPECT_EQ(seen.problems.size(), 1u);
+    EXPECT_EQ(seen.warnings.size(), 1u);
+}
+
+}  // namespace
+}  // namespace muster::jobs
