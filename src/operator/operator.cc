@@ -191,16 +191,6 @@ struct Operator::Impl {
         return invalid;
     }
 
-    static kube::ObjectReference reference_to(const JobRecord& job) {
-        return {.api_version = job.kind->resource.api_version(),
-                .kind = job.kind->resource.kind,
-                .namespace_ = job.metadata.namespace_,
-                .name = job.metadata.name,
-                .uid = job.metadata.uid,
-                .resource_version = job.metadata.resource_version,
-                .field_path = {}};
-    }
-
     OperatorOptions options;
     Clock& clock;
     TaskGroup tasks;

@@ -54,13 +54,7 @@ Executor::Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& 
 
 Task<Execution> Executor::execute(JobPtr record, std::string status_version, Plan plan,
                                   kube::EventRecorder& recorder) {
-    kube::ObjectReference about{.api_version = record->kind->resource.api_version(),
-                                .kind = record->kind->resource.kind,
-                                .namespace_ = record->metadata.namespace_,
-                                .name = record->metadata.name,
-                                .uid = record->metadata.uid,
-                                .resource_version = record->metadata.resource_version,
-                                .field_path = {}};
+    kube::ObjectReference about = reference_to(*record);
     auto pass = std::make_shared<Pass>(Pass{.record = std::move(record),
                                             .status_version = std::move(status_version),
                                             .recorder = recorder,
@@ -120,9 +114,7 @@ Task<Result<void>> Executor::create(kube::ResourceType type, JobPtr record, std:
                                                          type.kind, ns, name));
         co_return std::move(existing.error());
     }
-    kube::ObjectMeta metadata;
-    std::vector<Cause> ignored;
-    kube::decode_into((*existing)->at("metadata"), metadata, "metadata", ignored);
+    const kube::ObjectMeta metadata = metadata_of(**existing);
     const kube::OwnerReference* owner = metadata.controller();
     if (owner == nullptr || owner->uid != record->metadata.uid)
         co_return Error(Code::kAlreadyExists,
@@ -222,8 +214,7 @@ Task<void> Executor::write_status(std::shared_ptr<Pass> pass, jobs::JobStatus st
         pass->fail("write status", metadata.name, written.error());
         co_return;
     }
-    const json::value& version = written->object->at("metadata").at("resourceVersion");
-    pass->result.resource_version = std::string(version.as_string());
+    pass->result.resource_version = metadata_of(*written->object).resource_version;
     pass->result.status = std::move(status);
 }
 

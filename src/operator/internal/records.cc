@@ -200,17 +200,34 @@ std::optional<ServicePtr> project_service(const json::value& object) {
     return service;
 }
 
+kube::ObjectMeta metadata_of(const json::value& object) {
+    kube::ObjectMeta metadata;
+    std::vector<Cause> ignored;  // the server made it
+    if (const json::value* found = at(object, {"metadata"}))
+        kube::decode_into(*found, metadata, "metadata", ignored);
+    return metadata;
+}
+
 std::optional<JobPtr> project_job(const jobs::JobKind& kind, const json::value& object) {
     auto record = std::make_shared<JobRecord>();
     record->kind = &kind;
-    std::vector<Cause> ignored;  // the server made this metadata; load() reports the rest
-    if (const json::value* metadata = at(object, {"metadata"}))
-        kube::decode_into(*metadata, record->metadata, "metadata", ignored);
+    record->metadata = metadata_of(object);
+    std::vector<Cause> ignored;  // load() reports what is wrong with the rest
     if (const json::value* status = at(object, {"status"}))
         kube::decode_into(*status, record->status, "status", ignored);
     record->managed_elsewhere = is_foreign(at(object, {"spec", "runPolicy", "managedBy"}));
     record->job = jobs::load(kind, object);
     return record;
+}
+
+kube::ObjectReference reference_to(const JobRecord& job) {
+    return {.api_version = job.kind->resource.api_version(),
+            .kind = job.kind->resource.kind,
+            .namespace_ = job.metadata.namespace_,
+            .name = job.metadata.name,
+            .uid = job.metadata.uid,
+            .resource_version = job.metadata.resource_version,
+            .field_path = {}};
 }
 
 std::vector<JobEvent> pod_news(const PodRecord* before, const PodRecord& after) {

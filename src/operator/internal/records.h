@@ -75,6 +75,12 @@ std::optional<PodPtr> project_pod(const json::value& object);
 std::optional<ServicePtr> project_service(const json::value& object);
 std::optional<JobPtr> project_job(const jobs::JobKind& kind, const json::value& object);
 
+/// The metadata of any object; what can't be read is left empty.
+kube::ObjectMeta metadata_of(const json::value& object);
+
+/// What an event about a job points to.
+kube::ObjectReference reference_to(const JobRecord& job);
+
 /// An event about a job.
 struct JobEvent {
     kube::EventType type = kube::EventType::kNormal;

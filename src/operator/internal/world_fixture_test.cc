@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/json/serialize.hpp>
 
+#include "base/log.h"
 #include "kube/codec.h"
 
 namespace muster::operators {
@@ -56,6 +57,8 @@ World::World(std::uint64_t seed, OperatorOptions options)
       client(api),
       options_(std::move(options)),
       operator_rng_(seed + 1) {
+    // The faults of these worlds are meant.
+    log::set_sink([](log::Level, std::string_view) {});
     auto started = wait(api.start());
     EXPECT_TRUE(started.has_value()) << started.error().message();
     for (const jobs::JobKind* kind : jobs::all_kinds()) {
@@ -68,6 +71,7 @@ World::World(std::uint64_t seed, OperatorOptions options)
 
 World::~World() {
     if (operator_) stop_operator();
+    log::set_sink({});
     bool stopped = false;
     asio::co_spawn(context, api.stop(), [&](std::exception_ptr) { stopped = true; });
     while (!stopped) {
