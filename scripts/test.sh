@@ -14,7 +14,6 @@ verb_test() {
         *) filters+=("$word") ;;
         esac
     done
-    # A filter without a suite means: whatever has tests of that name.
     if ((${#wanted[@]} == 0)); then
         if ((${#filters[@]})); then wanted=(unit); else wanted=("${suites[@]}"); fi
     fi
