@@ -5,7 +5,7 @@
 #       DEPENDS are folders of the house (public), LIBRARIES are third-party ones.
 #   muster_test(kube LIBRARIES ... SERIAL TSAN)
 #       All *_test.cc of the folder, in one program kube_test. SERIAL: it starts processes or measures,
-#       so never beside another such program. TSAN: it has threads, so ./dev test runs it under the
+#       so nothing runs beside it. TSAN: it has threads, so ./dev test runs it under the
 #       thread sanitizer too.
 #
 #   Targets: kube_tests builds all test programs of a folder, kube_headers compiles each header by
@@ -89,7 +89,7 @@ function(muster_test name)
     set_tests_properties(${name} PROPERTIES LABELS ${name} TIMEOUT 600)
     add_dependencies(${name}_tests ${name}_test)
     if(arg_SERIAL)
-        set_tests_properties(${name} PROPERTIES RESOURCE_LOCK machine)
+        set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
     endif()
     if(arg_TSAN)
         set_property(TEST ${name} APPEND PROPERTY LABELS tsan)
