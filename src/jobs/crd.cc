@@ -2,7 +2,7 @@
 
 #include <boost/json/value.hpp>
 
-#include "jobs/internal/schema_of.h"
+#include "jobs/internal/schema_parts.h"
 #include "jobs/internal/text.h"
 #include "jobs/kind.h"
 
@@ -11,14 +11,13 @@ namespace {
 
 std::shared_ptr<kube::Schema> root_schema(const JobKind& kind, kube::Schema::Ptr metadata) {
     static const kube::Schema::Ptr text = schema_parts::scalar(kube::Schema::Type::kString);
-    static const kube::Schema::Ptr status = schema_of<JobStatus>();
     auto root = std::make_shared<kube::Schema>();
     root->type = kube::Schema::Type::kObject;
     root->properties = {{"apiVersion", text},
                         {"kind", text},
                         {"metadata", std::move(metadata)},
                         {"spec", kind.spec_schema},
-                        {"status", status}};
+                        {"status", status_schema()}};
     return root;
 }
 

@@ -130,6 +130,10 @@ void apply_defaults(Job& job);
 /// keys as the manifest does.
 std::vector<Cause> validate(const Job& job);
 
+/// What may not change while a job exists: `managedBy`, and a queue that was set once (upstream's
+/// rules; its PyTorchJob webhook compares the new object with itself and lets managedBy pass).
+std::vector<Cause> validate_update(const Job& before, const Job& after);
+
 /// What is deprecated, has no effect, or is probably not meant, in a job as written. `reason` is
 /// "Deprecated", "Ineffective" or "Doubtful".
 std::vector<Cause> warnings(const Job& job);

@@ -1,7 +1,4 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "jobs/internal/test_manifest.h"
+#include "jobs/internal/test_rules.h"
 
 namespace muster::jobs {
 namespace {
@@ -9,41 +6,12 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::Field;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 const std::string kMaster = "spec/pytorchReplicaSpecs/Master";
 const std::string kWorker = "spec/pytorchReplicaSpecs/Worker";
 const std::string kContainer = kWorker + "/template/spec/containers/0";
 const std::string kContainerField = "spec.pytorchReplicaSpecs.Worker.template.spec.containers[0]";
-
-struct Case {
-    std::string name;  ///< upstream's where there is one: "webhook:" is pytorch_webhook_test.go
-    std::vector<Edit> edits;
-    std::string reason;  ///< "" for none: the manifest is good
-    std::string field;
-    std::string message;  ///< a part of it
-};
-
-void expect_each(const std::vector<Case>& cases) {
-    for (const Case& row : cases) {
-        SCOPED_TRACE(row.name);
-        const Review seen = review(pytorch_kind(), pytorch_manifest(row.edits));
-        if (row.reason.empty()) {
-            EXPECT_THAT(seen.problems, IsEmpty());
-            continue;
-        }
-        EXPECT_THAT(seen.problems,
-                    ElementsAre(AllOf(Field("reason", &Cause::reason, "FieldValue" + row.reason),
-                                      Field("field", &Cause::field, row.field),
-                                      Field("message", &Cause::message, HasSubstr(row.message)))));
-        const auto loaded = load(pytorch_kind(), pytorch_manifest(row.edits));
-        ASSERT_FALSE(loaded.has_value());
-        EXPECT_EQ(loaded.error().code(), Code::kInvalid);
-        EXPECT_EQ(loaded.error().causes(), seen.problems);
-        EXPECT_THAT(loaded.error().message(), AllOf(HasSubstr(row.field), HasSubstr(row.message)));
-    }
-}
 
 TEST(PyTorchRules, Names) {
     expect_each({
@@ -248,185 +216,6 @@ TEST(PyTorchRules, Replicas) {
     });
 }
 
-TEST(PyTorchRules, Containers) {
-    const std::string containers = "spec.pytorchReplicaSpecs.Worker.template.spec.containers";
-    const std::string spec = kWorker + "/template/spec";
-    expect_each({
-        {"webhook: no containers",
-         {{spec + "/containers", "[]"}},
-         "Required",
-         containers,
-         "there are no containers"},
-        {"no template", {{kWorker + "/template", ""}}, "Required", containers, "no containers"},
-        {"webhook: empty image",
-         {{kContainer + "/image", R"("")"}},
-         "Required",
-         containers + "[0].image",
-         "needs an image"},
-        {"image of a sidecar",
-         {{spec + "/containers/1", R"({"name":"log"})"}},
-         "Required",
-         containers + "[1].image",
-         "needs an image"},
-        {"image of an init container",
-         {{spec + "/initContainers", R"([{"name":"prepare"}])"}},
-         "Required",
-         "spec.pytorchReplicaSpecs.Worker.template.spec.initContainers[0].image",
-         "needs an image"},
-        {"webhook: missing pytorch container",
-         {{kContainer + "/name", R"("trainer")"}},
-         "Required",
-         containers,
-         "no container is named \"pytorch\" (there is trainer)"},
-        {"all names are told",
-         {{spec + "/containers", R"([{"name":"a","image":"x"},{"name":"b","image":"x"}])"}},
-         "Required",
-         containers,
-         "(there are a, b)"},
-        {"no name", {{kContainer + "/name", ""}}, "Required", containers + "[0].name", ""},
-        {"bad name",
-         {{spec + "/containers/1", R"({"name":"Side_car","image":"x"})"}},
-         "Invalid",
-         containers + "[1].name",
-         "no container name"},
-        {"duplicate name",
-         {{spec + "/containers/1", R"({"name":"pytorch","image":"x"})"}},
-         "Duplicate",
-         containers + "[1].name",
-         "named \"pytorch\""},
-        {"duplicate of an init container",
-         {{spec + "/initContainers", R"([{"name":"pytorch","image":"x"}])"}},
-         "Duplicate",
-         containers + "[0].name",
-         "named \"pytorch\""},
-        {"wrong type of the list",
-         {{spec + "/containers", R"({"name":"pytorch"})"}},
-         "TypeInvalid",
-         containers,
-         "must be a list, got an object"},
-    });
-}
-
-TEST(PyTorchRules, PortsEnvMountsAndLabels) {
-    const std::string spec = kWorker + "/template/spec";
-    expect_each({
-        {"port above",
-         {{kContainer + "/ports", R"([{"containerPort":70000}])"}},
-         "Invalid",
-         kContainerField + ".ports[0].containerPort",
-         "between 1 and 65535, got 70000"},
-        {"port 0",
-         {{kContainer + "/ports", R"([{"containerPort":0}])"}},
-         "Invalid",
-         kContainerField + ".ports[0].containerPort",
-         "between 1 and 65535, got 0"},
-        {"port name too long",
-         {{kContainer + "/ports", R"([{"name":"sixteen-letters-","containerPort":1}])"}},
-         "Invalid",
-         kContainerField + ".ports[0].name",
-         "at most 15"},
-        {"two ports of one name",
-         {{kContainer + "/ports",
-           R"([{"name":"a","containerPort":1},{"name":"a","containerPort":2}])"}},
-         "Duplicate",
-         kContainerField + ".ports[1].name",
-         "named \"a\""},
-        {"env name with '='",
-         {{kContainer + "/env", R"([{"name":"A=1"}])"}},
-         "Invalid",
-         kContainerField + ".env[0].name",
-         "`value`"},
-        {"env value and valueFrom",
-         {{kContainer + "/env",
-           R"([{"name":"A","value":"1","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}])"}},
-         "Invalid",
-         kContainerField + ".env[0].valueFrom",
-         "remove one"},
-        {"env value without quotes",
-         {{kContainer + "/env", R"([{"name":"A","value":1}])"}},
-         "TypeInvalid",
-         kContainerField + ".env[0].value",
-         "\"1\""},
-        {"mount without its volume",
-         {{kContainer + "/volumeMounts", R"([{"name":"data","mountPath":"/data"}])"}},
-         "NotFound",
-         kContainerField + ".volumeMounts[0].name",
-         "no volume \"data\""},
-        {"mount of a volume that is spelled otherwise",
-         {{kContainer + "/volumeMounts", R"([{"name":"datas","mountPath":"/data"}])"},
-          {spec + "/volumes", R"([{"name":"data","emptyDir":{}}])"}},
-         "NotFound",
-         kContainerField + ".volumeMounts[0].name",
-         "did you mean \"data\"?"},
-        {"mount of a volume",
-         {{kContainer + "/volumeMounts", R"([{"name":"data","mountPath":"/data"}])"},
-          {spec + "/volumes", R"([{"name":"data","emptyDir":{}}])"}},
-         "",
-         "",
-         ""},
-        {"two mounts at one path",
-         {{kContainer + "/volumeMounts",
-           R"([{"name":"a","mountPath":"/data"},{"name":"b","mountPath":"/data"}])"},
-          {spec + "/volumes", R"([{"name":"a","emptyDir":{}},{"name":"b","emptyDir":{}}])"}},
-         "Duplicate",
-         kContainerField + ".volumeMounts[1].mountPath",
-         "/data"},
-        {"two volumes of one name",
-         {{spec + "/volumes", R"([{"name":"a","emptyDir":{}},{"name":"a","emptyDir":{}}])"}},
-         "Duplicate",
-         "spec.pytorchReplicaSpecs.Worker.template.spec.volumes[1].name",
-         "named \"a\""},
-        {"bad volume size",
-         {{spec + "/volumes", R"([{"name":"a","emptyDir":{"sizeLimit":"1 GB"}}])"}},
-         "Invalid",
-         "spec.pytorchReplicaSpecs.Worker.template.spec.volumes[0].emptyDir.sizeLimit",
-         "1 GB"},
-        {"bad label value",
-         {{kWorker + "/template/metadata/labels", R"({"team":"a b"})"}},
-         "Invalid",
-         "spec.pytorchReplicaSpecs.Worker.template.metadata.labels.team",
-         "annotation"},
-    });
-}
-
-TEST(PyTorchRules, Resources) {
-    const std::string field = kContainerField + ".resources";
-    expect_each({
-        {"bad quantity",
-         {{kContainer + "/resources", R"({"limits":{"cpu":"1.5xyz"}})"}},
-         "Invalid",
-         field + ".limits.cpu",
-         "1.5xyz"},
-        {"negative",
-         {{kContainer + "/resources", R"({"requests":{"memory":"-1Gi"}})"}},
-         "Invalid",
-         field + ".requests.memory",
-         "-1Gi"},
-        {"request above limit",
-         {{kContainer + "/resources", R"({"requests":{"cpu":"2"},"limits":{"cpu":"1500m"}})"}},
-         "Invalid",
-         field + ".requests.cpu",
-         "request 2 is above the limit 1500m"},
-        {"request below limit",
-         {{kContainer + "/resources", R"({"requests":{"cpu":"1"},"limits":{"cpu":"1500m"}})"}},
-         "",
-         "",
-         ""},
-        {"a device that is shared",
-         {{kContainer + "/resources",
-           R"({"requests":{"nvidia.com/gpu":1},"limits":{"nvidia.com/gpu":2}})"}},
-         "Invalid",
-         field + ".requests[nvidia.com/gpu]",
-         "must equal the limit 2"},
-        {"equal numbers written differently",
-         {{kContainer + "/resources",
-           R"({"requests":{"nvidia.com/gpu":"2"},"limits":{"nvidia.com/gpu":2}})"}},
-         "",
-         "",
-         ""},
-    });
-}
-
 TEST(PyTorchRules, Elastic) {
     expect_each({
         {"webhook: elasticPolicy without Worker",
@@ -471,6 +260,44 @@ TEST(PyTorchRules, Elastic) {
          "spec.nprocPerNode",
          "\"4\""},
     });
+}
+
+TEST(PyTorchRules, WhatMayNotChange) {
+    struct Update {
+        std::string name;
+        std::vector<Edit> before;
+        std::vector<Edit> after;
+        std::string field;  ///< "" when the change is allowed
+    };
+    auto managed_by = [](const std::string& value) {
+        return std::vector<Edit>{{"spec/runPolicy/managedBy", '"' + value + '"'}};
+    };
+    auto queue = [](const std::string& value) {
+        return std::vector<Edit>{{"spec/runPolicy/schedulingPolicy/queue", '"' + value + '"'}};
+    };
+    const std::string ours = "kubeflow.org/training-operator";
+    const std::string theirs = "kueue.x-k8s.io/multikueue";
+    const std::vector<Update> cases = {
+        {"nothing", {}, {}, ""},
+        {"replicas", {}, {{kWorker + "/replicas", "5"}}, ""},
+        {"webhook: managedBy changed", managed_by(ours), managed_by(theirs),
+         "spec.runPolicy.managedBy"},
+        {"managedBy added", {}, managed_by(theirs), "spec.runPolicy.managedBy"},
+        {"queue set", {}, queue("a"), ""},
+        {"queue immutability", queue("a"), queue("b"), "spec.runPolicy.schedulingPolicy.queue"},
+        {"queue removed", queue("a"), {}, "spec.runPolicy.schedulingPolicy.queue"},
+        {"queue kept", queue("a"), queue("a"), ""},
+    };
+    for (const Update& row : cases) {
+        SCOPED_TRACE(row.name);
+        const std::vector<Cause> causes =
+            validate_update(pytorch_job(row.before), pytorch_job(row.after));
+        if (row.field.empty())
+            EXPECT_THAT(causes, IsEmpty());
+        else
+            EXPECT_THAT(causes, ElementsAre(AllOf(Field(&Cause::field, row.field),
+                                                  Field(&Cause::reason, "FieldValueInvalid"))));
+    }
 }
 
 TEST(PyTorchRules, AllProblemsAtOnceEvenBesideUnreadableParts) {

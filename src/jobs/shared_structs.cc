@@ -139,7 +139,11 @@ static FieldNotes field_notes(const JobStatus*) {
 
 template kube::Schema::Ptr schema_of<RunPolicy>();
 template kube::Schema::Ptr schema_of<ReplicaSpec>();
-template kube::Schema::Ptr schema_of<JobStatus>();
+
+kube::Schema::Ptr status_schema() {
+    static const kube::Schema::Ptr schema = schema_of<JobStatus>();
+    return schema;
+}
 
 }  // namespace muster::jobs
 

@@ -145,4 +145,21 @@ std::vector<Cause> validate(const Job& job) {
     return causes;
 }
 
+std::vector<Cause> validate_update(const Job& before, const Job& after) {
+    auto queue = [](const Job& job) {
+        return job.run_policy.scheduling_policy ? job.run_policy.scheduling_policy->queue
+                                                : std::string();
+    };
+    Causes causes;
+    if (before.run_policy.managed_by != after.run_policy.managed_by)
+        causes.push_back(invalid("spec.runPolicy.managedBy",
+                                 fmt::format("can't change while the job exists; it is \"{}\"",
+                                             before.run_policy.managed_by)));
+    if (!queue(before).empty() && queue(before) != queue(after))
+        causes.push_back(
+            invalid("spec.runPolicy.schedulingPolicy.queue",
+                    fmt::format("can't change while the job exists; it is \"{}\"", queue(before))));
+    return causes;
+}
+
 }  // namespace muster::jobs

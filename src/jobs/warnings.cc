@@ -17,7 +17,7 @@ struct NotYet {
     bool (*is_set)(const RunPolicy&);
     std::string_view meanwhile;
 };
-constexpr std::array<NotYet, 5> kNotYet{{
+constexpr std::array<NotYet, 4> kNotYet{{
     {"spec.runPolicy.backoffLimit", [](const RunPolicy& p) { return p.backoff_limit.has_value(); },
      "failed replicas are restarted without a limit"},
     {"spec.runPolicy.activeDeadlineSeconds",
@@ -26,8 +26,6 @@ constexpr std::array<NotYet, 5> kNotYet{{
     {"spec.runPolicy.ttlSecondsAfterFinished",
      [](const RunPolicy& p) { return p.ttl_seconds_after_finished.has_value(); },
      "a finished job stays until it is deleted"},
-    {"spec.runPolicy.suspend", [](const RunPolicy& p) { return p.suspend.value_or(false); },
-     "the job starts at once"},
     {"spec.runPolicy.schedulingPolicy",
      [](const RunPolicy& p) { return p.scheduling_policy.has_value(); },
      "each pod is scheduled on its own"},

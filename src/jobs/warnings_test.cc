@@ -126,7 +126,6 @@ TEST(Warnings, SayWhichFieldsHaveNoEffectYet) {
         {"backoffLimit", "0"},
         {"activeDeadlineSeconds", "0"},
         {"ttlSecondsAfterFinished", "0"},
-        {"suspend", "true"},
         {"schedulingPolicy", R"({"queue":"q"})"}};
     for (const auto& [field, value] : rows) {
         SCOPED_TRACE(field);
@@ -138,7 +137,7 @@ TEST(Warnings, SayWhichFieldsHaveNoEffectYet) {
                                       Field(&Cause::message, HasSubstr("no effect")))));
     }
     EXPECT_THAT(
-        review(pytorch_kind(), pytorch_manifest({{"spec/runPolicy/suspend", "false"}})).warnings,
+        review(pytorch_kind(), pytorch_manifest({{"spec/runPolicy/suspend", "true"}})).warnings,
         IsEmpty());
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "jobs/internal/field_notes.h"
+#include "jobs/internal/schema_parts.h"
 #include "jobs/job.h"
 #include "kube/codec_impl.h"
 
@@ -14,14 +15,6 @@ template <class T>
 kube::Schema::Ptr schema_of();
 
 namespace schema_parts {
-
-kube::Schema::Ptr scalar(kube::Schema::Type type, std::string format = {});
-kube::Schema::Ptr list_of(kube::Schema::Ptr items);
-kube::Schema::Ptr map_of(kube::Schema::Ptr values);
-/// An object whose keys nobody here knows.
-kube::Schema::Ptr any_object();
-/// Resource name to quantity, as in a container's limits.
-kube::Schema::Ptr resource_list();
 
 template <class T>
 concept Noted = requires { field_notes(static_cast<const T*>(nullptr)); };
@@ -81,6 +74,5 @@ kube::Schema::Ptr schema_of() {
 // Made in shared_structs.cc.
 extern template kube::Schema::Ptr schema_of<RunPolicy>();
 extern template kube::Schema::Ptr schema_of<ReplicaSpec>();
-extern template kube::Schema::Ptr schema_of<JobStatus>();
 
 }  // namespace muster::jobs

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "kube/schema.h"
+
+namespace muster::jobs {
+
+/// The schema of JobStatus.
+kube::Schema::Ptr status_schema();
+
+namespace schema_parts {
+
+kube::Schema::Ptr scalar(kube::Schema::Type type, std::string format = {});
+kube::Schema::Ptr list_of(kube::Schema::Ptr items);
+kube::Schema::Ptr map_of(kube::Schema::Ptr values);
+/// An object whose keys nobody here knows.
+kube::Schema::Ptr any_object();
+/// Resource name to quantity, as in a container's limits.
+kube::Schema::Ptr resource_list();
+
+}  // namespace schema_parts
+
+}  // namespace muster::jobs
