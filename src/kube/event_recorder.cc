@@ -61,6 +61,7 @@ struct EventRecorder::State {
     EventCorrelator correlator;
     std::deque<Occurrence> queue;
     bool sending = false;
+    std::uint64_t dropped = 0;  ///< since the queue was full
     std::uint64_t recorded = 0;
     std::uint64_t finished = 0;
     Signal written;  ///< `finished` grew, or the sender ended
@@ -77,13 +78,17 @@ void EventRecorder::record(const ObjectReference& about, EventType type, std::st
                            std::string message) {
     State& state = *state_;
     if (state.tasks.stopping() || state.queue.size() >= kQueueLimit) {
-        log::warning("event dropped",
-                     {{"about", about.kind + " " + about.name},
-                      {"reason", reason},
-                      {"message", message},
-                      {"why", state.tasks.stopping() ? "stopping" : "queue full"}});
+        // One line for a whole flood: the log must not drown in what the queue can't take.
+        if (++state.dropped == 1)
+            log::warning("event dropped, as all will be until the queue has room",
+                         {{"about", about.kind + " " + about.name},
+                          {"reason", reason},
+                          {"message", message},
+                          {"why", state.tasks.stopping() ? "stopping" : "queue full"}});
         return;
     }
+    if (state.dropped > 0)
+        log::warning("events were dropped", {{"count", std::exchange(state.dropped, 0)}});
     state.queue.push_back({about, type == EventType::kNormal ? "Normal" : "Warning",
                            std::move(reason), std::move(message), state.clock.now(),
                            state.clock.wall_now()});

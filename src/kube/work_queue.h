@@ -30,11 +30,13 @@ class WorkQueue {
     WorkQueue(Clock& clock, TaskGroup& tasks) : WorkQueue(clock, tasks, Backoff{}) {}
 
     void add(const std::string& key);
-    /// Adds the key at `when` unless an earlier time is already set for it. Also when the key is
-    /// queued or worked on right now: that work can't see what will be true at `when`.
+    /// Adds the key at `when`, also if it is queued or worked on right now: that work can't see
+    /// what will be true then. Of several times the earliest counts and the others are forgotten:
+    /// the work that it brings sets the later ones again.
     void add_at(const std::string& key, Instant when);
     void add_after(const std::string& key, Duration delay) { add_at(key, clock_.now() + delay); }
-    /// Adds after the key's back-off, which doubles with each call until forget().
+    /// Adds after the key's back-off, which doubles with each call until forget(). One of the times
+    /// of add_at().
     void add_failed(const std::string& key);
     void forget(const std::string& key) { failures_.erase(key); }
 

@@ -1,0 +1,463 @@
+#include "kube/reflector.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/json/parse.hpp>
+
+#include "base/sim_clock.h"
+#include "kube/api_status.h"
+#include "kube/fake_transport.h"
+#include "kube/informer.h"
+
+namespace muster::kube {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr const char* kPods = "/api/v1/namespaces/ns/pods";
+
+json::value pod(std::string_view name, std::string_view revision) {
+    return {{"apiVersion", "v1"},
+            {"kind", "Pod"},
+            {"metadata", {{"namespace", "ns"}, {"name", name}, {"resourceVersion", revision}}}};
+}
+json::value bookmark(std::string_view revision) {
+    return {{"kind", "Pod"}, {"metadata", {{"resourceVersion", revision}}}};
+}
+Response page(std::string_view revision, json::array items, std::string_view more = {}) {
+    json::object metadata{{"resourceVersion", revision}};
+    if (!more.empty()) metadata.emplace("continue", more);
+    return json_response({{"metadata", std::move(metadata)}, {"items", std::move(items)}});
+}
+Query list_query(std::string_view revision) {
+    if (revision.empty()) return {{"limit", "500"}};
+    if (revision == "0") return {{"resourceVersion", "0"}, {"limit", "500"}};
+    return {{"resourceVersion", std::string(revision)}};
+}
+Query watch_query(std::string_view revision) {
+    return {{"watch", "true"},
+            {"allowWatchBookmarks", "true"},
+            {"resourceVersion", std::string(revision)},
+            {"timeoutSeconds", "*"}};
+}
+Error expired() { return Error(Code::kGone, "too old resource version: 5 (9)"); }
+Error too_large() {
+    Error error(Code::kTimeout, "Too large resource version: 99, current: 7");
+    error.with_causes({{"ResourceVersionTooLarge", "Too large resource version", ""}});
+    return error;
+}
+
+class ReflectorTest : public ::testing::Test {
+  protected:
+    ReflectorTest() {
+        ListOptions options;
+        options.namespace_ = "ns";
+        reflector = std::make_unique<Reflector>(
+            client, clock, rng, types::kPods, options,
+            Reflector::Sink{
+                .replace =
+                    [this](auto items) {
+                        std::string line = "list";
+                        for (auto& [key, object] : items) line += " " + key;
+                        seen.push_back(line);
+                    },
+                .upsert = [this](const std::string& key,
+                                 ObjectPtr) { seen.push_back("upsert " + key); },
+                .erase = [this](const std::string& key) { seen.push_back("erase " + key); }});
+    }
+    ~ReflectorTest() override {
+        stop();
+        EXPECT_TRUE(transport.finished());
+    }
+
+    void expect_list(std::string_view revision, Result<Response> answer) {
+        transport.expect(Method::kGet, kPods, list_query(revision), std::move(answer));
+    }
+    std::shared_ptr<FakeWatch> expect_watch(std::string_view revision) {
+        return transport.expect_watch(kPods, watch_query(revision));
+    }
+    void start() {
+        reflector->start(tasks);
+        settle();
+    }
+    /// Runs what is ready; time stands still.
+    void settle() {
+        context.restart();
+        context.poll();
+    }
+    void advance(Duration duration) { run_simulation(context, clock, clock.now() + duration); }
+    std::vector<std::string> take_seen() { return std::exchange(seen, {}); }
+    void stop() {
+        bool stopped = false;
+        auto stop_group = [](TaskGroup& group, bool& flag) -> Task<void> {
+            co_await group.stop();
+            flag = true;
+        };
+        asio::co_spawn(context, stop_group(tasks, stopped), asio::detached);
+        settle();
+        EXPECT_TRUE(stopped);
+    }
+
+    asio::io_context context;
+    SimClock clock;
+    Rng rng{1};
+    TaskGroup tasks{context.get_executor()};
+    FakeTransport transport{context.get_executor()};
+    Client client{transport};
+    std::vector<std::string> seen;
+    std::unique_ptr<Reflector> reflector;
+};
+
+TEST_F(ReflectorTest, ListsThenFollowsTheWatch) {
+    expect_list("0", page("5", {pod("a", "3"), pod("b", "4")}));
+    auto watch = expect_watch("5");
+    start();
+    EXPECT_THAT(take_seen(), ElementsAre("list ns/a ns/b"));
+    EXPECT_TRUE(reflector->has_synced());
+    watch->send(WatchEventType::kAdded, pod("c", "6"));
+    watch->send(WatchEventType::kModified, pod("a", "7"));
+    watch->send(WatchEventType::kDeleted, pod("b", "8"));
+    settle();
+    EXPECT_THAT(take_seen(), ElementsAre("upsert ns/c", "upsert ns/a", "erase ns/b"));
+    EXPECT_TRUE(watch->open());
+}
+
+TEST_F(ReflectorTest, WaitSyncedReturnsAfterTheFirstList) {
+    transport.expect_hanging(Method::kGet, kPods, list_query("0"));
+    bool synced = false;
+    auto wait = [](Reflector& r, bool& flag) -> Task<void> {
+        co_await r.wait_synced();
+        flag = true;
+    };
+    start();
+    tasks.spawn("wait", wait(*reflector, synced));
+    settle();
+    EXPECT_FALSE(synced);
+    EXPECT_FALSE(reflector->has_synced());
+}
+
+TEST_F(ReflectorTest, WaitSyncedWakesEveryWaiter) {
+    expect_list("0", Error(Code::kUnavailable, "down"));
+    expect_list("0", page("5", {}));
+    expect_watch("5");
+    int synced = 0;
+    auto wait = [](Reflector& r, int& count) -> Task<void> {
+        co_await r.wait_synced();
+        ++count;
+    };
+    start();
+    tasks.spawn("one", wait(*reflector, synced));
+    tasks.spawn("two", wait(*reflector, synced));
+    advance(10s);
+    EXPECT_EQ(synced, 2);
+    tasks.spawn("late", wait(*reflector, synced));
+    settle();
+    EXPECT_EQ(synced, 3);
+}
+
+TEST_F(ReflectorTest, ListsPageByPage) {
+    expect_list("0", page("5", {pod("a", "1")}, "token"));
+    transport.expect(Method::kGet, kPods, {{"continue", "token"}, {"limit", "500"}},
+                     page("5", {pod("b", "2")}));
+    expect_watch("5");
+    start();
+    EXPECT_THAT(take_seen(), ElementsAre("list ns/a ns/b"));
+}
+
+TEST_F(ReflectorTest, AnExpiredPageStartsTheListAnew) {
+    expect_list("0", page("5", {pod("a", "1")}, "token"));
+    transport.expect(Method::kGet, kPods, {{"continue", "token"}, {"limit", "500"}},
+                     status_response(expired()));
+    expect_list("", page("9", {pod("b", "2")}));
+    expect_watch("9");
+    start();
+    EXPECT_THAT(take_seen(), ElementsAre("list ns/b"));
+}
+
+TEST_F(ReflectorTest, ACleanEndReopensFromTheLastEvent) {
+    expect_list("0", page("5", {}));
+    auto first = expect_watch("5");
+    start();
+    first->send(WatchEventType::kAdded, pod("a", "6"));
+    first->end();
+    auto second = expect_watch("6");
+    settle();
+    EXPECT_FALSE(first->open());
+    EXPECT_TRUE(second->open());
+    EXPECT_THAT(take_seen(), ElementsAre("list", "upsert ns/a"));
+}
+
+TEST_F(ReflectorTest, ABookmarkMovesTheRevisionOnly) {
+    expect_list("0", page("5", {}));
+    auto first = expect_watch("5");
+    start();
+    first->send(WatchEventType::kBookmark, bookmark("50"));
+    first->end();
+    expect_watch("50");
+    settle();
+    EXPECT_THAT(take_seen(), ElementsAre("list"));
+}
+
+TEST_F(ReflectorTest, AWatchThatEndsAtOnceBacksOff) {
+    expect_list("0", page("5", {}));
+    auto first = expect_watch("5");
+    first->end();
+    start();
+    advance(799ms);
+    EXPECT_EQ(transport.requests().size(), 2u);
+    auto second = expect_watch("5");
+    advance(801ms);  // 0.8 s and up to as much jitter
+    EXPECT_TRUE(second->open());
+    // The same after a second of life is an ordinary end.
+    advance(1s);
+    second->end();
+    auto third = expect_watch("5");
+    settle();
+    EXPECT_TRUE(third->open());
+}
+
+// client-go, reflector: a 410 inside the stream, and a 410 instead of one.
+TEST_F(ReflectorTest, AnExpiredWatchListsAgainFromWhatItHas) {
+    expect_list("0", page("5", {pod("a", "5")}));
+    auto watch = expect_watch("5");
+    start();
+    watch->send(WatchEventType::kAdded, pod("b", "6"));
+    watch->send(WatchEventType::kError, status_from_error(expired()));
+    expect_list("6", page("9", {pod("b", "6")}));
+    transport.expect_refused_watch(kPods, watch_query("9"), expired());
+    settle();
+    EXPECT_THAT(take_seen(), ElementsAre("list ns/a", "upsert ns/b", "list ns/b"));
+    // The revision of a list that just came is refused: a loop without a pause would follow.
+    EXPECT_FALSE(watch->open());
+    expect_list("9", page("10", {}));
+    expect_watch("10");
+    advance(2s);
+    EXPECT_THAT(take_seen(), ElementsAre("list"));
+}
+
+TEST_F(ReflectorTest, ARevisionThatEvenTheListRefusesFallsBackToTheNewest) {
+    expect_list("0", page("5", {}));
+    auto watch = expect_watch("5");
+    start();
+    watch->send(WatchEventType::kAdded, pod("a", "6"));
+    watch->send(WatchEventType::kError, status_from_error(expired()));
+    expect_list("6", status_response(expired()));
+    expect_list("", page("9", {}));
+    expect_watch("9");
+    settle();
+    EXPECT_THAT(take_seen(), ElementsAre("list", "upsert ns/a", "list"));
+}
+
+TEST_F(ReflectorTest, AServerThatLostItsHistoryIsListedAnew) {
+    expect_list("0", page("99", {}));
+    transport.expect_refused_watch(kPods, watch_query("99"), too_large());
+    start();
+    expect_list("", page("7", {}));
+    auto watch = expect_watch("7");
+    advance(2s);
+    EXPECT_TRUE(watch->open());
+}
+
+TEST_F(ReflectorTest, TheNewestIsAskedForUntilAListSucceeds) {
+    expect_list("0", page("99", {}));
+    auto watch = expect_watch("99");
+    start();
+    watch->send(WatchEventType::kAdded, pod("a", "100"));
+    watch->send(WatchEventType::kError, status_from_error(too_large()));
+    expect_list("", Error(Code::kUnavailable, "restarting"));
+    settle();
+    expect_list("", page("7", {}));
+    expect_watch("7");
+    advance(2s);
+}
+
+struct WatchFailure {
+    const char* name;
+    Code code;
+    bool lists_again;
+};
+class WatchFailureTest : public ReflectorTest,
+                         public ::testing::WithParamInterface<WatchFailure> {};
+
+TEST_P(WatchFailureTest, BacksOffAndResumes) {
+    expect_list("0", page("5", {}));
+    auto first = expect_watch("5");
+    start();
+    first->send(WatchEventType::kAdded, pod("a", "6"));
+    first->fail(Error(GetParam().code, "broken"));
+    settle();
+    advance(799ms);
+    EXPECT_EQ(transport.requests().size(), 2u);
+    if (GetParam().lists_again) expect_list("6", page("6", {pod("a", "6")}));
+    auto second = expect_watch("6");
+    advance(801ms);
+    EXPECT_TRUE(second->open());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, WatchFailureTest,
+    ::testing::Values(WatchFailure{"connection_broken", Code::kUnavailable, false},
+                      WatchFailure{"no_answer", Code::kTimeout, false},
+                      WatchFailure{"too_many_requests", Code::kTooManyRequests, false},
+                      WatchFailure{"internal", Code::kInternal, true},
+                      WatchFailure{"forbidden", Code::kForbidden, true},
+                      WatchFailure{"not_found", Code::kNotFound, true}),
+    [](const auto& param_info) { return param_info.param.name; });
+
+TEST_F(ReflectorTest, AnEventThatIsNoObjectListsAgain) {
+    expect_list("0", page("5", {}));
+    auto first = expect_watch("5");
+    start();
+    first->send(WatchEventType::kModified, json::value("junk"));
+    expect_list("5", page("6", {}));
+    expect_watch("6");
+    advance(2s);
+    EXPECT_THAT(take_seen(), ElementsAre("list", "list"));
+}
+
+TEST_F(ReflectorTest, BackOffDoublesUpToItsLimitAndStartsAnewAfterAQuietTime) {
+    for (int i = 0; i < 10; ++i) expect_list("0", Error(Code::kUnavailable, "down"));
+    expect_list("0", page("5", {}));
+    auto watch = expect_watch("5");
+    std::vector<Instant> tries;
+    start();
+    tries.push_back(clock.now());
+    while (!transport.finished()) {
+        const std::size_t before = transport.requests().size();
+        while (transport.requests().size() == before)
+            ASSERT_TRUE([&] {
+                context.restart();
+                context.poll();
+                if (transport.requests().size() != before) return true;
+                return clock.advance_to_next();
+            }());
+        tries.push_back(clock.now());
+    }
+    Duration base = 800ms;
+    for (std::size_t i = 1; i <= 10; ++i) {
+        EXPECT_GE(tries[i] - tries[i - 1], base) << i;
+        EXPECT_LE(tries[i] - tries[i - 1], 2 * base) << i;
+        base = std::min<Duration>(2 * base, 30s);
+    }
+    settle();
+    ASSERT_TRUE(watch->open());
+    advance(3min);
+    watch->fail(Error(Code::kUnavailable, "broken"));
+    settle();
+    auto again = expect_watch("5");
+    advance(1600ms);
+    EXPECT_TRUE(again->open());
+}
+
+TEST_F(ReflectorTest, TheServersRetryAfterIsObeyed) {
+    Error busy(Code::kTooManyRequests, "slow down");
+    busy.with_retry_after(20s);
+    expect_list("0", busy);
+    start();
+    advance(19s);
+    EXPECT_EQ(transport.requests().size(), 1u);
+    expect_list("0", page("5", {}));
+    expect_watch("5");
+    advance(1s);
+    EXPECT_TRUE(reflector->has_synced());
+}
+
+TEST_F(ReflectorTest, AListWithoutARevisionIsRefused) {
+    expect_list("0", json_response({{"items", json::array{pod("a", "1")}}}));
+    start();
+    EXPECT_FALSE(reflector->has_synced());
+    EXPECT_THAT(take_seen(), IsEmpty());
+}
+
+// --- stop() in each of the waits
+
+TEST_F(ReflectorTest, StopsWhileTheListIsInFlight) {
+    transport.expect_hanging(Method::kGet, kPods, list_query("0"));
+    start();
+    ASSERT_EQ(tasks.size(), 1u);
+    stop();
+    EXPECT_EQ(tasks.size(), 0u);
+}
+
+TEST_F(ReflectorTest, StopsWhileTheWatchWaits) {
+    expect_list("0", page("5", {}));
+    auto watch = expect_watch("5");
+    start();
+    ASSERT_TRUE(watch->open());
+    stop();
+    EXPECT_FALSE(watch->open());
+    EXPECT_EQ(tasks.size(), 0u);
+}
+
+TEST_F(ReflectorTest, StopsWhileBackingOff) {
+    expect_list("0", Error(Code::kUnavailable, "down"));
+    start();
+    ASSERT_NE(clock.next_deadline(), Instant::max());
+    stop();
+    EXPECT_EQ(tasks.size(), 0u);
+    EXPECT_EQ(clock.next_deadline(), Instant::max());
+}
+
+TEST_F(ReflectorTest, StopsWhenTheTransportSaysSo) {
+    expect_list("0", Error(Code::kCancelled, "stopping"));
+    start();
+    EXPECT_EQ(tasks.size(), 0u);
+}
+
+// --- what the cache of an informer makes of it
+
+TEST_F(ReflectorTest, AnInformerSeesEveryChangeWithBothStates) {
+    ListOptions options;
+    options.namespace_ = "ns";
+    Informer<std::string> informer(
+        client, clock, rng, types::kPods, options,
+        [](const json::value& object) -> std::optional<std::string> {
+            const json::object& metadata = object.at("metadata").as_object();
+            std::string revision(metadata.at("resourceVersion").as_string().c_str());
+            if (revision == "13") return std::nullopt;
+            return revision;
+        });
+    std::vector<std::string> changes;
+    informer.on_change(
+        [&](const std::string& key, const std::string* before, const std::string* after) {
+            changes.push_back(key + " " + (before ? *before : "-") + " " + (after ? *after : "-"));
+        });
+    expect_list("0", page("5", {pod("a", "3"), pod("b", "4")}));
+    auto watch = expect_watch("5");
+    informer.start(tasks);
+    settle();
+    EXPECT_TRUE(informer.has_synced());
+    EXPECT_THAT(std::exchange(changes, {}), ElementsAre("ns/a - 3", "ns/b - 4"));
+
+    watch->send(WatchEventType::kModified, pod("a", "6"));
+    watch->send(WatchEventType::kDeleted, pod("b", "7"));
+    watch->send(WatchEventType::kDeleted, pod("never-seen", "8"));
+    settle();
+    EXPECT_THAT(std::exchange(changes, {}), ElementsAre("ns/a 3 6", "ns/b 4 -"));
+    ASSERT_TRUE(informer.find("ns/a"));
+    EXPECT_EQ(*informer.find("ns/a"), "6");
+    EXPECT_FALSE(informer.find("ns/b"));
+
+    // What went while nobody looked is told after the next list.
+    watch->send(WatchEventType::kError, status_from_error(expired()));
+    expect_list("8", page("20", {pod("c", "19")}));
+    auto second = expect_watch("20");
+    settle();
+    EXPECT_THAT(std::exchange(changes, {}), ElementsAre("ns/c - 19", "ns/a 6 -"));
+
+    // A projection that gives nothing drops the object.
+    second->send(WatchEventType::kModified, pod("c", "13"));
+    settle();
+    EXPECT_THAT(std::exchange(changes, {}), ElementsAre("ns/c 19 -"));
+    EXPECT_TRUE(informer.items().empty());
+    stop();
+}
+
+}  // namespace
+}  // namespace muster::kube
