@@ -1,1 +1,259 @@
 #include "runtime/node.h"
+
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "kube/codec.h"
+#include "kube/informer.h"
+#include "runtime/internal/node_context.h"
+#include "runtime/internal/node_object.h"
+#include "runtime/internal/pod_worker.h"
+#include "runtime/internal/scheduler.h"
+
+namespace muster::runtime {
+
+namespace {
+
+constexpr std::uint32_t kSharedFirst = 0x7F4D0001;  // 127.77.0.1
+constexpr std::uint32_t kSharedLast = 0x7F4DFFFE;
+constexpr std::uint32_t kFabricFirst = PodFabric::kRange + 2;
+constexpr std::uint32_t kFabricLast = PodFabric::kRange + 0xFFFE;
+constexpr const char* kHostAddress = "127.0.0.1";
+
+using PodPtr = std::shared_ptr<const kube::Pod>;
+
+std::optional<PodPtr> project_pod(const json::value& object) {
+    auto pod = kube::decode<kube::Pod>(object);
+    if (!pod) {
+        log::error("a pod can't be read and is ignored", {{"error", pod.error().message()}});
+        return std::nullopt;
+    }
+    return std::make_shared<const kube::Pod>(*std::move(pod));
+}
+
+std::string controller_uid(const kube::ObjectMeta& meta) {
+    const kube::OwnerReference* owner = meta.controller();
+    return owner == nullptr ? std::string() : owner->uid;
+}
+
+std::optional<NamedService> project_service(const json::value& object) {
+    auto service = kube::decode<kube::Service>(object);
+    if (!service) {
+        log::error("a service can't be read and is ignored",
+                   {{"error", service.error().message()}});
+        return std::nullopt;
+    }
+    return NamedService{.namespace_ = service->metadata.namespace_,
+                        .name = service->metadata.name,
+                        .owner_uid = controller_uid(service->metadata),
+                        .selector = service->spec.selector};
+}
+
+NamedPod names_of(const kube::Pod& pod) {
+    NamedPod named{.namespace_ = pod.metadata.namespace_,
+                   .name = pod.metadata.name,
+                   .hostname = pod.spec.hostname,
+                   .subdomain = pod.spec.subdomain,
+                   .owner_uid = controller_uid(pod.metadata),
+                   .labels = pod.metadata.labels,
+                   .host_aliases = {}};
+    const json::value* aliases = pod.spec.rest.if_contains("hostAliases");
+    if (aliases == nullptr || !aliases->is_array()) return named;
+    for (const json::value& alias : aliases->get_array()) {
+        const json::object* fields = alias.if_object();
+        const json::value* ip = fields == nullptr ? nullptr : fields->if_contains("ip");
+        const json::value* names = fields == nullptr ? nullptr : fields->if_contains("hostnames");
+        if (ip == nullptr || !ip->is_string() || names == nullptr || !names->is_array()) continue;
+        std::vector<std::string> list;
+        for (const json::value& name : names->get_array())
+            if (name.is_string()) list.emplace_back(name.get_string());
+        named.host_aliases.emplace_back(std::string(ip->get_string()), std::move(list));
+    }
+    return named;
+}
+
+bool ended(const kube::Pod& pod) {
+    return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
+}
+
+}  // namespace
+
+struct Node::Impl {
+    Impl(asio::any_io_executor executor, kube::Transport& transport, Clock& clock, Rng& rng,
+         NodeOptions node_options, SandboxHost host, std::string notice_text)
+        : options(std::move(node_options)),
+          notice(std::move(notice_text)),
+          client(transport, "muster-node"),
+          tasks(executor),
+          events(client, clock, rng, tasks, "kubelet", options.name),
+          scheduler_events(client, clock, rng, tasks, "default-scheduler"),
+          pods(client, clock, rng, kube::types::kPods, {}, project_pod),
+          services(client, clock, rng, kube::types::kServices, {}, project_service),
+          sandboxes(std::move(host)),
+          names(sandboxes.fabric ? kFabricFirst : kSharedFirst,
+                sandboxes.fabric ? kFabricLast : kSharedLast),
+          hosts(names, tasks),
+          capacity(node_capacity(options.cpus, options.memory_bytes)),
+          context{.executor = executor,
+                  .clock = clock,
+                  .options = options,
+                  .client = client,
+                  .events = events,
+                  .sandboxes = sandboxes,
+                  .names = names,
+                  .hosts = hosts,
+                  .surroundings = {.namespaces = sandboxes.fabric.has_value(),
+                                   .working_dir = options.working_dir,
+                                   .image_mounts = options.mounts,
+                                   .kept_below_tmp = find_kept_below_tmp(options.environment,
+                                                                         options.working_dir)},
+                  .cpu = capacity.at("cpu"),
+                  .memory = capacity.at("memory"),
+                  .host_ip = kHostAddress},
+          scheduler(client, tasks, scheduler_events, options.name,
+                    SchedulingNode{.allocatable = capacity, .shared_network = !sandboxes.fabric}) {
+        pods.on_change([this](const std::string&, const PodPtr* before, const PodPtr* after) {
+            pod_changed(before == nullptr ? nullptr : before->get(),
+                        after == nullptr ? nullptr : *after);
+        });
+        services.on_change(
+            [this](const std::string&, const NamedService* before, const NamedService* after) {
+                if (before != nullptr && after != nullptr && *before == *after) return;
+                if (after != nullptr)
+                    names.put(*after);
+                else
+                    names.remove_service(before->namespace_, before->name);
+                hosts.names_changed();
+            });
+    }
+
+    void pod_changed(const kube::Pod* before, PodPtr after) {
+        if (before != nullptr && (!after || after->metadata.uid != before->metadata.uid)) {
+            end_worker(before->metadata.uid);
+            if (!after) {
+                names.remove_pod(before->metadata.namespace_, before->metadata.name);
+                hosts.names_changed();
+            }
+        }
+        if (after) {
+            NamedPod named = names_of(*after);
+            if (before == nullptr || names_of(*before) != named) {
+                names.put(std::move(named));
+                hosts.names_changed();
+            }
+            if (after->spec.node_name == options.name) update_worker(after);
+        }
+        scheduler.pod_changed(before, after.get());
+    }
+
+    void update_worker(const PodPtr& pod) {
+        auto it = workers.find(pod->metadata.uid);
+        if (it != workers.end()) return it->second->update(pod);
+        // What ended before this process began is not run again; its deletion only wants our word.
+        if (ended(*pod) && !pod->metadata.deleting()) return;
+        auto worker = std::make_unique<PodWorker>(context, pod);
+        PodWorker& made = *worker;
+        workers.emplace(pod->metadata.uid, std::move(worker));
+        made.start();
+    }
+
+    void end_worker(const std::string& uid) {
+        auto node = workers.extract(uid);
+        if (!node.empty()) tasks.spawn("end of a pod", stop_worker(std::move(node.mapped())));
+    }
+
+    static Task<void> stop_worker(std::shared_ptr<PodWorker> worker) { co_await worker->stop(); }
+
+    PodWorker* find_worker(const std::string& namespace_, const std::string& pod) {
+        for (auto& [uid, worker] : workers)
+            if (worker->pod().metadata.namespace_ == namespace_ &&
+                worker->pod().metadata.name == pod)
+                return worker.get();
+        return nullptr;
+    }
+
+    NodeOptions options;
+    std::string notice;
+    kube::Client client;
+    TaskGroup tasks;
+    kube::EventRecorder events;
+    kube::EventRecorder scheduler_events;
+    kube::Informer<PodPtr> pods;
+    kube::Informer<NamedService> services;
+    SandboxHost sandboxes;
+    NameTable names;
+    HostsFiles hosts;
+    std::map<std::string, kube::Quantity> capacity;
+    NodeContext context;
+    Scheduler scheduler;
+    std::map<std::string, std::shared_ptr<PodWorker>> workers;  ///< by uid
+};
+
+Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
+                                           kube::Transport& transport, Clock& clock, Rng& rng,
+                                           NodeOptions options) {
+    const bool try_namespaces = options.sandbox != SandboxMode::kNone;
+    auto host = SandboxHost::create(try_namespaces);
+    std::string notice = try_namespaces ? "namespaces" : "none: asked for";
+    if (!host) {
+        Error error = std::move(host.error());
+        const char* advice =
+            "Run muster as root, or allow user namespaces (sysctl "
+            "kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0)";
+        if (options.sandbox == SandboxMode::kNamespaces)
+            return Error(
+                Code::kUnsupported,
+                fmt::format("this kernel does not let muster isolate pods: {}. {}, or pass "
+                            "--sandbox none",
+                            error.message(), advice));
+        notice = fmt::format(
+            "none: the kernel forbids namespaces ({}). Pods share one network, with an address "
+            "127.77.x.y each, and jobs that use the same port run one after the other. {}",
+            error.message(), advice);
+        host = SandboxHost::create(false);
+        if (!host) return host.error();
+    }
+    if (!host->fabric && !options.mounts.empty())
+        return Error(Code::kUnsupported,
+                     fmt::format("{} can't be made to appear in pods: they have no mounts of their "
+                                 "own ({})",
+                                 options.mounts.begin()->first.string(), notice));
+    return std::unique_ptr<Node>(
+        new Node(std::make_unique<Impl>(std::move(executor), transport, clock, rng,
+                                        std::move(options), *std::move(host), std::move(notice))));
+}
+
+Node::Node(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Node::~Node() = default;
+
+Task<Result<void>> Node::start() {
+    impl_->pods.start(impl_->tasks);
+    impl_->services.start(impl_->tasks);
+    co_return co_await register_node(impl_->client, impl_->options.name, impl_->capacity,
+                                     impl_->context.clock.wall_now());
+}
+
+Task<void> Node::stop() {
+    // The informers first, so that nothing new begins.
+    co_await impl_->tasks.stop();
+    std::vector<std::shared_ptr<PodWorker>> workers;
+    for (auto& [uid, worker] : impl_->workers) workers.push_back(worker);
+    for (auto& worker : workers) co_await worker->stop();
+    impl_->workers.clear();
+}
+
+Task<Result<std::unique_ptr<kube::TextStream>>> Node::logs(std::string namespace_, std::string pod,
+                                                           kube::LogOptions options) {
+    PodWorker* worker = impl_->find_worker(namespace_, pod);
+    if (worker != nullptr) co_return worker->logs(options);
+    if (impl_->pods.find(namespace_ + "/" + pod) == nullptr)
+        co_return Error(Code::kNotFound, fmt::format("pods \"{}\" not found", pod));
+    co_return Error(Code::kBadRequest, fmt::format("pod {} does not have a host assigned", pod));
+}
+
+const std::string& Node::sandbox_notice() const { return impl_->notice; }
+
+}  // namespace muster::runtime

@@ -1,0 +1,205 @@
+#include "runtime/internal/container_plan.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace muster::runtime {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool is_below(std::string_view path, std::string_view directory) {
+    return path.size() > directory.size() && path.starts_with(directory) &&
+           path[directory.size()] == '/';
+}
+
+std::string without_trailing_slash(std::string path) {
+    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+    return path;
+}
+
+void add_kept(std::vector<std::string>& kept, std::string path) {
+    path = without_trailing_slash(std::move(path));
+    if (!is_below(path, "/tmp")) return;
+    for (const std::string& have : kept)
+        if (path == have || is_below(path, have)) return;
+    std::erase_if(kept, [&](const std::string& have) { return is_below(have, path); });
+    kept.push_back(std::move(path));
+}
+
+MountSpec bind(std::string source, std::string target, bool owned = false) {
+    MountSpec mount;
+    mount.source = std::move(source);
+    mount.target = std::move(target);
+    mount.owned = owned;
+    return mount;
+}
+
+bool is_mounted_at(const std::vector<MountSpec>& mounts, std::string_view target) {
+    return std::ranges::any_of(mounts, [&](const MountSpec& m) { return m.target == target; });
+}
+
+std::string quoted(const std::string& text) { return "\"" + text + "\""; }
+
+}  // namespace
+
+Result<void> check_container(const kube::Container& container, bool init, bool namespaces,
+                             const kube::Pod& pod) {
+    if (init && container.restart_policy == "Always")
+        return Error(Code::kUnsupported,
+                     fmt::format("init container {} has restartPolicy Always (a sidecar), which "
+                                 "muster does not implement: make it an ordinary container",
+                                 container.name));
+    if (container.command.empty())
+        return Error(
+            Code::kInvalid,
+            fmt::format("container {} has no command. On a cluster its image {} would say what to "
+                        "run; here this machine is the image, so the manifest must: set command{}",
+                        container.name, container.image.empty() ? "" : quoted(container.image),
+                        container.args.empty() ? "" : " (args alone are not enough)"));
+    if (namespaces) return {};
+    for (const kube::VolumeMount& mount : container.volume_mounts) {
+        auto volume = std::ranges::find(pod.spec.volumes, mount.name, &kube::Volume::name);
+        if (volume != pod.spec.volumes.end() && volume->host_path &&
+            without_trailing_slash(volume->host_path->path) ==
+                without_trailing_slash(mount.mount_path) &&
+            mount.sub_path.empty())
+            continue;
+        return Error(
+            Code::kUnsupported,
+            fmt::format("volume {} can't appear at {}: pods have no mounts of their own "
+                        "here, as the kernel forbids namespaces. Run muster as root, or "
+                        "allow user namespaces (sysctl kernel.unprivileged_userns_clone=1)",
+                        mount.name, mount.mount_path));
+    }
+    return {};
+}
+
+Result<ContainerStart> plan_container(const kube::Container& container, ContainerProcess process,
+                                      const ContainerSurroundings& surroundings,
+                                      const PodDirectories& directories,
+                                      const ReadyVolumes& volumes) {
+    ContainerStart start;
+    start.argv = std::move(process.argv);
+    start.environment = std::move(process.environment);
+    start.working_dir =
+        container.working_dir.empty() ? surroundings.working_dir.string() : container.working_dir;
+    start.scratch_dir = directories.scratch;
+    if (!surroundings.namespaces) return start;
+
+    TRY(start.mounts, container_mounts(container, volumes));
+    std::vector<MountSpec>& mounts = start.mounts;
+    auto add = [&mounts](MountSpec mount) {
+        // What the manifest mounts there wins.
+        if (!is_mounted_at(mounts, mount.target)) mounts.push_back(std::move(mount));
+    };
+    const bool own_tmp = !is_mounted_at(mounts, "/tmp");
+    for (const auto& [image_path, directory] : surroundings.image_mounts)
+        add(bind(directory.string(), without_trailing_slash(image_path.string()), true));
+    add(bind(directories.hosts, "/etc/hosts"));
+    add(bind(directories.hostname, "/etc/hostname"));
+    if (own_tmp) {
+        std::vector<std::string> kept = surroundings.kept_below_tmp;
+        std::error_code error;
+        if (fs::is_directory(start.working_dir, error)) add_kept(kept, start.working_dir);
+        add(bind(directories.tmp, "/tmp", true));
+        for (const std::string& path : kept) add(bind(path, path));
+    }
+    std::ranges::sort(mounts, {}, &MountSpec::target);
+    return start;
+}
+
+std::vector<std::string> find_kept_below_tmp(const std::vector<std::string>& environment,
+                                             const fs::path& working_dir) {
+    std::vector<std::string> kept;
+    add_kept(kept, working_dir);
+    for (const std::string& entry : environment) {
+        if (entry.starts_with("HOME=")) add_kept(kept, entry.substr(5));
+        if (!entry.starts_with("PATH=")) continue;
+        std::string_view path = std::string_view(entry).substr(5);
+        while (!path.empty()) {
+            const std::size_t colon = path.find(':');
+            const fs::path directory(path.substr(0, colon));
+            // Of `/tmp/venv/bin` the whole environment.
+            const fs::path parent = directory.parent_path();
+            add_kept(kept, is_below(parent.native(), "/tmp") ? parent : directory);
+            path = colon == path.npos ? std::string_view() : path.substr(colon + 1);
+        }
+    }
+    std::error_code error;
+    std::erase_if(kept, [&](const std::string& path) { return !fs::is_directory(path, error); });
+    return kept;
+}
+
+std::vector<std::string> fields_without_effect(const kube::Pod& pod) {
+    std::vector<std::string> fields;
+    auto asks = [](const json::object& rest, std::string_view name) {
+        const json::value* value = rest.if_contains(name);
+        if (value == nullptr || value->is_null()) return false;
+        if (value->is_object()) return !value->get_object().empty();
+        return !(value->is_bool() && !value->get_bool());
+    };
+    for (const char* name : {"securityContext", "hostPID", "hostIPC", "shareProcessNamespace"})
+        if (asks(pod.spec.rest, name)) fields.push_back(fmt::format("spec.{}", name));
+    if (pod.spec.host_network.value_or(false)) fields.push_back("spec.hostNetwork");
+    if (pod.spec.active_deadline_seconds) fields.push_back("spec.activeDeadlineSeconds");
+    auto look = [&](const std::vector<kube::Container>& containers, std::string_view list) {
+        for (std::size_t i = 0; i < containers.size(); ++i) {
+            for (const char* name : {"lifecycle", "livenessProbe", "readinessProbe", "startupProbe",
+                                     "securityContext", "stdin", "tty"})
+                if (asks(containers[i].rest, name))
+                    fields.push_back(fmt::format("spec.{}[{}].{}", list, i, name));
+            if (!containers[i].resources.limits.empty())
+                fields.push_back(fmt::format("spec.{}[{}].resources.limits", list, i));
+        }
+    };
+    look(pod.spec.init_containers, "initContainers");
+    look(pod.spec.containers, "containers");
+    return fields;
+}
+
+std::string describe_start_failure(const StartFailure& failure, const ContainerStart& start) {
+    const std::string program = start.argv.empty() ? "" : quoted(start.argv[0]);
+    const char* reason = std::strerror(failure.error);  // NOLINT(concurrency-mt-unsafe)
+    switch (failure.stage) {
+        case StartStage::kMount:
+            return failure.detail;
+        case StartStage::kWorkingDir:
+            return fmt::format(
+                "the working directory {} can't be entered: {}. This machine is the image here: "
+                "create the directory, pass --mount {}=DIR if it lives elsewhere, or --workdir",
+                failure.detail, reason, failure.detail);
+        case StartStage::kProgramMissing:
+            if (start.argv[0].find('/') != std::string::npos)
+                return fmt::format(
+                    "the program {} does not exist on this machine, which is the image here. "
+                    "Install it, or pass --mount IMAGE_PATH=DIR if it lives elsewhere",
+                    program);
+            return fmt::format(
+                "the program {} is in no directory of PATH ({}). This machine is the image here: "
+                "install it, or activate the environment that has it before starting muster",
+                program, path_of(start.environment));
+        case StartStage::kNotExecutable:
+            return fmt::format("{} can't be executed: {}. {}", failure.detail, reason,
+                               failure.error == EISDIR
+                                   ? "Name a program in command"
+                                   : "Make it executable (chmod +x), or name its interpreter in "
+                                     "command");
+        case StartStage::kInterpreterMissing:
+            return fmt::format(
+                "{} can't be executed: its interpreter {} does not exist on this machine. Install "
+                "it, or name another interpreter in command",
+                program, failure.detail);
+        case StartStage::kFormat:
+            return fmt::format(
+                "{} is neither a program for this machine nor a script with a first line like "
+                "#!/bin/sh: add one, or name its interpreter in command",
+                failure.detail);
+        case StartStage::kOther:
+            break;
+    }
+    return fmt::format("starting {} failed: {}: {}", program, failure.detail, reason);
+}
+
+}  // namespace muster::runtime

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "kube/pod.h"
+#include "runtime/internal/container_env.h"
+#include "runtime/internal/init_protocol.h"
+#include "runtime/internal/program.h"
+#include "runtime/internal/volumes.h"
+
+namespace muster::runtime {
+
+/// What every container of this node is made with.
+struct ContainerSurroundings {
+    bool namespaces = false;
+    std::filesystem::path working_dir;
+    /// A path of the image -> a directory of this machine.
+    std::map<std::filesystem::path, std::filesystem::path> image_mounts;
+    /// Directories below /tmp that stay visible although /tmp is the pod's own: the caller's
+    /// working directory, home and programs.
+    std::vector<std::string> kept_below_tmp;
+};
+
+/// The pod's own files on the machine.
+struct PodDirectories {
+    std::filesystem::path hosts;     ///< file
+    std::filesystem::path hostname;  ///< file
+    std::filesystem::path tmp;
+    std::filesystem::path scratch;
+};
+
+/// Why this container can't run here whatever else there is; the message of its
+/// CreateContainerConfigError.
+Result<void> check_container(const kube::Container& container, bool init, bool namespaces,
+                             const kube::Pod& pod);
+
+/// Everything that the init needs to start the container, but its id.
+Result<ContainerStart> plan_container(const kube::Container& container, ContainerProcess process,
+                                      const ContainerSurroundings& surroundings,
+                                      const PodDirectories& directories,
+                                      const ReadyVolumes& volumes);
+
+/// The directories of `environment` (HOME, PATH) and `working_dir` that lie below /tmp.
+std::vector<std::string> find_kept_below_tmp(const std::vector<std::string>& environment,
+                                             const std::filesystem::path& working_dir);
+
+/// "containers[0].readinessProbe" and the like: fields that ask for something which this node does
+/// not do.
+std::vector<std::string> fields_without_effect(const kube::Pod& pod);
+
+/// The message of a StartError: what could not be started, and what to do.
+std::string describe_start_failure(const StartFailure& failure, const ContainerStart& start);
+
+}  // namespace muster::runtime

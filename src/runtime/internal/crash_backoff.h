@@ -1,0 +1,36 @@
+#pragma once
+
+#include "base/clock.h"
+
+namespace muster::runtime {
+
+/// When a container that ended may start again: the first time at once, then 10, 20, 40 ... 300 s
+/// after its end, forgotten when it ran for twice the longest wait (upstream: client-go
+/// util/flowcontrol/backoff.go as pkg/kubelet uses it). Pure.
+class CrashBackoff {
+  public:
+    static constexpr Duration kFirst = std::chrono::seconds(10);
+    static constexpr Duration kLongest = std::chrono::seconds(300);
+
+    /// The earliest start after an end at `finished`.
+    Instant ready_at(Instant finished) const {
+        return wait_ == Duration::zero() || expired(finished) ? finished : finished + wait_;
+    }
+    /// Notes a restart after an end at `finished`.
+    void restarted(Instant finished, Instant now) {
+        if (wait_ == Duration::zero() || expired(finished))
+            wait_ = kFirst;
+        else
+            wait_ = std::min(wait_ * 2, kLongest);
+        updated_ = now;
+    }
+    Duration wait() const { return wait_; }
+
+  private:
+    bool expired(Instant finished) const { return finished - updated_ > 2 * kLongest; }
+
+    Duration wait_{};
+    Instant updated_{};
+};
+
+}  // namespace muster::runtime

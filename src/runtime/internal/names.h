@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace muster::runtime {
+
+/// What the names of a pod or a service follow from.
+struct NamedPod {
+    std::string namespace_;
+    std::string name;
+    std::string hostname;   ///< spec.hostname, or empty
+    std::string subdomain;  ///< spec.subdomain, or empty
+    std::string owner_uid;  ///< of the controller, or empty
+    std::map<std::string, std::string> labels;
+    std::vector<std::pair<std::string, std::vector<std::string>>> host_aliases;
+
+    friend bool operator==(const NamedPod&, const NamedPod&) = default;
+};
+
+struct NamedService {
+    std::string namespace_;
+    std::string name;
+    std::string owner_uid;
+    std::map<std::string, std::string> selector;
+
+    friend bool operator==(const NamedService&, const NamedService&) = default;
+};
+
+/// Which address each pod has, and which names mean which address. A name gets its address as soon
+/// as a pod or a service of that name is seen, so that it resolves before the pod runs. Pure.
+class NameTable {
+  public:
+    /// Addresses are given out from `first` to `last` in turn, so that one is reused as late as can
+    /// be.
+    NameTable(std::uint32_t first, std::uint32_t last) : first_(first), last_(last), next_(first) {}
+
+    void put(NamedPod pod);
+    void put(NamedService service);
+    void remove_pod(const std::string& namespace_, const std::string& name);
+    void remove_service(const std::string& namespace_, const std::string& name);
+
+    std::optional<std::uint32_t> address(const std::string& namespace_,
+                                         const std::string& name) const;
+
+    /// Every name that the pod can use, with its addresses; its own names first. Names of other
+    /// namespaces and of other jobs are not among them.
+    struct Entry {
+        std::uint32_t address;
+        std::vector<std::string> names;
+
+        friend bool operator==(const Entry&, const Entry&) = default;
+    };
+    std::vector<Entry> seen_by(const std::string& namespace_, const std::string& pod) const;
+
+    /// The content of the pod's /etc/hosts.
+    std::string hosts_file(const std::string& namespace_, const std::string& pod) const;
+
+  private:
+    using Key = std::pair<std::string, std::string>;
+
+    void allocate(const Key& key);
+    void release(const Key& key);
+    std::vector<std::uint32_t> addresses_of(const NamedService& service) const;
+
+    std::uint32_t first_;
+    std::uint32_t last_;
+    std::uint32_t next_;
+    std::map<Key, NamedPod> pods_;
+    std::map<Key, NamedService> services_;
+    std::map<Key, std::uint32_t> addresses_;
+    std::set<std::uint32_t> taken_;
+};
+
+/// NAME, NAME.NS, NAME.NS.svc, NAME.NS.svc.cluster.local.
+std::vector<std::string> name_forms(const std::string& name, const std::string& namespace_);
+
+/// Replaces each host name in `value` that `addresses` knows. A name counts only as a whole:
+/// letters, digits, '-' and '.' around it make it another name.
+std::string replace_names(std::string_view value,
+                          const std::map<std::string, std::string, std::less<>>& addresses);
+
+}  // namespace muster::runtime

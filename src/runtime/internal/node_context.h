@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "kube/client.h"
+#include "kube/event_recorder.h"
+#include "kube/quantity.h"
+#include "runtime/internal/container_plan.h"
+#include "runtime/internal/hosts_files.h"
+#include "runtime/internal/names.h"
+#include "runtime/internal/sandbox.h"
+#include "runtime/node.h"
+
+namespace muster::runtime {
+
+/// What the pods of a node share. Outlives them.
+struct NodeContext {
+    asio::any_io_executor executor;
+    Clock& clock;
+    const NodeOptions& options;
+    kube::Client& client;
+    kube::EventRecorder& events;
+    SandboxHost& sandboxes;
+    NameTable& names;
+    HostsFiles& hosts;
+    ContainerSurroundings surroundings;
+    kube::Quantity cpu;
+    kube::Quantity memory;
+    std::string host_ip;
+};
+
+}  // namespace muster::runtime

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "base/clock.h"
+#include "kube/client.h"
+#include "kube/quantity.h"
+
+namespace muster::runtime {
+
+/// What pods may request of this machine together; 0 stands for what there is.
+std::map<std::string, kube::Quantity> node_capacity(double cpus, std::uint64_t memory_bytes);
+
+/// Creates the Node object, or takes over the one that is there.
+Task<Result<void>> register_node(kube::Client& client, std::string name,
+                                 std::map<std::string, kube::Quantity> capacity, WallTime now);
+
+}  // namespace muster::runtime

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "kube/pod.h"
+
+namespace muster::runtime {
+
+struct Termination {
+    int exit_code = 0;  ///< 128 + the signal for a killed process, as a kubelet reports it
+    std::string reason;
+    std::string message;
+    WallTime started_at;
+    WallTime finished_at;
+    std::string container_id;
+};
+
+/// What happened to one container so far.
+struct ContainerRecord {
+    enum class State { kWaiting, kRunning, kTerminated };
+
+    std::string name;
+    std::string image;
+    bool init = false;
+
+    State state = State::kWaiting;
+    std::string waiting_reason;
+    std::string waiting_message;
+    WallTime started_at;
+    std::optional<Termination> terminated;  ///< of this instance
+    std::optional<Termination> last;        ///< of the one before
+    int restarts = 0;
+    std::string container_id;
+};
+
+/// What happened to a pod so far: all that its status follows from.
+struct PodFacts {
+    std::vector<ContainerRecord> containers;  ///< init containers first, in the order of the spec
+    WallTime start_time;
+    std::string pod_ip;
+    std::string host_ip;
+    bool sandbox_ready = false;
+    bool ending = false;  ///< deleted: nothing will be restarted
+};
+
+/// The phase by the kubelet's rules (upstream: pkg/kubelet/kubelet_pods.go, getPhase).
+std::string pod_phase(const std::string& restart_policy, const PodFacts& facts);
+
+/// The whole status. Transition times are kept from `pod.status` where a condition is as it was;
+/// conditions of others are kept.
+kube::PodStatus make_pod_status(const kube::Pod& pod, const PodFacts& facts, WallTime now);
+
+/// Guaranteed, Burstable or BestEffort, by requests and limits.
+std::string qos_class(const kube::PodSpec& spec);
+
+}  // namespace muster::runtime

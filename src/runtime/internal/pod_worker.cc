@@ -1,0 +1,439 @@
+#include "runtime/internal/pod_worker.h"
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "base/log.h"
+#include "kube/codec.h"
+#include "runtime/internal/base64.h"
+
+namespace muster::runtime {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kMaxHostname = 63;
+constexpr std::size_t kKeptRuns = 2;  ///< the current one, and the one that `--previous` shows
+constexpr Duration kDeleteRetry = std::chrono::seconds(1);
+
+int exit_code(int wait_status) {
+    return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+kube::ObjectReference reference_to(const kube::Pod& pod) {
+    kube::ObjectReference reference;
+    reference.api_version = "v1";
+    reference.kind = "Pod";
+    reference.namespace_ = pod.metadata.namespace_;
+    reference.name = pod.metadata.name;
+    reference.uid = pod.metadata.uid;
+    return reference;
+}
+
+Result<KeyValues> decode_data(const std::map<std::string, std::string>& data,
+                              const std::string& what) {
+    KeyValues decoded;
+    for (const auto& [key, value] : data) {
+        auto bytes = decode_base64(value);
+        if (!bytes)
+            return Error(Code::kInvalid, fmt::format("key {} of {} is not base64", key, what));
+        decoded.emplace(key, *std::move(bytes));
+    }
+    return decoded;
+}
+
+}  // namespace
+
+PodWorker::PodWorker(NodeContext& node, std::shared_ptr<const kube::Pod> pod)
+    : node_(node),
+      pod_(std::move(pod)),
+      directory_(node.options.state_dir / "pods" /
+                 fmt::format("{}_{}_{}", pod_->metadata.namespace_, pod_->metadata.name,
+                             pod_->metadata.uid)),
+      tasks_(node.executor),
+      status_(node.client, node.clock, tasks_, *pod_, [this] { return current_status(); }),
+      machine_(*pod_,
+               format_address(
+                   node.names.address(pod_->metadata.namespace_, pod_->metadata.name).value_or(0)),
+               node.host_ip, now()),
+      runs_(machine_.facts().containers.size()),
+      sandbox_ended_(node.executor) {}
+
+PodWorker::~PodWorker() {
+    node_.hosts.remove(directory_ / "hosts");
+    std::error_code ignored;
+    fs::remove_all(directory_, ignored);
+}
+
+void PodWorker::start() {
+    const std::vector<std::string> fields = fields_without_effect(*pod_);
+    if (!fields.empty())
+        record(kube::EventType::kWarning, "NotEnforced",
+               fmt::format("muster does not act on these fields: {}", fmt::join(fields, ", ")));
+    perform(machine_.start(now()));
+    if (pod_->metadata.deleting()) update(pod_);
+}
+
+void PodWorker::update(std::shared_ptr<const kube::Pod> pod) {
+    pod_ = std::move(pod);
+    if (!pod_->metadata.deleting()) return;
+    const std::int64_t grace = pod_->metadata.deletion_grace_period_seconds.value_or(
+        pod_->spec.termination_grace_period_seconds.value_or(30));
+    perform(machine_.deletion_requested(std::chrono::seconds(grace), now()));
+}
+
+Task<void> PodWorker::stop() {
+    stopping_ = true;
+    if (sandbox_) sandbox_->kill();
+    while (sandbox_) co_await sandbox_ended_.wait();
+    co_await tasks_.stop();
+}
+
+const kube::Container& PodWorker::container(std::size_t index) const {
+    const auto& init = pod_->spec.init_containers;
+    return index < init.size() ? init[index] : pod_->spec.containers[index - init.size()];
+}
+
+kube::PodStatus PodWorker::current_status() const {
+    return make_pod_status(*pod_, machine_.facts(), node_.clock.wall_now());
+}
+
+void PodWorker::record(kube::EventType type, std::string reason, std::string message) {
+    node_.events.record(reference_to(*pod_), type, std::move(reason), std::move(message));
+}
+
+void PodWorker::perform(PodActions actions) {
+    for (PodAction& action : actions) perform_one(std::move(action));
+    status_.changed();
+    arm_timer();
+}
+
+void PodWorker::perform_one(PodAction action) {
+    switch (action.kind) {
+        case PodAction::Kind::kCreateSandbox:
+            tasks_.spawn("sandbox", create_sandbox());
+            return;
+        case PodAction::Kind::kStartContainer:
+            tasks_.spawn("container", start_container(action.container));
+            return;
+        case PodAction::Kind::kSignal:
+            if (!runs_[action.container].empty())
+                runs_[action.container].back()->signal(action.signal);
+            return;
+        case PodAction::Kind::kKillSandbox:
+            if (sandbox_) sandbox_->kill();
+            return;
+        case PodAction::Kind::kRecordEvent:
+            record(action.event_type, std::move(action.reason), std::move(action.message));
+            return;
+        case PodAction::Kind::kDeletePod:
+            tasks_.spawn("deletion", delete_pod());
+            return;
+    }
+}
+
+void PodWorker::arm_timer() {
+    const std::optional<Instant> at = machine_.wake_at();
+    if (!at || (timer_at_ && *timer_at_ <= *at)) return;
+    timer_at_ = at;
+    tasks_.spawn("timer", wake(*at));
+}
+
+Task<void> PodWorker::wake(Instant at) {
+    co_await node_.clock.sleep_until(at);
+    if (timer_at_ == at) timer_at_.reset();
+    perform(machine_.tick(now()));
+}
+
+Task<void> PodWorker::create_sandbox() {
+    auto prepared = co_await prepare_pod();
+    if (stopping_) co_return;
+    if (!prepared) {
+        const bool refused = prepared.error().code() == Code::kUnsupported ||
+                             prepared.error().code() == Code::kInvalid;
+        perform(machine_.sandbox_failed(refused ? "Failed" : "FailedMount",
+                                        prepared.error().message(), now()));
+        co_return;
+    }
+    SandboxSpec spec;
+    spec.title = pod_->metadata.namespace_ + "/" + pod_->metadata.name;
+    spec.hostname = hostname();
+    spec.address = node_.names.address(pod_->metadata.namespace_, pod_->metadata.name).value_or(0);
+    spec.mounts = volumes_.pod_mounts;
+    auto sandbox = PodSandbox::start(node_.executor, node_.sandboxes, spec);
+    if (!sandbox) {
+        perform(machine_.sandbox_failed(
+            "FailedCreatePodSandBox", "Failed to create pod sandbox: " + sandbox.error().message(),
+            now()));
+        co_return;
+    }
+    sandbox_ = *std::move(sandbox);
+    setup_error_.clear();
+    tasks_.spawn("reports", read_reports());
+}
+
+std::string PodWorker::hostname() const {
+    std::string name = pod_->spec.hostname.empty() ? pod_->metadata.name : pod_->spec.hostname;
+    name.resize(std::min(name.size(), kMaxHostname));
+    while (name.ends_with('-') || name.ends_with('.')) name.pop_back();
+    return name;
+}
+
+PodDirectories PodWorker::directories(std::size_t index) const {
+    const fs::path own = directory_ / "containers" / container(index).name;
+    return {.hosts = directory_ / "hosts",
+            .hostname = directory_ / "hostname",
+            .tmp = own / "tmp",
+            .scratch = own / "scratch"};
+}
+
+Result<void> PodWorker::make_directories() {
+    std::error_code error;
+    fs::remove_all(directory_ / "volumes", error);
+    fs::create_directories(directory_ / "volumes", error);
+    for (std::size_t i = 0; i < runs_.size() && !error; ++i) {
+        const PodDirectories own = directories(i);
+        fs::create_directories(own.tmp, error);
+        if (!error) fs::create_directories(own.scratch, error);
+        if (!error) fs::create_directories(directory_ / "logs" / container(i).name, error);
+        ::chmod(own.tmp.c_str(), 01777);
+    }
+    if (error)
+        return system_error("making the directories of a pod in " + directory_.string(),
+                            error.value());
+    std::ofstream(directory_ / "hostname") << hostname() << '\n';
+    return node_.hosts.add(pod_->metadata.namespace_, pod_->metadata.name, directory_ / "hosts");
+}
+
+Task<Result<void>> PodWorker::prepare_pod() {
+    const bool namespaces = node_.surroundings.namespaces;
+    for (std::size_t i = 0; i < runs_.size(); ++i)
+        CO_TRY_VOID(
+            check_container(container(i), machine_.facts().containers[i].init, namespaces, *pod_));
+    auto fetched = co_await fetch(references_of_volumes(*pod_));
+    if (!fetched) co_return fetched.error();
+    CO_TRY_VOID(make_directories());
+    CO_TRY(volumes_,
+           prepare_volumes(*pod_, directory_ / "volumes", config_maps_, secrets_, namespaces));
+    co_return Result<void>{};
+}
+
+Task<Result<void>> PodWorker::fetch(References references) {
+    const std::string ns = pod_->metadata.namespace_;
+    for (const std::string& name : references.config_maps) {
+        config_maps_.erase(name);
+        auto got = co_await node_.client.get(kube::types::kConfigMaps, ns, name);
+        if (!got && got.error().code() == Code::kNotFound) continue;
+        if (!got) co_return got.error();
+        CO_TRY(auto object, kube::decode<kube::ConfigMap>(**got));
+        CO_TRY(KeyValues data, decode_data(object.binary_data, "ConfigMap " + name));
+        data.insert(object.data.begin(), object.data.end());
+        config_maps_.insert_or_assign(name, std::move(data));
+    }
+    for (const std::string& name : references.secrets) {
+        secrets_.erase(name);
+        auto got = co_await node_.client.get(kube::types::kSecrets, ns, name);
+        if (!got && got.error().code() == Code::kNotFound) continue;
+        if (!got) co_return got.error();
+        CO_TRY(auto object, kube::decode<kube::Secret>(**got));
+        CO_TRY(KeyValues data, decode_data(object.data, "Secret " + name));
+        secrets_.insert_or_assign(name, std::move(data));
+    }
+    co_return Result<void>{};
+}
+
+Task<void> PodWorker::read_reports() {
+    for (;;) {
+        auto report = co_await sandbox_->next_report();
+        if (!report) {
+            log::error("a pod's init can't be understood; the pod is ended",
+                       {{"pod", pod_->metadata.name}, {"error", report.error().message()}});
+            sandbox_->kill();
+            continue;
+        }
+        if (!*report) break;
+        handle(**std::move(report));
+    }
+    sandbox_ended();
+}
+
+void PodWorker::sandbox_ended() {
+    sandbox_.reset();
+    sandbox_ended_.notify_all();
+    for (auto& runs : runs_)
+        for (auto& run : runs) run->finish();
+    if (stopping_) return;
+    if (setup_error_.empty())
+        perform(machine_.sandbox_gone(now()));
+    else
+        perform(machine_.sandbox_failed("FailedCreatePodSandBox",
+                                        "Failed to create pod sandbox: " + setup_error_, now()));
+}
+
+ContainerRun* PodWorker::find_run(std::uint32_t id, std::size_t& index) {
+    for (index = 0; index < runs_.size(); ++index)
+        for (auto& run : runs_[index])
+            if (run->id() == id) return run.get();
+    return nullptr;
+}
+
+void PodWorker::handle(Report report) {
+    if (report.kind == Report::Kind::kReady) return perform(machine_.sandbox_ready(now()));
+    if (report.kind == Report::Kind::kSetupFailed) {
+        setup_error_ = report.text;
+        return;
+    }
+    std::size_t index = 0;
+    ContainerRun* run = find_run(report.id, index);
+    if (run == nullptr) return;
+    switch (report.kind) {
+        case Report::Kind::kStarted:
+            run->started(std::move(report.pidfd));
+            perform(machine_.container_started(
+                index, fmt::format("muster://{}-{}", pod_->metadata.uid, report.id), now()));
+            return;
+        case Report::Kind::kStartFailed: {
+            run->finish();
+            const StartFailure failure{report.stage, report.value, report.text};
+            perform(
+                machine_.start_failed(index, describe_start_failure(failure, run->start()), now()));
+            return;
+        }
+        case Report::Kind::kExited:
+            run->finish();
+            perform(machine_.container_exited(index, exit_code(report.value), now()));
+            return;
+        case Report::Kind::kReady:
+        case Report::Kind::kSetupFailed:
+            return;
+    }
+}
+
+Task<void> PodWorker::start_container(std::size_t index) {
+    const PodSandbox* sandbox = sandbox_.get();
+    auto fetched = co_await fetch(references_of(container(index)));
+    // The sandbox may have gone meanwhile, and the machine knows.
+    if (stopping_ || sandbox == nullptr || sandbox_.get() != sandbox) co_return;
+    auto plan_made = fetched ? plan(index) : Result<ContainerStart>(fetched.error());
+    if (!plan_made)
+        co_return perform(machine_.config_failed(index, plan_made.error().message(), now()));
+    warn_about_tmp(*plan_made);
+    auto& runs = runs_[index];
+    const std::string& name = container(index).name;
+    auto made =
+        ContainerRun::create(node_.executor, node_.clock, *std::move(plan_made),
+                             directory_ / "logs" / name /
+                                 fmt::format("{}.log", machine_.facts().containers[index].restarts +
+                                                           (runs.empty() ? 0 : 1)));
+    if (!made) co_return perform(machine_.config_failed(index, made.error().message(), now()));
+    auto launched = (*made)->launch(*sandbox_, tasks_);
+    if (!launched)
+        co_return perform(machine_.config_failed(index, launched.error().message(), now()));
+    runs.push_back(*std::move(made));
+    while (runs.size() > kKeptRuns) {
+        runs.front()->discard();
+        runs.erase(runs.begin());
+    }
+}
+
+Result<ContainerStart> PodWorker::plan(std::size_t index) {
+    EnvironmentInput input{.pod = *pod_,
+                           .config_maps = config_maps_,
+                           .secrets = secrets_,
+                           .base = node_.options.environment,
+                           .hostname = hostname(),
+                           .pod_ip = machine_.facts().pod_ip,
+                           .host_ip = machine_.facts().host_ip,
+                           .node_name = node_.options.name,
+                           .node_cpu = node_.cpu,
+                           .node_memory = node_.memory,
+                           .addresses = {}};
+    if (!node_.surroundings.namespaces)
+        for (const NameTable::Entry& entry :
+             node_.names.seen_by(pod_->metadata.namespace_, pod_->metadata.name))
+            for (const std::string& name : entry.names)
+                input.addresses.emplace(name, format_address(entry.address));
+    TRY(ContainerProcess process, make_process(container(index), input));
+    TRY(ContainerStart start, plan_container(container(index), std::move(process),
+                                             node_.surroundings, directories(index), volumes_));
+    start.id = ++last_run_id_;
+    return start;
+}
+
+void PodWorker::warn_about_tmp(const ContainerStart& start) {
+    const bool own_tmp =
+        std::ranges::any_of(start.mounts, [](const MountSpec& m) { return m.target == "/tmp"; });
+    if (!own_tmp || warned_about_tmp_) return;
+    for (const std::string& word : start.argv) {
+        std::error_code ignored;
+        if (!word.starts_with("/tmp/") || !fs::exists(word, ignored)) continue;
+        if (std::ranges::any_of(start.mounts, [&](const MountSpec& m) {
+                return m.target.size() > 4 && word.starts_with(m.target);
+            }))
+            continue;
+        warned_about_tmp_ = true;
+        record(kube::EventType::kWarning, "PrivateTmp",
+               fmt::format("{} is on this machine, but the pod has a /tmp of its own and does not "
+                           "see it: move it elsewhere, or mount its directory (--mount)",
+                           word));
+        return;
+    }
+}
+
+Task<void> PodWorker::delete_pod() {
+    co_await status_.flush();
+    for (;;) {
+        kube::DeleteOptions options;
+        options.grace_period_seconds = 0;
+        options.precondition_uid = pod_->metadata.uid;
+        auto removed = co_await node_.client.remove(kube::types::kPods, pod_->metadata.namespace_,
+                                                    pod_->metadata.name, std::move(options));
+        if (removed || removed.error().code() == Code::kNotFound ||
+            removed.error().code() == Code::kConflict)
+            co_return;
+        log::warning("removing a pod's object failed; it is tried again",
+                     {{"pod", pod_->metadata.name}, {"error", removed.error().message()}});
+        co_await node_.clock.sleep_for(kDeleteRetry);
+    }
+}
+
+Result<std::unique_ptr<kube::TextStream>> PodWorker::logs(const kube::LogOptions& options) {
+    const auto& records = machine_.facts().containers;
+    const std::string& pod_name = pod_->metadata.name;
+    std::string name = options.container;
+    if (name.empty()) {
+        if (pod_->spec.containers.size() > 1) {
+            std::vector<std::string> names;
+            for (const kube::Container& each : pod_->spec.containers) names.push_back(each.name);
+            return Error(Code::kBadRequest,
+                         fmt::format("a container name must be specified for pod {}, choose one "
+                                     "of: [{}]",
+                                     pod_name, fmt::join(names, " ")));
+        }
+        name = pod_->spec.containers.front().name;
+    }
+    auto record = std::ranges::find(records, name, &ContainerRecord::name);
+    if (record == records.end())
+        return Error(Code::kBadRequest,
+                     fmt::format("container {} is not valid for pod {}", name, pod_name));
+    const auto& runs = runs_[static_cast<std::size_t>(record - records.begin())];
+    if (options.previous) {
+        if (runs.size() < 2 || record->restarts == 0)
+            return Error(Code::kBadRequest,
+                         fmt::format("previous terminated container \"{}\" in pod \"{}\" not found",
+                                     name, pod_name));
+        return open_log(runs[runs.size() - 2]->log(), options, node_.clock.wall_now());
+    }
+    const bool never_ran = record->state == ContainerRecord::State::kWaiting && !record->last;
+    if (runs.empty() || never_ran)
+        return Error(Code::kBadRequest,
+                     fmt::format("container \"{}\" in pod \"{}\" is waiting to start: {}", name,
+                                 pod_name, record->waiting_reason));
+    return open_log(runs.back()->log(), options, node_.clock.wall_now());
+}
+
+}  // namespace muster::runtime

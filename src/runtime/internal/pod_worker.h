@@ -1,0 +1,83 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/task_group.h"
+#include "kube/pod.h"
+#include "runtime/internal/container_run.h"
+#include "runtime/internal/node_context.h"
+#include "runtime/internal/pod_machine.h"
+#include "runtime/internal/status_writer.h"
+
+namespace muster::runtime {
+
+/// Carries out one pod's life: feeds the machine with what happens and does what it answers. Owns
+/// the pod's sandbox, its files below the node's state directory, and its logs, until it is
+/// destroyed; stop() first. Thread: the loop.
+class PodWorker {
+  public:
+    PodWorker(NodeContext& node, std::shared_ptr<const kube::Pod> pod);
+    ~PodWorker();
+
+    void start();
+    /// The object changed (same uid).
+    void update(std::shared_ptr<const kube::Pod> pod);
+    /// Kills what is left, at once, and waits until it is gone.
+    Task<void> stop();
+
+    const kube::Pod& pod() const { return *pod_; }
+
+    /// The log of one container, with the API's errors.
+    Result<std::unique_ptr<kube::TextStream>> logs(const kube::LogOptions& options);
+
+  private:
+    PodMachine::Now now() const { return {node_.clock.now(), node_.clock.wall_now()}; }
+    const kube::Container& container(std::size_t index) const;
+
+    void perform(PodActions actions);
+    void perform_one(PodAction action);
+    void record(kube::EventType type, std::string reason, std::string message);
+    void arm_timer();
+    Task<void> wake(Instant at);
+
+    Task<void> create_sandbox();
+    Task<Result<void>> prepare_pod();
+    Result<void> make_directories();
+    Task<Result<void>> fetch(References references);
+    Task<void> read_reports();
+    void handle(Report report);
+    void sandbox_ended();
+    ContainerRun* find_run(std::uint32_t id, std::size_t& index);
+
+    Task<void> start_container(std::size_t index);
+    Result<ContainerStart> plan(std::size_t index);
+    PodDirectories directories(std::size_t index) const;
+    std::string hostname() const;
+    void warn_about_tmp(const ContainerStart& start);
+    Task<void> delete_pod();
+    kube::PodStatus current_status() const;
+
+    NodeContext& node_;
+    std::shared_ptr<const kube::Pod> pod_;
+    std::filesystem::path directory_;
+    TaskGroup tasks_;
+    StatusWriter status_;
+    PodMachine machine_;
+    KeyValueObjects config_maps_;
+    KeyValueObjects secrets_;
+    ReadyVolumes volumes_;
+    std::unique_ptr<PodSandbox> sandbox_;
+    std::vector<std::vector<std::unique_ptr<ContainerRun>>> runs_;  ///< by container, oldest first
+    std::uint32_t last_run_id_ = 0;
+    std::optional<Instant> timer_at_;
+    Signal sandbox_ended_;
+    std::string setup_error_;
+    bool stopping_ = false;
+    bool warned_about_tmp_ = false;
+};
+
+}  // namespace muster::runtime
