@@ -51,6 +51,24 @@ INSTANTIATE_TEST_SUITE_P(Upstream, TestDeletePodsAndServices,
                                                      "demo-worker-1", "demo-worker-2"}}),
                          [](const auto& info) { return info.param.name; });
 
+TEST(Planner, AnUnknownCleanPodPolicyMeansAll) {
+    jobs::Job job = make_job({});
+    const Dependents ended = make_dependents({{.type = "Master", .phase = PodPhase::kSucceeded}});
+    const jobs::JobStatus finished = status_after(job, ended);
+    job.run_policy.clean_pod_policy = "Everything";
+    EXPECT_THAT(plan(job, finished, ended, kNow).delete_pods, SizeIs(1));
+}
+
+TEST(Planner, WhatIsGoingIsNotDeletedAgain) {
+    const jobs::Job job = make_job({.clean = "All"});
+    Dependents ended = make_dependents({{.type = "Master", .phase = PodPhase::kSucceeded}});
+    const jobs::JobStatus finished = status_after(job, ended);
+    const Plan first = plan(job, finished, ended, kNow);
+    for (const auto& deletions : {first.delete_pods, first.delete_services})
+        for (const Deletion& deletion : deletions) ended.being_deleted.insert(deletion.uid);
+    EXPECT_TRUE(plan(job, finished, ended, kNow).empty());
+}
+
 TEST(Planner, AnUnfinishedJobIsNotCleanedUp) {
     const jobs::Job job = make_job({.clean = "All"});
     const Dependents dependents = make_dependents(kAllRunning);

@@ -173,5 +173,33 @@ TEST(Planner, AJobWithoutMasterEndsWithAllItsWorkers) {
     EXPECT_THAT(summary(status), ElementsAre("Created", "Running=False", "Succeeded"));
 }
 
+// What kinds may differ in, with a kind made up for it.
+TEST(Planner, AKindWithoutServicesGetsNone) {
+    jobs::JobKind kind = pytorch();
+    kind.services = false;
+    jobs::Job job = make_job({});
+    job.kind = &kind;
+    Plan first = plan(job, {}, {}, kNow);
+    EXPECT_THAT(first.create_pods, SizeIs(3));
+    EXPECT_THAT(first.create_services, IsEmpty());
+}
+
+TEST(Planner, AKindMayEndWithItsFirstReplica) {
+    jobs::JobKind kind = pytorch();
+    kind.verdict = [](const jobs::Job&, const jobs::CountsByType& counts) {
+        return jobs::Verdict{counts.at("Worker").first_succeeded ? jobs::Outcome::kSucceeded
+                                                                 : jobs::Outcome::kPending,
+                             "done"};
+    };
+    jobs::Job job = make_job({.masters = -1});
+    job.kind = &kind;
+    const auto ends_with = [&](int index) {
+        return status_after(job, make_dependents({{.index = index, .phase = PodPhase::kSucceeded}}))
+            .is("Succeeded");
+    };
+    EXPECT_FALSE(ends_with(1));
+    EXPECT_TRUE(ends_with(0));
+}
+
 }  // namespace
 }  // namespace muster::operators

@@ -75,6 +75,10 @@ TEST(Records, APodThatIsNoReplicaIsNotKept) {
     json::value orphan = pod_object();
     orphan.at("metadata").as_object().erase("ownerReferences");
     EXPECT_FALSE(project_pod(orphan).has_value());
+
+    json::value adopted = pod_object();
+    adopted.at("metadata").at("ownerReferences").at(1).as_object()["kind"] = "ReplicaSet";
+    EXPECT_FALSE(project_pod(adopted).has_value());
 }
 
 TEST(Records, PhasesAndDeletion) {
@@ -104,6 +108,10 @@ TEST(Records, TheExitCodeIsTheDefaultContainers) {
     EXPECT_EQ(pod.final_exit_code, 137);
     EXPECT_EQ(pod.exit_code, 137);
     EXPECT_EQ(pod.exits, 1);
+    status_of(object)["containerStatuses"] = json::parse(R"([
+        {"name": "pytorch", "state": {"running": {}}, "restartCount": 0},
+        {"name": "sidecar", "state": {"terminated": {"exitCode": 1}}, "restartCount": 7}])");
+    EXPECT_EQ(project(object).exits, 0);
 }
 
 TEST(Records, ARestartedContainerHasNoFinalExitCode) {
@@ -181,6 +189,17 @@ INSTANTIATE_TEST_SUITE_P(
                        {"terminated": {"reason": "Error", "exitCode": 2, "message": "oh"}}}]})",
                    "Error",
                    "Error pod demo-worker-3 container pytorch exitCode: 2 terminated message: oh"},
+        TroubleRow{"TerminatedWell",
+                   R"({"phase": "Running", "containerStatuses": [{"name": "pytorch", "state":
+                       {"terminated": {"reason": "Completed", "exitCode": 0}}}]})",
+                   "", ""},
+        TroubleRow{"TheNewestConditionCounts",
+                   R"({"phase": "Pending", "conditions": [
+                       {"type": "Ready", "status": "False", "reason": "New", "message": "new",
+                        "lastTransitionTime": "2026-01-02T00:00:00Z"},
+                       {"type": "PodScheduled", "status": "False", "reason": "Old",
+                        "message": "old", "lastTransitionTime": "2026-01-01T00:00:00Z"}]})",
+                   "New", "Error pod demo-worker-3 condition message: new"},
         TroubleRow{"InitContainer",
                    R"({"phase": "Pending", "initContainerStatuses": [{"name": "init", "state":
                        {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}}}]})",
