@@ -19,6 +19,11 @@ Error unknown_replica(const Job& job, const ReplicaId& replica) {
                              job.metadata.name, replica.type));
 }
 
+bool is_numbered(const Job& job, const ReplicaId& replica) {
+    const ReplicaType* type = job.kind->replica_type(replica.type);
+    return type == nullptr || type->numbered;
+}
+
 kube::ObjectMeta dependent_metadata(const Job& job, const ReplicaId& replica) {
     kube::ObjectMeta metadata;
     metadata.name = replica_name(job, replica);
@@ -67,10 +72,12 @@ std::vector<kube::ServicePort> service_ports(const std::vector<kube::ContainerPo
 }  // namespace
 
 std::string replica_name(const Job& job, const ReplicaId& replica) {
-    const ReplicaType* type = job.kind->replica_type(replica.type);
-    const std::string lower = lower_case(replica.type);
-    if (type != nullptr && !type->numbered) return fmt::format("{}-{}", job.metadata.name, lower);
-    return fmt::format("{}-{}-{}", job.metadata.name, lower, replica.index);
+    if (job.kind->own_replica_name) {
+        std::string name = job.kind->own_replica_name(job.metadata.name, replica);
+        if (!name.empty()) return name;
+    }
+    std::string name = fmt::format("{}-{}", job.metadata.name, lower_case(replica.type));
+    return is_numbered(job, replica) ? fmt::format("{}-{}", name, replica.index) : name;
 }
 
 std::map<std::string, std::string> job_labels(const Job& job) {
@@ -82,7 +89,8 @@ std::map<std::string, std::string> replica_labels(const Job& job, const ReplicaI
                                                   bool with_role) {
     std::map<std::string, std::string> all = job_labels(job);
     all[std::string(labels::kReplicaType)] = lower_case(replica.type);
-    all[std::string(labels::kReplicaIndex)] = std::to_string(replica.index);
+    if (is_numbered(job, replica))
+        all[std::string(labels::kReplicaIndex)] = std::to_string(replica.index);
     if (with_role && job.kind->has_master_role && job.kind->has_master_role(job, replica))
         all[std::string(labels::kJobRole)] = "master";
     return all;

@@ -48,8 +48,9 @@ Job JobKind::decode(const json::value& object, std::vector<Cause>& problems) con
     };
     if (const json::value* metadata = field("metadata"))
         kube::decode_into(*metadata, job.metadata, "metadata", problems);
+    static const json::value kNoSpec = json::object();
     const json::value* spec = field("spec");
-    decode_spec(spec == nullptr ? json::object() : *spec, job, problems);
+    decode_spec(spec == nullptr ? kNoSpec : *spec, job, problems);
     std::vector<Cause> ignored;
     if (const json::value* status = field("status"))
         kube::decode_into(*status, job.status, "status", ignored);

@@ -23,7 +23,8 @@ struct ReplicaType {
     /// The only number that makes sense, as for a master; unset: any.
     std::optional<std::int32_t> only_replicas = std::nullopt;
     bool required = false;  ///< a job without this type is refused
-    /// False for the type whose only pod has no index in its name ("demo-launcher").
+    /// False for the type whose only pod has an index neither in its name ("demo-launcher") nor in
+    /// its labels.
     bool numbered = true;
 
     std::string lower() const;
@@ -97,6 +98,9 @@ class JobKind {
     std::function<Result<std::vector<kube::EnvVar>>(const Job&, const ReplicaId&)> environment;
     /// True for the pods that carry job-role=master.
     std::function<bool(const Job&, const ReplicaId&)> has_master_role;
+    /// The name of a replica's pod and service where it is not `<job>-<type>-<index>`; "" where it
+    /// is.
+    std::function<std::string(std::string_view job_name, const ReplicaId&)> own_replica_name;
     /// Last word on a pod that is complete otherwise: volumes, commands, init containers.
     std::function<void(const Job&, const ReplicaId&, kube::Pod&)> finish_pod;
     std::function<Verdict(const Job&, const CountsByType&)> verdict;
@@ -149,7 +153,8 @@ Review review(const JobKind& kind, const json::value& object);
 /// A review without warnings: the defaulted job, or kInvalid with all causes.
 Result<Job> load(const JobKind& kind, const json::value& object);
 
-/// `<job>-<type>-<index>`, the name of a replica's pod and service.
+/// The name of a replica's pod and service: `<job>-<type>-<index>`, or as the kind has it. Needs
+/// the job's kind and name only.
 std::string replica_name(const Job& job, const ReplicaId& replica);
 /// The labels of a replica's pod (with the role) or service (without).
 std::map<std::string, std::string> replica_labels(const Job& job, const ReplicaId& replica,

@@ -30,7 +30,7 @@ struct OrchestraJobSpec {
 BOOST_DESCRIBE_STRUCT(OrchestraJobSpec, (), (run_policy, players, score))
 
 FieldNotes field_notes(const OrchestraJobSpec*) {
-    return {{.member = "players", .text = "Who plays.", .required = true},
+    return {{.member = "players", .text = "Who plays.", .required = true, .numbered = false},
             {.member = "score", .text = "What is played."}};
 }
 
@@ -65,6 +65,10 @@ JobKind orchestrajob(std::string version = "v1") {
             {.name = "SEAT",
              .value = fmt::format("{}/{}", replica.type, replica.index),
              .value_from = {}}};
+    };
+    kind.own_replica_name = [](std::string_view job, const ReplicaId& replica) {
+        return replica.type == "Conductor" ? std::string()
+                                           : fmt::format("{}-seat-{}", job, replica.index + 1);
     };
     kind.finish_pod = [](const Job&, const ReplicaId& replica, kube::Pod& pod) {
         if (replica.type == "Violin" && pod.spec.containers[0].command.empty())
@@ -127,9 +131,10 @@ TEST(MadeUpKind, GivesPods) {
     EXPECT_EQ(conductor.metadata.labels.at("training.kubeflow.org/operator-name"),
               "orchestrajob-controller");
     EXPECT_FALSE(conductor.metadata.labels.contains("training.kubeflow.org/job-role"));
+    EXPECT_FALSE(conductor.metadata.labels.contains("training.kubeflow.org/replica-index"));
 
     const kube::Pod violin = build_pod(job, {"Violin", 3}).value();
-    EXPECT_EQ(violin.metadata.name, "ninth-violin-3");
+    EXPECT_EQ(violin.metadata.name, "ninth-seat-4");
     EXPECT_THAT(violin.spec.containers[0].command, ElementsAre("tune", "--wait"));
     EXPECT_THAT(
         violin.spec.containers[0].env,

@@ -27,16 +27,19 @@ void check_choice(Causes& causes, const std::string& field, const std::string& v
                                          did_you_mean(value, allowed), one_of(allowed))));
 }
 
-/// The longest name that a pod or service of this job will have; "" without replicas.
-std::string longest_name(const Job& job) {
+/// The longest name that a pod or service of this job would have under `name`; "" without replicas.
+std::string longest_name(const Job& job, const std::string& name) {
+    Job named;
+    named.kind = job.kind;
+    named.metadata.name = name;
     std::string longest;
     for (const auto& [type, spec] : job.replicas) {
         const ReplicaType* known = job.kind->replica_type(type);
         if (known == nullptr) continue;
         const std::int32_t replicas = spec.replicas.value_or(known->default_replicas);
         const std::int32_t last = std::clamp(replicas, 1, kMaxReplicas) - 1;
-        std::string name = replica_name(job, {type, last});
-        if (name.size() > longest.size()) longest = std::move(name);
+        std::string candidate = replica_name(named, {type, last});
+        if (candidate.size() > longest.size()) longest = std::move(candidate);
     }
     return longest;
 }
@@ -59,11 +62,7 @@ void check_name(const Job& job, Causes& causes) {
                         generated ? job.metadata.generate_name : name,
                         better.empty() ? "" : fmt::format("; \"{}\" would do", better))));
     }
-    Job named;
-    named.kind = job.kind;
-    named.metadata.name = name;
-    named.replicas = job.replicas;
-    const std::string longest = longest_name(named);
+    const std::string longest = longest_name(job, name);
     const std::size_t length = std::max(longest.size(), name.size());
     if (length <= kLabelLength) return;
     causes.push_back(invalid(
