@@ -30,7 +30,7 @@ struct OrchestraJobSpec {
 BOOST_DESCRIBE_STRUCT(OrchestraJobSpec, (), (run_policy, players, score))
 
 FieldNotes field_notes(const OrchestraJobSpec*) {
-    return {{.member = "players", .text = "Who plays.", .required = true, .numbered = false},
+    return {{.member = "players", .text = "Who plays.", .required = true},
             {.member = "score", .text = "What is played."}};
 }
 
