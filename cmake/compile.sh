@@ -22,7 +22,7 @@ case " $* " in
     done
     # The generated cmake_pch.hxx only names the real header by its absolute path.
     {
-        echo "$@" | sed "s|$source_dir||g"
+        echo "$@" | sed "s|$PWD||g; s|$source_dir||g"
         "$1" --version
         sed -e '1d' -e 's/\\$//' "$depfile" | tr -s ' ' '\n' | grep -v -e '^$' -e 'cmake_pch\.hxx' | xargs cat
     } | sha256sum >"$output.sum"
