@@ -31,8 +31,9 @@ struct StoredObject {
     kube::ObjectPtr object;
 };
 
-/// A committed change, in revision order. `object` null: deleted; `previous` is then the last
-/// state.
+/// A committed change, in revision order. `object` null: deleted, and `previous` is the final
+/// state, with the revision of the deletion. Otherwise `previous` is the state before, null for a
+/// new object.
 struct StoreChange {
     StoreKey key;
     Revision revision = 0;
@@ -41,7 +42,9 @@ struct StoreChange {
 };
 
 /// What the embedded API keeps its objects in. A write is one compare-and-set; what it returns is
-/// committed. Thread: the server's loop (an implementation may work elsewhere and come back).
+/// committed and has been observed, and so has whatever it lost a conflict to: the server reads
+/// from what it observed. Thread: the server's loop (an implementation may work elsewhere and come
+/// back).
 class Store {
   public:
     virtual ~Store() = default;

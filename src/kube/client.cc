@@ -161,10 +161,15 @@ Task<Result<ListResult>> Client::list(ResourceType type, ListOptions options) {
     put(list.query, "resourceVersion", std::move(options.resource_version));
     put(list.query, "continue", std::move(options.continue_));
     if (options.limit > 0) put(list.query, "limit", std::to_string(options.limit));
+    list.items_apart = true;
     Result<Response> result = co_await transport_.call(std::move(list));
+    std::vector<ObjectPtr> apart;
+    if (result) apart = std::move(result->items);
     Result<ObjectPtr> body = object_of(std::move(result));
     if (!body) co_return std::move(body.error());
-    co_return list_of(*body, type);
+    Result<ListResult> listed = list_of(*body, type);
+    if (listed && !apart.empty()) listed->items = std::move(apart);
+    co_return listed;
 }
 
 Task<Result<std::unique_ptr<WatchStream>>> Client::watch(ResourceType type, WatchOptions options) {

@@ -24,6 +24,9 @@ struct Request {
     std::vector<std::pair<std::string, std::string>> query;
     ContentType content_type = ContentType::kJson;
     ObjectPtr body;  ///< null for none
+    /// Of a list: the caller takes the items from Response::items, if they are there. An in-process
+    /// server then shares them instead of copying each into the body.
+    bool items_apart = false;
     std::string user_agent = "muster";
 
     /// The first value of a query parameter, or "".
@@ -33,6 +36,7 @@ struct Request {
 struct Response {
     int status = 200;  ///< HTTP status
     ObjectPtr body;    ///< for failures a kind: Status object
+    std::vector<ObjectPtr> items;  ///< of a list that has no `items` in its body
     std::vector<std::string> warnings;
 };
 

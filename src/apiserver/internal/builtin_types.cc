@@ -48,6 +48,7 @@ DefPtr namespaces() {
     def.name_rule = NameRule::kDnsLabel;
     def.has_status = true;
     def.other_subresources = {"finalize"};
+    def.has_spec_finalizers = true;
     def.returns_deleted = true;
     def.strict_field_labels = true;
     def.selectable_fields = {"status.phase"};

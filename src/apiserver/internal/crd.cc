@@ -112,6 +112,22 @@ void note_stored_version(json::object& next, const json::object&) {
         stored.get_array().push_back(version);
 }
 
+/// The definition stays until its instances are gone.
+void begin_cleanup(json::object& crd, WallTime now) {
+    json::object& meta = ensure_object(crd, "metadata");
+    if (!has_finalizer(crd, kCrdCleanupFinalizer)) {
+        json::value& finalizers = meta["finalizers"];
+        if (!finalizers.is_array()) finalizers.emplace_array();
+        finalizers.get_array().emplace_back(kCrdCleanupFinalizer);
+    }
+    json::value& conditions = ensure_object(crd, "status")["conditions"];
+    if (!conditions.is_array()) conditions.emplace_array();
+    conditions.get_array().push_back(condition("Terminating", "InstanceDeletionPending",
+                                               "CustomResourceDefinition marked for deletion; "
+                                               "CustomResource deletion will begin soon",
+                                               now));
+}
+
 void check_names(const json::object& crd, Causes& causes) {
     const json::object& spec = spec_of(crd);
     const json::object& names = names_of(crd);
@@ -214,6 +230,7 @@ KindRules crd_rules() {
     return {.apply_defaults = set_crd_defaults,
             .prepare_create = establish,
             .prepare_update = note_stored_version,
+            .prepare_delete = begin_cleanup,
             .validate = validate_crd,
             .validate_update = validate_crd_update};
 }

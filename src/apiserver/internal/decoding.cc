@@ -37,8 +37,8 @@ Answer<void> check_type(const ResourceDef& def, json::object& object) {
     return {};
 }
 
-/// What a real server fails to decode (types, formats of times and quantities) is a 400; the rest
-/// is left to validation.
+/// What a real server fails to decode (types, formats of times and quantities) is a 400. Fields
+/// that are missing are left to validation; which items may not be equal is for each kind's rules.
 Answer<std::vector<Cause>> check_structure(const ResourceDef& def, const json::value& object) {
     std::vector<Cause> causes = kube::validate(*def.schema, object);
     std::string wrong;
@@ -48,6 +48,7 @@ Answer<std::vector<Cause>> check_structure(const ResourceDef& def, const json::v
         if (!wrong.empty()) wrong += ", ";
         wrong += describe(cause);
     }
+    std::erase_if(causes, [](const Cause& cause) { return cause.reason != "FieldValueRequired"; });
     if (wrong.empty()) return causes;
     return bad_request(mishandled(def, object.get_object(), wrong));
 }

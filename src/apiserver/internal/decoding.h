@@ -13,7 +13,7 @@ namespace muster::apiserver {
 struct DecodedObject {
     json::value object;  ///< an object with apiVersion, kind and a metadata object
     std::vector<std::string> warnings;
-    /// Required fields and uniqueness of a built-in kind, for validation to report.
+    /// Missing fields of a built-in kind, for validation to report.
     std::vector<Cause> causes;
 };
 

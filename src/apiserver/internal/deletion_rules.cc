@@ -107,8 +107,7 @@ Answer<NextState> decide_delete(const ResourceDef& def, const json::value& curre
     const std::int64_t grace = grace_of(def, stored, query);
     // With nothing to wait for, the object goes without a deletion timestamp in between.
     set_deletion(fields, now + std::chrono::seconds(grace), grace);
-    if (def.type.kind == "Namespace" && def.type.group.empty())
-        ensure_object(fields, "status")["phase"] = "Terminating";
+    if (def.rules.prepare_delete != nullptr) def.rules.prepare_delete(fields, now);
     return settle(def, current, std::move(next));
 }
 

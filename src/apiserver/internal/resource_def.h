@@ -28,6 +28,8 @@ struct KindRules {
     void (*prepare_create)(json::object& object, WallTime now) = nullptr;
     /// The same for a write to the main resource.
     void (*prepare_update)(json::object& next, const json::object& current) = nullptr;
+    /// What a deletion that does not end at once changes besides the metadata.
+    void (*prepare_delete)(json::object& object, WallTime now) = nullptr;
     void (*validate)(const json::object& object, Causes& causes) = nullptr;
     void (*validate_update)(const json::object& next, const json::object& current,
                             Causes& causes) = nullptr;
@@ -62,6 +64,8 @@ struct ResourceDef {
     bool create_on_update = false;
     bool returns_deleted = false;  ///< DELETE answers with the object instead of a Status
     bool deletes_gracefully = false;
+    /// spec.finalizers hold up the end as metadata.finalizers do (namespaces).
+    bool has_spec_finalizers = false;
     /// A field selector may name these besides metadata.name and metadata.namespace.
     std::vector<std::string> selectable_fields;
     /// The kind has a table of its own for unknown fields' messages.

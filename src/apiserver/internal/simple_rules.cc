@@ -24,6 +24,10 @@ void activate_namespace(json::object& object, WallTime) {
     object["status"] = {{"phase", "Active"}};
 }
 
+void terminate_namespace(json::object& object, WallTime) {
+    ensure_object(object, "status")["phase"] = "Terminating";
+}
+
 void keep_namespace_finalizers(json::object& next, const json::object& current) {
     const json::object* spec = object_at(current, "spec");
     if (spec != nullptr) next["spec"] = *spec;
@@ -158,7 +162,8 @@ void validate_lease(const json::object& object, Causes& causes) {
 KindRules namespace_rules() {
     return {.apply_defaults = label_namespace,
             .prepare_create = activate_namespace,
-            .prepare_update = keep_namespace_finalizers};
+            .prepare_update = keep_namespace_finalizers,
+            .prepare_delete = terminate_namespace};
 }
 
 KindRules config_map_rules() {

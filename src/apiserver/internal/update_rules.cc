@@ -121,14 +121,12 @@ Causes without_repeats(Causes causes) {
     return causes;
 }
 
-bool ready_to_go(const json::object& object) {
+bool ready_to_go(const ResourceDef& def, const json::object& object) {
     if (!is_deleting(object) || has_finalizers(object)) return false;
     if (int_at(metadata_of(object), "deletionGracePeriodSeconds").value_or(0) != 0) return false;
-    const json::object* spec = object_at(object, "spec");
-    const json::array* namespace_finalizers =
-        string_at(object, "kind") == "Namespace" && spec != nullptr ? array_at(*spec, "finalizers")
-                                                                    : nullptr;
-    return namespace_finalizers == nullptr || namespace_finalizers->empty();
+    const json::object* spec = def.has_spec_finalizers ? object_at(object, "spec") : nullptr;
+    const json::array* finalizers = spec == nullptr ? nullptr : array_at(*spec, "finalizers");
+    return finalizers == nullptr || finalizers->empty();
 }
 
 }  // namespace
@@ -137,7 +135,7 @@ NextState settle(const ResourceDef& def, const json::value& current, json::value
     json::object& fields = next.get_object();
     const json::object& stored = current.get_object();
     restore(ensure_object(fields, "metadata"), metadata_of(stored), "generation");
-    if (ready_to_go(fields)) return {NextState::Kind::kRemove, {}};
+    if (ready_to_go(def, fields)) return {NextState::Kind::kRemove, {}};
     if (next == current) return {NextState::Kind::kKeep, {}};
     if (def.tracks_generation) {
         const bool first_deletion = is_deleting(fields) && !is_deleting(stored);

@@ -1,0 +1,142 @@
+#include "apiserver/internal/subresources.h"
+
+#include "apiserver/internal/json_access.h"
+#include "kube/patch.h"
+#include "kube/time.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+std::int64_t number_at_path(const json::object& object, const std::string& path) {
+    const json::value* value = path.empty() ? nullptr : value_at_path(object, path);
+    const std::int64_t* number = value == nullptr ? nullptr : value->if_int64();
+    return number == nullptr ? 0 : *number;
+}
+
+void set_at_path(json::object& object, std::string_view dotted, json::value value) {
+    json::object* parent = &object;
+    while (true) {
+        const std::size_t dot = dotted.find('.');
+        if (dot == std::string_view::npos) break;
+        parent = &ensure_object(*parent, dotted.substr(0, dot));
+        dotted.remove_prefix(dot + 1);
+    }
+    (*parent)[dotted] = std::move(value);
+}
+
+}  // namespace
+
+json::value scale_of(const ResourceDef& def, const json::object& object) {
+    const json::object& meta = metadata_of(object);
+    json::object scale_meta;
+    for (const char* key : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"})
+        if (const json::value* value = meta.if_contains(key)) scale_meta[key] = *value;
+    json::object status{{"replicas", number_at_path(object, def.scale->status_replicas)}};
+    if (const std::string& path = def.scale->label_selector; !path.empty())
+        if (const json::value* selector = value_at_path(object, path))
+            status["selector"] = *selector;
+    return json::object{{"kind", "Scale"},
+                        {"apiVersion", "autoscaling/v1"},
+                        {"metadata", std::move(scale_meta)},
+                        {"spec", {{"replicas", number_at_path(object, def.scale->spec_replicas)}}},
+                        {"status", std::move(status)}};
+}
+
+Answer<json::value> proposed_scale(const ResourceDef& def, const json::value& current,
+                                   kube::Method method, kube::ContentType type,
+                                   const json::value& body) {
+    if (method == kube::Method::kPut) return body;
+    const json::value scale = scale_of(def, current.get_object());
+    if (type == kube::ContentType::kJsonPatch) {
+        TRY(json::value patched, kube::apply_json_patch(scale, body));
+        return patched;
+    }
+    if (type != kube::ContentType::kMergePatch)
+        return unsupported_media_type(
+            "the body of the request was in an unknown format - accepted media types include: "
+            "application/json-patch+json, application/merge-patch+json");
+    TRY(json::value patched, kube::apply_merge_patch(scale, body));
+    return patched;
+}
+
+Answer<NextState> decide_scale(const ResourceDef& def, const json::value& current,
+                               const json::value& scale) {
+    const json::object* sent = scale.if_object();
+    if (sent == nullptr) return bad_request("the body of the request must be a Scale object");
+    const std::string_view name = name_of(current.get_object());
+    const std::string_view version = string_at(metadata_of(*sent), "resourceVersion");
+    if (!version.empty() && version != string_at(metadata_of(current), "resourceVersion"))
+        return stale_write(def.type, name);
+    const json::object* spec = object_at(*sent, "spec");
+    const std::int64_t replicas = spec == nullptr ? 0 : int_at(*spec, "replicas").value_or(0);
+    if (replicas < 0)
+        return invalid("Scale", "autoscaling", name,
+                       {invalid_value("spec.replicas", json::value(replicas),
+                                      "must be greater than or equal to 0")});
+    DecodedObject next{current, {}, {}};
+    set_at_path(next.object.get_object(), def.scale->spec_replicas, json::value(replicas));
+    return decide_update(def, current, std::move(next), "", WriteKind::kPatch);
+}
+
+Answer<NextState> decide_binding(const ResourceDef& def, const json::value& pod,
+                                 const json::value& binding, WallTime now) {
+    const json::object* sent = binding.if_object();
+    const json::object* target = sent == nullptr ? nullptr : object_at(*sent, "target");
+    const std::string node(target == nullptr ? std::string_view() : string_at(*target, "name"));
+    const json::object& stored = pod.get_object();
+    const std::string name(name_of(stored));
+    if (node.empty()) return invalid("Binding", "", name, {required("target.name")});
+    if (const std::string_view kind = string_at(*target, "kind"); !kind.empty() && kind != "Node")
+        return invalid("Binding", "", name,
+                       {not_supported("target.kind", kind, {"Node", "<empty>"})});
+    const auto refuse = [&](std::string why) {
+        Refusal refusal = conflict(def.type, name, why);
+        return Refusal{Error(Code::kConflict,
+                             fmt::format("Operation cannot be fulfilled on pods/binding \"{}\": {}",
+                                         name, why)),
+                       refusal.details,
+                       false,
+                       {}};
+    };
+    if (is_deleting(stored))
+        return refuse(fmt::format("pod {} is being deleted, cannot be assigned to a host", name));
+    const json::object* spec = object_at(stored, "spec");
+    if (spec != nullptr && !string_at(*spec, "nodeName").empty())
+        return refuse(fmt::format("pod {} is already assigned to node \"{}\"", name,
+                                  string_at(*spec, "nodeName")));
+    json::value next = pod;
+    json::object& fields = next.get_object();
+    ensure_object(fields, "spec")["nodeName"] = node;
+    json::object& status = ensure_object(fields, "status");
+    json::value& conditions = status["conditions"];
+    if (!conditions.is_array()) conditions.emplace_array();
+    json::array& list = conditions.get_array();
+    json::array kept;
+    for (json::value& entry : list)
+        if (!entry.is_object() || string_at(entry.get_object(), "type") != "PodScheduled")
+            kept.push_back(std::move(entry));
+    kept.push_back(json::object{{"type", "PodScheduled"},
+                                {"status", "True"},
+                                {"lastProbeTime", nullptr},
+                                {"lastTransitionTime", kube::format_time(now)}});
+    list = std::move(kept);
+    return settle(def, pod, std::move(next));
+}
+
+Answer<NextState> decide_finalize(const ResourceDef& def, const json::value& current,
+                                  const json::value& body) {
+    const json::object* sent = body.if_object();
+    if (sent == nullptr) return bad_request("the body of the request must be a Namespace object");
+    const std::string_view version = string_at(metadata_of(*sent), "resourceVersion");
+    if (!version.empty() && version != string_at(metadata_of(current), "resourceVersion"))
+        return stale_write(def.type, name_of(current.get_object()));
+    json::value next = current;
+    const json::object* spec = object_at(*sent, "spec");
+    const json::array* finalizers = spec == nullptr ? nullptr : array_at(*spec, "finalizers");
+    ensure_object(next.get_object(), "spec")["finalizers"] =
+        finalizers == nullptr ? json::array() : *finalizers;
+    return settle(def, current, std::move(next));
+}
+
+}  // namespace muster::apiserver

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "apiserver/internal/router.h"
+#include "apiserver/internal/writer.h"
+#include "base/clock.h"
+
+namespace muster::apiserver {
+
+// Decisions of the subresources that are not a part of the object itself. Pure.
+
+/// The autoscaling/v1 Scale that a custom resource shows.
+json::value scale_of(const ResourceDef& def, const json::object& object);
+/// Carries the replicas of a written Scale over to the object.
+Answer<NextState> decide_scale(const ResourceDef& def, const json::value& current,
+                               const json::value& scale);
+/// The Scale after a PUT body or a patch.
+Answer<json::value> proposed_scale(const ResourceDef& def, const json::value& current,
+                                   kube::Method method, kube::ContentType type,
+                                   const json::value& body);
+
+/// Binds a pod to the node that a v1 Binding names.
+Answer<NextState> decide_binding(const ResourceDef& def, const json::value& pod,
+                                 const json::value& binding, WallTime now);
+
+/// Takes spec.finalizers of a namespace from the body.
+Answer<NextState> decide_finalize(const ResourceDef& def, const json::value& current,
+                                  const json::value& body);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,294 @@
+#include "apiserver/internal/verbs.h"
+
+#include <boost/asio/post.hpp>
+
+#include "apiserver/internal/json_access.h"
+#include "apiserver/internal/lists.h"
+#include "apiserver/internal/pod_log.h"
+#include "apiserver/internal/presentation.h"
+#include "apiserver/internal/subresources.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+// What a server waits for a revision that it has not reached.
+constexpr Duration kFutureRevisionWait = std::chrono::seconds(3);
+constexpr int kDeletionsPerTurn = 64;
+
+kube::ObjectPtr shared(json::object object) {
+    return std::make_shared<const json::value>(std::move(object));
+}
+
+kube::ObjectPtr success_status(const ResourceDef& def, const json::object& object) {
+    json::object details{{"name", name_of(object)}};
+    if (!def.type.group.empty()) details["group"] = def.type.group;
+    details["kind"] = def.type.plural;
+    details["uid"] = uid_of(object);
+    return shared({{"kind", "Status"},
+                   {"apiVersion", "v1"},
+                   {"metadata", json::object()},
+                   {"status", "Success"},
+                   {"details", std::move(details)}});
+}
+
+kube::Response written(const ResourceDef& def, WriteOutcome outcome) {
+    kube::Response response;
+    response.status = outcome.created ? 201 : 200;
+    response.body = in_version(def, std::move(outcome.object));
+    response.warnings = std::move(outcome.warnings);
+    return response;
+}
+
+/// The namespaces that the system can't do without.
+bool is_undeletable(const Target& target) {
+    return target.def->storage_key() == "namespaces" &&
+           (target.name == "default" || target.name == "kube-system" ||
+            target.name == "kube-public");
+}
+
+class EmptyText final : public kube::TextStream {
+  public:
+    Task<Result<std::optional<std::string>>> read() override {
+        co_return std::optional<std::string>();
+    }
+};
+
+}  // namespace
+
+Task<Answer<kube::Response>> Verbs::call(Target target, kube::Request request) {
+    const DefPtr def = target.def;
+    Answer<kube::Response> answer = method_not_allowed();
+    const kube::Method method = request.method;
+    if (target.subresource == "status" && !def->has_status)
+        answer = not_found(def->type, target.name);
+    else if (target.subresource == "scale")
+        answer = co_await scale(std::move(target), std::move(request));
+    else if (target.subresource == "binding")
+        answer = co_await bind(std::move(target), std::move(request));
+    else if (target.subresource == "finalize")
+        answer = co_await finalize(std::move(target), std::move(request));
+    else if (target.subresource == "log")
+        answer = method_not_allowed();  // a log is read as a stream
+    else if (method == kube::Method::kGet)
+        answer = co_await read(std::move(target), std::move(request));
+    else if (method == kube::Method::kPost)
+        answer = co_await create(std::move(target), std::move(request));
+    else if (method == kube::Method::kDelete)
+        answer = co_await remove(std::move(target), std::move(request));
+    else
+        answer = co_await change(std::move(target), std::move(request));
+    if (answer && !def->deprecation_warning.empty())
+        answer->warnings.insert(answer->warnings.begin(), def->deprecation_warning);
+    co_return answer;
+}
+
+Task<Answer<void>> Verbs::wait_for_revision(Revision revision) {
+    if (revision > state_.cache.revision()) co_await state_.clock.sleep_for(kFutureRevisionWait);
+    if (revision > state_.cache.revision())
+        co_return revision_too_large(revision, state_.cache.revision());
+    co_return Answer<void>();
+}
+
+Task<Answer<kube::Response>> Verbs::read(Target target, kube::Request request) {
+    if (target.is_collection()) co_return co_await list(std::move(target), std::move(request));
+    CO_TRY(const ListQuery query, parse_list_query(request));
+    CO_TRY_VOID(co_await wait_for_revision(query.resource_version.value_or(0)));
+    const CachedObject* found =
+        state_.cache.find(target.def->storage_key(), target.namespace_, target.name);
+    if (found == nullptr) co_return not_found(target.type(), target.name);
+    kube::Response response;
+    response.body = in_version(*target.def, found->object);
+    co_return response;
+}
+
+Task<Answer<kube::Response>> Verbs::list(Target target, kube::Request request) {
+    CO_TRY(const ListQuery query, parse_list_query(request));
+    CO_TRY_VOID(co_await wait_for_revision(query.resource_version.value_or(0)));
+    CO_TRY(ListPage page, list_objects(state_.cache, target, query));
+    kube::Response response;
+    json::object envelope = list_envelope(*target.def, page);
+    if (request.items_apart) {
+        response.items = std::move(page.items);
+    } else {
+        json::array& items = envelope["items"].emplace_array();
+        items.reserve(page.items.size());
+        for (const kube::ObjectPtr& item : page.items) items.push_back(*item);
+    }
+    response.body = shared(std::move(envelope));
+    co_return response;
+}
+
+Task<Answer<kube::Response>> Verbs::create(Target target, kube::Request request) {
+    if (!target.is_collection()) co_return method_not_allowed();
+    if (target.type().namespaced && target.namespace_.empty()) co_return method_not_allowed();
+    CO_TRY(const WriteQuery query, parse_write_query(request, "CreateOptions"));
+    const DefPtr def = target.def;
+    CO_TRY(WriteOutcome outcome,
+           co_await writer_.create(std::move(target), std::move(request.body), query));
+    co_return written(*def, std::move(outcome));
+}
+
+Task<Answer<kube::Response>> Verbs::change(Target target, kube::Request request) {
+    if (target.is_collection()) co_return method_not_allowed();
+    const bool put = request.method == kube::Method::kPut;
+    CO_TRY(const WriteQuery query,
+           parse_write_query(request, put ? "UpdateOptions" : "PatchOptions"));
+    const DefPtr def = target.def;
+    Answer<WriteOutcome> outcome = method_not_allowed();
+    if (put)
+        outcome = co_await writer_.update(std::move(target), std::move(request.body), query);
+    else
+        outcome = co_await writer_.patch(std::move(target), request.content_type,
+                                         std::move(request.body), query);
+    if (!outcome) co_return std::move(outcome.error());
+    co_return written(*def, *std::move(outcome));
+}
+
+Task<Answer<kube::Response>> Verbs::remove(Target target, kube::Request request) {
+    if (!target.subresource.empty()) co_return method_not_allowed();
+    if (target.is_collection())
+        co_return co_await remove_collection(std::move(target), std::move(request));
+    if (is_undeletable(target))
+        co_return forbidden(target.type(), target.name, "this namespace may not be deleted");
+    CO_TRY(const DeleteQuery query, parse_delete_query(request));
+    const DefPtr def = target.def;
+    CO_TRY(WriteOutcome outcome, co_await writer_.remove(std::move(target), query));
+    kube::Response response;
+    if (outcome.removed && !def->returns_deleted)
+        response.body = success_status(*def, outcome.object->get_object());
+    else
+        response.body = in_version(*def, std::move(outcome.object));
+    co_return response;
+}
+
+Task<Answer<kube::Response>> Verbs::remove_collection(Target target, kube::Request request) {
+    const bool all_namespaces = target.type().namespaced && target.namespace_.empty();
+    if (all_namespaces || target.def->storage_key() == "namespaces") co_return method_not_allowed();
+    CO_TRY(const DeleteQuery query, parse_delete_query(request));
+    CO_TRY(const ListQuery chosen, parse_list_query(request));
+    CO_TRY(ListPage page, list_objects(state_.cache, target, chosen));
+    std::vector<kube::ObjectPtr> deleted;
+    for (const kube::ObjectPtr& item : page.items) {
+        Target one = target;
+        one.namespace_ = namespace_of(item->get_object());
+        one.name = name_of(item->get_object());
+        Answer<WriteOutcome> outcome = co_await writer_.remove(std::move(one), query);
+        if (outcome)
+            deleted.push_back(in_version(*target.def, std::move(outcome->object)));
+        else if (outcome.error().error.code() != Code::kNotFound)
+            co_return std::move(outcome.error());
+        if (deleted.size() % kDeletionsPerTurn == 0)
+            co_await asio::post(state_.executor, asio::use_awaitable);
+    }
+    page.items.clear();
+    page.revision = state_.cache.revision();
+    kube::Response response;
+    json::object envelope = list_envelope(*target.def, page);
+    json::array& items = envelope["items"].emplace_array();
+    for (const kube::ObjectPtr& item : deleted) items.push_back(*item);
+    response.body = shared(std::move(envelope));
+    co_return response;
+}
+
+Task<Answer<kube::Response>> Verbs::scale(Target target, kube::Request request) {
+    const DefPtr def = target.def;
+    const bool get = request.method == kube::Method::kGet;
+    if (!get && request.method != kube::Method::kPut && request.method != kube::Method::kPatch)
+        co_return method_not_allowed();
+    kube::ObjectPtr object;
+    if (get) {
+        const CachedObject* found =
+            state_.cache.find(def->storage_key(), target.namespace_, target.name);
+        if (found == nullptr) co_return not_found(def->type, target.name);
+        object = found->object;
+    } else {
+        if (request.body == nullptr) co_return bad_request("the request has no body");
+        CO_TRY(const WriteQuery query,
+               parse_write_query(request, request.method == kube::Method::kPut ? "UpdateOptions"
+                                                                               : "PatchOptions"));
+        Writer::Change decide = [def, request](const json::value& current) -> Answer<NextState> {
+            TRY(const json::value proposed,
+                proposed_scale(*def, current, request.method, request.content_type, *request.body));
+            return decide_scale(*def, current, proposed);
+        };
+        CO_TRY(WriteOutcome outcome, co_await writer_.rewrite(def, target.namespace_, target.name,
+                                                              std::move(decide), query.dry_run));
+        object = std::move(outcome.object);
+    }
+    kube::Response response;
+    response.body = std::make_shared<const json::value>(scale_of(*def, object->get_object()));
+    co_return response;
+}
+
+Task<Answer<kube::Response>> Verbs::bind(Target target, kube::Request request) {
+    if (request.method != kube::Method::kPost) co_return method_not_allowed();
+    if (request.body == nullptr) co_return bad_request("the request has no body");
+    CO_TRY(const WriteQuery query, parse_write_query(request, "CreateOptions"));
+    Writer::Change decide = [def = target.def, body = request.body,
+                             now = state_.clock.wall_now()](const json::value& current) {
+        return decide_binding(*def, current, *body, now);
+    };
+    CO_TRY_VOID(co_await writer_.rewrite(target.def, target.namespace_, target.name,
+                                         std::move(decide), query.dry_run));
+    kube::Response response;
+    response.status = 201;
+    response.body = shared({{"kind", "Status"},
+                            {"apiVersion", "v1"},
+                            {"metadata", json::object()},
+                            {"status", "Success"},
+                            {"code", 201}});
+    co_return response;
+}
+
+Task<Answer<kube::Response>> Verbs::finalize(Target target, kube::Request request) {
+    if (request.method != kube::Method::kPut) co_return method_not_allowed();
+    if (request.body == nullptr) co_return bad_request("the request has no body");
+    CO_TRY(const WriteQuery query, parse_write_query(request, "UpdateOptions"));
+    Writer::Change decide = [def = target.def, body = request.body](const json::value& current) {
+        return decide_finalize(*def, current, *body);
+    };
+    CO_TRY(WriteOutcome outcome,
+           co_await writer_.rewrite(target.def, target.namespace_, target.name, std::move(decide),
+                                    query.dry_run));
+    co_return written(*target.def, std::move(outcome));
+}
+
+Task<Answer<std::unique_ptr<kube::WatchStream>>> Verbs::watch(Target target,
+                                                              kube::Request request) {
+    if (!target.is_collection())
+        co_return bad_request(
+            "a single object is watched through its collection, with the field "
+            "selector metadata.name=NAME");
+    CO_TRY(const WatchQuery query, parse_watch_query(request));
+    CO_TRY(Selection selection, Selection::make(*target.def, target.namespace_,
+                                                query.label_selector, query.field_selector));
+    if (query.send_initial_events.value_or(false))
+        CO_TRY_VOID(co_await wait_for_revision(query.resource_version.value_or(0)));
+    co_return state_.cache.watch(target.def, std::move(selection), query);
+}
+
+Task<Answer<std::unique_ptr<kube::TextStream>>> Verbs::log(Target target, kube::Request request) {
+    if (target.subresource != "log" || request.method != kube::Method::kGet)
+        co_return method_not_allowed();
+    const CachedObject* found =
+        state_.cache.find(target.def->storage_key(), target.namespace_, target.name);
+    if (found == nullptr) co_return not_found(target.type(), target.name);
+    const kube::ObjectPtr pod = found->object;
+    CO_TRY(kube::LogOptions options,
+           log_options(request, pod->get_object(), state_.clock.wall_now()));
+    const json::object* spec = object_at(pod->get_object(), "spec");
+    // Nothing has run yet, which is not an error.
+    if (spec == nullptr || string_at(*spec, "nodeName").empty())
+        co_return std::make_unique<EmptyText>();
+    if (state_.node == nullptr)
+        co_return internal_error(fmt::format(
+            "the log of pod {} can't be read: this API server has no connection to node {}",
+            target.name, string_at(*spec, "nodeName")));
+    Result<std::unique_ptr<kube::TextStream>> stream =
+        co_await state_.node->logs(target.namespace_, target.name, std::move(options));
+    if (!stream) co_return std::move(stream.error());
+    co_return *std::move(stream);
+}
+
+}  // namespace muster::apiserver

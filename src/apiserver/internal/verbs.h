@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+
+#include "apiserver/internal/router.h"
+#include "apiserver/internal/server_state.h"
+#include "apiserver/internal/writer.h"
+
+namespace muster::apiserver {
+
+/// Serves the requests for one routed target: what method means what, on which kind of path.
+class Verbs {
+  public:
+    Verbs(ServerState& state, Writer& writer) : state_(state), writer_(writer) {}
+
+    Task<Answer<kube::Response>> call(Target target, kube::Request request);
+    Task<Answer<std::unique_ptr<kube::WatchStream>>> watch(Target target, kube::Request request);
+    Task<Answer<std::unique_ptr<kube::TextStream>>> log(Target target, kube::Request request);
+
+  private:
+    Task<Answer<kube::Response>> read(Target target, kube::Request request);
+    Task<Answer<kube::Response>> list(Target target, kube::Request request);
+    Task<Answer<kube::Response>> create(Target target, kube::Request request);
+    Task<Answer<kube::Response>> change(Target target, kube::Request request);
+    Task<Answer<kube::Response>> remove(Target target, kube::Request request);
+    Task<Answer<kube::Response>> remove_collection(Target target, kube::Request request);
+    Task<Answer<kube::Response>> scale(Target target, kube::Request request);
+    Task<Answer<kube::Response>> bind(Target target, kube::Request request);
+    Task<Answer<kube::Response>> finalize(Target target, kube::Request request);
+    /// 504 after a while when the revision does not come.
+    Task<Answer<void>> wait_for_revision(Revision revision);
+
+    ServerState& state_;
+    Writer& writer_;
+};
+
+}  // namespace muster::apiserver
