@@ -142,7 +142,8 @@ std::vector<Cause> check(const Job& job) {
         causes.push_back(required("spec.pytorchReplicaSpecs.Worker",
                                   "an elasticPolicy needs workers; add them or remove the "
                                   "elasticPolicy"));
-    if (elastic.min_replicas.value_or(0) > elastic.max_replicas.value_or(kMaxReplicas))
+    if (elastic.min_replicas && elastic.max_replicas &&
+        *elastic.min_replicas > *elastic.max_replicas)
         causes.push_back(invalid("spec.elasticPolicy.minReplicas",
                                  fmt::format("must not be above maxReplicas: {} is more than {}",
                                              *elastic.min_replicas, *elastic.max_replicas)));
