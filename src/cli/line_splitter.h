@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace muster::cli {
+
+/// Cuts a stream of bytes into lines. A line ends at "\n", "\r\n" or a lone "\r" (progress bars),
+/// or after kLongest bytes, so that a program that never ends its line takes no memory here. Bytes
+/// that a terminal must not get as they are in the middle of a character are kept together.
+class LineSplitter {
+  public:
+    static constexpr std::size_t kLongest = 16 * 1024;
+    using Emit = std::function<void(std::string_view line)>;
+
+    explicit LineSplitter(Emit emit) : emit_(std::move(emit)) {}
+
+    void add(std::string_view bytes);
+    /// The end of the stream: what is left is a line too.
+    void finish();
+
+  private:
+    void flush();
+
+    Emit emit_;
+    std::string partial_;
+    bool after_return_ = false;  ///< a "\n" now belongs to the "\r" before it
+};
+
+}  // namespace muster::cli

@@ -1,0 +1,57 @@
+#include "cli/local_cluster.h"
+
+#include "jobs/kind.h"
+
+namespace muster::cli {
+
+/// Connects the API's seam to the node, so that neither folder knows the other.
+class LocalCluster::NodeLogs final : public apiserver::NodeApi {
+  public:
+    explicit NodeLogs(runtime::Node& node) : node_(node) {}
+
+    Task<Result<std::unique_ptr<kube::TextStream>>> logs(std::string namespace_, std::string pod,
+                                                         kube::LogOptions options) override {
+        return node_.logs(std::move(namespace_), std::move(pod), std::move(options));
+    }
+
+  private:
+    runtime::Node& node_;
+};
+
+LocalCluster::LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rng)
+    : api_(executor, clock, rng, apiserver::make_memory_store()),
+      client_(api_, "muster-run"),
+      operator_(executor, api_, clock, rng) {}
+
+LocalCluster::~LocalCluster() = default;
+
+Result<std::unique_ptr<LocalCluster>> LocalCluster::create(asio::any_io_executor executor,
+                                                           Clock& clock, Rng& rng,
+                                                           runtime::NodeOptions node_options) {
+    std::unique_ptr<LocalCluster> cluster(new LocalCluster(executor, clock, rng));
+    TRY(cluster->node_,
+        runtime::Node::create(executor, cluster->api_, clock, rng, std::move(node_options)));
+    cluster->node_logs_ = std::make_unique<NodeLogs>(*cluster->node_);
+    cluster->api_.connect_node(*cluster->node_logs_);
+    return cluster;
+}
+
+Task<Result<void>> LocalCluster::start() {
+    CO_TRY_VOID(co_await api_.start());
+    for (json::value& definition : jobs::custom_resource_definitions(jobs::all_kinds())) {
+        auto posted = co_await client_.create(kube::types::kCustomResourceDefinitions, {},
+                                              std::move(definition));
+        if (!posted) co_return std::move(posted.error());
+    }
+    CO_TRY_VOID(co_await operator_.start());
+    CO_TRY_VOID(co_await node_->start());
+    co_return Result<void>();
+}
+
+Task<void> LocalCluster::stop() {
+    co_await node_->stop();
+    co_await operator_.stop();
+    co_await api_.stop();
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apiserver/api_server.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "kube/client.h"
+#include "operator/operator.h"
+#include "runtime/node.h"
+
+namespace muster::cli {
+
+/// The whole control plane in this process: the embedded API (in memory), the operator and the node
+/// of this machine, wired together. start() and stop() each once. Thread: one loop.
+class LocalCluster {
+  public:
+    /// Fails, with what to do, where this machine can't isolate pods as asked.
+    static Result<std::unique_ptr<LocalCluster>> create(asio::any_io_executor executor,
+                                                        Clock& clock, Rng& rng,
+                                                        runtime::NodeOptions node_options);
+    ~LocalCluster();
+
+    /// Returns once jobs can be posted: the API serves every job kind, operator and node watch it.
+    Task<Result<void>> start();
+    /// Kills what still runs and waits for it.
+    Task<void> stop();
+
+    kube::Transport& transport() { return api_; }
+    kube::Client& client() { return client_; }
+    const std::string& sandbox_notice() const { return node_->sandbox_notice(); }
+
+  private:
+    class NodeLogs;
+
+    LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rng);
+
+    apiserver::ApiServer api_;
+    kube::Client client_;
+    operators::Operator operator_;
+    std::unique_ptr<runtime::Node> node_;
+    std::unique_ptr<NodeLogs> node_logs_;
+};
+
+}  // namespace muster::cli

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kube/json.h"
+
+namespace muster::cli {
+
+// What `muster run` keeps of the objects that it watches: the fields that people are told about.
+
+struct TerminationView {
+    int exit_code = 0;
+    int signal = 0;  ///< 0: it exited by itself
+    std::string reason;
+    std::string message;
+
+    friend bool operator==(const TerminationView&, const TerminationView&) = default;
+};
+
+struct ContainerView {
+    std::string name;
+    bool init = false;
+    int restarts = 0;
+    bool running = false;
+    std::string waiting_reason;
+    std::string waiting_message;
+    std::optional<TerminationView> terminated;       ///< of the current instance
+    std::optional<TerminationView> last_terminated;  ///< of the one before
+
+    friend bool operator==(const ContainerView&, const ContainerView&) = default;
+};
+
+struct PodView {
+    std::string namespace_;
+    std::string name;
+    std::string uid;
+    std::string owner_uid;     ///< of the job that controls it
+    std::string replica_type;  ///< canonical as in labels: lower case
+    std::string phase;
+    std::string reason;
+    std::string message;
+    bool scheduled = false;
+    bool deleting = false;
+    std::vector<ContainerView> containers;  ///< init containers first
+
+    bool finished() const { return phase == "Succeeded" || phase == "Failed"; }
+    /// Every container (but the init ones) runs or has run.
+    bool started() const;
+    int restarts() const;
+
+    friend bool operator==(const PodView&, const PodView&) = default;
+};
+
+struct ConditionView {
+    std::string type;
+    bool is_true = false;
+    std::string reason;
+    std::string message;
+
+    friend bool operator==(const ConditionView&, const ConditionView&) = default;
+};
+
+struct CountsView {
+    int active = 0;
+    int succeeded = 0;
+    int failed = 0;
+
+    friend bool operator==(const CountsView&, const CountsView&) = default;
+};
+
+struct JobView {
+    std::string kind;
+    std::string namespace_;
+    std::string name;
+    std::string uid;
+    std::vector<ConditionView> conditions;
+    std::map<std::string, CountsView> replicas;
+    int wanted = 0;  ///< replicas of all types together
+
+    const ConditionView* true_condition(std::string_view type) const;
+    bool succeeded() const { return true_condition("Succeeded") != nullptr; }
+    bool failed() const { return true_condition("Failed") != nullptr; }
+    bool finished() const { return succeeded() || failed(); }
+    CountsView counts() const;
+
+    friend bool operator==(const JobView&, const JobView&) = default;
+};
+
+struct EventView {
+    std::string namespace_;
+    std::string kind;  ///< of what it is about
+    std::string name;
+    std::string uid;
+    bool warning = false;
+    std::string reason;
+    std::string message;
+    int count = 1;
+
+    friend bool operator==(const EventView&, const EventView&) = default;
+};
+
+// Projections for informers; what is malformed gives empty fields.
+std::optional<PodView> pod_view(const json::value& object);
+std::optional<JobView> job_view(const json::value& object);
+std::optional<EventView> event_view(const json::value& object);
+
+/// "exited with code 3", "was killed by SIGKILL", with the reason when it says more.
+std::string describe(const TerminationView& termination);
+/// "SIGKILL", "SIGSEGV"; "signal 42" for the unnamed.
+std::string signal_name(int signal);
+
+}  // namespace muster::cli

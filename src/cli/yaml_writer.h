@@ -1,0 +1,16 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <string>
+
+#include "kube/json.h"
+
+namespace muster::cli {
+
+/// Block-style YAML that read_manifest() reads back to the same value.
+std::string to_yaml(const json::value& value);
+
+/// JSON with indentation, keys in their order.
+std::string to_pretty_json(const json::value& value);
+
+}  // namespace muster::cli
