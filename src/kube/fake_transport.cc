@@ -170,7 +170,10 @@ Task<Result<std::unique_ptr<TextStream>>> FakeTransport::stream_text(Request req
 }
 
 Response json_response(json::value body, int status) {
-    return {status, std::make_shared<const json::value>(std::move(body)), {}};
+    Response response;
+    response.status = status;
+    response.body = std::make_shared<const json::value>(std::move(body));
+    return response;
 }
 
 Response status_response(const Error& error) {
