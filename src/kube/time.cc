@@ -13,12 +13,20 @@ using std::chrono::seconds;
 
 struct Fields {
     std::chrono::year_month_day date;
-    std::chrono::hh_mm_ss<nanoseconds> clock;
+    std::chrono::hh_mm_ss<seconds> clock;
+    std::int64_t nanos = 0;
 };
 
 Fields split(WallTime time) {
-    const auto day = std::chrono::floor<days>(time);
-    return {std::chrono::year_month_day(day), std::chrono::hh_mm_ss<nanoseconds>(time - day)};
+    // By integers: near the ends of its range WallTime can't hold the start of its own day.
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    const std::int64_t count = time.time_since_epoch().count();
+    const std::int64_t rest = count % kSecond;
+    const std::int64_t borrow = rest < 0 ? 1 : 0;
+    const std::chrono::sys_seconds whole(seconds(count / kSecond - borrow));
+    const auto day = std::chrono::floor<days>(whole);
+    return {std::chrono::year_month_day(day), std::chrono::hh_mm_ss<seconds>(whole - day),
+            rest + borrow * kSecond};
 }
 
 std::string format_to_second(const Fields& fields) {
@@ -73,13 +81,12 @@ std::string format_time(WallTime time) { return format_to_second(split(time)) + 
 
 std::string format_micro_time(WallTime time) {
     const Fields fields = split(time);
-    return fmt::format("{}.{:06}Z", format_to_second(fields),
-                       fields.clock.subseconds().count() / 1000);
+    return fmt::format("{}.{:06}Z", format_to_second(fields), fields.nanos / 1000);
 }
 
 std::string format_nano_time(WallTime time) {
     const Fields fields = split(time);
-    return fmt::format("{}.{:09}Z", format_to_second(fields), fields.clock.subseconds().count());
+    return fmt::format("{}.{:09}Z", format_to_second(fields), fields.nanos);
 }
 
 std::optional<WallTime> parse_time(std::string_view text) {

@@ -17,6 +17,8 @@ TEST(KubeTime, Formats) {
     EXPECT_EQ(format_micro_time(at(0)), "1970-01-01T00:00:00.000000Z");
     EXPECT_EQ(format_time(at(951782400)), "2000-02-29T00:00:00Z");
     EXPECT_EQ(format_nano_time(at(-1, 1)), "1969-12-31T23:59:59.000000001Z");
+    EXPECT_EQ(format_nano_time(WallTime::min()), "1677-09-21T00:12:43.145224192Z");
+    EXPECT_EQ(format_nano_time(WallTime::max()), "2262-04-11T23:47:16.854775807Z");
 }
 
 struct Row {
