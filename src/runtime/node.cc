@@ -113,7 +113,7 @@ struct Node::Impl {
                   .cpu = capacity.at("cpu"),
                   .memory = capacity.at("memory"),
                   .host_ip = kHostAddress},
-          scheduler(client, tasks, scheduler_events, options.name,
+          scheduler(client, clock, tasks, scheduler_events, options.name,
                     SchedulingNode{.allocatable = capacity, .shared_network = !sandboxes.fabric}) {
         pods.on_change([this](const std::string&, const PodPtr* before, const PodPtr* after) {
             pod_changed(before == nullptr ? nullptr : before->get(),

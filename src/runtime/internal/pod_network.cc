@@ -93,6 +93,26 @@ Result<PodFabric> PodFabric::create() {
     if (::setns(machine.get(), CLONE_NEWNET) < 0)
         return system_error("returning to the machine's network namespace", errno);
     if (!socket) return socket.error();
+
+    // The router has an address and says "unreachable" about the world outside, at once: a packet
+    // that silently vanished would cost every DNS question five seconds.
+    NetlinkBatch batch;
+    batch.message("taking the router's lo up", RTM_SETLINK, 0, link_header(kLoopbackIndex, true));
+    ifaddrmsg address{};
+    address.ifa_family = AF_INET;
+    address.ifa_prefixlen = 32;
+    address.ifa_scope = RT_SCOPE_UNIVERSE;
+    address.ifa_index = kLoopbackIndex;
+    batch.message("address of the router", RTM_NEWADDR, kCreate, address);
+    batch.address(IFA_LOCAL, kGateway);
+    rtmsg outside{};
+    outside.rtm_family = AF_INET;
+    outside.rtm_table = RT_TABLE_MAIN;
+    outside.rtm_protocol = RTPROT_STATIC;
+    // "Prohibited" rather than "unreachable": datagram sockets take only the former as an error.
+    outside.rtm_type = RTN_PROHIBIT;
+    batch.message("route to the outside", RTM_NEWROUTE, kCreate, outside);
+    TRY_VOID(socket->execute(batch));
     return PodFabric(*std::move(socket));
 }
 

@@ -315,6 +315,19 @@ TEST_P(NamespaceTest, APodConnectsToAnotherAtOnceOnAWildcardPort) {
     EXPECT_EQ(server_output.read_all(), "10.244.0.3\n");
 }
 
+TEST_P(NamespaceTest, TheOutsideIsUnreachableAtOnceAndTheOwnAddressIsKnown) {
+    start_pod();
+    ContainerStart start = shell("");
+    start.argv = {"python3", "-c",
+                  "import socket,errno\n"
+                  "s=socket.socket(socket.AF_INET,socket.SOCK_DGRAM);s.connect(('8.8.8.8',53))\n"
+                  "print(s.getsockname()[0])\n"
+                  "s.send(b'x')\n"
+                  "try: s.settimeout(9); s.recv(1)\n"
+                  "except OSError as e: print(errno.errorcode.get(e.errno))"};
+    EXPECT_EQ(run_container(start).output, "10.244.0.2\nEHOSTUNREACH\n");
+}
+
 TEST_P(NamespaceTest, MountPointsThatDoNotExistAppearWithoutTouchingTheMachine) {
     start_pod();
     fs::create_directories(dir / "data");

@@ -17,9 +17,10 @@ const kube::PodCondition* find_scheduled(const std::vector<kube::PodCondition>& 
 
 }  // namespace
 
-Scheduler::Scheduler(kube::Client& client, TaskGroup& tasks, kube::EventRecorder& events,
-                     std::string node_name, SchedulingNode node)
+Scheduler::Scheduler(kube::Client& client, Clock& clock, TaskGroup& tasks,
+                     kube::EventRecorder& events, std::string node_name, SchedulingNode node)
     : client_(client),
+      clock_(clock),
       tasks_(tasks),
       events_(events),
       node_name_(std::move(node_name)),
@@ -126,8 +127,9 @@ Task<void> Scheduler::mark_unschedulable(std::string key, kube::ObjectReference 
                            {"status", "False"},
                            {"reason", "Unschedulable"},
                            {"message", message}};
-    if (before != nullptr && before->status == "False")
-        condition["lastTransitionTime"] = before->last_transition_time;
+    condition["lastTransitionTime"] = before != nullptr && before->status == "False"
+                                          ? before->last_transition_time
+                                          : kube::format_time(clock_.wall_now());
     json::array conditions{std::move(condition)};
     for (const kube::PodCondition& other : it->second.conditions)
         if (other.type != "PodScheduled") conditions.push_back(kube::encode(other));

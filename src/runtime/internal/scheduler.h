@@ -17,7 +17,7 @@ namespace muster::runtime {
 /// on the others what they wait for. Thread: the loop.
 class Scheduler {
   public:
-    Scheduler(kube::Client& client, TaskGroup& tasks, kube::EventRecorder& events,
+    Scheduler(kube::Client& client, Clock& clock, TaskGroup& tasks, kube::EventRecorder& events,
               std::string node_name, SchedulingNode node);
 
     /// From the informer: null for none.
@@ -39,6 +39,7 @@ class Scheduler {
     Task<void> remove(kube::ObjectReference pod);
 
     kube::Client& client_;
+    Clock& clock_;
     TaskGroup& tasks_;
     kube::EventRecorder& events_;
     std::string node_name_;

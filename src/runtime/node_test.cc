@@ -1,0 +1,482 @@
+#include "runtime/node.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <boost/asio/steady_timer.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "apiserver/api_server.h"
+#include "base/real_clock.h"
+#include "kube/codec.h"
+#include "kube/core_objects.h"
+#include "kube/pod.h"
+
+namespace muster::runtime {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+namespace fs = std::filesystem;
+
+constexpr auto kTooLong = std::chrono::seconds(20);
+
+class Logs final : public apiserver::NodeApi {
+  public:
+    explicit Logs(Node& node) : node_(node) {}
+    Task<Result<std::unique_ptr<kube::TextStream>>> logs(std::string ns, std::string pod,
+                                                         kube::LogOptions options) override {
+        return node_.logs(std::move(ns), std::move(pod), std::move(options));
+    }
+
+  private:
+    Node& node_;
+};
+
+/// The real API server, the real node, real processes; waits for states by watching.
+class NodeTest : public ::testing::TestWithParam<SandboxMode> {
+  protected:
+    void SetUp() override {
+        if (GetParam() == SandboxMode::kNamespaces && ::geteuid() != 0)
+            GTEST_SKIP() << "namespaces are tested as root here";
+        std::string pattern = "/tmp/muster-node-XXXXXX";
+        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+        dir = pattern;
+        fs::create_directory(dir / "state");
+        fs::create_directory(dir / "work");
+        server = std::make_unique<apiserver::ApiServer>(context.get_executor(), clock, rng,
+                                                        apiserver::make_memory_store());
+        client = std::make_unique<kube::Client>(*server);
+        options.sandbox = GetParam();
+        options.state_dir = dir / "state";
+        options.working_dir = dir / "work";
+        options.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/root"};
+        options.cpus = 4;
+    }
+    void start_node() {
+        auto made = Node::create(context.get_executor(), *server, clock, rng, options);
+        ASSERT_TRUE(made) << made.error().message();
+        node = *std::move(made);
+        logs_of_node = std::make_unique<Logs>(*node);
+        server->connect_node(*logs_of_node);
+        auto started = await(server->start());
+        ASSERT_TRUE(started) << started.error().message();
+        auto running = await(node->start());
+        ASSERT_TRUE(running) << running.error().message();
+    }
+    void TearDown() override {
+        if (node) await_void(node->stop());
+        if (server) await_void(server->stop());
+        node.reset();
+        server.reset();
+        if (!dir.empty()) fs::remove_all(dir);
+    }
+
+    template <class T>
+    T await(Task<T> task) {
+        std::optional<T> result;
+        std::exception_ptr failed;
+        asio::co_spawn(context, std::move(task), [&](std::exception_ptr error, T value) {
+            failed = error;
+            result.emplace(std::move(value));
+        });
+        run_until([&] { return result.has_value(); });
+        if (failed) std::rethrow_exception(failed);
+        return std::move(*result);
+    }
+    void await_void(Task<void> task) {
+        bool done = false;
+        asio::co_spawn(context, std::move(task), [&](std::exception_ptr) { done = true; });
+        run_until([&] { return done; });
+    }
+    template <class F>
+    void run_until(F done) {
+        context.restart();
+        const auto give_up = std::chrono::steady_clock::now() + kTooLong;
+        while (!done()) {
+            ASSERT_LT(std::chrono::steady_clock::now(), give_up) << "waited too long";
+            context.run_one_for(kTooLong);
+        }
+    }
+
+    static json::value pod_json(const std::string& name, json::value containers,
+                                json::object spec = {}) {
+        spec["containers"] = std::move(containers);
+        if (!spec.contains("restartPolicy")) spec["restartPolicy"] = "Never";
+        return json::object{{"apiVersion", "v1"},
+                            {"kind", "Pod"},
+                            {"metadata", {{"name", name}, {"namespace", "default"}}},
+                            {"spec", std::move(spec)}};
+    }
+    static json::value shell(const std::string& script, json::object more = {}) {
+        more["name"] = "main";
+        more["image"] = "image";
+        more["command"] = json::array{"sh", "-c", script};
+        return json::array{std::move(more)};
+    }
+    void create(json::value object, const kube::ResourceType& type = kube::types::kPods) {
+        auto created = await(client->create(type, "default", std::move(object)));
+        ASSERT_TRUE(created) << created.error().message();
+    }
+    kube::Pod get(const std::string& name) {
+        auto got = await(client->get(kube::types::kPods, "default", name));
+        EXPECT_TRUE(got) << got.error().message();
+        if (!got) return {};
+        return *kube::decode<kube::Pod>(**got);
+    }
+    /// Watches until the pod is as wanted (nullopt: deleted) and returns that state.
+    template <class P>
+    std::optional<kube::Pod> wait_for(const std::string& name, P wanted) {
+        std::optional<std::optional<kube::Pod>> found;
+        asio::co_spawn(context, watch_for(*client, name, wanted, found),
+                       [](std::exception_ptr thrown) {
+                           if (thrown) std::rethrow_exception(thrown);
+                       });
+        run_until([&] { return found.has_value(); });
+        return found ? *found : std::nullopt;
+    }
+    template <class P>
+    static Task<void> watch_for(kube::Client& client, std::string name, P wanted,
+                                std::optional<std::optional<kube::Pod>>& found) {
+        kube::ListOptions list_options;
+        list_options.namespace_ = "default";
+        auto listed = co_await client.list(kube::types::kPods, list_options);
+        bool seen = false;
+        for (const kube::ObjectPtr& item : listed->items) {
+            auto pod = kube::decode<kube::Pod>(*item);
+            if (pod->metadata.name != name) continue;
+            seen = true;
+            if (wanted(&*pod)) {
+                found = *pod;
+                co_return;
+            }
+        }
+        if (!seen && wanted(nullptr)) {
+            found.emplace(std::nullopt);
+            co_return;
+        }
+        kube::WatchOptions watch_options;
+        watch_options.namespace_ = "default";
+        watch_options.resource_version = listed->resource_version;
+        auto stream = co_await client.watch(kube::types::kPods, watch_options);
+        for (;;) {
+            auto event = co_await (*stream)->next();
+            if (!event || !*event) co_return;
+            if ((*event)->type == kube::WatchEventType::kBookmark) continue;
+            auto pod = kube::decode<kube::Pod>(*(*event)->object);
+            if (pod->metadata.name != name) continue;
+            const bool gone = (*event)->type == kube::WatchEventType::kDeleted;
+            if (!wanted(gone ? nullptr : &*pod)) continue;
+            found = gone ? std::optional<kube::Pod>() : std::optional(*pod);
+            co_return;
+        }
+    }
+    kube::Pod wait_phase(const std::string& name, const std::string& phase) {
+        auto pod = wait_for(
+            name, [phase](const kube::Pod* p) { return p != nullptr && p->status.phase == phase; });
+        EXPECT_TRUE(pod) << name << " did not get " << phase;
+        return pod.value_or(kube::Pod{});
+    }
+    std::string logs(const std::string& pod, kube::LogOptions log_options = {}) {
+        if (log_options.container.empty()) log_options.container = "main";
+        auto stream = await(client->logs("default", pod, log_options));
+        if (!stream) return "error: " + stream.error().message();
+        std::string text;
+        for (;;) {
+            auto piece = await((*stream)->read());
+            if (!piece || !*piece) return text;
+            text += **piece;
+        }
+    }
+    std::vector<std::string> events_of(const std::string& pod) {
+        kube::ListOptions list_options;
+        list_options.namespace_ = "default";
+        auto listed = await(client->list(kube::types::kEvents, list_options));
+        std::vector<std::string> lines;
+        for (const kube::ObjectPtr& item : listed->items) {
+            auto event = kube::decode<kube::Event>(*item);
+            if (event->involved_object.name == pod)
+                lines.push_back(event->reason + ": " + event->message);
+        }
+        return lines;
+    }
+    void remove(const std::string& name, std::optional<std::int64_t> grace = {}) {
+        kube::DeleteOptions delete_options;
+        delete_options.grace_period_seconds = grace;
+        auto removed = await(client->remove(kube::types::kPods, "default", name, delete_options));
+        EXPECT_TRUE(removed) << removed.error().message();
+    }
+    bool namespaces() const { return GetParam() == SandboxMode::kNamespaces; }
+
+    asio::io_context context;
+    RealClock clock;
+    Rng rng{1};
+    fs::path dir;
+    NodeOptions options;
+    std::unique_ptr<apiserver::ApiServer> server;
+    std::unique_ptr<kube::Client> client;
+    std::unique_ptr<Node> node;
+    std::unique_ptr<Logs> logs_of_node;
+};
+
+const kube::ContainerStatus& main_status(const kube::Pod& pod) {
+    static const kube::ContainerStatus kNone;
+    return pod.status.container_statuses.empty() ? kNone : pod.status.container_statuses[0];
+}
+
+TEST_P(NodeTest, APodRunsToItsEnd) {
+    start_node();
+    create(pod_json("a", shell("echo hello; echo err >&2; pwd")));
+    kube::Pod pod = wait_phase("a", "Succeeded");
+    EXPECT_EQ(pod.spec.node_name, "localhost");
+    ASSERT_TRUE(main_status(pod).state.terminated);
+    EXPECT_EQ(main_status(pod).state.terminated->exit_code, 0);
+    EXPECT_EQ(main_status(pod).state.terminated->reason, "Completed");
+    EXPECT_EQ(logs("a"), "hello\nerr\n" + (dir / "work").string() + "\n");
+}
+
+TEST_P(NodeTest, ExitCodesAndSignals) {
+    start_node();
+    // Four dollars: "$$" stands for one in a command, as on a cluster.
+    struct Case {
+        std::string name;
+        std::string script;
+        int code;
+    };
+    const Case cases[] = {{"seven", "exit 7", 7},
+                          {"killed", "kill -9 $$$$", 137},
+                          {"terminated", "kill -15 $$$$", 143},
+                          {"segv", "kill -11 $$$$", 139}};
+    for (const Case& c : cases) create(pod_json(c.name, shell(c.script)));
+    for (const Case& c : cases) {
+        kube::Pod pod = wait_phase(c.name, "Failed");
+        ASSERT_TRUE(main_status(pod).state.terminated) << c.name;
+        EXPECT_EQ(main_status(pod).state.terminated->exit_code, c.code) << c.name;
+        EXPECT_EQ(main_status(pod).state.terminated->reason, "Error");
+    }
+}
+
+TEST_P(NodeTest, AFailingContainerIsRestartedInPlaceAndBacksOff) {
+    start_node();
+    create(pod_json("again", shell("echo run; test -e marker && exit 3; touch marker; exit 5"),
+                    {{"restartPolicy", "OnFailure"}}));
+    auto pod = wait_for("again", [](const kube::Pod* p) {
+        return p != nullptr && main_status(*p).state.waiting &&
+               main_status(*p).state.waiting->reason == "CrashLoopBackOff";
+    });
+    ASSERT_TRUE(pod);
+    EXPECT_EQ(pod->status.phase, "Running");
+    EXPECT_EQ(main_status(*pod).restart_count, 1);
+    ASSERT_TRUE(main_status(*pod).last_state.terminated);
+    EXPECT_EQ(main_status(*pod).last_state.terminated->exit_code, 3);
+    EXPECT_THAT(main_status(*pod).state.waiting->message,
+                StartsWith("back-off 10s restarting failed container=main pod=again_default("));
+    kube::LogOptions previous;
+    previous.previous = true;
+    EXPECT_EQ(logs("again", previous), "run\n");
+}
+
+TEST_P(NodeTest, DeletionWaitsForTheGraceAndThenKills) {
+    start_node();
+    create(pod_json("gentle", shell("trap 'echo bye; exit 0' TERM; echo up; sleep 1000 & wait")));
+    create(pod_json("stubborn", shell("trap '' TERM; echo up; while :; do sleep 1000; done")));
+    for (const char* name : {"gentle", "stubborn"}) {
+        wait_phase(name, "Running");
+        kube::LogOptions follow;
+        follow.follow = true;
+        follow.limit_bytes = 3;
+        EXPECT_EQ(logs(name, follow), "up\n");
+    }
+    remove("gentle");
+    remove("stubborn", 1);
+    std::optional<kube::Pod> last;
+    auto gone = [](const kube::Pod* p) { return p == nullptr; };
+    auto killed = wait_for("stubborn", [](const kube::Pod* p) {
+        return p == nullptr || main_status(*p).state.terminated.has_value();
+    });
+    ASSERT_TRUE(killed);
+    EXPECT_EQ(main_status(*killed).state.terminated->exit_code, 137);
+    EXPECT_EQ(killed->status.phase, "Failed");
+    wait_for("gentle", gone);
+    wait_for("stubborn", gone);
+}
+
+TEST_P(NodeTest, WhatCantStartSaysWhatToDo) {
+    start_node();
+    create(pod_json("missing",
+                    json::array{json::object{
+                        {"name", "main"}, {"image", "i"}, {"command", {"no-such-program"}}}}));
+    kube::Pod pod = wait_phase("missing", "Failed");
+    ASSERT_TRUE(main_status(pod).state.terminated);
+    EXPECT_EQ(main_status(pod).state.terminated->exit_code, 128);
+    EXPECT_EQ(main_status(pod).state.terminated->reason, "StartError");
+    EXPECT_THAT(main_status(pod).state.terminated->message,
+                AllOf(HasSubstr("no-such-program"), HasSubstr("PATH"), HasSubstr("install it")));
+
+    create(pod_json("nothing", json::array{json::object{{"name", "main"}, {"image", "img:1"}}}));
+    auto refused = wait_for("nothing", [](const kube::Pod* p) {
+        return p != nullptr && main_status(*p).state.waiting &&
+               main_status(*p).state.waiting->reason == "CreateContainerConfigError";
+    });
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->status.phase, "Pending");
+    EXPECT_THAT(main_status(*refused).state.waiting->message,
+                AllOf(HasSubstr("no command"), HasSubstr("img:1")));
+    EXPECT_THAT(logs("nothing"), HasSubstr("is waiting to start: CreateContainerConfigError"));
+}
+
+TEST_P(NodeTest, EnvironmentFromAllItsSources) {
+    start_node();
+    create(json::object{{"apiVersion", "v1"},
+                        {"kind", "ConfigMap"},
+                        {"metadata", {{"name", "cm"}}},
+                        {"data", {{"A", "from-cm"}, {"B", "b"}}}},
+           kube::types::kConfigMaps);
+    create(json::object{{"apiVersion", "v1"},
+                        {"kind", "Secret"},
+                        {"metadata", {{"name", "sec"}}},
+                        {"data", {{"token", "czNjcmV0"}}}},
+           kube::types::kSecrets);
+    json::object more;
+    more["envFrom"] = json::array{{{"configMapRef", {{"name", "cm"}}}}};
+    more["env"] = json::array{
+        {{"name", "A"}, {"value", "own-$(B)"}},
+        {{"name", "T"}, {"valueFrom", {{"secretKeyRef", {{"name", "sec"}, {"key", "token"}}}}}},
+        {{"name", "N"}, {"valueFrom", {{"fieldRef", {{"fieldPath", "metadata.name"}}}}}},
+        {{"name", "C"},
+         {"valueFrom", {{"resourceFieldRef", {{"resource", "limits.cpu"}, {"divisor", "1m"}}}}}}};
+    more["resources"] = {{"limits", {{"cpu", "250m"}}}};
+    create(pod_json("env", shell("echo $A $B $T $N $C $HOSTNAME", std::move(more))));
+    wait_phase("env", "Succeeded");
+    EXPECT_EQ(logs("env"), "own-b b s3cret env 250 env\n");
+}
+
+TEST_P(NodeTest, AMissingConfigMapIsWaitedFor) {
+    start_node();
+    json::object more;
+    more["envFrom"] = json::array{{{"configMapRef", {{"name", "late"}}}}};
+    create(pod_json("waits", shell("echo $K", std::move(more))));
+    auto waiting = wait_for("waits", [](const kube::Pod* p) {
+        return p != nullptr && main_status(*p).state.waiting &&
+               main_status(*p).state.waiting->reason == "CreateContainerConfigError";
+    });
+    ASSERT_TRUE(waiting);
+    EXPECT_EQ(main_status(*waiting).state.waiting->message, "configmap \"late\" not found");
+}
+
+TEST_P(NodeTest, WhatNeverFitsSaysWhy) {
+    start_node();
+    json::object more;
+    more["resources"] = {{"requests", {{"cpu", "5"}}}};
+    create(pod_json("large", shell("true", std::move(more))));
+    auto pod = wait_for(
+        "large", [](const kube::Pod* p) { return p != nullptr && !p->status.conditions.empty(); });
+    ASSERT_TRUE(pod);
+    EXPECT_EQ(pod->status.conditions[0].reason, "Unschedulable");
+    EXPECT_THAT(pod->status.conditions[0].message,
+                AllOf(HasSubstr("Insufficient cpu"), HasSubstr("asks for 5"), HasSubstr("has 4")));
+}
+
+TEST_P(NodeTest, AHugeLineDoesNotGrowMemoryAndATailIsQuick) {
+    start_node();
+    create(pod_json("big", shell("head -c 50000000 /dev/zero | tr '\\0' x; echo; echo last")));
+    wait_phase("big", "Succeeded");
+    kube::LogOptions tail;
+    tail.tail_lines = 1;
+    EXPECT_EQ(logs("big", tail), "last\n");
+    tail.tail_lines = 2;
+    EXPECT_EQ(logs("big", tail).size(), 50'000'000 + 1 + 5);
+}
+
+TEST_P(NodeTest, SixtyFourPods) {
+    options.cpus = 64;
+    start_node();
+    for (int i = 0; i < 64; ++i) create(pod_json(fmt::format("p{}", i), shell("exec sleep 1000")));
+    for (int i = 0; i < 64; ++i) wait_phase(fmt::format("p{}", i), "Running");
+    for (int i = 0; i < 64; ++i) remove(fmt::format("p{}", i));
+    for (int i = 0; i < 64; ++i)
+        wait_for(fmt::format("p{}", i), [](const kube::Pod* p) { return p == nullptr; });
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, NodeTest,
+                         ::testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
+                         [](const auto& suite) {
+                             return suite.param == SandboxMode::kNamespaces ? "Namespaces"
+                                                                            : "Shared";
+                         });
+
+class NamespacedNodeTest : public NodeTest {};
+
+TEST_P(NamespacedNodeTest, NamesResolveInEveryFormAndStayCurrent) {
+    start_node();
+    create(pod_json("first", shell("until getent hosts second; do :; done; getent hosts first; "
+                                   "python3 -c 'import socket;print(socket.getfqdn())'")));
+    kube::LogOptions follow;
+    wait_phase("first", "Running");
+    create(
+        json::object{
+            {"apiVersion", "v1"},
+            {"kind", "Service"},
+            {"metadata", {{"name", "second"}}},
+            {"spec",
+             {{"clusterIP", "None"}, {"selector", {{"x", "y"}}}, {"ports", {{{"port", 1}}}}}}},
+        kube::types::kServices);
+    wait_phase("first", "Succeeded");
+    EXPECT_THAT(logs("first"),
+                AllOf(HasSubstr("second second.default second.default.svc "
+                                "second.default.svc.cluster.local\n"),
+                      HasSubstr("first first.default first.default.svc "
+                                "first.default.svc.cluster.local\nfirst.default\n")));
+}
+
+TEST_P(NamespacedNodeTest, VolumesAppearWhereTheManifestSays) {
+    start_node();
+    create(json::object{{"apiVersion", "v1"},
+                        {"kind", "ConfigMap"},
+                        {"metadata", {{"name", "cm"}}},
+                        {"data", {{"a.txt", "A\n"}, {"b.txt", "B\n"}}}},
+           kube::types::kConfigMaps);
+    fs::create_directory(dir / "host");
+    std::ofstream(dir / "host/file") << "host\n";
+    json::object more;
+    more["volumeMounts"] =
+        json::array{{{"name", "cm"}, {"mountPath", "/muster-test/cm"}},
+                    {{"name", "host"}, {"mountPath", "/muster-test/host"}},
+                    {{"name", "shm"}, {"mountPath", "/muster-test/shm"}},
+                    {{"name", "scratch"}, {"mountPath", "/muster-test/scratch"}}};
+    json::object spec;
+    spec["volumes"] =
+        json::array{{{"name", "cm"},
+                     {"configMap",
+                      {{"name", "cm"},
+                       {"items", {{{"key", "a.txt"}, {"path", "deep/c.txt"}, {"mode", 256}}}}}}},
+                    {{"name", "host"},
+                     {"hostPath", {{"path", (dir / "host").string()}, {"type", "Directory"}}}},
+                    {{"name", "shm"}, {"emptyDir", {{"medium", "Memory"}, {"sizeLimit", "1Mi"}}}},
+                    {{"name", "scratch"}, {"emptyDir", json::object{}}}};
+    create(
+        pod_json("vol",
+                 shell("cd /muster-test; cat cm/deep/c.txt host/file; stat -Lc %a cm/deep/c.txt; "
+                       "stat -f -c %T shm; head -c 2000000 /dev/zero >shm/x || echo full; "
+                       "touch scratch/y host/z; echo no > cm/w || echo ro; ls /tmp",
+                       std::move(more)),
+                 std::move(spec)));
+    wait_phase("vol", "Succeeded");
+    const std::string text = logs("vol");
+    EXPECT_THAT(text, StartsWith("A\nhost\n400\ntmpfs\n"));
+    EXPECT_THAT(text, HasSubstr("full\n"));
+    EXPECT_THAT(text, HasSubstr("ro\n"));
+    // The working directory lies below /tmp and is all that a pod sees of it.
+    EXPECT_THAT(text, ::testing::EndsWith(dir.filename().string() + "\n"));
+    EXPECT_TRUE(fs::exists(dir / "host/z"));
+    EXPECT_FALSE(fs::exists("/muster-test"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Root, NamespacedNodeTest, ::testing::Values(SandboxMode::kNamespaces));
+
+}  // namespace
+}  // namespace muster::runtime
