@@ -91,6 +91,7 @@ std::vector<json::value> custom_resource_definitions(std::span<const JobKind* co
             same->push_back(kind);
     }
     std::vector<json::value> result;
+    result.reserve(resources.size());
     for (const auto& versions : resources) result.push_back(definition(versions));
     return result;
 }

@@ -12,6 +12,7 @@ namespace {
 /// has it. A second spelling of one type stays as it is, for validate() to refuse.
 void rename_types(const JobKind& kind, Job& job) {
     std::vector<std::string> keys;
+    keys.reserve(job.replicas.size());
     for (const auto& [key, spec] : job.replicas) keys.push_back(key);
     for (const std::string& key : keys) {
         if (kind.replica_type(key) != nullptr) continue;

@@ -15,6 +15,7 @@ const std::vector<const JobKind*>& all_kinds() {
 #undef MAKE
     static const std::vector<const JobKind*> pointers = [] {
         std::vector<const JobKind*> all;
+        all.reserve(kinds.size());
         for (const JobKind& kind : kinds) all.push_back(&kind);
         return all;
     }();

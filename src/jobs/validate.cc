@@ -118,6 +118,7 @@ std::vector<Cause> validate(const Job& job) {
                  {"kubeflow.org/training-operator", "kueue.x-k8s.io/multikueue"});
 
     std::vector<std::string> type_names;
+    type_names.reserve(kind.replica_types.size());
     for (const ReplicaType& type : kind.replica_types) type_names.push_back(type.name);
     if (job.replicas.empty())
         causes.push_back(
