@@ -1,3 +1,4 @@
+#include "jobs/internal/choices.h"
 #include "jobs/internal/schema_of.h"
 #include "jobs/job.h"
 
@@ -45,6 +46,16 @@ kube::Schema::Ptr resource_list() {
 
 }  // namespace schema_parts
 
+namespace {
+
+/// Empty means the default, for clients that write every field.
+std::vector<std::string> or_empty(std::vector<std::string> values) {
+    values.emplace_back();
+    return values;
+}
+
+}  // namespace
+
 // Not in an unnamed namespace: argument-dependent lookup would not find them there.
 static FieldNotes field_notes(const SchedulingPolicy*) {
     return {
@@ -67,7 +78,7 @@ static FieldNotes field_notes(const RunPolicy*) {
         {.member = "clean_pod_policy",
          .text =
              "Which pods are deleted when the job has finished: None (default), Running or All.",
-         .values = {"None", "Running", "All", ""}},
+         .values = or_empty(clean_pod_policies())},
         {.member = "ttl_seconds_after_finished",
          .text = "Seconds after which a finished job is deleted; never if unset.",
          .minimum = 0},
@@ -83,7 +94,7 @@ static FieldNotes field_notes(const RunPolicy*) {
         {.member = "managed_by",
          .text = "The controller in charge: kubeflow.org/training-operator (this one, default) or "
                  "kueue.x-k8s.io/multikueue.",
-         .values = {"kubeflow.org/training-operator", "kueue.x-k8s.io/multikueue"}},
+         .values = controllers_in_charge()},
     };
 }
 
@@ -97,7 +108,7 @@ static FieldNotes field_notes(const ReplicaSpec*) {
         {.member = "restart_policy",
          .text = "What happens when a container ends: Always, OnFailure, Never, or ExitCode (codes "
                  "from 128 on are tried again, others are final).",
-         .values = {"Always", "OnFailure", "Never", "ExitCode", ""}},
+         .values = or_empty(restart_policies())},
     };
 }
 

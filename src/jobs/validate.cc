@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "jobs/internal/choices.h"
 #include "jobs/internal/pod_rules.h"
 #include "jobs/internal/text.h"
 #include "jobs/kind.h"
@@ -113,9 +114,9 @@ std::vector<Cause> validate(const Job& job) {
     Causes causes;
     check_name(job, causes);
     check_choice(causes, "spec.runPolicy.cleanPodPolicy", job.run_policy.clean_pod_policy,
-                 {"None", "Running", "All"});
+                 clean_pod_policies());
     check_choice(causes, "spec.runPolicy.managedBy", job.run_policy.managed_by,
-                 {"kubeflow.org/training-operator", "kueue.x-k8s.io/multikueue"});
+                 controllers_in_charge());
 
     std::vector<std::string> type_names;
     type_names.reserve(kind.replica_types.size());
@@ -137,8 +138,7 @@ std::vector<Cause> validate(const Job& job) {
         }
         const std::string path = job.replica_path(type.name);
         check_replicas(job, type, *spec, path, causes);
-        check_choice(causes, path + ".restartPolicy", spec->restart_policy,
-                     {"Always", "OnFailure", "Never", "ExitCode"});
+        check_choice(causes, path + ".restartPolicy", spec->restart_policy, restart_policies());
         append(causes, check_template(kind, spec->template_, path));
     }
     if (kind.own_rules) append(causes, kind.own_rules(job));

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace muster::jobs {
+
+// The words that a field takes, for the schema and for the rules.
+
+inline const std::vector<std::string>& clean_pod_policies() {
+    static const std::vector<std::string> all{"None", "Running", "All"};
+    return all;
+}
+inline const std::vector<std::string>& restart_policies() {
+    static const std::vector<std::string> all{"Always", "OnFailure", "Never", "ExitCode"};
+    return all;
+}
+inline const std::vector<std::string>& controllers_in_charge() {
+    static const std::vector<std::string> all{"kubeflow.org/training-operator",
+                                              "kueue.x-k8s.io/multikueue"};
+    return all;
+}
+
+}  // namespace muster::jobs
