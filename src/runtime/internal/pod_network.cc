@@ -90,6 +90,10 @@ Result<PodFabric> PodFabric::create() {
     // namespace and keeps it.
     if (::unshare(CLONE_NEWNET) < 0) return system_error("making a network namespace", errno);
     auto socket = NetlinkSocket::open();
+    // Every question to the outside is to be answered, not one a second. Best effort: a container
+    // may have /proc/sys read-only, and then some wait for their time-outs.
+    if (UniqueFd limit(::open("/proc/sys/net/ipv4/icmp_ratelimit", O_WRONLY | O_CLOEXEC)); limit)
+        (void)!::write(limit.get(), "0", 1);
     if (::setns(machine.get(), CLONE_NEWNET) < 0)
         return system_error("returning to the machine's network namespace", errno);
     if (!socket) return socket.error();
