@@ -13,9 +13,7 @@
 #   muster_fuzz(quantity fuzz/quantity_fuzz.cc LIBRARIES muster_kube)
 #       A fuzz target (LLVMFuzzerTestOneInput) and its corpus, the files of fuzz/corpus/quantity.
 #       The test quantity_fuzz_corpus replays the corpus in every build; with MUSTER_FUZZ there is
-#       also quantity_fuzz, which searches for new inputs:
-#           cmake --preset asan -B build/fuzz -DMUSTER_FUZZ=ON && ninja -C build/fuzz quantity_fuzz
-#           build/fuzz/src/kube/quantity_fuzz -max_total_time=60 NEW_INPUTS src/kube/fuzz/corpus/quantity
+#       also quantity_fuzz, which searches for new inputs (./dev fuzz quantity).
 
 # The headers that almost every file needs and that cost most: compiled once per set of flags.
 add_library(muster_pch STATIC ${CMAKE_SOURCE_DIR}/cmake/pch.cc)
@@ -111,6 +109,9 @@ function(muster_fuzz name source)
     set_tests_properties(${name}_fuzz_corpus PROPERTIES LABELS ${folder} TIMEOUT 300)
     add_dependencies(${folder}_tests ${name}_fuzz_replay)
     if(MUSTER_FUZZ)
+        if(NOT MUSTER_SANITIZE)
+            message(FATAL_ERROR "MUSTER_FUZZ needs MUSTER_SANITIZE: coverage is counted by the sanitizers' runtime. Use the preset fuzz.")
+        endif()
         add_executable(${name}_fuzz ${source})
         _muster_target(${name}_fuzz)
         target_link_libraries(${name}_fuzz PRIVATE ${arg_LIBRARIES})

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json/serialize.hpp>
 #include <cmath>
+#include <span>
 
 #include "kube/codec_impl.h"
 #include "kube/field_path.h"
@@ -113,12 +115,14 @@ std::optional<std::int64_t> decode_integer(const json::value& value, std::int64_
 }  // namespace codec
 
 Error decode_error(std::vector<Cause> problems) {
+    constexpr std::size_t kShown = 10;  // the causes have them all
     std::string text;
-    for (const Cause& problem : problems) {
+    for (const Cause& problem : std::span(problems).first(std::min(problems.size(), kShown))) {
         if (!text.empty()) text += "; ";
         if (!problem.field.empty()) text += problem.field + ": ";
         text += problem.message;
     }
+    if (problems.size() > kShown) text += fmt::format("; and {} more", problems.size() - kShown);
     return std::move(Error(Code::kBadRequest, std::move(text)).with_causes(std::move(problems)));
 }
 

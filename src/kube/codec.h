@@ -45,7 +45,7 @@ template <class T>
 void decode_into(const json::value& value, T& object, const std::string& path,
                  std::vector<Cause>& problems);
 
-/// The kBadRequest error that says all of `problems`; there must be one.
+/// The kBadRequest error whose causes are `problems`; its message says the first ten.
 Error decode_error(std::vector<Cause> problems);
 
 /// decode_into for a whole object; a problem makes it a decode_error().
