@@ -101,6 +101,18 @@ TEST_F(ClientTest, AnItemOutlivesItsList) {
     EXPECT_EQ(item->at("metadata").at("name").as_string(), "b");
 }
 
+TEST_F(ClientTest, ItemsApartFromTheBodyAreTakenAsTheyAre) {
+    auto item = std::make_shared<const json::value>(pod);
+    Response answer = json_response(json::parse(R"({"metadata":{"resourceVersion":"7"}})"));
+    answer.items = {item};
+    transport.expect(Method::kGet, "/api/v1/pods", {}, answer);
+    Result<ListResult> list = run(client.list(types::kPods, {}));
+    ASSERT_TRUE(list);
+    EXPECT_TRUE(transport.requests()[0].items_apart);
+    EXPECT_EQ(list->resource_version, "7");
+    EXPECT_THAT(list->items, ::testing::ElementsAre(item)) << "shared, not copied";
+}
+
 TEST_F(ClientTest, AnAnswerThatIsNoListIsAnError) {
     for (const char* body : {"[]", "{\"items\":{}}", "{\"items\":[1]}"}) {
         transport.expect(Method::kGet, "/api/v1/pods", {}, json_response(json::parse(body)));

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <boost/json/value.hpp>
+#include <cstdint>
 
 #include "kube/internal/schema_formats.h"
 #include "kube/internal/schema_walk.h"
@@ -109,6 +110,9 @@ class Reader {
     }
     std::optional<std::int64_t> whole(std::string_view key, const json::value& value) {
         if (const std::int64_t* number = value.if_int64()) return *number;
+        // Of a value that was made and not parsed.
+        if (const std::uint64_t* number = value.if_uint64(); number && *number <= INT64_MAX)
+            return static_cast<std::int64_t>(*number);
         if (const double* number = value.if_double())
             if (*number >= -9e15 && *number <= 9e15 &&
                 *number == static_cast<double>(static_cast<std::int64_t>(*number)))
@@ -171,6 +175,8 @@ class Reader {
             schema.max_properties = size(key, value);
         } else if (key == "pattern") {
             schema.pattern = text(key, value);
+            // The quantities' one is known to be good; it stands in every pod template many times.
+            if (schema.pattern == kQuantityPattern) return;
             if (std::string problem = pattern_problem(schema.pattern); !problem.empty())
                 refuse(key, "FieldValueInvalid", "Invalid value: " + problem);
         } else if (key == "default") {

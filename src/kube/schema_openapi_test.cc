@@ -32,6 +32,8 @@ TEST(SchemaOpenapi, WhatIsReadIsWrittenBack) {
     auto [schema, causes] = Schema::from_openapi(openapi, "");
     ASSERT_TRUE(schema) << causes.front().field << causes.front().message;
     json::value written = schema->to_openapi();
+    auto [again, problems] = Schema::from_openapi(written, "");
+    for (const Cause& cause : problems) ADD_FAILURE() << cause.field << ": " << cause.message;
     // The root's metadata is implied in what is read, and so it is written.
     json::object& properties = written.at("properties").as_object();
     EXPECT_EQ(properties.at("metadata"), core_schema("ObjectMeta")->to_openapi());

@@ -65,7 +65,9 @@ std::string_view found_name(const json::value& value) {
 /// A value as messages show it; long ones are cut, at a character's start.
 std::string shown(const json::value& value) {
     constexpr std::size_t kLongest = 200;
-    std::string text = json::serialize(value);
+    // Not as JSON: 1.5 would be 1.5E0.
+    std::string text =
+        value.is_double() ? fmt::format("{}", value.get_double()) : json::serialize(value);
     if (text.size() <= kLongest) return text;
     std::size_t end = kLongest;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
@@ -94,6 +96,11 @@ std::size_t code_points(std::string_view text) {
     std::size_t count = 0;
     for (char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
     return count;
+}
+
+bool is_whole(const json::value& value) {
+    const double* number = value.if_double();
+    return number != nullptr && std::fabs(*number) < 1e15 && std::trunc(*number) == *number;
 }
 
 class Validator {
@@ -138,17 +145,22 @@ class Validator {
     void add(std::string_view reason, std::string message) {
         causes_.push_back({std::string(reason), std::move(message), path_.text()});
     }
+    /// "spec.replicas in body", as the real server's messages name the value.
+    std::string place() const { return path_.text().empty() ? "body" : path_.text() + " in body"; }
     void invalid(const json::value& value, std::string_view what) {
         add("FieldValueInvalid",
-            fmt::format("Invalid value: {}: {} in body {}", shown(value), path_.text(), what));
+            fmt::format("Invalid value: {}: {} {}", shown(value), place(), what));
     }
     void wrong_type(const Schema& schema, const json::value& value) {
-        std::string message = fmt::format(
-            "Invalid value: \"{}\": {} in body must be of type {}: \"{}\"", found_name(value),
-            path_.text(), wanted_name(schema.type), found_name(value));
+        std::string message =
+            fmt::format("Invalid value: \"{}\": {} must be of type {}: \"{}\"", found_name(value),
+                        place(), wanted_name(schema.type), found_name(value));
         // YAML makes numbers and booleans of what people mean as text, above all in env and labels.
         if (schema.type == Type::kString && (value.is_number() || value.is_bool()))
-            message += fmt::format(" (put it in quotes: \"{}\")", json::serialize(value));
+            message += fmt::format(" (put it in quotes: \"{}\")", shown(value));
+        if (schema.type == Type::kInteger && is_whole(value))
+            message += fmt::format(" (write it without a fraction or an exponent: {})",
+                                   static_cast<std::int64_t>(value.get_double()));
         add("FieldValueTypeInvalid", std::move(message));
     }
 
@@ -187,8 +199,8 @@ class Validator {
                                                  array->size(), *schema.max_items));
         if (schema.min_items && array->size() < *schema.min_items)
             add("FieldValueInvalid",
-                fmt::format("Invalid value: {}: {} in body should have at least {} items",
-                            array->size(), path_.text(), *schema.min_items));
+                fmt::format("Invalid value: {}: {} should have at least {} items", array->size(),
+                            place(), *schema.min_items));
         std::set<std::string> seen;
         for (std::size_t index = 0; index < array->size(); ++index) {
             const json::value& item = (*array)[index];
@@ -254,12 +266,11 @@ class Validator {
         if (const double* number = value.if_double()) {
             if (!std::isfinite(*number)) {
                 add("FieldValueInvalid",
-                    fmt::format("Invalid value: {}: {} in body must be a finite number", *number,
-                                path_.text()));
+                    fmt::format("Invalid value: {}: {} must be a finite number", *number, place()));
                 return;
             }
-            // 3.0 is the integer 3, as it is for the real server.
-            if (integer && *number != std::trunc(*number)) return wrong_type(schema, value);
+            // 3.0 too: who reads the object as Go or C++ structs can't take it.
+            if (integer) return wrong_type(schema, value);
         }
         check_range(schema, value);
     }
