@@ -62,6 +62,11 @@ Review look(const JobKind& kind, const json::value& object) {
 Review review(const JobKind& kind, const json::value& object) {
     Review review = look(kind, object);
     review.warnings = warnings(review.job);
+    // What is refused needs no advice.
+    std::erase_if(review.warnings, [&](const Cause& warning) {
+        return std::ranges::find(review.problems, warning.field, &Cause::field) !=
+               review.problems.end();
+    });
     apply_defaults(review.job);
     return review;
 }

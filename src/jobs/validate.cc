@@ -37,7 +37,8 @@ std::string longest_name(const Job& job, const std::string& name) {
     for (const auto& [type, spec] : job.replicas) {
         const ReplicaType* known = job.kind->replica_type(type);
         if (known == nullptr) continue;
-        const std::int32_t replicas = spec.replicas.value_or(known->default_replicas);
+        const std::int32_t replicas =
+            known->only_replicas.value_or(spec.replicas.value_or(known->default_replicas));
         const std::int32_t last = std::clamp(replicas, 1, kMaxReplicas) - 1;
         std::string candidate = replica_name(named, {type, last});
         if (candidate.size() > longest.size()) longest = std::move(candidate);
@@ -54,8 +55,11 @@ void check_name(const Job& job, Causes& causes) {
         causes.push_back(required(field, "the job needs a name"));
         return;
     }
+    const std::string longest = longest_name(job, name);
+    const std::size_t length = std::max(longest.size(), name.size());
+    const std::size_t excess = length > kLabelLength ? length - kLabelLength : 0;
     if (!is_dns1035(name)) {
-        const std::string better = dns1035_from(job.metadata.name);
+        const std::string better = excess > 0 ? "" : dns1035_from(job.metadata.name);
         causes.push_back(invalid(
             field,
             fmt::format("\"{}\" is no job name: it takes lower-case letters, digits and '-', a "
@@ -63,17 +67,15 @@ void check_name(const Job& job, Causes& causes) {
                         generated ? job.metadata.generate_name : name,
                         better.empty() ? "" : fmt::format("; \"{}\" would do", better))));
     }
-    const std::string longest = longest_name(job, name);
-    const std::size_t length = std::max(longest.size(), name.size());
-    if (length <= kLabelLength) return;
+    if (excess == 0) return;
     causes.push_back(invalid(
         field,
         longest.empty()
             ? fmt::format("the name has {} characters of at most {}: shorten it by {}", length,
-                          kLabelLength, length - kLabelLength)
-            : fmt::format("the name has {} characters, and its pod \"{}\" would have {} of "
-                          "at most {}: shorten the name by {}",
-                          name.size(), longest, length, kLabelLength, length - kLabelLength)));
+                          kLabelLength, excess)
+            : fmt::format("the name has {} characters, and its pod \"{}\" would have {} of at most "
+                          "{}: shorten the name by {}",
+                          name.size(), longest, length, kLabelLength, excess)));
 }
 
 void check_type_name(const Job& job, const std::string& key, const std::string& path,

@@ -141,6 +141,13 @@ TEST(Warnings, SayWhichFieldsHaveNoEffectYet) {
         IsEmpty());
 }
 
+TEST(Warnings, SayNothingOfAFieldThatIsRefused) {
+    const Review seen =
+        review(pytorch_kind(), pytorch_manifest({{"spec/runPolicy/backoffLimit", "-1"}}));
+    EXPECT_EQ(seen.problems.size(), 1u);
+    EXPECT_THAT(seen.warnings, IsEmpty());
+}
+
 TEST(Warnings, AreGivenBesideProblems) {
     const Review seen =
         review(pytorch_kind(), pytorch_manifest({{"spec/pytorchReplicaSpecs/Master/replicas", "2"},
