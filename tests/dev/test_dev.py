@@ -1,0 +1,91 @@
+"""./dev itself: what it says, and what it finds missing."""
+
+import os
+import pathlib
+import stat
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def bash(script, tmp_path, path=None):
+    """Runs a script with the parts of ./dev loaded, in a home of its own."""
+    prelude = f"set -euo pipefail; root={ROOT}; cache={tmp_path}/cache; logs={tmp_path}/logs\n"
+    prelude += "".join(f"source {ROOT}/scripts/{part}.sh\n" for part in ("say", "setup", "build", "test"))
+    return subprocess.run(["/bin/bash", "-c", prelude + script], capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL,
+                          env={"HOME": str(tmp_path), "PATH": path or os.environ["PATH"], "LC_ALL": "C"})
+
+
+def program(directory, name, text):
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / name
+    path.write_text(text)
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def test_help_names_every_command():
+    shown = subprocess.run([ROOT / "dev", "help"], capture_output=True, text=True, check=True).stdout
+    for verb in ("run", "test", "setup", "build", "e2e", "bench", "lint", "fuzz", "drill", "clean"):
+        assert f"./dev {verb}" in shown
+
+
+def test_an_unknown_command_is_an_error():
+    result = subprocess.run([ROOT / "dev", "tset"], capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert "no command named 'tset'" in result.stderr
+
+
+def test_elsewhere_than_on_debian_each_missing_thing_is_named(tmp_path):
+    result = bash("is_debian() { false; }; want_header() { missing+=(\"$2\"); }\n"
+                  "command() { return 1; }; our_python() { echo false; }\n"
+                  "need_packages build run test lint", tmp_path)
+    assert result.returncode == 1
+    for wanted in ("clang 19", "lld 19", "CMake 3.25", "Ninja", "Boost 1.81", "fmt 9", "spdlog 1.10", "CLI11 2.1",
+                   "yaml-cpp 0.7", "GoogleTest", "torch sklearn", "clang-format 19", "pytest", "clang-tidy 19"):
+        assert wanted in result.stderr, wanted
+
+
+def test_elsewhere_nothing_is_asked_for_when_all_is_there(tmp_path):
+    result = bash("is_debian() { false; }; want_header() { :; }; want_program() { :; }; has_job_modules() { :; }\n"
+                  "need_packages build run; echo $boost_root", tmp_path)
+    assert (result.returncode, result.stdout) == (0, "/\n"), result.stderr
+
+
+def test_missing_packages_are_those_that_dpkg_does_not_know(tmp_path):
+    result = bash("missing_packages bash no-such-package coreutils", tmp_path)
+    assert result.stdout.split() == ["no-such-package"]
+
+
+def test_the_job_gets_the_callers_python_when_it_has_the_modules(tmp_path):
+    program(tmp_path / "bin", "python3", "#!/bin/sh\nexit 0\n")
+    path = f"{tmp_path}/bin:{os.environ['PATH']}"
+    assert bash("job_path", tmp_path, path).stdout == path
+
+
+def test_the_job_gets_debians_python_when_the_callers_lacks_them(tmp_path):
+    program(tmp_path / "bin", "python3", "#!/bin/sh\nexit 1\n")
+    path = f"{tmp_path}/bin:{os.environ['PATH']}"
+    result = bash("has_job_modules() { [[ $1 == /usr/bin/python3 ]]; }; job_path", tmp_path, path)
+    assert result.stdout == f"{tmp_path}/cache/bin:{path}"
+    assert "gets Debian's" in result.stderr
+    assert os.readlink(tmp_path / "cache/bin/python3") == "/usr/bin/python3"
+
+
+def test_a_step_shows_the_errors_of_a_log_and_keeps_it(tmp_path):
+    result = bash("step 'a step' bash -c 'echo x.cc:3:1: error: no; exit 3' || echo status $?", tmp_path)
+    assert "FAILED" in result.stdout and "x.cc:3:1: error: no" in result.stdout and "status 3" in result.stdout
+    assert "error: no" in (tmp_path / "logs/a-step.log").read_text()
+
+
+def test_the_last_line_sums_all_suites(tmp_path):
+    result = bash("results=$logs/results; mkdir -p $logs; record a 3 0 0; record b 4 1 2\n"
+                  "summary $(now_ms) || echo failed", tmp_path)
+    assert result.stdout.splitlines()[-2:] == ["7 passed, 1 failed, 2 skipped", "failed"]
+
+
+def test_a_run_without_any_test_is_no_success(tmp_path):
+    result = bash("results=$logs/results; mkdir -p $logs; record a 0 0 0; summary $(now_ms)", tmp_path)
+    assert result.returncode != 0
+    assert result.stdout.splitlines()[-1] == "0 passed, 0 failed"
