@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 #include <vector>
 
@@ -178,8 +179,12 @@ struct Operator::Impl {
                 written.erase(it);
             }
         }
-        if (job.job.has_value())
-            return plan(*job.job, *status, table.of(job.metadata.uid), clock.wall_now());
+        if (job.job.has_value()) {
+            Plan made = plan(*job.job, *status, table.of(job.metadata.uid), clock.wall_now());
+            if (status->start_time.empty() && made.status && !made.status->start_time.empty())
+                std::ranges::move(warning_events(job.warnings), std::back_inserter(made.events));
+            return made;
+        }
         Plan invalid = plan_invalid(job, *status, job.job.error(), clock.wall_now());
         if (!invalid.status && !invalid.events.empty()) {
             // An edit that is not in effect is told once and not at every event of its pods.

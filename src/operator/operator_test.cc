@@ -324,6 +324,24 @@ TEST_F(OperatorTest, AJobOfAnotherControllerIsNotTouched) {
     EXPECT_EQ(world.transport.writes, 0);
 }
 
+TEST_F(OperatorTest, WhatHasNoEffectIsToldOnce) {
+    json::object object = job_object({});
+    json::object& worker =
+        object["spec"].as_object()["pytorchReplicaSpecs"].as_object()["Worker"].as_object();
+    worker["template"].as_object()["spec"].as_object()["restartPolicy"] = "Never";
+    ASSERT_TRUE(world.wait(world.client.create(pytorch().resource, "default", std::move(object)))
+                    .has_value());
+    world.settle();
+    world.set_all("Running");
+    world.settle();
+    const auto events = world.events("demo");
+    EXPECT_EQ(std::ranges::count_if(events,
+                                    [](const std::string& event) {
+                                        return event.starts_with("SetPodTemplateRestartPolicy:");
+                                    }),
+              1);
+}
+
 TEST_F(OperatorTest, AJobThatCantRunFailsWithTheFieldsNamed) {
     json::object object = job_object({});
     object["spec"]

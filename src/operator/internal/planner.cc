@@ -106,17 +106,7 @@ class Planner {
                                    [](const auto& slot) { return !slot.second.pods.empty(); });
     }
 
-    void begin() {
-        status_.start_time = kube::format_time(now_);
-        for (const auto& [type, spec] : job_.replicas) {
-            if (spec.template_.spec.restart_policy.empty()) continue;
-            plan_.events.push_back(
-                {kube::EventType::kWarning, "SetPodTemplateRestartPolicy",
-                 fmt::format("{}: the pod template's restartPolicy {} has no effect; the replica's "
-                             "restartPolicy {} is used",
-                             type, spec.template_.spec.restart_policy, spec.restart_policy)});
-        }
-    }
+    void begin() { status_.start_time = kube::format_time(now_); }
 
     void clean_up() {
         const std::string& policy = job_.run_policy.clean_pod_policy;
@@ -306,6 +296,10 @@ class Planner {
     Plan plan_;
 };
 
+std::string text_of(const Cause& cause) {
+    return cause.field.empty() ? cause.message : cause.field + ": " + cause.message;
+}
+
 }  // namespace
 
 bool is_retryable(std::optional<std::int32_t> exit_code) { return !exit_code || *exit_code >= 128; }
@@ -315,18 +309,26 @@ Plan plan(const jobs::Job& job, const jobs::JobStatus& status, const Dependents&
     return Planner(job, status, dependents, now).run();
 }
 
+std::vector<JobEvent> warning_events(const std::vector<Cause>& warnings) {
+    std::vector<JobEvent> events;
+    for (const Cause& warning : warnings) {
+        const bool policy = warning.field.ends_with(".template.spec.restartPolicy");
+        events.push_back({kube::EventType::kWarning,
+                          policy ? "SetPodTemplateRestartPolicy" : warning.reason,
+                          text_of(warning)});
+    }
+    return events;
+}
+
 Plan plan_invalid(const JobRecord& record, const jobs::JobStatus& status, const Error& why,
                   WallTime now) {
     Plan plan;
     if (status.finished()) return plan;
     const std::string& kind = record.kind->resource.kind;
-    std::string message = why.message();
-    if (!why.causes().empty()) {
-        message.clear();
-        for (const Cause& cause : why.causes())
-            message +=
-                fmt::format("{}{}: {}", message.empty() ? "" : "; ", cause.field, cause.message);
-    }
+    std::string message;
+    for (const Cause& cause : why.causes())
+        message += (message.empty() ? "" : "; ") + text_of(cause);
+    if (message.empty()) message = why.message();
     if (!status.start_time.empty()) {
         plan.events.push_back(
             {kube::EventType::kWarning, kind + "FailedValidation",

@@ -47,8 +47,13 @@ bool is_retryable(std::optional<std::int32_t> exit_code);
 Plan plan(const jobs::Job& job, const jobs::JobStatus& status, const Dependents& dependents,
           WallTime now);
 
-/// The same for a job that can't be run: Failed, with the reason. A job that already started goes
-/// on as it is, for an edit must not kill it; the event says that the edit is not in effect.
+/// What is told when a job begins: what of its manifest has no effect, is deprecated or doubtful.
+/// A template's restartPolicy keeps upstream's reason.
+std::vector<JobEvent> warning_events(const std::vector<Cause>& warnings);
+
+/// The same as plan() for a job that can't be run: Failed, with the reason. A job that already
+/// started goes on as it is, for an edit must not kill it; the event says that the edit is not in
+/// effect.
 Plan plan_invalid(const JobRecord& record, const jobs::JobStatus& status, const Error& why,
                   WallTime now);
 

@@ -191,12 +191,15 @@ TEST(Planner, AJobResumesWhenItsOldPodsAreGone) {
     EXPECT_THAT(plan(job, status, {}, kNow).create_pods, SizeIs(3));
 }
 
-TEST(Planner, ATemplatesRestartPolicyIsToldOnce) {
-    jobs::Job job = make_job({});
-    job.replicas.at("Worker").template_.spec.restart_policy = "Never";
-    Plan first = plan(job, {}, {}, kNow);
-    EXPECT_THAT(reasons(first), ElementsAre("SetPodTemplateRestartPolicy"));
-    EXPECT_THAT(plan(job, *first.status, {}, kNow).events, IsEmpty());
+TEST(Planner, WarningsBecomeEvents) {
+    EXPECT_EQ(warning_events({{"Ineffective", "is overwritten",
+                               "spec.pytorchReplicaSpecs.Worker.template.spec.restartPolicy"},
+                              {"Ineffective", "has no effect yet", "spec.runPolicy.backoffLimit"}}),
+              (std::vector<JobEvent>{
+                  {kube::EventType::kWarning, "SetPodTemplateRestartPolicy",
+                   "spec.pytorchReplicaSpecs.Worker.template.spec.restartPolicy: is overwritten"},
+                  {kube::EventType::kWarning, "Ineffective",
+                   "spec.runPolicy.backoffLimit: has no effect yet"}}));
 }
 
 // --- jobs that can't be run

@@ -216,6 +216,14 @@ std::optional<JobPtr> project_job(const jobs::JobKind& kind, const json::value& 
     if (const json::value* status = at(object, {"status"}))
         kube::decode_into(*status, record->status, "status", ignored);
     record->managed_elsewhere = is_foreign(at(object, {"spec", "runPolicy", "managedBy"}));
+    if (record->status.start_time.empty()) {
+        jobs::Review review = jobs::review(kind, object);
+        record->warnings = std::move(review.warnings);
+        if (review.problems.empty()) {
+            record->job = std::move(review.job);
+            return record;
+        }
+    }
     record->job = jobs::load(kind, object);
     return record;
 }

@@ -66,6 +66,8 @@ struct JobRecord {
     bool managed_elsewhere = false;
     /// The defaulted job, or why it can't be run.
     Result<jobs::Job> job = Error(Code::kInternal, "not loaded");
+    /// About its manifest; only until it begins, which is when they are told.
+    std::vector<Cause> warnings;
 };
 using JobPtr = std::shared_ptr<const JobRecord>;
 
