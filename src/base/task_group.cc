@@ -4,6 +4,7 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
 
 #include "base/check.h"
@@ -22,12 +23,23 @@ TaskGroup::~TaskGroup() {
     CHECK(tasks_.empty(), "a task group was destroyed with tasks in it: stop() it first");
 }
 
+namespace {
+
+/// co_spawn alone would run the task up to its first wait inside spawn(), in the middle of whatever
+/// its caller is doing.
+Task<void> start_later(asio::any_io_executor executor, Task<void> task) {
+    co_await asio::post(executor, asio::use_awaitable);
+    co_await std::move(task);
+}
+
+}  // namespace
+
 void TaskGroup::spawn(std::string name, Task<void> task) {
     if (stopping_) return;
     auto it = tasks_.insert(tasks_.end(), std::make_unique<Running>());
     (*it)->name = std::move(name);
     asio::co_spawn(
-        executor_, std::move(task),
+        executor_, start_later(executor_, std::move(task)),
         asio::bind_cancellation_slot((*it)->signal.slot(), [this, it](std::exception_ptr thrown) {
             if (thrown) {
                 try {

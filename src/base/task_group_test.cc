@@ -5,6 +5,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 
 #include "base/sim_clock.h"
 
@@ -60,6 +61,22 @@ TEST_F(TaskGroupTest, StopCancelsASleeperAndASignalWaiter) {
     EXPECT_TRUE(stopped);
     EXPECT_FALSE(finished);
     EXPECT_EQ(clock.now().time_since_epoch(), Duration(0));
+}
+
+TEST_F(TaskGroupTest, TaskStartsAfterSpawnHasReturned) {
+    bool started = false;
+    auto task = [](bool& flag) -> Task<void> {
+        flag = true;
+        co_return;
+    };
+    bool started_inside = true;
+    asio::post(context, [&] {
+        group.spawn("task", task(started));
+        started_inside = started;
+    });
+    context.poll();
+    EXPECT_FALSE(started_inside);
+    EXPECT_TRUE(started);
 }
 
 TEST_F(TaskGroupTest, NotifyWakesEveryWaiter) {

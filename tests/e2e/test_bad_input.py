@@ -43,7 +43,7 @@ def changed(old, new, count=1):
 # name: (manifest, what the output must contain besides file:line:column)
 CASES = {
     "not YAML": (changed("spec:\n  py", "spec: [\n  py"), []),
-    "two keys the same": (changed("  name: good", "  name: good\n  name: bad"), ["name", "5:3", "4:3"]),
+    "two keys the same": (changed("  name: good", "  name: good\n  name: bad"), ["name", ":5:3: ", "line 4, column 3"]),
     "wrong type": (changed("replicas: 1\n      restart", "replicas: [1]\n      restart"),
                    ["spec.pytorchReplicaSpecs.Master.replicas", "8:17"]),
     "unknown kind": (changed("kind: PyTorchJob", "kind: PyTorchJobb"), ["PyTorchJobb", "PyTorchJob"]),
@@ -74,8 +74,8 @@ CASES = {
     "minReplicas above maxReplicas": (changed("  pytorchReplicaSpecs:",
                                               "  elasticPolicy: {minReplicas: 4, maxReplicas: 2}\n  pytorchReplicaSpecs:"),
                                       ["spec.elasticPolicy.minReplicas"]),
-    "a 2 MB manifest": (GOOD + "# " + "x" * 2_000_000 + "\n", ["MiB"]),
-    "20,000 levels of nesting": ("a: " + "[" * 20000 + "]" * 20000 + "\n", ["levels"]),
+    "a 2 MB manifest": (GOOD + "# " + "x" * 2_000_000 + "\n", ["the limit is"]),
+    "20,000 levels of nesting": ("a: " + "[" * 20000 + "]" * 20000 + "\n", ["200"]),
     "an alias bomb": ("a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
         f"{chr(98 + i)}: &{chr(98 + i)} [{','.join(['*' + chr(97 + i)] * 9)}]\n" for i in range(9)), ["alias"]),
     "an empty file": ("", []),
@@ -136,7 +136,7 @@ def test_a_file_that_is_not_there(muster):
     assert "missing.yaml" in finished.text
 
 
-@pytest.mark.parametrize("args, wanted", [(["rnu"], "run"), (["run", "--quite", "x"], "--quiet"), (["run"], "FILE")])
+@pytest.mark.parametrize("args, wanted", [(["rnu"], "run"), (["run", "--quite", "x"], "--quiet"), (["run"], "manifest")])
 def test_a_wrong_word_on_the_command_line(muster, args, wanted):
     finished = muster.run(*args)
     assert finished.status == 2, finished
