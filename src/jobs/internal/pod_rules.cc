@@ -57,9 +57,11 @@ class TemplateRules {
         for (std::size_t i = 0; i < template_.spec.volumes.size(); ++i) {
             const kube::Volume& volume = template_.spec.volumes[i];
             const std::string field = item_path(path, i) + ".name";
-            if (volume.name.empty()) continue;  // the schema asks for it
-            if (!is_dns1123_label(volume.name)) add(bad_label(field, "volume", volume.name));
-            if (!volumes_.insert(volume.name).second)
+            if (volume.name.empty())
+                add(required(field, "a volume needs a name"));
+            else if (!is_dns1123_label(volume.name))
+                add(bad_label(field, "volume", volume.name));
+            else if (!volumes_.insert(volume.name).second)
                 add(duplicate(field, fmt::format("another volume is named \"{}\"", volume.name)));
             if (volume.empty_dir && !volume.empty_dir->size_limit.is_null())
                 quantity(volume.empty_dir->size_limit, item_path(path, i) + ".emptyDir.sizeLimit");
@@ -70,14 +72,14 @@ class TemplateRules {
         for (std::size_t i = 0; i < containers.size(); ++i) {
             const kube::Container& container = containers[i];
             const std::string here = item_path(path, i);
-            if (!container.name.empty()) {  // the schema asks for it
-                if (!is_dns1123_label(container.name))
-                    add(bad_label(here + ".name", "container", container.name));
-                if (!container_names_.insert(container.name).second)
-                    add(duplicate(here + ".name", fmt::format("another container of this pod is "
-                                                              "named \"{}\"",
-                                                              container.name)));
-            }
+            if (container.name.empty())
+                add(required(here + ".name", "a container needs a name"));
+            else if (!is_dns1123_label(container.name))
+                add(bad_label(here + ".name", "container", container.name));
+            else if (!container_names_.insert(container.name).second)
+                add(duplicate(
+                    here + ".name",
+                    fmt::format("another container of this pod is named \"{}\"", container.name)));
             if (container.image.empty())
                 add(required(here + ".image", "a container needs an image"));
             check_ports(container, here);
@@ -121,6 +123,7 @@ class TemplateRules {
         for (std::size_t i = 0; i < container.env.size(); ++i) {
             const kube::EnvVar& variable = container.env[i];
             const std::string here = item_path(path + ".env", i);
+            if (variable.name.empty()) add(required(here + ".name", "a variable needs a name"));
             if (variable.name.find('=') != std::string::npos)
                 add(invalid(here + ".name",
                             fmt::format("\"{}\" has a '='; the part behind it belongs into `value`",
@@ -137,14 +140,19 @@ class TemplateRules {
         for (std::size_t i = 0; i < container.volume_mounts.size(); ++i) {
             const kube::VolumeMount& mount = container.volume_mounts[i];
             const std::string here = item_path(path + ".volumeMounts", i);
-            if (!mount.name.empty() && !volumes_.contains(mount.name)) {
+            if (mount.name.empty()) {
+                add(required(here + ".name", "a mount needs the name of its volume"));
+            } else if (!volumes_.contains(mount.name)) {
                 const std::vector<std::string> known(volumes_.begin(), volumes_.end());
                 add(not_found(
                     here + ".name",
                     fmt::format("there is no volume \"{}\"{}; add it to {}.volumes", mount.name,
                                 did_you_mean(mount.name, known), spec_path_)));
             }
-            if (mount.mount_path.empty()) continue;  // the schema asks for it
+            if (mount.mount_path.empty()) {
+                add(required(here + ".mountPath", "a mount needs a path in the container"));
+                continue;
+            }
             if (mount.mount_path.find(':') != std::string::npos)
                 add(invalid(here + ".mountPath", "a mount path can't have a ':'"));
             auto [first, fresh] = paths.emplace(mount.mount_path, i);
