@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json/serialize.hpp>
 #include <map>
 #include <set>
 
 #include "jobs/internal/text.h"
+#include "kube/codec.h"
 #include "kube/field_path.h"
 #include "kube/label_syntax.h"
 #include "kube/quantity.h"
@@ -32,6 +34,7 @@ class TemplateRules {
         check_containers(template_.spec.init_containers, spec_path_ + ".initContainers");
         check_containers(template_.spec.containers, spec_path_ + ".containers");
         check_mandatory_container();
+        check_what_will_be_sent();
         return std::move(causes_);
     }
 
@@ -228,6 +231,17 @@ class TemplateRules {
                                         "must have this name",
                                         wanted, names.size() == 1 ? "there is" : "there are",
                                         fmt::join(names, ", "))));
+    }
+
+    /// An empty string is no value on the way to the API: a required field that has one arrives as
+    /// missing, in every pod.
+    void check_what_will_be_sent() {
+        static const kube::Schema::Ptr schema = kube::core_schema("PodTemplateSpec");
+        for (Cause& cause : kube::validate(*schema, kube::encode(template_), template_path_)) {
+            if (cause.reason != "FieldValueRequired") continue;
+            if (std::ranges::find(causes_, cause.field, &Cause::field) != causes_.end()) continue;
+            add(required(std::move(cause.field), "must be set, and not to \"\""));
+        }
     }
 
     const JobKind& kind_;
