@@ -37,6 +37,8 @@ class WorkLoop {
     static constexpr Duration kRetryDelay = std::chrono::seconds(1);
 
     Task<void> run() {
+        // Whoever adds a key is in the middle of something.
+        co_await asio::post(tasks_.executor(), asio::use_awaitable);
         int handled = 0;
         while (!queue_.empty()) {
             Key key = std::move(queue_.front());
