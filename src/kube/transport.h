@@ -34,8 +34,8 @@ struct Request {
 };
 
 struct Response {
-    int status = 200;  ///< HTTP status
-    ObjectPtr body;    ///< for failures a kind: Status object
+    int status = 200;              ///< HTTP status
+    ObjectPtr body;                ///< for failures a kind: Status object
     std::vector<ObjectPtr> items;  ///< of a list that has no `items` in its body
     std::vector<std::string> warnings;
 };
