@@ -100,6 +100,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
     if (child == 0) {
         ::setsid();
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
         for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
         sigset_t none;
         ::sigemptyset(&none);

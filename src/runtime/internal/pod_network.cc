@@ -8,9 +8,13 @@
 #include <linux/veth.h>
 #include <net/if.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 
-#include <array>
 #include <cerrno>
+
+#include "runtime/internal/clone_stack.h"
 
 namespace muster::runtime {
 
@@ -77,6 +81,31 @@ void add_neighbour(NetlinkBatch& batch, std::uint32_t index, std::uint32_t addre
     batch.attribute(NDA_LLADDR, mac);
 }
 
+struct RouterBirth {
+    int socket = -1;
+    int error = 0;
+};
+
+__attribute__((no_sanitize("address", "undefined"))) void set_kernel_value(const char* path,
+                                                                           const char* digit) {
+    const int file = ::open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0) return;
+    (void)!::write(file, digit, 1);
+    ::close(file);
+}
+
+/// Runs in a new process and network namespace, with our memory and descriptors.
+__attribute__((no_sanitize("address", "undefined"))) int open_router_socket(void* argument) {
+    auto* birth = static_cast<RouterBirth*>(argument);
+    birth->socket = ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    birth->error = errno;
+    // Refuse each packet to the outside, not one a second; and let nobody take the router for the
+    // world because it answers a ping. Best effort: a container may have /proc/sys read-only.
+    set_kernel_value("/proc/sys/net/ipv4/icmp_ratelimit", "0");
+    set_kernel_value("/proc/sys/net/ipv4/icmp_echo_ignore_all", "1");
+    return 0;
+}
+
 }  // namespace
 
 std::string format_address(std::uint32_t a) {
@@ -84,22 +113,20 @@ std::string format_address(std::uint32_t a) {
 }
 
 Result<PodFabric> PodFabric::create() {
-    UniqueFd machine(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
-    if (!machine) return system_error("opening /proc/self/ns/net", errno);
-    // Only this thread moves, and only until the socket is open: the socket stays behind in the new
-    // namespace and keeps it.
-    if (::unshare(CLONE_NEWNET) < 0) return system_error("making a network namespace", errno);
-    auto socket = NetlinkSocket::open();
-    // Every question to the outside is to be answered, not one a second. Best effort: a container
-    // may have /proc/sys read-only, and then some wait for their time-outs.
-    if (UniqueFd limit(::open("/proc/sys/net/ipv4/icmp_ratelimit", O_WRONLY | O_CLOEXEC)); limit)
-        (void)!::write(limit.get(), "0", 1);
-    if (::setns(machine.get(), CLONE_NEWNET) < 0)
-        return system_error("returning to the machine's network namespace", errno);
-    if (!socket) return socket.error();
+    RouterBirth birth;
+    CloneStack stack;
+    if (stack.top() == nullptr) return system_error("mapping a stack", errno);
+    // A child that shares our descriptors opens the socket in a namespace of its own and ends; the
+    // socket keeps the namespace. (Going there ourselves and back again needs rights over the
+    // machine's own namespace, which an ordinary user has not.)
+    const int flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_NEWNET | SIGCHLD;
+    const pid_t child = ::clone(open_router_socket, stack.top(), flags, &birth);
+    if (child < 0) return system_error("making a network namespace", errno);
+    ::waitpid(child, nullptr, 0);
+    if (birth.socket < 0)
+        return system_error("opening a socket in a new network namespace", birth.error);
+    TRY(NetlinkSocket socket, NetlinkSocket::adopt(UniqueFd(birth.socket)));
 
-    // The router has an address and says "unreachable" about the world outside, at once: a packet
-    // that silently vanished would cost every DNS question five seconds.
     NetlinkBatch batch;
     batch.message("taking the router's lo up", RTM_SETLINK, 0, link_header(kLoopbackIndex, true));
     ifaddrmsg address{};
@@ -109,15 +136,19 @@ Result<PodFabric> PodFabric::create() {
     address.ifa_index = kLoopbackIndex;
     batch.message("address of the router", RTM_NEWADDR, kCreate, address);
     batch.address(IFA_LOCAL, kGateway);
+    // Whatever is outside is refused at once, as the router takes all of it for itself and has
+    // nothing that listens: packets that vanished would cost every DNS question five seconds, and a
+    // route that says "unreachable" says so to a host but once a second.
     rtmsg outside{};
     outside.rtm_family = AF_INET;
     outside.rtm_table = RT_TABLE_MAIN;
     outside.rtm_protocol = RTPROT_STATIC;
-    // "Prohibited" rather than "unreachable": datagram sockets take only the former as an error.
-    outside.rtm_type = RTN_PROHIBIT;
+    outside.rtm_scope = RT_SCOPE_HOST;
+    outside.rtm_type = RTN_LOCAL;
     batch.message("route to the outside", RTM_NEWROUTE, kCreate, outside);
-    TRY_VOID(socket->execute(batch));
-    return PodFabric(*std::move(socket));
+    batch.u32(RTA_OIF, kLoopbackIndex);
+    TRY_VOID(socket.execute(batch));
+    return PodFabric(std::move(socket));
 }
 
 Result<PodFabric::Link> PodFabric::connect(pid_t init, std::uint32_t address) {

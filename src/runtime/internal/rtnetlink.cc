@@ -73,6 +73,10 @@ void NetlinkBatch::end_nest(std::size_t nest) {
 Result<NetlinkSocket> NetlinkSocket::open() {
     UniqueFd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
     if (!fd) return system_error("opening a route netlink socket", errno);
+    return adopt(std::move(fd));
+}
+
+Result<NetlinkSocket> NetlinkSocket::adopt(UniqueFd fd) {
     sockaddr_nl address{};
     address.nl_family = AF_NETLINK;
     if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) < 0)

@@ -64,6 +64,8 @@ class NetlinkBatch {
 class NetlinkSocket {
   public:
     static Result<NetlinkSocket> open();
+    /// Takes a socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE) that was opened elsewhere.
+    static Result<NetlinkSocket> adopt(UniqueFd fd);
 
     /// Sends all messages and waits for all answers. The first refusal, with its label.
     Result<void> execute(NetlinkBatch& batch);

@@ -1,9 +1,10 @@
 #include "runtime/internal/sandbox.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -12,6 +13,8 @@
 #include <array>
 #include <boost/asio/redirect_error.hpp>
 #include <cerrno>
+
+#include "runtime/internal/clone_stack.h"
 
 #ifndef P_PIDFD
 #define P_PIDFD static_cast<idtype_t>(3)
@@ -27,10 +30,24 @@ struct InitArguments {
     int program;
     int control;
     bool die_with_parent;
+    bool keep_capabilities;
     char** argv;
     char** environment;
     int error;
 };
+
+/// What an ordinary user has in a user namespace of its own would end with the exec; made "ambient"
+/// it does not. The credentials are the new process's own, though the memory is shared.
+__attribute__((no_sanitize("address", "undefined"))) void keep_capabilities() {
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {};
+    if (::syscall(SYS_capget, &header, sets) < 0) return;
+    for (auto& set : sets) set.inheritable = set.permitted;
+    if (::syscall(SYS_capset, &header, sets) < 0) return;
+    for (unsigned long capability = 0; capability < 64; ++capability)
+        if ((sets[capability / 32].permitted >> (capability % 32) & 1u) != 0)
+            ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0);
+}
 
 /// Runs in the new process, on a stack of its own but in our memory, while we wait (as vfork does).
 __attribute__((no_sanitize("address", "undefined"))) int become_init(void* argument) {
@@ -38,6 +55,7 @@ __attribute__((no_sanitize("address", "undefined"))) int become_init(void* argum
     // Follows the thread that cloned, so only the main thread, which ends with the process, may ask
     // for it. The init watches its socket in any case.
     if (init->die_with_parent) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (init->keep_capabilities) keep_capabilities();
     if (::dup2(init->control, kPodInitControlFd) >= 0) {
         // The program's own number may be the one that was just replaced: it is opened above it.
         ::syscall(SYS_execveat, init->program, "", init->argv, init->environment, AT_EMPTY_PATH);
@@ -54,23 +72,6 @@ Result<UniqueFd> above_control(UniqueFd fd) {
     return moved;
 }
 
-class CloneStack {
-  public:
-    static constexpr std::size_t kSize = 64 * 1024;
-    CloneStack()
-        : base_(::mmap(nullptr, kSize, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0)) {}
-    ~CloneStack() {
-        if (base_ != MAP_FAILED) ::munmap(base_, kSize);
-    }
-    CloneStack(const CloneStack&) = delete;
-    CloneStack& operator=(const CloneStack&) = delete;
-    void* top() const { return base_ == MAP_FAILED ? nullptr : static_cast<char*>(base_) + kSize; }
-
-  private:
-    void* base_;
-};
-
 struct Cloned {
     pid_t pid;
     UniqueFd pidfd;
@@ -84,6 +85,7 @@ Result<Cloned> clone_init(int program, int control, bool namespaces, const std::
     InitArguments init{.program = program,
                        .control = control,
                        .die_with_parent = ::gettid() == ::getpid(),
+                       .keep_capabilities = namespaces && ::geteuid() != 0,
                        .argv = argv.data(),
                        .environment = environment.data(),
                        .error = 0};
@@ -127,6 +129,38 @@ Result<void> enter_user_namespace() {
     return write_map("/proc/self/gid_map", fmt::format("{0} {0} 1", gid));
 }
 
+constexpr int kProbeTimeoutMs = 10'000;
+
+/// Makes one pod that runs nothing. What a kernel, a container around us or a security module
+/// forbids shows in no setting reliably, so it is tried.
+Result<void> try_out(SandboxHost& host) {
+    TRY(auto ends, make_control_pair());
+    TRY(UniqueFd theirs, above_control(std::move(ends.second)));
+    TRY(Cloned init, clone_init(host.program.get(), theirs.get(), true, "probe"));
+    theirs.reset();
+    auto probe = [&]() -> Result<void> {
+        TRY(PodFabric::Link link, host.fabric->connect(init.pid, PodFabric::kRange + 1));
+        PodSetup setup{.namespaces = true, .hostname = "probe", .link = link.pod, .mounts = {}};
+        TRY_VOID(send_setup(ends.first.get(), setup));
+        pollfd event{ends.first.get(), POLLIN, 0};
+        Report report;
+        report.kind = Report::Kind::kSetupFailed;
+        report.text = "its init does not answer";
+        if (::poll(&event, 1, kProbeTimeoutMs) == 1) {
+            TRY(const Receive received, receive_report(ends.first.get(), report));
+            if (received == Receive::kReport && report.kind == Report::Kind::kReady) return {};
+        }
+        return Error(Code::kUnsupported, report.text);
+    };
+    auto worked = probe();
+    ::syscall(SYS_pidfd_send_signal, init.pidfd.get(), SIGKILL, nullptr, 0);
+    siginfo_t info{};
+    ::waitid(P_PIDFD, static_cast<id_t>(init.pidfd.get()), &info, WEXITED);
+    if (worked) return {};
+    Error error = std::move(worked.error());
+    return error.prefix("a pod on trial failed");
+}
+
 }  // namespace
 
 Result<SandboxHost> SandboxHost::create(bool namespaces) {
@@ -135,6 +169,7 @@ Result<SandboxHost> SandboxHost::create(bool namespaces) {
     if (!namespaces) return host;
     if (::geteuid() != 0) TRY_VOID(enter_user_namespace());
     TRY(host.fabric, PodFabric::create());
+    TRY_VOID(try_out(host));
     return host;
 }
 

@@ -23,7 +23,8 @@ struct SandboxHost {
     /// Present with namespaces.
     std::optional<PodFabric> fabric;
 
-    /// Opens the program and makes the fabric, with a user namespace first where we are not root.
+    /// Opens the program and makes the fabric, with a user namespace first where we are not root,
+    /// and tries a pod on it. Blocks for a few milliseconds.
     static Result<SandboxHost> create(bool namespaces);
 };
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -315,17 +316,22 @@ TEST_P(NamespaceTest, APodConnectsToAnotherAtOnceOnAWildcardPort) {
     EXPECT_EQ(server_output.read_all(), "10.244.0.3\n");
 }
 
-TEST_P(NamespaceTest, TheOutsideIsUnreachableAtOnceAndTheOwnAddressIsKnown) {
+TEST_P(NamespaceTest, TheOutsideRefusesAtOnceAndTheOwnAddressIsKnown) {
     start_pod();
     ContainerStart start = shell("");
     start.argv = {"python3", "-c",
                   "import socket,errno\n"
                   "s=socket.socket(socket.AF_INET,socket.SOCK_DGRAM);s.connect(('8.8.8.8',53))\n"
                   "print(s.getsockname()[0])\n"
-                  "s.send(b'x')\n"
-                  "try: s.settimeout(9); s.recv(1)\n"
+                  "for i in range(20):\n"
+                  " s.send(b'x')\n"
+                  " try: s.settimeout(9); s.recv(1)\n"
+                  " except OSError as e: print(errno.errorcode.get(e.errno))\n"
+                  "try: socket.create_connection(('8.8.8.8',80),9)\n"
                   "except OSError as e: print(errno.errorcode.get(e.errno))"};
-    EXPECT_EQ(run_container(start).output, "10.244.0.2\nEHOSTUNREACH\n");
+    std::string expected = "10.244.0.2\n";
+    for (int i = 0; i < 21; ++i) expected += "ECONNREFUSED\n";
+    EXPECT_EQ(run_container(start).output, expected);
 }
 
 TEST_P(NamespaceTest, MountPointsThatDoNotExistAppearWithoutTouchingTheMachine) {
@@ -357,6 +363,45 @@ TEST_P(NamespaceTest, MountPointsThatDoNotExistAppearWithoutTouchingTheMachine) 
     EXPECT_FALSE(fs::exists(dir / "home/new"));
     EXPECT_TRUE(fs::exists(dir / "home/kept/result"));
     EXPECT_TRUE(fs::exists(dir / "tmp/x"));
+}
+
+TEST_P(NamespaceTest, AnOrdinaryUserGetsTheSameInAUserNamespace) {
+    constexpr uid_t kNobody = 65534;
+    Output output;
+    fs::permissions(dir, fs::perms::all);
+    fs::create_directory(dir / "data");
+    std::ofstream(dir / "data/file") << "content\n";
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const std::string why = [&]() -> std::string {
+            if (::setgroups(0, nullptr) != 0 || ::setresgid(kNobody, kNobody, kNobody) != 0 ||
+                ::setresuid(kNobody, kNobody, kNobody) != 0 || ::prctl(PR_SET_DUMPABLE, 1) != 0)
+                return "could not become nobody";
+            auto made = SandboxHost::create(true);
+            if (!made) return "host: " + made.error().message() + "\n";
+            host = std::make_unique<SandboxHost>(*std::move(made));
+            fs::create_directory(dir / "own-scratch");
+            auto started = PodSandbox::start(context.get_executor(), *host, spec);
+            if (!started) return "sandbox: " + started.error().message() + "\n";
+            sandbox = *std::move(started);
+            Report report = next();
+            if (report.kind != Report::Kind::kReady) return "setup: " + report.text + "\n";
+            ContainerStart start = shell(
+                "id -u; hostname; cat /no/such/file; grep CapEff /proc/self/status; "
+                "hostname x || echo dropped");
+            start.scratch_dir = dir / "own-scratch";
+            start.mounts = {{.source = dir / "data", .target = "/no/such", .options = {}}};
+            Ended ended = run_container(start);
+            return ended.output + ended.detail;
+        }();
+        (void)!::write(output.writer.get(), why.data(), why.size());
+        sandbox.reset();
+        ::_exit(0);
+    }
+    const std::string text = output.read_all();
+    ::waitpid(child, nullptr, 0);
+    EXPECT_THAT(text, HasSubstr("65534\npod\ncontent\nCapEff:\t0000000000000000\n"));
+    EXPECT_THAT(text, HasSubstr("dropped\n"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Root, NamespaceTest, ::testing::Values(true));
