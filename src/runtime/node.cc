@@ -95,7 +95,7 @@ struct Node::Impl {
           sandboxes(std::move(host)),
           names(sandboxes.fabric ? kFabricFirst : kSharedFirst,
                 sandboxes.fabric ? kFabricLast : kSharedLast),
-          hosts(names, tasks),
+          hosts(names, clock, tasks),
           capacity(node_capacity(options.cpus, options.memory_bytes)),
           context{.executor = executor,
                   .clock = clock,
@@ -162,10 +162,17 @@ struct Node::Impl {
 
     void end_worker(const std::string& uid) {
         auto node = workers.extract(uid);
-        if (!node.empty()) tasks.spawn("end of a pod", stop_worker(std::move(node.mapped())));
+        if (node.empty()) return;
+        PodWorker* worker = node.mapped().get();
+        ending.emplace(worker, std::move(node.mapped()));
+        tasks.spawn("end of a pod", finish_worker(worker));
     }
 
-    static Task<void> stop_worker(std::shared_ptr<PodWorker> worker) { co_await worker->stop(); }
+    /// Cancelled half-way it leaves the worker where Node::stop() finds it.
+    Task<void> finish_worker(PodWorker* worker) {
+        co_await worker->stop();
+        ending.erase(worker);
+    }
 
     PodWorker* find_worker(const std::string& namespace_, const std::string& pod) {
         for (auto& [uid, worker] : workers)
@@ -189,7 +196,9 @@ struct Node::Impl {
     std::map<std::string, kube::Quantity> capacity;
     NodeContext context;
     Scheduler scheduler;
-    std::map<std::string, std::shared_ptr<PodWorker>> workers;  ///< by uid
+    std::map<std::string, std::unique_ptr<PodWorker>> workers;  ///< by uid
+    /// Their objects are gone, their processes not yet.
+    std::map<PodWorker*, std::unique_ptr<PodWorker>> ending;
 };
 
 Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
@@ -239,10 +248,15 @@ Task<Result<void>> Node::start() {
 Task<void> Node::stop() {
     // The informers first, so that nothing new begins.
     co_await impl_->tasks.stop();
-    std::vector<std::shared_ptr<PodWorker>> workers;
-    for (auto& [uid, worker] : impl_->workers) workers.push_back(worker);
-    for (auto& worker : workers) co_await worker->stop();
+    for (auto& [uid, worker] : impl_->workers)
+        impl_->ending.emplace(worker.get(), std::move(worker));
     impl_->workers.clear();
+    for (auto& [key, worker] : impl_->ending) worker->kill();
+    while (!impl_->ending.empty()) {
+        PodWorker* worker = impl_->ending.begin()->first;
+        co_await worker->stop();
+        impl_->ending.erase(worker);
+    }
 }
 
 Task<Result<std::unique_ptr<kube::TextStream>>> Node::logs(std::string namespace_, std::string pod,

@@ -402,12 +402,95 @@ TEST_P(NodeTest, SixtyFourPods) {
         wait_for(fmt::format("p{}", i), [](const kube::Pod* p) { return p == nullptr; });
 }
 
+TEST_P(NodeTest, StoppingKillsWhatRunsAndLeavesNoFiles) {
+    start_node();
+    create(pod_json("a", shell("trap '' TERM; (setsid sleep 1000 &); exec sleep 1000")));
+    create(pod_json("b", shell("trap '' TERM; exec sleep 1000")));
+    wait_phase("a", "Running");
+    wait_phase("b", "Running");
+    remove("b", 0);  // on its way out while the node stops
+    await_void(node->stop());
+    node.reset();
+    EXPECT_TRUE(fs::is_empty(dir / "state/pods"));
+}
+
+TEST_P(NodeTest, TheOutputOfAContainerThatClosedItDoesNotHoldItsEnd) {
+    start_node();
+    create(pod_json("closed", shell("echo first; exec >/dev/null 2>&1; exit 4")));
+    EXPECT_EQ(main_status(wait_phase("closed", "Failed")).state.terminated->exit_code, 4);
+    EXPECT_EQ(logs("closed"), "first\n");
+    create(pod_json("daemon", shell("(setsid sleep 1000 &); echo main; exit 5")));
+    EXPECT_EQ(main_status(wait_phase("daemon", "Failed")).state.terminated->exit_code, 5);
+    EXPECT_EQ(logs("daemon"), "main\n");
+}
+
 INSTANTIATE_TEST_SUITE_P(Modes, NodeTest,
                          ::testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
                          [](const auto& suite) {
                              return suite.param == SandboxMode::kNamespaces ? "Namespaces"
                                                                             : "Shared";
                          });
+
+class SharedNodeTest : public NodeTest {
+  protected:
+    static json::value pod_of_job(const std::string& name, const std::string& job,
+                                  json::object container, const std::string& script) {
+        container["ports"] = json::array{{{"containerPort", 23456}}};
+        json::value pod = pod_json(name, shell(script, std::move(container)));
+        pod.at("metadata").as_object()["ownerReferences"] =
+            json::array{{{"apiVersion", "kubeflow.org/v1"},
+                         {"kind", "PyTorchJob"},
+                         {"name", job},
+                         {"uid", "uid-" + job},
+                         {"controller", true}}};
+        return pod;
+    }
+};
+
+TEST_P(SharedNodeTest, AJobNeverMeetsAnotherOnItsPort) {
+    start_node();
+    json::object environment;
+    environment["env"] = json::array{{{"name", "MASTER_ADDR"}, {"value", "one-master-0"}}};
+    create(pod_of_job("one-master-0", "one", environment, "echo $MASTER_ADDR; read x; sleep 1000"));
+    create(pod_of_job("one-worker-0", "one", environment, "echo $MASTER_ADDR; exec sleep 1000"));
+    const std::string address = wait_phase("one-master-0", "Running").status.pod_ip;
+    EXPECT_THAT(address, StartsWith("127.77."));
+    wait_phase("one-worker-0", "Running");
+    kube::LogOptions first_line;
+    first_line.follow = true;
+    first_line.limit_bytes = static_cast<std::int64_t>(address.size());
+    EXPECT_EQ(logs("one-worker-0", first_line), address);
+
+    create(pod_of_job("two-master-0", "two", {}, "true"));
+    auto waiting = wait_for("two-master-0", [](const kube::Pod* p) {
+        return p != nullptr && !p->status.conditions.empty();
+    });
+    ASSERT_TRUE(waiting);
+    EXPECT_EQ(waiting->spec.node_name, "");
+    EXPECT_THAT(waiting->status.conditions[0].message,
+                HasSubstr("port 23456 is used by PyTorchJob one"));
+    remove("one-master-0", 0);
+    remove("one-worker-0", 0);
+    wait_phase("two-master-0", "Succeeded");
+}
+
+TEST_P(SharedNodeTest, WhatNeedsAMountIsRefused) {
+    start_node();
+    json::object more;
+    more["volumeMounts"] = json::array{{{"name", "v"}, {"mountPath", "/data"}}};
+    json::object spec;
+    spec["volumes"] = json::array{{{"name", "v"}, {"emptyDir", json::object{}}}};
+    create(pod_json("mounts", shell("true", std::move(more)), std::move(spec)));
+    auto refused = wait_for("mounts", [](const kube::Pod* p) {
+        return p != nullptr && main_status(*p).state.waiting &&
+               main_status(*p).state.waiting->reason == "CreateContainerConfigError";
+    });
+    ASSERT_TRUE(refused);
+    EXPECT_THAT(main_status(*refused).state.waiting->message,
+                AllOf(HasSubstr("/data"), HasSubstr("as root")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Shared, SharedNodeTest, ::testing::Values(SandboxMode::kNone));
 
 class NamespacedNodeTest : public NodeTest {};
 

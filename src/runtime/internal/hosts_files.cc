@@ -10,6 +10,10 @@
 
 namespace muster::runtime {
 
+namespace {
+constexpr Duration kGather = std::chrono::milliseconds(1);
+}
+
 Result<void> HostsFiles::add(const std::string& namespace_, const std::string& pod,
                              const std::filesystem::path& path) {
     File file{namespace_, pod, {}};
@@ -25,6 +29,8 @@ void HostsFiles::names_changed() {
 }
 
 Task<void> HostsFiles::rewrite_later() {
+    // A job's pods and services come in a burst, and each changes all files.
+    co_await clock_.sleep_for(kGather);
     pending_ = false;
     for (auto& [path, file] : files_) {
         auto written = rewrite(path, file);
@@ -32,7 +38,6 @@ Task<void> HostsFiles::rewrite_later() {
             log::error("a pod's /etc/hosts could not be rewritten; its names may be stale",
                        {{"pod", file.pod}, {"error", written.error().message()}});
     }
-    co_return;
 }
 
 Result<void> HostsFiles::rewrite(const std::filesystem::path& path, File& file) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/task_group.h"
 #include "runtime/internal/names.h"
@@ -11,10 +12,11 @@
 namespace muster::runtime {
 
 /// The /etc/hosts of every pod, kept current: rewritten in place, as pods have the very file
-/// mounted. Many changes in one turn of the loop cost one rewrite. Thread: the loop.
+/// mounted. Changes that come together cost one rewrite. Thread: the loop.
 class HostsFiles {
   public:
-    HostsFiles(NameTable& names, TaskGroup& tasks) : names_(names), tasks_(tasks) {}
+    HostsFiles(NameTable& names, Clock& clock, TaskGroup& tasks)
+        : names_(names), clock_(clock), tasks_(tasks) {}
 
     /// Writes the file now and keeps it current until remove().
     Result<void> add(const std::string& namespace_, const std::string& pod,
@@ -35,6 +37,7 @@ class HostsFiles {
     Result<void> rewrite(const std::filesystem::path& path, File& file);
 
     NameTable& names_;
+    Clock& clock_;
     TaskGroup& tasks_;
     std::map<std::filesystem::path, File> files_;
     bool pending_ = false;

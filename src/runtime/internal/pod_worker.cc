@@ -86,9 +86,13 @@ void PodWorker::update(std::shared_ptr<const kube::Pod> pod) {
     perform(machine_.deletion_requested(std::chrono::seconds(grace), now()));
 }
 
-Task<void> PodWorker::stop() {
+void PodWorker::kill() {
     stopping_ = true;
     if (sandbox_) sandbox_->kill();
+}
+
+Task<void> PodWorker::stop() {
+    kill();
     while (sandbox_) co_await sandbox_ended_.wait();
     co_await tasks_.stop();
 }

@@ -26,7 +26,9 @@ class PodWorker {
     void start();
     /// The object changed (same uid).
     void update(std::shared_ptr<const kube::Pod> pod);
-    /// Kills what is left, at once, and waits until it is gone.
+    /// Kills what is left, at once, and begins nothing more.
+    void kill();
+    /// The same, and waits until it is gone.
     Task<void> stop();
 
     const kube::Pod& pod() const { return *pod_; }
