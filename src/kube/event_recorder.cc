@@ -134,7 +134,7 @@ Task<void> EventRecorder::State::send(Occurrence occurrence) {
     for (int tries = 1;; ++tries) {
         Result<void> result = co_await try_write(occurrence, write);
         if (result) co_return;
-        const Error error = result.error();
+        const Error& error = result.error();
         if (!worth_retrying(error) || tries == kTries) {
             log::warning("event not written",
                          {{"about", occurrence.about.kind + " " + occurrence.about.name},

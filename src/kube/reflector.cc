@@ -69,7 +69,7 @@ Task<void> Reflector::run() {
     for (;;) {
         Result<void> listed = co_await list();
         if (!listed) {
-            const Error error = listed.error();
+            const Error& error = listed.error();
             if (error.code() == Code::kCancelled) co_return;
             log::warning("list failed", {{"resource", type_.qualified()},
                                          {"code", to_string(error.code())},
@@ -157,7 +157,7 @@ Task<Reflector::Next> Reflector::watch() {
         }
         ended = Error(Code::kUnavailable, "the watch ended at once and brought nothing");
     }
-    const Error error = ended.error();
+    const Error& error = ended.error();
     if (error.code() == Code::kCancelled) co_return Next::kStop;
     if (refuses_revision(error)) {
         log::debug("watch expired, listing again",

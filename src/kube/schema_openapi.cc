@@ -398,8 +398,8 @@ std::pair<Schema::Ptr, std::vector<Cause>> Schema::from_openapi(const json::valu
     Reader reader(path);
     Ptr schema = reader.read(openapi, true);
     std::vector<Cause> causes = reader.take();
-    if (!causes.empty()) return {nullptr, std::move(causes)};
-    return {std::move(schema), {}};
+    if (!causes.empty()) schema = nullptr;
+    return {std::move(schema), std::move(causes)};
 }
 
 }  // namespace muster::kube

@@ -30,6 +30,7 @@ Schema::Ptr with_x(std::string_view x) {
 
 std::vector<std::string> lines(const std::vector<Cause>& causes) {
     std::vector<std::string> out;
+    out.reserve(causes.size());
     for (const Cause& cause : causes)
         out.push_back(cause.reason + " | " + cause.field + " | " + cause.message);
     return out;
