@@ -451,11 +451,12 @@ TEST_P(SharedNodeTest, AJobNeverMeetsAnotherOnItsPort) {
     start_node();
     json::object environment;
     environment["env"] = json::array{{{"name", "MASTER_ADDR"}, {"value", "one-master-0"}}};
-    create(pod_of_job("one-master-0", "one", environment, "echo $MASTER_ADDR; read x; sleep 1000"));
+    // The worker comes first, as it may: the master's address is known all the same.
     create(pod_of_job("one-worker-0", "one", environment, "echo $MASTER_ADDR; exec sleep 1000"));
+    wait_phase("one-worker-0", "Running");
+    create(pod_of_job("one-master-0", "one", environment, "exec sleep 1000"));
     const std::string address = wait_phase("one-master-0", "Running").status.pod_ip;
     EXPECT_THAT(address, StartsWith("127.77."));
-    wait_phase("one-worker-0", "Running");
     kube::LogOptions first_line;
     first_line.follow = true;
     first_line.limit_bytes = static_cast<std::int64_t>(address.size());

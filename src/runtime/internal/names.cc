@@ -51,6 +51,13 @@ void NameTable::put(NamedService service) {
     allocate(key);
 }
 
+void NameTable::expect(const std::string& namespace_, const std::string& name,
+                       const std::string& owner_uid) {
+    const Key key{namespace_, name};
+    if (!pods_.contains(key) && !services_.contains(key))
+        put(NamedService{namespace_, name, owner_uid, {}});
+}
+
 void NameTable::remove_pod(const std::string& namespace_, const std::string& name) {
     Key key{namespace_, name};
     pods_.erase(key);
@@ -166,6 +173,21 @@ std::string NameTable::hosts_file(const std::string& namespace_, const std::stri
     if (auto own = pods_.find(Key{namespace_, pod}); own != pods_.end())
         for (const auto& [address, names] : own->second.host_aliases) add(address, names);
     return text;
+}
+
+std::vector<std::string> replica_names_in(std::string_view value, std::string_view job) {
+    std::vector<std::string> names;
+    while (!value.empty()) {
+        std::size_t length = 0;
+        while (length < value.size() && is_name_character(value[length])) ++length;
+        const std::string_view host = value.substr(0, length);
+        const std::string_view name = host.substr(0, host.find('.'));
+        if (!job.empty() && name.size() > job.size() + 1 && name.starts_with(job) &&
+            name[job.size()] == '-' && name.back() >= '0' && name.back() <= '9')
+            append_unique(names, {std::string(name)});
+        value.remove_prefix(length == 0 ? 1 : length);
+    }
+    return names;
 }
 
 std::string replace_names(std::string_view value,

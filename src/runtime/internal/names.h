@@ -42,6 +42,9 @@ class NameTable {
 
     void put(NamedPod pod);
     void put(NamedService service);
+    /// Gives a name an address although neither a pod nor a service of it was seen yet.
+    void expect(const std::string& namespace_, const std::string& name,
+                const std::string& owner_uid);
     void remove_pod(const std::string& namespace_, const std::string& name);
     void remove_service(const std::string& namespace_, const std::string& name);
 
@@ -79,6 +82,9 @@ class NameTable {
 
 /// NAME, NAME.NS, NAME.NS.svc, NAME.NS.svc.cluster.local.
 std::vector<std::string> name_forms(const std::string& name, const std::string& namespace_);
+
+/// The words of `value` that name a replica of the job by their form: `JOB-...-NUMBER`.
+std::vector<std::string> replica_names_in(std::string_view value, std::string_view job);
 
 /// Replaces each host name in `value` that `addresses` knows. A name counts only as a whole:
 /// letters, digits, '-' and '.' around it make it another name.

@@ -89,6 +89,27 @@ TEST_F(NamesTest, AServiceOfAnotherNameMeansThePodsThatItSelects) {
     EXPECT_THAT(hosts, HasSubstr(" host-one "));
 }
 
+TEST_F(NamesTest, AnExpectedNameKeepsItsAddressWhenItComes) {
+    names.expect("default", "job-master-0", "job");
+    auto early = names.address("default", "job-master-0");
+    ASSERT_TRUE(early);
+    names.put(pod("job-master-0", "job"));
+    EXPECT_EQ(names.address("default", "job-master-0"), early);
+}
+
+TEST(ReplicaNames, ByTheirForm) {
+    const std::pair<const char*, std::vector<std::string>> cases[] = {
+        {"job-master-0", {"job-master-0"}},
+        {"job-master-0.ns.svc:1,job-worker-10", {"job-master-0", "job-worker-10"}},
+        {R"(["job-worker-1:2222","job-worker-1:1"])", {"job-worker-1"}},
+        {"other-master-0", {}},
+        {"job-name", {}},
+        {"job", {}},
+        {"", {}}};
+    for (const auto& [text, expected] : cases)
+        EXPECT_EQ(replica_names_in(text, "job"), expected) << text;
+}
+
 TEST(ReplaceNames, OnlyWholeNames) {
     const std::map<std::string, std::string, std::less<>> known = {{"a", "1.1.1.1"},
                                                                    {"a.ns", "1.1.1.1"}};

@@ -356,16 +356,26 @@ Result<ContainerStart> PodWorker::plan(std::size_t index) {
                            .node_cpu = node_.cpu,
                            .node_memory = node_.memory,
                            .addresses = {}};
-    if (!node_.surroundings.namespaces)
-        for (const NameTable::Entry& entry :
-             node_.names.seen_by(pod_->metadata.namespace_, pod_->metadata.name))
-            for (const std::string& name : entry.names)
-                input.addresses.emplace(name, format_address(entry.address));
+    if (!node_.surroundings.namespaces) input.addresses = addresses_for(index);
     TRY(ContainerProcess process, make_process(container(index), input));
     TRY(ContainerStart start, plan_container(container(index), std::move(process),
                                              node_.surroundings, directories(index), volumes_));
     start.id = ++last_run_id_;
     return start;
+}
+
+std::map<std::string, std::string, std::less<>> PodWorker::addresses_for(std::size_t index) {
+    const std::string& ns = pod_->metadata.namespace_;
+    // A replica may be named here before its pod or service was seen: it will have this address.
+    if (const kube::OwnerReference* job = pod_->metadata.controller(); job != nullptr)
+        for (const kube::EnvVar& variable : container(index).env)
+            for (const std::string& name : replica_names_in(variable.value, job->name))
+                node_.names.expect(ns, name, job->uid);
+    std::map<std::string, std::string, std::less<>> addresses;
+    for (const NameTable::Entry& entry : node_.names.seen_by(ns, pod_->metadata.name))
+        for (const std::string& name : entry.names)
+            addresses.emplace(name, format_address(entry.address));
+    return addresses;
 }
 
 void PodWorker::warn_about_tmp(const ContainerStart& start) {

@@ -57,6 +57,7 @@ class PodWorker {
 
     Task<void> start_container(std::size_t index);
     Result<ContainerStart> plan(std::size_t index);
+    std::map<std::string, std::string, std::less<>> addresses_for(std::size_t index);
     PodDirectories directories(std::size_t index) const;
     std::string hostname() const;
     void warn_about_tmp(const ContainerStart& start);
