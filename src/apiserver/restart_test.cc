@@ -1,0 +1,99 @@
+#include <gmock/gmock.h>
+
+#include "apiserver/internal/server_fixture.h"
+
+namespace muster::apiserver {
+namespace {
+
+/// A store that outlives the server that was given a handle on it, as a file does.
+class SharedStore final : public Store {
+  public:
+    explicit SharedStore(Store& store) : store_(store) {}
+    Revision revision() const override { return store_.revision(); }
+    Task<Result<StoredObject>> create(StoreKey key, Make make) override {
+        return store_.create(std::move(key), std::move(make));
+    }
+    Task<Result<StoredObject>> update(StoreKey key, Revision expected, Make make) override {
+        return store_.update(std::move(key), expected, std::move(make));
+    }
+    Task<Result<StoredObject>> remove(StoreKey key, Revision expected, Make make) override {
+        return store_.remove(std::move(key), expected, std::move(make));
+    }
+    Task<Result<StoredObject>> get(StoreKey key) override { return store_.get(std::move(key)); }
+    Task<Result<std::vector<StoredObject>>> list(std::string resource, std::string namespace_,
+                                                 std::optional<StoreKey> after,
+                                                 std::size_t limit) override {
+        return store_.list(std::move(resource), std::move(namespace_), std::move(after), limit);
+    }
+    void observe(Observer observer) override { store_.observe(std::move(observer)); }
+
+  private:
+    Store& store_;
+};
+
+class RestartTest : public ServerFixture {
+  protected:
+    void TearDown() override { stop(); }  // before the store goes
+    void start_again() {
+        stop();
+        server_ = std::make_unique<ApiServer>(context_.get_executor(), clock_, rng_,
+                                              std::make_unique<SharedStore>(*store_), options_);
+        ASSERT_TRUE(await(server_->start()));
+    }
+    std::unique_ptr<Store> store_ = make_memory_store();
+};
+
+TEST_F(RestartTest, ObjectsDefinitionsAndRevisionsContinue) {
+    start_again();
+    post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+         R"({"metadata":{"name":"things.ex.org"},"spec":{"group":"ex.org","scope":"Namespaced",
+             "names":{"plural":"things","kind":"Thing"},"versions":[{"name":"v1","served":true,
+             "storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}})");
+    post("/apis/ex.org/v1/namespaces/default/things",
+         R"({"apiVersion":"ex.org/v1","kind":"Thing","metadata":{"name":"t"}})");
+    post("/api/v1/namespaces/default/services",
+         R"({"metadata":{"name":"s"},"spec":{"ports":[{"port":1}]}})");
+    const std::string before = revision(get("/api/v1/pods"));
+    start_again();
+    EXPECT_EQ(revision(get("/api/v1/pods")), before) << "nothing is written by starting again";
+    EXPECT_EQ(get("/apis/ex.org/v1/namespaces/default/things/t").status, 200);
+    EXPECT_EQ(at(post("/api/v1/namespaces/default/services",
+                      R"({"metadata":{"name":"s2"},"spec":{"ports":[{"port":1}]}})"),
+                 "spec.clusterIP"),
+              "10.96.0.2")
+        << "the address of the first is still taken";
+    auto watch = open_watch("/api/v1/pods", {{"resourceVersion", "1"}});
+    EXPECT_EQ(drain(*watch), "ERROR, EOF") << "the changes before are not known any more";
+}
+
+TEST_F(RestartTest, WhatTheControllersLeftUndoneIsTakenUp) {
+    start_again();
+    post("/api/v1/namespaces", R"({"metadata":{"name":"team"}})");
+    const kube::Response owner = post("/api/v1/namespaces/default/configmaps", config_map("owner"));
+    post(
+        "/api/v1/namespaces/default/configmaps",
+        fmt::format(
+            R"({{"metadata":{{"name":"d","ownerReferences":[{{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":"{}"}}]}}}})",
+            string_at_path(owner, "metadata.uid")));
+    post("/api/v1/namespaces/team/configmaps", config_map("a"));
+    // Only the writes themselves happen before the server goes.
+    kube::Request first;
+    first.method = kube::Method::kDelete;
+    first.path = "/api/v1/namespaces/default/configmaps/owner";
+    kube::Request second = first;
+    second.path = "/api/v1/namespaces/team";
+    auto both = [](ApiServer& server, kube::Request one, kube::Request two) -> Task<void> {
+        (void)co_await server.call(std::move(one));
+        (void)co_await server.call(std::move(two));
+        co_await server.stop();
+    };
+    await_void(both(*server_, std::move(first), std::move(second)));
+    server_.reset();
+    start_again();
+    settle();
+    EXPECT_EQ(get("/api/v1/namespaces/default/configmaps/d").status, 404);
+    EXPECT_EQ(get("/api/v1/namespaces/team").status, 404);
+}
+
+}  // namespace
+}  // namespace muster::apiserver
