@@ -2,13 +2,13 @@
 
 import os
 import pathlib
+import select
 import signal
 import statistics
 import subprocess
 import time
 
 TICKS = os.sysconf("SC_CLK_TCK")
-PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def median(values):
@@ -22,6 +22,17 @@ def run_quietly(argv, env=None):
     pid = os.posix_spawn(argv[0], argv, os.environ if env is None else env, file_actions=sink)
     _, status = os.waitpid(pid, 0)
     return time.perf_counter() - begin, os.waitstatus_to_exitcode(status)
+
+
+def wait_for(process, limit):
+    """The exit status, known at once: Popen.wait with a timeout looks every 50 ms. None after `limit` s."""
+    fd = os.pidfd_open(process.pid)
+    try:
+        poll = select.poll()
+        poll.register(fd, select.POLLIN)
+        return process.wait() if poll.poll(limit * 1000) else None
+    finally:
+        os.close(fd)
 
 
 class Job:
@@ -40,21 +51,18 @@ class Job:
 
     def wait(self, limit=120):
         """Seconds from start to end. A job that fails or hangs is no measurement."""
-        try:
-            status = self.process.wait(limit)
-        except subprocess.TimeoutExpired:
-            self.stop()
-            raise Failed(f"muster run did not end within {limit} s", self.log) from None
+        status = wait_for(self.process, limit)
         self.end = time.time()
+        if status is None:
+            self.stop()
+            raise Failed(f"muster run did not end within {limit} s", self.log)
         if status != 0:
             raise Failed(f"muster run ended with exit status {status}", self.log)
         return self.end - self.begin
 
     def stop(self):
         self.process.send_signal(signal.SIGINT)
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
+        if wait_for(self.process, 20) is None:
             self.process.kill()
             self.process.wait()
 
