@@ -12,6 +12,7 @@ namespace {
 
 /// Flags as written, before they are taken apart.
 struct Raw {
+    std::vector<std::string> more_files;  ///< of -f
     std::vector<std::string> sets;
     std::vector<std::string> replicas;
     std::vector<std::string> env;
@@ -41,7 +42,7 @@ Print usage_error(const std::string& verb, const std::string& message) {
 
 void add_manifest_flags(CLI::App& app, ManifestOptions& options, Raw& raw) {
     app.add_option("files", options.files);
-    app.add_option("-f,--filename", options.files)->allow_extra_args(false);
+    app.add_option("-f,--filename", raw.more_files)->allow_extra_args(false);
     app.add_option("--namespace,-n", options.adjustments.namespace_);
     app.add_option("--set", raw.sets)->allow_extra_args(false);
     app.add_option("--replicas", raw.replicas)->allow_extra_args(false);
@@ -97,6 +98,7 @@ std::optional<std::string> take_apart(const Raw& raw, ManifestOptions& options) 
                                directory);
         if (directory.empty()) return fmt::format("--mount {}=: the directory is missing", image);
     }
+    options.files.insert(options.files.end(), raw.more_files.begin(), raw.more_files.end());
     if (options.files.empty()) return "name a manifest, or - for standard input";
     return std::nullopt;
 }

@@ -28,6 +28,15 @@ bool is_ordinary_wait(const std::string& reason) {
     return reason.empty() || reason == "ContainerCreating" || reason == "PodInitializing";
 }
 
+/// Warnings that say again what a condition or a container's state has told.
+bool repeats_a_state(const EventView& event) {
+    if (event.kind == "Pod") return event.reason == "BackOff";
+    return event.reason.starts_with(event.kind) || event.message.starts_with("Error pod ");
+}
+
+/// A kubelet's message names the pod and its uid, which the line does already.
+std::string brief(const std::string& message) { return message.substr(0, message.find('=')); }
+
 class PodTeller {
   public:
     PodTeller(const PodView* before, const PodView& after) : before_(before), after_(after) {}
@@ -65,7 +74,9 @@ class PodTeller {
             (then == nullptr || then->waiting_reason != now.waiting_reason ||
              (then->waiting_message != now.waiting_message &&
               now.waiting_reason != "CrashLoopBackOff"))) {
-            std::string why = now.waiting_message.empty() ? "" : ": " + now.waiting_message;
+            bool back_off = now.waiting_reason == "CrashLoopBackOff";
+            std::string message = back_off ? brief(now.waiting_message) : now.waiting_message;
+            std::string why = message.empty() ? "" : ": " + message;
             say(Tone::kBad,
                 fmt::format("{}waits: {}{}", which(after_, now), now.waiting_reason, why));
         }
@@ -127,6 +138,7 @@ std::vector<Told> tell_job(const JobView* before, const JobView* after) {
 std::vector<Told> tell_event(const EventView* before, const EventView* after) {
     if (after == nullptr || !after->warning) return {};
     if (before != nullptr && before->message == after->message) return {};
+    if (repeats_a_state(*after)) return {};
     std::string kind = after->kind;
     if (!kind.empty()) kind[0] = static_cast<char>(kind[0] | 0x20);
     if (kind != "pod") kind = "job";

@@ -34,6 +34,16 @@ int fail(const Error& error) {
     return 1;
 }
 
+void require_workload(Prepared& prepared) {
+    bool any = std::ranges::any_of(prepared.objects, [](const CheckedObject& object) {
+        return object.job.has_value() || object.type == kube::types::kPods;
+    });
+    if (any || prepared.objects.empty()) return;
+    prepared.problems.push_back(prepared.objects.front().document.problem(
+        Severity::kError, "kind",
+        "the manifest has no job and no pod, so there is nothing to run"));
+}
+
 runtime::NodeOptions node_options(const RunOptions& options, const Prepared& prepared,
                                   const Caller& caller, const Machine& machine,
                                   const std::filesystem::path& state) {
@@ -94,6 +104,9 @@ int run_prepared(const RunOptions& options, Prepared prepared, const Caller& cal
         LocalCluster::create(context.get_executor(), clock, rng,
                              node_options(options, prepared, caller, machine, state->path()));
     if (!cluster) return fail(cluster.error());
+    const std::string& sandbox = (*cluster)->sandbox_notice();
+    if (!sandbox.starts_with("namespaces"))
+        screen.tell({Tone::kPlain, "pods are isolated by " + sandbox});
     RunSession session(context.get_executor(), clock, rng, (*cluster)->client(), screen,
                        std::move(prepared.objects),
                        {.logs_dir = options.logs_dir,
@@ -123,6 +136,7 @@ int run(const RunOptions& options) {
     Caller caller = current_caller();
     std::unique_ptr<Machine> machine = make_real_machine();
     Prepared prepared = prepare(options.manifest, caller, *machine);
+    require_workload(prepared);
     print_problems(prepared.problems);
     if (has_errors(prepared.problems)) return refuse(prepared.problems);
     if (options.dry_run) {

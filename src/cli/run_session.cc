@@ -231,7 +231,7 @@ void RunSession::show_progress() {
 std::string RunSession::progress_text() const {
     std::string text;
     for (const auto& [uid, job] : job_states_) {
-        if (job.replicas.empty()) continue;
+        if (job.counts() == CountsView{}) continue;  // before anything has started
         if (!text.empty()) text += "; ";
         text += fmt::format("{}: {}", job.name, tell_progress(job));
     }

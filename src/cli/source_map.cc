@@ -66,7 +66,9 @@ Located locate(const SourcePtr& root, std::string_view path) {
 
 Place place_of(const SourcePtr& root, std::string_view path) {
     Located found = locate(root, path);
-    return found.exact ? found.value : found.key;
+    // A list or map that starts below its key is better known by the key.
+    bool below = found.node && !found.node->children.empty() && found.value.line != found.key.line;
+    return found.exact && !below ? found.value : found.key;
 }
 
 Place place_of_key(const SourcePtr& root, std::string_view path) { return locate(root, path).key; }

@@ -1,0 +1,155 @@
+#include "cli/command_line.h"
+
+#include <gmock/gmock.h>
+
+#include <boost/json/parse.hpp>
+
+#include "cli/manifest.h"
+#include "cli/yaml_writer.h"
+
+namespace muster::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+RunOptions run_of(std::vector<std::string> arguments) {
+    Command command = parse_command_line(arguments);
+    if (auto* print = std::get_if<Print>(&command)) ADD_FAILURE() << print->err;
+    auto* options = std::get_if<RunOptions>(&command);
+    return options == nullptr ? RunOptions() : *options;
+}
+std::string error_of(std::vector<std::string> arguments) {
+    Command command = parse_command_line(arguments);
+    auto* print = std::get_if<Print>(&command);
+    if (print == nullptr) return "accepted";
+    EXPECT_EQ(print->exit_code, 2);
+    return print->err;
+}
+
+TEST(CommandLine, RunTakesItsFlags) {
+    RunOptions options = run_of({"run",
+                                 "a.yaml",
+                                 "-f",
+                                 "-",
+                                 "--set",
+                                 "a.b=c=d",
+                                 "--replicas",
+                                 "Worker=4",
+                                 "--env",
+                                 "K=",
+                                 "--mount",
+                                 "/w=.",
+                                 "--ignore-resources",
+                                 "x,y",
+                                 "--fit",
+                                 "strict",
+                                 "--sandbox",
+                                 "none",
+                                 "--timeout",
+                                 "1m30s",
+                                 "-o",
+                                 "yaml",
+                                 "-q",
+                                 "-v",
+                                 "-v",
+                                 "--keep",
+                                 "--namespace",
+                                 "ml",
+                                 "--set",
+                                 "e=f"});
+    EXPECT_THAT(options.manifest.files, ElementsAre("a.yaml", "-"));
+    EXPECT_THAT(options.manifest.adjustments.sets, ElementsAre(Pair("a.b", "c=d"), Pair("e", "f")));
+    EXPECT_THAT(options.manifest.adjustments.replicas, ElementsAre(Pair("Worker", "4")));
+    EXPECT_THAT(options.manifest.adjustments.env, ElementsAre(Pair("K", "")));
+    EXPECT_THAT(options.manifest.adjustments.ignored_resources, ElementsAre("x", "y"));
+    EXPECT_EQ(options.manifest.adjustments.namespace_, "ml");
+    EXPECT_THAT(options.manifest.mounts, ElementsAre(Pair("/w", ".")));
+    EXPECT_EQ(options.manifest.fit, Fit::kStrict);
+    EXPECT_EQ(options.sandbox, Sandbox::kNone);
+    EXPECT_EQ(options.timeout, std::chrono::seconds(90));
+    EXPECT_EQ(options.output, OutputFormat::kYaml);
+    EXPECT_TRUE(options.quiet && options.keep);
+    EXPECT_EQ(options.verbose, 2);
+}
+
+TEST(CommandLine, FlagsMayComeBeforeTheFile) {
+    EXPECT_THAT(run_of({"run", "--set", "a=b", "j.yaml"}).manifest.files, ElementsAre("j.yaml"));
+    EXPECT_THAT(run_of({"run", "-"}).manifest.files, ElementsAre("-"));
+}
+
+TEST(CommandLine, UnknownWordsGetTheNearest) {
+    EXPECT_THAT(error_of({"rnu", "x"}), HasSubstr("unknown verb \"rnu\"; did you mean run?"));
+    EXPECT_THAT(error_of({"run", "x", "--sandbx=none"}),
+                HasSubstr("unknown flag \"--sandbx=none\"; did you mean --sandbox?"));
+    EXPECT_THAT(error_of({"validate", "x", "--stric"}), HasSubstr("did you mean --strict?"));
+}
+
+TEST(CommandLine, BadValuesSayWhatIsWanted) {
+    EXPECT_THAT(error_of({"run"}), HasSubstr("name a manifest"));
+    EXPECT_THAT(error_of({"run", "x", "--env", "K"}),
+                HasSubstr("--env wants NAME=VALUE, not \"K\""));
+    EXPECT_THAT(error_of({"run", "x", "--mount", "w=."}),
+                HasSubstr("the path of the image must be absolute"));
+    EXPECT_THAT(error_of({"run", "x", "--fit", "no"}), HasSubstr("--fit wants scale or strict"));
+    EXPECT_THAT(error_of({"run", "x", "--output", "xml"}),
+                HasSubstr("--output wants json or yaml"));
+    EXPECT_THAT(error_of({"run", "x", "--sandbox", "vm"}), HasSubstr("--sandbox wants"));
+    EXPECT_THAT(error_of({"run", "x", "--timeout", "soon"}),
+                HasSubstr("--timeout wants a duration"));
+}
+
+TEST(CommandLine, HelpOfEachVerb) {
+    for (std::string verb : {"run", "validate", "version"}) {
+        auto command = parse_command_line({verb, "--help"});
+        ASSERT_TRUE(std::holds_alternative<Print>(command));
+        EXPECT_EQ(std::get<Print>(command).exit_code, 0);
+        EXPECT_EQ(std::get<Print>(command).out, help_text(verb));
+    }
+    EXPECT_THAT(std::string(help_text("")), HasSubstr("Usage: muster VERB"));
+}
+
+/// A flag that --help does not explain might as well not exist.
+TEST(CommandLine, HelpOfRunNamesEveryFlag) {
+    for (std::string flag :
+         {"-f, --filename", "--namespace", "--replicas", "--set", "--env", "--strict", "--dry-run",
+          "--workdir", "--mount", "--ignore-resources", "--fit", "--sandbox", "--logs",
+          "-o, --output", "-q, --quiet", "-v, --verbose", "--keep", "--timeout"})
+        EXPECT_THAT(std::string(help_text("run")), HasSubstr(flag + " "));
+    for (std::string_view line = help_text("run"); !line.empty();) {
+        std::size_t end = line.find('\n');
+        EXPECT_LE(end, 105U) << line.substr(0, end);
+        line.remove_prefix(std::min(line.size(), end + 1));
+    }
+}
+
+TEST(Duration, Forms) {
+    using std::chrono::milliseconds;
+    EXPECT_EQ(parse_duration("90"), milliseconds(90'000));
+    EXPECT_EQ(parse_duration("1.5s"), milliseconds(1'500));
+    EXPECT_EQ(parse_duration("1h30m"), milliseconds(5'400'000));
+    EXPECT_EQ(parse_duration("500ms"), milliseconds(500));
+    for (std::string_view bad : {"", "0", "-1", "1x", "s", "1h30", "1e99", "1e9h", "nan"})
+        EXPECT_FALSE(parse_duration(bad)) << bad;
+}
+
+TEST(YamlWriter, ReadsBackAsTheSameValue) {
+    json::value value = json::parse(
+        R"({"a":"text","b":"1","c":"yes","d":"","e":"a: b","f":"- x","g":"line\nline","h":[],"i":{},"j":[1,[2,{"k":null}],
+        {"l":[true,-1.5]}],"m":{"n":{"o":"#"}},"true":"key","p":" lead","q":"tail ","r":"~","s":"0x1F","t":"\u00fc\ud83d\ude00",
+        "u":"<<","v":"2020-01-01","w":"a #b","x":"back\\slash \"quoted\"","y/z.w":"500m"})");
+    std::string text = to_yaml(value);
+    Manifest manifest = read_manifest(text, "w.yaml");
+    ASSERT_TRUE(manifest.problems.empty()) << text << format(manifest.problems[0]);
+    EXPECT_EQ(manifest.documents.at(0).object, value) << text;
+    EXPECT_EQ(json::parse(to_pretty_json(value)), value);
+}
+
+TEST(YamlWriter, LooksAsKubectlWritesIt) {
+    EXPECT_EQ(to_yaml(json::parse(R"({"a":{"b":[{"c":1,"d":"x"},2]},"e":[]})")),
+              "a:\n  b:\n  - c: 1\n    d: x\n  - 2\ne: []\n");
+}
+
+}  // namespace
+}  // namespace muster::cli
