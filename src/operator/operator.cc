@@ -154,8 +154,6 @@ struct Operator::Impl {
         Execution done = co_await run.execute(job, version, std::move(next), recorder);
 
         if (done.status) {
-            // A finished job's clean-up follows from its status, and from nothing else.
-            if (done.status->finished()) queue.add(key);
             written[key] = {.base_version = std::move(version),
                             .version = std::move(done.resource_version),
                             .status = *std::move(done.status)};

@@ -379,6 +379,22 @@ TEST_F(OperatorTest, ADeletedJobAndAnotherOfItsNameDoNotMix) {
     EXPECT_FALSE(world.status("demo").finished());
 }
 
+// Its owner's end is what makes a pod of a deleted job go; nothing may put one back.
+TEST_F(OperatorTest, AJobThatIsBeingDeletedIsLeftAlone) {
+    start_job({});
+    json::object patch{{"metadata", json::object{{"finalizers", json::array{"example.com/keep"}}}}};
+    ASSERT_TRUE(world
+                    .wait(world.client.patch(pytorch().resource, "default", "demo",
+                                             kube::ContentType::kMergePatch, std::move(patch)))
+                    .has_value());
+    world.delete_job("demo");
+    world.settle();
+    world.delete_pod("demo-worker-0");
+    world.reap();
+    world.settle();
+    EXPECT_EQ(world.uid("demo-worker-0"), "");
+}
+
 TEST_F(OperatorTest, TwoJobsDoNotDisturbEachOther) {
     world.create_job({.name = "one"});
     world.create_job({.name = "two", .policy = "Never"});

@@ -24,12 +24,12 @@ struct Deletion {
 /// What one pass over a job does. The executor writes creations and the status at once, and
 /// deletions only after the status, so that what a deleted pod has shown is never lost.
 struct Plan {
-    std::vector<jobs::ReplicaId> create_pods;
-    std::vector<jobs::ReplicaId> create_services;
-    std::vector<Deletion> delete_pods;
-    std::vector<Deletion> delete_services;
-    std::optional<jobs::JobStatus> status;  ///< unset: as it is
-    std::vector<JobEvent> events;           ///< told once the status is written
+    std::vector<jobs::ReplicaId> create_pods = {};
+    std::vector<jobs::ReplicaId> create_services = {};
+    std::vector<Deletion> delete_pods = {};
+    std::vector<Deletion> delete_services = {};
+    std::optional<jobs::JobStatus> status = std::nullopt;  ///< unset: as it is
+    std::vector<JobEvent> events = {};                     ///< told once the status is written
 
     bool empty() const {
         return create_pods.empty() && create_services.empty() && delete_pods.empty() &&

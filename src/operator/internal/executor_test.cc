@@ -1,0 +1,293 @@
+#include "operator/internal/executor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json/serialize.hpp>
+
+#include "base/log.h"
+#include "base/sim_clock.h"
+#include "kube/api_status.h"
+#include "kube/codec.h"
+#include "operator/internal/job_fixture.h"
+
+namespace muster::operators {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+/// Answers every request by one function and keeps them all.
+class AnsweringTransport final : public kube::Transport {
+  public:
+    std::function<Result<kube::Response>(const kube::Request&)> answer;
+    std::vector<std::string> requests;  ///< "POST /api/..." but events
+    std::vector<std::string> events;    ///< "reason: message"
+
+    Task<Result<kube::Response>> call(kube::Request request) override {
+        static const std::map<kube::Method, std::string> kNames = {
+            {kube::Method::kGet, "GET"},
+            {kube::Method::kPost, "POST"},
+            {kube::Method::kPut, "PUT"},
+            {kube::Method::kPatch, "PATCH"},
+            {kube::Method::kDelete, "DELETE"}};
+        if (request.path.ends_with("/events")) {
+            events.push_back(std::string(request.body->at("reason").as_string()) + ": " +
+                             std::string(request.body->at("message").as_string()));
+            kube::Response response;
+            response.body = request.body;
+            co_return response;
+        }
+        const std::string name =
+            request.method == kube::Method::kPost
+                ? "/" + std::string(request.body->at("metadata").at("name").as_string())
+                : "";
+        requests.push_back(kNames.at(request.method) + " " + request.path + name);
+        co_return answer(request);
+    }
+    Task<Result<std::unique_ptr<kube::WatchStream>>> watch(kube::Request) override {
+        co_return Error(Code::kInternal, "no watches here");
+    }
+    Task<Result<std::unique_ptr<kube::TextStream>>> stream_text(kube::Request) override {
+        co_return Error(Code::kInternal, "no streams here");
+    }
+};
+
+kube::Response accepted(json::value body) {
+    kube::Response response;
+    response.body = std::make_shared<json::value>(std::move(body));
+    return response;
+}
+kube::Response refused(Code code, std::string message) {
+    kube::Response response = accepted(kube::status_from_error(Error(code, std::move(message))));
+    response.status = kube::http_status(code);
+    return response;
+}
+
+const jobs::ReplicaId kWorker0{"Worker", 0};
+const std::string kPods = "/api/v1/namespaces/default/pods";
+const std::string kServices = "/api/v1/namespaces/default/services";
+const std::string kStatus = "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs/demo/status";
+
+class ExecutorTest : public ::testing::Test {
+  protected:
+    ExecutorTest() {
+        log::set_sink([](log::Level, std::string_view) {});
+        auto made = std::make_shared<JobRecord>();
+        made->kind = &pytorch();
+        made->job = make_job({});
+        made->metadata = made->job->metadata;
+        record = made;
+        transport.answer = [](const kube::Request& request) {
+            json::value body = request.body ? *request.body : json::value(json::object{});
+            if (request.path.ends_with("/status"))
+                body.at("metadata").as_object()["resourceVersion"] = "8";
+            return accepted(std::move(body));
+        };
+    }
+    ~ExecutorTest() override {
+        log::set_sink({});
+        asio::co_spawn(context, tasks.stop(), [](std::exception_ptr) {});
+        run_simulation(context, clock);
+    }
+
+    Execution execute(Plan plan) {
+        std::optional<Execution> result;
+        asio::co_spawn(context, executor.execute(record, "7", std::move(plan), recorder),
+                       [&](std::exception_ptr thrown, Execution done) {
+                           EXPECT_EQ(thrown, nullptr);
+                           result = std::move(done);
+                       });
+        run_simulation(context, clock);
+        EXPECT_TRUE(result.has_value());
+        return result.value_or(Execution{});
+    }
+    const Dependents& dependents() { return table.of("job-uid"); }
+    /// Answers requests to a path that ends so with a refusal; others as before.
+    void refuse(std::string ending, Code code, std::string message = "refused") {
+        transport.answer =
+            [ending = std::move(ending), code, message = std::move(message),
+             otherwise = transport.answer](const kube::Request& request) -> Result<kube::Response> {
+            if (request.path.ends_with(ending)) return refused(code, message);
+            return otherwise(request);
+        };
+    }
+    /// A create finds this object in its place.
+    void occupy(json::value object) {
+        transport.answer =
+            [object = std::move(object)](const kube::Request& request) -> Result<kube::Response> {
+            if (request.method == kube::Method::kGet) return accepted(object);
+            return refused(Code::kAlreadyExists, "it already exists");
+        };
+    }
+    json::value own_pod() {
+        auto pod = jobs::build_pod(*record->job, kWorker0);
+        return kube::encode(*pod);
+    }
+
+    asio::io_context context;
+    SimClock clock;
+    Rng rng{1};
+    TaskGroup tasks{context.get_executor()};
+    AnsweringTransport transport;
+    kube::Client client{transport};
+    kube::EventRecorder recorder{client, clock, rng, tasks, "pytorchjob-controller"};
+    Table table;
+    Executor executor{client, clock, tasks, table, 4};
+    JobPtr record;
+};
+
+Plan everything() {
+    jobs::JobStatus status;
+    status.start_time = "2026-01-01T00:00:00Z";
+    return {.create_pods = {kWorker0},
+            .create_services = {kWorker0},
+            .delete_pods = {{"demo-worker-1", "pod-uid"}},
+            .delete_services = {{"demo-worker-1", "service-uid"}},
+            .status = std::move(status),
+            .events = {{kube::EventType::kNormal, "Told", "it"}}};
+}
+
+TEST_F(ExecutorTest, DeletionsFollowTheStatus) {
+    const Execution done = execute(everything());
+    EXPECT_TRUE(done.complete);
+    EXPECT_EQ(done.resource_version, "8");
+    EXPECT_EQ(done.status->start_time, "2026-01-01T00:00:00Z");
+    EXPECT_THAT(
+        transport.requests,
+        ElementsAre("PUT " + kStatus, "POST " + kPods + "/demo-worker-0",
+                    "POST " + kServices + "/demo-worker-0", "DELETE " + kPods + "/demo-worker-1",
+                    "DELETE " + kServices + "/demo-worker-1"));
+    EXPECT_THAT(transport.events, Contains("Told: it"));
+}
+
+TEST_F(ExecutorTest, WithoutItsStatusAPassDeletesAndTellsNothing) {
+    for (Code code : {Code::kConflict, Code::kUnavailable}) {
+        transport.requests.clear();
+        refuse("/status", code);
+        const Execution done = execute(everything());
+        EXPECT_FALSE(done.complete);
+        EXPECT_FALSE(done.status.has_value());
+        EXPECT_THAT(transport.requests, Not(Contains(HasSubstr("DELETE"))));
+        EXPECT_THAT(transport.events, Not(Contains("Told: it")));
+        EXPECT_THAT(dependents().being_deleted, IsEmpty());
+    }
+}
+
+TEST_F(ExecutorTest, AStatusIsWrittenOverTheVersionThatItWasMadeFrom) {
+    std::string version;
+    std::string uid;
+    transport.answer = [&, otherwise = transport.answer](const kube::Request& request) {
+        if (request.path.ends_with("/status")) {
+            version = request.body->at("metadata").at("resourceVersion").as_string();
+            uid = request.body->at("metadata").at("uid").as_string();
+        }
+        return otherwise(request);
+    };
+    execute(everything());
+    EXPECT_EQ(version, "7");
+    EXPECT_EQ(uid, "job-uid");
+}
+
+// The watch may show an effect before the answer comes, so the marks are set by then.
+TEST_F(ExecutorTest, RequestsAreMarkedBeforeTheyAreSent) {
+    int seen = 0;
+    transport.answer = [&, otherwise = transport.answer](const kube::Request& request) {
+        if (request.method == kube::Method::kPost) {
+            seen += dependents().pods_being_created.contains(kWorker0) ? 1 : 0;
+            seen += dependents().services_being_created.contains(kWorker0) ? 1 : 0;
+        }
+        if (request.method == kube::Method::kDelete)
+            seen += dependents().being_deleted.contains("pod-uid") ? 10 : 0;
+        return otherwise(request);
+    };
+    execute(everything());
+    EXPECT_EQ(seen, 24);
+    EXPECT_THAT(dependents().pods_being_created, ElementsAre(kWorker0)) << "until the watch shows";
+    EXPECT_THAT(dependents().being_deleted, ElementsAre("pod-uid", "service-uid"));
+}
+
+TEST_F(ExecutorTest, WhatFailedIsUnmarkedToldAndTriedAgain) {
+    transport.answer = [](const kube::Request& request) -> Result<kube::Response> {
+        if (request.path.ends_with("/status")) return accepted(*request.body);
+        return refused(Code::kForbidden, "quota exceeded");
+    };
+    const Execution done = execute(everything());
+    EXPECT_FALSE(done.complete);
+    EXPECT_THAT(dependents().pods_being_created, IsEmpty());
+    EXPECT_THAT(dependents().services_being_created, IsEmpty());
+    EXPECT_THAT(dependents().being_deleted, IsEmpty());
+    for (const char* reason :
+         {"FailedCreatePod", "FailedCreateService", "FailedDeletePod", "FailedDeleteService"})
+        EXPECT_THAT(transport.events,
+                    Contains(AllOf(HasSubstr(reason), HasSubstr("quota exceeded"))));
+}
+
+TEST_F(ExecutorTest, WhatIsGoneAlreadyIsAsGoodAsDeleted) {
+    for (Code code : {Code::kNotFound, Code::kConflict}) {
+        refuse("/demo-worker-1", code);
+        EXPECT_TRUE(execute(everything()).complete);
+        EXPECT_THAT(transport.events, Not(Contains(HasSubstr("DeletePod"))));
+    }
+}
+
+TEST_F(ExecutorTest, ADeletionIsOfThatVeryObject) {
+    std::string body;
+    transport.answer = [&, otherwise = transport.answer](const kube::Request& request) {
+        if (request.method == kube::Method::kDelete && request.path.starts_with(kPods))
+            body = json::serialize(*request.body);
+        return otherwise(request);
+    };
+    execute(everything());
+    EXPECT_THAT(body, HasSubstr(R"("preconditions":{"uid":"pod-uid"})"));
+}
+
+TEST_F(ExecutorTest, OurOwnPodFromAnEarlierTryIsASuccess) {
+    occupy(own_pod());
+    const Execution done = execute({.create_pods = {kWorker0}});
+    EXPECT_TRUE(done.complete);
+    EXPECT_THAT(transport.events, ElementsAre("SuccessfulCreatePod: Created pod: demo-worker-0"));
+}
+
+TEST_F(ExecutorTest, APodOfAnotherJobOfOurNameIsNotOurs) {
+    json::value pod = own_pod();
+    pod.at("metadata").at("ownerReferences").at(0).as_object()["uid"] = "predecessor";
+    occupy(std::move(pod));
+    EXPECT_FALSE(execute({.create_pods = {kWorker0}}).complete);
+    EXPECT_THAT(transport.events,
+                ElementsAre(AllOf(HasSubstr("FailedCreatePod: Error creating: Pod "
+                                            "default/demo-worker-0 already exists and belongs to "
+                                            "PyTorchJob demo (uid predecessor)"),
+                                  HasSubstr("delete it or rename the job"))));
+}
+
+// Else the operator, which selects by labels, would wait for it in silence.
+TEST_F(ExecutorTest, OurPodWithoutItsLabelsIsReported) {
+    json::value pod = own_pod();
+    pod.at("metadata").as_object().erase("labels");
+    occupy(std::move(pod));
+    EXPECT_FALSE(execute({.create_pods = {kWorker0}}).complete);
+    EXPECT_THAT(transport.events, ElementsAre(HasSubstr("its labels are not")));
+}
+
+TEST_F(ExecutorTest, APodThatVanishesBetweenTwoLooksIsTriedAgainInSilence) {
+    transport.answer = [](const kube::Request& request) {
+        return refused(
+            request.method == kube::Method::kGet ? Code::kNotFound : Code::kAlreadyExists, "raced");
+    };
+    EXPECT_FALSE(execute({.create_pods = {kWorker0}}).complete);
+    EXPECT_THAT(transport.events, IsEmpty());
+    EXPECT_THAT(dependents().pods_being_created, IsEmpty());
+}
+
+TEST_F(ExecutorTest, AJobThatIsGoneNeedsNoOtherTry) {
+    refuse("/status", Code::kNotFound);
+    EXPECT_TRUE(execute(everything()).complete);
+}
+
+}  // namespace
+}  // namespace muster::operators
