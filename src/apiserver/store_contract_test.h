@@ -1,9 +1,11 @@
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/json.hpp>
 #include <exception>
 
 #include "apiserver/store.h"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/json/object.hpp>
 #include <vector>
 
 #include "apiserver/internal/resource_def.h"

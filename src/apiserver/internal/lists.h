@@ -1,5 +1,7 @@
 #pragma once
 
+#include <boost/json/object.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 

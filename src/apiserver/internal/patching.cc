@@ -26,6 +26,15 @@ Result<json::value> patched_value(const ResourceDef& def, const json::value& cur
     return Error(Code::kUnsupported, "not a patch");
 }
 
+/// The part of an object that a write to its status reads.
+json::value without_spec(const json::value& object) {
+    const json::object& whole = object.get_object();
+    json::object part;
+    for (const char* key : {"apiVersion", "kind", "metadata", "status"})
+        if (const json::value* value = whole.if_contains(key)) part.emplace(key, *value);
+    return part;
+}
+
 }  // namespace
 
 Answer<void> check_patch_type(const ResourceDef& def, kube::ContentType type,
@@ -62,9 +71,14 @@ Answer<void> check_patch_type(const ResourceDef& def, kube::ContentType type,
 }
 
 Answer<DecodedObject> apply_patch(const ResourceDef& def, const json::value& current,
-                                  kube::ContentType type, const json::value& patch,
+                                  const std::string& subresource, kube::ContentType type,
+                                  const json::value& patch,
                                   kube::FieldValidation field_validation) {
-    Result<json::value> patched = patched_value(def, current, type, patch);
+    // A status is patched many times in an object's life, and of the rest nothing would be kept.
+    const bool status_only = subresource == "status" && type != kube::ContentType::kJsonPatch;
+    Result<json::value> patched = status_only
+                                      ? patched_value(def, without_spec(current), type, patch)
+                                      : patched_value(def, current, type, patch);
     if (!patched) {
         if (patched.error().code() == Code::kInvalid && type == kube::ContentType::kJsonPatch)
             // A real server's wording; the reason follows, which it keeps to itself.
@@ -81,6 +95,7 @@ Answer<DecodedObject> apply_patch(const ResourceDef& def, const json::value& cur
     if (!patched->is_object())
         return bad_request("error decoding patch: the result is not an object");
     json::object& after = patched->get_object();
+    if (status_only) after.erase("spec");
     if (!def.storage_version) {
         // The patch speaks of the served version, the object is stored in another.
         if (string_at(after, "apiVersion") == def.storage_api_version)

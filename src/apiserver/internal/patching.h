@@ -10,9 +10,10 @@ namespace muster::apiserver {
 Answer<void> check_patch_type(const ResourceDef& def, kube::ContentType type,
                               const json::value& patch);
 
-/// The object that a patch makes of the current one, in the version of `def`.
+/// The object that a patch makes of the current one, in the version of `def`; of a status patch
+/// only what may change.
 Answer<DecodedObject> apply_patch(const ResourceDef& def, const json::value& current,
-                                  kube::ContentType type, const json::value& patch,
-                                  kube::FieldValidation field_validation);
+                                  const std::string& subresource, kube::ContentType type,
+                                  const json::value& patch, kube::FieldValidation field_validation);
 
 }  // namespace muster::apiserver

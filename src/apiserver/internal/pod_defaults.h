@@ -1,5 +1,8 @@
 #pragma once
 
+#include <boost/json/object.hpp>
+#include <string_view>
+
 #include "base/clock.h"
 #include "kube/json.h"
 

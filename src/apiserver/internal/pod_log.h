@@ -1,5 +1,7 @@
 #pragma once
 
+#include <boost/json/object.hpp>
+
 #include "apiserver/internal/refusal.h"
 #include "base/clock.h"
 #include "kube/client.h"

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <boost/json/value.hpp>
+
 #include "apiserver/internal/resource_def.h"
 #include "kube/json.h"
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <boost/json/value.hpp>
+
 #include "apiserver/internal/router.h"
 #include "apiserver/internal/writer.h"
 #include "base/clock.h"

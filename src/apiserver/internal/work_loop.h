@@ -1,10 +1,12 @@
 #pragma once
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <deque>
 #include <functional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "apiserver/internal/refusal.h"
 #include "base/clock.h"

@@ -206,9 +206,16 @@ Task<Answer<WriteOutcome>> Writer::update(Target target, kube::ObjectPtr body, W
         co_return co_await insert(std::move(target), std::move(decoded), query);
     }
     std::vector<std::string> warnings = std::move(decoded.warnings);
-    const Change change = [def = target.def, subresource = target.subresource,
-                           decoded = std::move(decoded)](const json::value& current) {
-        return decide_update(*def, current, decoded, subresource, WriteKind::kUpdate);
+    // The first attempt uses up the decoded object; only a lost race decodes it again.
+    auto first = std::make_shared<std::optional<DecodedObject>>(std::move(decoded));
+    const Change change = [target, body, query,
+                           first](const json::value& current) -> Answer<NextState> {
+        if (!*first) {
+            TRY(*first, decode_object(*target.def, body, query.field_validation));
+        }
+        DecodedObject proposed = *std::exchange(*first, std::nullopt);
+        return decide_update(*target.def, current, std::move(proposed), target.subresource,
+                             WriteKind::kUpdate);
     };
     Answer<WriteOutcome> outcome =
         co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run);
@@ -223,8 +230,8 @@ Task<Answer<WriteOutcome>> Writer::patch(Target target, kube::ContentType type,
     auto warnings = std::make_shared<std::vector<std::string>>();
     const Change change = [target, type, patch, query,
                            warnings](const json::value& current) -> Answer<NextState> {
-        TRY(DecodedObject patched,
-            apply_patch(*target.def, current, type, *patch, query.field_validation));
+        TRY(DecodedObject patched, apply_patch(*target.def, current, target.subresource, type,
+                                               *patch, query.field_validation));
         *warnings = patched.warnings;
         return decide_update(*target.def, current, std::move(patched), target.subresource,
                              WriteKind::kPatch);
