@@ -32,9 +32,8 @@ const ResourceType kNamespaces{"", "v1", "namespaces", "Namespace", false};
 const ResourceType kNodes{"", "v1", "nodes", "Node", false};
 const ResourceType kServiceAccounts{"", "v1", "serviceaccounts", "ServiceAccount"};
 const ResourceType kLeases{"coordination.k8s.io", "v1", "leases", "Lease"};
-const ResourceType kCustomResourceDefinitions{"apiextensions.k8s.io", "v1",
-                                              "customresourcedefinitions",
-                                              "CustomResourceDefinition", false};
+const ResourceType kCustomResourceDefinitions{
+    "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", false};
 }  // namespace types
 
 }  // namespace muster::kube
