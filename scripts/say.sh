@@ -50,7 +50,8 @@ worst_of() {
 watch_log() {
     local begin=$SECONDS line
     trap 'exit 0' TERM
-    while sleep 1 >/dev/null 2>&1 & wait $!; do
+    # Ctrl-C ends the caller but not what runs in its background.
+    while sleep 1 >/dev/null 2>&1 & wait $! && kill -0 $$ 2>/dev/null; do
         if [[ -t 1 ]]; then
             line=$(tail -n 1 "$2" 2>/dev/null | tr -d '\r' | cut -c1-70)
             printf '\r\033[K%-28s %ds  %s' "$1" $((SECONDS - begin)) "$line"
