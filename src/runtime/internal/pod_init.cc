@@ -135,6 +135,9 @@ bool is_pod_init(int argc, char** argv) {
 }
 
 int run_pod_init(int, char**) {
+    // A terminal's Ctrl-C goes to every process of its group; only muster may act on it, so that
+    // pods end with their grace.
+    ::setsid();
     PodInit init(kPodInitControlFd);
     // No destructors or exit handlers of the rest of the program.
     ::_exit(init.run());

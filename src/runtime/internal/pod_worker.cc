@@ -7,8 +7,7 @@
 #include <fstream>
 
 #include "base/log.h"
-#include "kube/codec.h"
-#include "runtime/internal/base64.h"
+#include "runtime/internal/object_data.h"
 
 namespace muster::runtime {
 
@@ -32,18 +31,6 @@ kube::ObjectReference reference_to(const kube::Pod& pod) {
     reference.name = pod.metadata.name;
     reference.uid = pod.metadata.uid;
     return reference;
-}
-
-Result<KeyValues> decode_data(const std::map<std::string, std::string>& data,
-                              const std::string& what) {
-    KeyValues decoded;
-    for (const auto& [key, value] : data) {
-        auto bytes = decode_base64(value);
-        if (!bytes)
-            return Error(Code::kInvalid, fmt::format("key {} of {} is not base64", key, what));
-        decoded.emplace(key, *std::move(bytes));
-    }
-    return decoded;
 }
 
 }  // namespace
@@ -218,35 +205,12 @@ Task<Result<void>> PodWorker::prepare_pod() {
     for (std::size_t i = 0; i < runs_.size(); ++i)
         CO_TRY_VOID(
             check_container(container(i), machine_.facts().containers[i].init, namespaces, *pod_));
-    auto fetched = co_await fetch(references_of_volumes(*pod_));
+    auto fetched = co_await fetch_data(node_.client, pod_->metadata.namespace_,
+                                       references_of_volumes(*pod_), config_maps_, secrets_);
     if (!fetched) co_return fetched.error();
     CO_TRY_VOID(make_directories());
     CO_TRY(volumes_,
            prepare_volumes(*pod_, directory_ / "volumes", config_maps_, secrets_, namespaces));
-    co_return Result<void>{};
-}
-
-Task<Result<void>> PodWorker::fetch(References references) {
-    const std::string ns = pod_->metadata.namespace_;
-    for (const std::string& name : references.config_maps) {
-        config_maps_.erase(name);
-        auto got = co_await node_.client.get(kube::types::kConfigMaps, ns, name);
-        if (!got && got.error().code() == Code::kNotFound) continue;
-        if (!got) co_return got.error();
-        CO_TRY(auto object, kube::decode<kube::ConfigMap>(**got));
-        CO_TRY(KeyValues data, decode_data(object.binary_data, "ConfigMap " + name));
-        data.insert(object.data.begin(), object.data.end());
-        config_maps_.insert_or_assign(name, std::move(data));
-    }
-    for (const std::string& name : references.secrets) {
-        secrets_.erase(name);
-        auto got = co_await node_.client.get(kube::types::kSecrets, ns, name);
-        if (!got && got.error().code() == Code::kNotFound) continue;
-        if (!got) co_return got.error();
-        CO_TRY(auto object, kube::decode<kube::Secret>(**got));
-        CO_TRY(KeyValues data, decode_data(object.data, "Secret " + name));
-        secrets_.insert_or_assign(name, std::move(data));
-    }
     co_return Result<void>{};
 }
 
@@ -319,7 +283,8 @@ void PodWorker::handle(Report report) {
 
 Task<void> PodWorker::start_container(std::size_t index) {
     const PodSandbox* sandbox = sandbox_.get();
-    auto fetched = co_await fetch(references_of(container(index)));
+    auto fetched = co_await fetch_data(node_.client, pod_->metadata.namespace_,
+                                       references_of(container(index)), config_maps_, secrets_);
     // The sandbox may have gone meanwhile, and the machine knows.
     if (stopping_ || sandbox == nullptr || sandbox_.get() != sandbox) co_return;
     auto plan_made = fetched ? plan(index) : Result<ContainerStart>(fetched.error());

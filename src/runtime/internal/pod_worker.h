@@ -49,7 +49,6 @@ class PodWorker {
     Task<void> create_sandbox();
     Task<Result<void>> prepare_pod();
     Result<void> make_directories();
-    Task<Result<void>> fetch(References references);
     Task<void> read_reports();
     void handle(Report report);
     void sandbox_ended();

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,6 +32,7 @@ struct InitArguments {
     int control;
     bool die_with_parent;
     bool keep_capabilities;
+    rlim_t open_files;
     char** argv;
     char** environment;
     int error;
@@ -56,6 +58,11 @@ __attribute__((no_sanitize("address", "undefined"))) int become_init(void* argum
     // for it. The init watches its socket in any case.
     if (init->die_with_parent) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (init->keep_capabilities) keep_capabilities();
+    rlimit files{};
+    if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = init->open_files;
+        ::setrlimit(RLIMIT_NOFILE, &files);
+    }
     if (::dup2(init->control, kPodInitControlFd) >= 0) {
         // The program's own number may be the one that was just replaced: it is opened above it.
         ::syscall(SYS_execveat, init->program, "", init->argv, init->environment, AT_EMPTY_PATH);
@@ -77,15 +84,17 @@ struct Cloned {
     UniqueFd pidfd;
 };
 
-Result<Cloned> clone_init(int program, int control, bool namespaces, const std::string& title) {
+Result<Cloned> clone_init(const SandboxHost& host, int control, const std::string& title) {
+    const bool namespaces = host.fabric.has_value();
     std::string name = "muster-pod " + title;
     std::string argument = kPodInitArgument;
     std::array<char*, 3> argv{name.data(), argument.data(), nullptr};
     std::array<char*, 1> environment{nullptr};
-    InitArguments init{.program = program,
+    InitArguments init{.program = host.program.get(),
                        .control = control,
                        .die_with_parent = ::gettid() == ::getpid(),
                        .keep_capabilities = namespaces && ::geteuid() != 0,
+                       .open_files = host.open_files,
                        .argv = argv.data(),
                        .environment = environment.data(),
                        .error = 0};
@@ -136,7 +145,7 @@ constexpr int kProbeTimeoutMs = 10'000;
 Result<void> try_out(SandboxHost& host) {
     TRY(auto ends, make_control_pair());
     TRY(UniqueFd theirs, above_control(std::move(ends.second)));
-    TRY(Cloned init, clone_init(host.program.get(), theirs.get(), true, "probe"));
+    TRY(Cloned init, clone_init(host, theirs.get(), "probe"));
     theirs.reset();
     auto probe = [&]() -> Result<void> {
         TRY(PodFabric::Link link, host.fabric->connect(init.pid, PodFabric::kRange + 1));
@@ -161,15 +170,32 @@ Result<void> try_out(SandboxHost& host) {
     return error.prefix("a pod on trial failed");
 }
 
+rlim_t soft_limit_of_open_files() {
+    rlimit files{};
+    ::getrlimit(RLIMIT_NOFILE, &files);
+    return files.rlim_cur;
+}
+
+/// A pod takes half a dozen descriptors of ours; the usual 1,024 end at 170 pods.
+void raise_limit_of_open_files() {
+    rlimit files{};
+    ::getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
 }  // namespace
 
 Result<SandboxHost> SandboxHost::create(bool namespaces) {
     SandboxHost host;
     TRY(host.program, above_control(UniqueFd(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC))));
-    if (!namespaces) return host;
-    if (::geteuid() != 0) TRY_VOID(enter_user_namespace());
-    TRY(host.fabric, PodFabric::create());
-    TRY_VOID(try_out(host));
+    host.open_files = soft_limit_of_open_files();
+    if (namespaces) {
+        if (::geteuid() != 0) TRY_VOID(enter_user_namespace());
+        TRY(host.fabric, PodFabric::create());
+        TRY_VOID(try_out(host));
+    }
+    raise_limit_of_open_files();
     return host;
 }
 
@@ -178,7 +204,7 @@ Result<std::unique_ptr<PodSandbox>> PodSandbox::start(asio::any_io_executor exec
     TRY(auto ends, make_control_pair());
     TRY(UniqueFd theirs, above_control(std::move(ends.second)));
     const bool namespaces = host.fabric.has_value();
-    TRY(Cloned init, clone_init(host.program.get(), theirs.get(), namespaces, spec.title));
+    TRY(Cloned init, clone_init(host, theirs.get(), spec.title));
     theirs.reset();
     const pid_t pid = init.pid;
     std::unique_ptr<PodSandbox> sandbox(new PodSandbox(

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/resource.h>
+
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <functional>
 #include <memory>
@@ -20,6 +22,8 @@ inline constexpr int kPodInitControlFd = 3;
 struct SandboxHost {
     /// This program, opened once: a rebuilt or removed file does not matter to pods.
     UniqueFd program;
+    /// How many descriptors a pod's process may have: what ours could before create() raised it.
+    rlim_t open_files = 0;
     /// Present with namespaces.
     std::optional<PodFabric> fabric;
 

@@ -1,0 +1,226 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <boost/asio/steady_timer.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "apiserver/api_server.h"
+#include "base/real_clock.h"
+#include "kube/codec.h"
+#include "kube/core_objects.h"
+#include "kube/pod.h"
+#include "runtime/node.h"
+
+namespace muster::runtime {
+
+namespace fs = std::filesystem;
+
+constexpr auto kTooLong = std::chrono::seconds(20);
+
+class Logs final : public apiserver::NodeApi {
+  public:
+    explicit Logs(Node& node) : node_(node) {}
+    Task<Result<std::unique_ptr<kube::TextStream>>> logs(std::string ns, std::string pod,
+                                                         kube::LogOptions options) override {
+        return node_.logs(std::move(ns), std::move(pod), std::move(options));
+    }
+
+  private:
+    Node& node_;
+};
+
+/// The real API server, the real node, real processes; waits for states by watching.
+class NodeTest : public ::testing::TestWithParam<SandboxMode> {
+  protected:
+    void SetUp() override {
+        if (GetParam() == SandboxMode::kNamespaces && ::geteuid() != 0)
+            GTEST_SKIP() << "namespaces are tested as root here";
+        std::string pattern = "/tmp/muster-node-XXXXXX";
+        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+        dir = pattern;
+        fs::create_directory(dir / "state");
+        fs::create_directory(dir / "work");
+        server = std::make_unique<apiserver::ApiServer>(context.get_executor(), clock, rng,
+                                                        apiserver::make_memory_store());
+        client = std::make_unique<kube::Client>(*server);
+        options.sandbox = GetParam();
+        options.state_dir = dir / "state";
+        options.working_dir = dir / "work";
+        options.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/root"};
+        options.cpus = 4;
+    }
+    void start_node() {
+        auto made = Node::create(context.get_executor(), *server, clock, rng, options);
+        ASSERT_TRUE(made) << made.error().message();
+        node = *std::move(made);
+        logs_of_node = std::make_unique<Logs>(*node);
+        server->connect_node(*logs_of_node);
+        auto started = await(server->start());
+        ASSERT_TRUE(started) << started.error().message();
+        auto running = await(node->start());
+        ASSERT_TRUE(running) << running.error().message();
+    }
+    void TearDown() override {
+        if (node) await_void(node->stop());
+        if (server) await_void(server->stop());
+        node.reset();
+        server.reset();
+        if (!dir.empty()) fs::remove_all(dir);
+    }
+
+    template <class T>
+    T await(Task<T> task) {
+        std::optional<T> result;
+        std::exception_ptr failed;
+        asio::co_spawn(context, std::move(task), [&](std::exception_ptr error, T value) {
+            failed = error;
+            result.emplace(std::move(value));
+        });
+        run_until([&] { return result.has_value(); });
+        if (failed) std::rethrow_exception(failed);
+        return std::move(*result);
+    }
+    void await_void(Task<void> task) {
+        bool done = false;
+        asio::co_spawn(context, std::move(task), [&](std::exception_ptr) { done = true; });
+        run_until([&] { return done; });
+    }
+    template <class F>
+    void run_until(F done) {
+        context.restart();
+        const auto give_up = clock.now() + kTooLong;
+        while (!done()) {
+            ASSERT_LT(clock.now(), give_up) << "waited too long";
+            context.run_one_for(kTooLong);
+        }
+    }
+
+    static json::value pod_json(const std::string& name, json::value containers,
+                                json::object spec = {}) {
+        spec["containers"] = std::move(containers);
+        if (!spec.contains("restartPolicy")) spec["restartPolicy"] = "Never";
+        return json::object{{"apiVersion", "v1"},
+                            {"kind", "Pod"},
+                            {"metadata", {{"name", name}, {"namespace", "default"}}},
+                            {"spec", std::move(spec)}};
+    }
+    static json::value shell(const std::string& script, json::object more = {}) {
+        more["name"] = "main";
+        more["image"] = "image";
+        more["command"] = json::array{"sh", "-c", script};
+        return json::array{std::move(more)};
+    }
+    void create(json::value object, const kube::ResourceType& type = kube::types::kPods) {
+        auto created = await(client->create(type, "default", std::move(object)));
+        ASSERT_TRUE(created) << created.error().message();
+    }
+    kube::Pod get(const std::string& name) {
+        auto got = await(client->get(kube::types::kPods, "default", name));
+        EXPECT_TRUE(got) << got.error().message();
+        if (!got) return {};
+        return *kube::decode<kube::Pod>(**got);
+    }
+    /// Watches until the pod is as wanted (nullopt: deleted) and returns that state.
+    template <class P>
+    std::optional<kube::Pod> wait_for(const std::string& name, P wanted) {
+        std::optional<std::optional<kube::Pod>> found;
+        asio::co_spawn(context, watch_for(*client, name, wanted, found),
+                       [](std::exception_ptr thrown) {
+                           if (thrown) std::rethrow_exception(thrown);
+                       });
+        run_until([&] { return found.has_value(); });
+        return found ? *found : std::nullopt;
+    }
+    template <class P>
+    static Task<void> watch_for(kube::Client& client, std::string name, P wanted,
+                                std::optional<std::optional<kube::Pod>>& found) {
+        kube::ListOptions list_options;
+        list_options.namespace_ = "default";
+        auto listed = co_await client.list(kube::types::kPods, list_options);
+        bool seen = false;
+        for (const kube::ObjectPtr& item : listed->items) {
+            auto pod = kube::decode<kube::Pod>(*item);
+            if (pod->metadata.name != name) continue;
+            seen = true;
+            if (wanted(&*pod)) {
+                found = *pod;
+                co_return;
+            }
+        }
+        if (!seen && wanted(nullptr)) {
+            found.emplace(std::nullopt);
+            co_return;
+        }
+        kube::WatchOptions watch_options;
+        watch_options.namespace_ = "default";
+        watch_options.resource_version = listed->resource_version;
+        auto stream = co_await client.watch(kube::types::kPods, watch_options);
+        for (;;) {
+            auto event = co_await (*stream)->next();
+            if (!event || !*event) co_return;
+            if ((*event)->type == kube::WatchEventType::kBookmark) continue;
+            auto pod = kube::decode<kube::Pod>(*(*event)->object);
+            if (pod->metadata.name != name) continue;
+            const bool gone = (*event)->type == kube::WatchEventType::kDeleted;
+            if (!wanted(gone ? nullptr : &*pod)) continue;
+            found = gone ? std::optional<kube::Pod>() : std::optional(*pod);
+            co_return;
+        }
+    }
+    kube::Pod wait_phase(const std::string& name, const std::string& phase) {
+        auto pod = wait_for(
+            name, [phase](const kube::Pod* p) { return p != nullptr && p->status.phase == phase; });
+        EXPECT_TRUE(pod) << name << " did not get " << phase;
+        return pod.value_or(kube::Pod{});
+    }
+    std::string logs(const std::string& pod, kube::LogOptions log_options = {}) {
+        if (log_options.container.empty()) log_options.container = "main";
+        auto stream = await(client->logs("default", pod, log_options));
+        if (!stream) return "error: " + stream.error().message();
+        std::string text;
+        for (;;) {
+            auto piece = await((*stream)->read());
+            if (!piece || !*piece) return text;
+            text += **piece;
+        }
+    }
+    std::vector<std::string> events_of(const std::string& pod) {
+        kube::ListOptions list_options;
+        list_options.namespace_ = "default";
+        auto listed = await(client->list(kube::types::kEvents, list_options));
+        std::vector<std::string> lines;
+        for (const kube::ObjectPtr& item : listed->items) {
+            auto event = kube::decode<kube::Event>(*item);
+            if (event->involved_object.name == pod)
+                lines.push_back(event->reason + ": " + event->message);
+        }
+        return lines;
+    }
+    void remove(const std::string& name, std::optional<std::int64_t> grace = {}) {
+        kube::DeleteOptions delete_options;
+        delete_options.grace_period_seconds = grace;
+        auto removed = await(client->remove(kube::types::kPods, "default", name, delete_options));
+        EXPECT_TRUE(removed) << removed.error().message();
+    }
+    bool namespaces() const { return GetParam() == SandboxMode::kNamespaces; }
+
+    asio::io_context context;
+    RealClock clock;
+    Rng rng{1};
+    fs::path dir;
+    NodeOptions options;
+    std::unique_ptr<apiserver::ApiServer> server;
+    std::unique_ptr<kube::Client> client;
+    std::unique_ptr<Node> node;
+    std::unique_ptr<Logs> logs_of_node;
+};
+
+inline const kube::ContainerStatus& main_status(const kube::Pod& pod) {
+    static const kube::ContainerStatus kNone;
+    return pod.status.container_statuses.empty() ? kNone : pod.status.container_statuses[0];
+}
+
+}  // namespace muster::runtime
