@@ -136,10 +136,13 @@ NextState settle(const ResourceDef& def, const json::value& current, json::value
     const json::object& stored = current.get_object();
     restore(ensure_object(fields, "metadata"), metadata_of(stored), "generation");
     if (ready_to_go(def, fields)) return {NextState::Kind::kRemove, {}};
-    if (next == current) return {NextState::Kind::kKeep, {}};
+    const bool wants_otherwise = desired_state_differs(def, fields, stored);
+    if (!wants_otherwise && equal_at(fields, stored, "metadata") &&
+        (!def.has_status || equal_at(fields, stored, "status")))
+        return {NextState::Kind::kKeep, {}};
     if (def.tracks_generation) {
         const bool first_deletion = is_deleting(fields) && !is_deleting(stored);
-        if (first_deletion || desired_state_differs(def, fields, stored)) {
+        if (first_deletion || wants_otherwise) {
             const std::int64_t generation =
                 int_at(metadata_of(stored), "generation").value_or(0) + 1;
             fields["metadata"].get_object()["generation"] = generation;
