@@ -107,6 +107,20 @@ Result<json::value> typed_value(const std::string& text) {
     return parsed.value;
 }
 
+/// True where the schema wants text: `--set spec.nprocPerNode=2` then means "2", which a shell user
+/// could hardly quote twice.
+bool wants_text(const kube::Schema* schema, const std::vector<Segment>& segments) {
+    for (const Segment& segment : segments) {
+        if (schema == nullptr) return false;
+        if (const kube::Schema* field = schema->property(segment.name))
+            schema = field;
+        else
+            schema = schema->type == kube::Schema::Type::kArray ? schema->items.get()
+                                                                : schema->additional.get();
+    }
+    return schema != nullptr && schema->type == kube::Schema::Type::kString;
+}
+
 const KnownKind* kind_of(Document& document) {
     json::object* root = document.object.if_object();
     if (root == nullptr) return nullptr;
@@ -160,7 +174,9 @@ class Adjuster {
             any = true;
             Result<json::value*> slot = slot_at(document.object, segments);
             if (!slot) return refuse(flag, slot.error().message());
-            **slot = *value;
+            const bool as_text = (value->is_number() || value->is_bool()) &&
+                                 wants_text(kind->schema.get(), segments);
+            **slot = as_text ? json::value(text) : *value;
             mark(document, join_path(segments), flag);
         }
         if (!any) refuse(flag, "the manifest has no job to set it in");

@@ -194,17 +194,19 @@ Adjustments with_sets(std::vector<std::pair<std::string, std::string>> sets) {
     return adjustments;
 }
 
-TEST(Adjust, SetsFieldsTypedAsYaml) {
+TEST(Adjust, SetsFieldsTypedAsYamlUnlessTheFieldIsText) {
     Adjusted result = adjusted(with_sets(
         {{"spec.runPolicy.backoffLimit", "3"},
          {"metadata.labels[example.com/a]", "yes"},
          {"metadata.labels.b", "'yes'"},
-         {"spec.nprocPerNode", "\"2\""},
+         {"spec.nprocPerNode", "2"},
+         {"spec.runPolicy.suspend", "no"},
          {"spec.pytorchReplicaSpecs.Master.template.spec.containers[0].command", "[a, b]"}}));
     EXPECT_THAT(result.problems, IsEmpty());
     EXPECT_EQ(result.object.at_pointer("/spec/runPolicy/backoffLimit"), json::value(3));
     EXPECT_EQ(result.object.at("metadata").at("labels"),
-              (json::value{{"example.com/a", true}, {"b", "yes"}}));
+              (json::value{{"example.com/a", "yes"}, {"b", "yes"}}));
+    EXPECT_EQ(result.object.at_pointer("/spec/runPolicy/suspend"), json::value(false));
     EXPECT_EQ(result.object.at_pointer("/spec/nprocPerNode"), json::value("2"));
     EXPECT_EQ(result.object.at_pointer(
                   "/spec/pytorchReplicaSpecs/Master/template/spec/containers/0/command"),

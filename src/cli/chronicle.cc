@@ -165,9 +165,10 @@ std::vector<Told> tell_verdict(const Verdict& verdict, const std::vector<std::st
     }
     if (!last_lines.empty()) {
         told.push_back({tone, "  its last lines:"});
-        for (const std::string& line : last_lines) told.push_back({Tone::kPlain, "    | " + line});
+        for (const std::string& line : last_lines) told.push_back({tone, "    | " + line});
     }
-    if (!verdict.event.empty()) told.push_back({tone, "  last warning: " + verdict.event});
+    if (!verdict.event.empty() && verdict.event != verdict.condition)
+        told.push_back({tone, "  last warning: " + verdict.event});
     return told;
 }
 

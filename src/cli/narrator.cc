@@ -91,6 +91,7 @@ class PodTeller {
     void tell_phase() {
         if (after_.phase == "Succeeded") return say(Tone::kGood, "finished");
         if (after_.phase != "Failed") return;
+        if (after_.deleting) return say(Tone::kPlain, "stopped");
         for (const ContainerView& container : after_.containers)
             if (container.terminated && container.terminated->exit_code != 0)
                 return say(Tone::kBad, "failed: " + which(after_, container) +

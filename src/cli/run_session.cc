@@ -41,6 +41,7 @@ RunSession::~RunSession() = default;
 void RunSession::stop(Stop why) {
     if (stop_ == Stop::kNone) {
         stop_ = why;
+        screen_.clear_progress();
         std::string_view reason = why == Stop::kTimeout ? "the time is up" : "interrupted";
         screen_.tell({Tone::kBad,
                       fmt::format("{}: deleting the jobs and waiting for their processes{}", reason,
@@ -53,8 +54,8 @@ void RunSession::stop(Stop why) {
 
 Task<int> RunSession::run() {
     started_ = clock_.now();
-    bool posted = co_await post();
-    if (!posted) {
+    bool accepted = co_await post();
+    if (!accepted) {
         co_await tasks_.stop();
         co_return 2;
     }
@@ -68,10 +69,14 @@ Task<int> RunSession::run() {
         if (screen_.broken()) stop(Stop::kReaderGone);
     }
     if (stop_ == Stop::kNone) co_await linger();
+    for (Posted& posted : posted_)
+        if (!posted.ended) posted.ended = clock_.now();
+    // Before the removal, which ends pods in ways that are nobody's failure.
+    std::vector<Verdict> verdicts = make_verdicts();
     if (stop_ != Stop::kNone) co_await remove_all();
-    co_await collect();
+    if (options_.collect_objects) co_await collect();
     screen_.clear_progress();
-    int status = tell_verdicts();
+    int status = tell_verdicts(verdicts);
     if (stop_ == Stop::kNone && pods_running()) co_await remove_all();
     for (const std::string& problem : logs_->take_problems()) screen_.tell({Tone::kBad, problem});
     co_await tasks_.stop();
@@ -191,6 +196,9 @@ void RunSession::job_changed(const JobView* before, const JobView* after) {
     screen_.tell(tell_job(before, after));
     if (after != nullptr) {
         job_states_[after->uid] = *after;
+        for (Posted& posted : posted_)
+            if (posted.uid == after->uid && after->finished() && !posted.ended)
+                posted.ended = clock_.now();
         show_progress();
     }
     changed_.notify_all();
@@ -247,19 +255,15 @@ Task<void> RunSession::linger() {
         co_await changed_.wait();
 }
 
-/// The last states, for the verdict and for --output; the watches may be a step behind.
 Task<void> RunSession::collect() {
-    for (Posted& posted : posted_)
-        if (!posted.ended) posted.ended = clock_.now();
-    if (!options_.collect_objects) co_return;
     for (const CheckedObject& object : objects_) {
         auto last = co_await client_.get(object.type, object.namespace_, object.name);
         if (last) final_objects_.push_back(**last);
     }
 }
 
-int RunSession::tell_verdicts() {
-    int status = 0;
+std::vector<Verdict> RunSession::make_verdicts() const {
+    std::vector<Verdict> verdicts;
     for (const Posted& posted : posted_) {
         Verdict verdict;
         auto job = job_states_.find(posted.uid);
@@ -268,8 +272,16 @@ int RunSession::tell_verdicts() {
         else if (const PodView* pod = pods_->find(posted.key))
             verdict = chronicle_.verdict(*pod);
         verdict.seconds = seconds_between(started_, posted.ended.value_or(clock_.now()));
-        if (stop_ == Stop::kTimeout && verdict.result == "unfinished") verdict.result = "timed out";
-        if (stop_ != Stop::kNone && verdict.result == "unfinished") verdict.result = "interrupted";
+        if (verdict.result == "unfinished")
+            verdict.result = stop_ == Stop::kTimeout ? "timed out" : "interrupted";
+        verdicts.push_back(std::move(verdict));
+    }
+    return verdicts;
+}
+
+int RunSession::tell_verdicts(const std::vector<Verdict>& verdicts) {
+    int status = 0;
+    for (const Verdict& verdict : verdicts) {
         std::vector<std::string> lines;
         if (verdict.failure)
             lines = logs_->last_lines(verdict.failure->pod_uid, verdict.failure->container);

@@ -82,7 +82,8 @@ class RunSession {
     bool pods_running() const;
     Task<void> linger();
     Task<void> collect();
-    int tell_verdicts();
+    std::vector<Verdict> make_verdicts() const;
+    int tell_verdicts(const std::vector<Verdict>& verdicts);
     Task<void> remove_all();
 
     Clock& clock_;
