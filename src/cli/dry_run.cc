@@ -7,15 +7,18 @@ namespace muster::cli {
 
 namespace {
 
-Result<void> plan_job(const jobs::Job& job, std::vector<json::value>& planned) {
+Result<void> plan_job(const jobs::Job& job, const std::string& ns,
+                      std::vector<json::value>& planned) {
     for (const jobs::ReplicaType& type : job.kind->replica_types) {
         const jobs::ReplicaSpec* spec = job.replica(type.name);
         if (spec == nullptr) continue;
         for (std::int32_t index = 0; index < spec->replicas.value_or(0); ++index) {
             TRY(kube::Pod pod, jobs::build_pod(job, {type.name, index}));
+            pod.metadata.namespace_ = ns;
             planned.push_back(kube::encode(pod));
             if (!job.kind->services) continue;
             TRY(kube::Service service, jobs::build_service(job, {type.name, index}));
+            service.metadata.namespace_ = ns;
             planned.push_back(kube::encode(service));
         }
     }
@@ -28,7 +31,7 @@ Result<std::vector<json::value>> planned_objects(const std::vector<CheckedObject
     std::vector<json::value> planned;
     for (const CheckedObject& object : objects) {
         if (object.job)
-            TRY_VOID(plan_job(*object.job, planned));
+            TRY_VOID(plan_job(*object.job, object.namespace_, planned));
         else if (object.type == kube::types::kPods || object.type == kube::types::kServices)
             planned.push_back(object.document.object);
     }

@@ -93,7 +93,7 @@ Task<void> LogFollower::follow(Key key) {
         block += prefix;
         block += line;
         block += '\n';
-        followed.last.emplace_back(line);
+        followed.last.emplace_back(line.substr(0, kKeptBytes));
         if (followed.last.size() > kKeptLines) followed.last.pop_front();
     });
     kube::LogOptions options;

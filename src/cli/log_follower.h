@@ -40,6 +40,7 @@ class LogFollower {
 
   private:
     static constexpr std::size_t kKeptLines = 10;
+    static constexpr std::size_t kKeptBytes = 500;    ///< of each of them
     using Key = std::pair<std::string, std::string>;  ///< pod uid and container
 
     struct Followed {
