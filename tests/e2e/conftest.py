@@ -7,6 +7,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import tempfile
 import textwrap
 import time
 import uuid
@@ -126,6 +127,13 @@ class Muster:
                 return
             time.sleep(0.01)
         pytest.fail(f"left over after {limit} s: {self.processes()}")
+
+
+@pytest.fixture
+def shared():
+    """A directory that pods and the test both see: a pod's /tmp, where tmp_path lies, is its own."""
+    with tempfile.TemporaryDirectory(dir=ROOT / "build", prefix="e2e-") as path:
+        yield pathlib.Path(path)
 
 
 @pytest.fixture

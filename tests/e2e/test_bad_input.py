@@ -143,8 +143,8 @@ def test_a_wrong_word_on_the_command_line(muster, args, wanted):
     assert wanted in finished.text
 
 
-def test_one_bad_file_of_two_starts_nothing(muster, tmp_path):
-    good = muster.write("good.yaml", pytorchjob("good", f"touch {tmp_path}/started"))
+def test_one_bad_file_of_two_starts_nothing(muster, shared):
+    good = muster.write("good.yaml", pytorchjob("good", f"touch {shared}/started"))
     bad = muster.write("bad.yaml", "kind: Nonsense\n")
     assert muster.run("run", good, bad).status == 2
-    assert not (tmp_path / "started").exists()
+    assert not (shared / "started").exists()

@@ -107,15 +107,15 @@ def test_one_failed_job_of_two_decides_the_exit_status(muster):
     assert muster.run("run", muster.write("jobs.yaml", text)).status == 7
 
 
-def test_dry_run_prints_pods_and_services_and_starts_nothing(muster):
+def test_dry_run_prints_pods_and_services_and_starts_nothing(muster, shared):
     path = muster.write("job.yaml", pytorchjob("dry", "touch \"$MARKS/started\"", 2, "true"))
-    finished = muster.run("run", path, "--dry-run", "--output", "json", "--env", f"MARKS={muster.directory}")
+    finished = muster.run("run", path, "--dry-run", "--output", "json", "--env", f"MARKS={shared}")
     assert finished.status == 0, finished
     items = json.loads(finished.out)["items"]
     assert sorted((o["kind"], o["metadata"]["name"]) for o in items) == [
         ("Pod", "dry-master-0"), ("Pod", "dry-worker-0"), ("Pod", "dry-worker-1"),
         ("Service", "dry-master-0"), ("Service", "dry-worker-0"), ("Service", "dry-worker-1")]
-    assert not (muster.directory / "started").exists()
+    assert not (shared / "started").exists()
 
 
 def test_adjustments_from_the_command_line(muster):
