@@ -26,6 +26,7 @@ namespace muster::runtime {
 namespace {
 
 constexpr mode_t kContainerUmask = 022;
+constexpr int kInitEnded = SIGUSR1;
 
 std::optional<std::string> read_file(const char* path) {
     UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
@@ -130,14 +131,17 @@ class Supervisor {
   public:
     Supervisor(int control, std::uint32_t id) : control_(control), id_(id) {}
 
-    [[noreturn]] void run(Request request, bool namespaces) {
+    [[noreturn]] void run(Request request, bool namespaces, pid_t init) {
         ::prctl(PR_SET_CHILD_SUBREAPER, 1);
         ::prctl(PR_SET_NAME, "muster-pod");
         sigset_t set;
         ::sigemptyset(&set);
         ::sigaddset(&set, SIGCHLD);
+        ::sigaddset(&set, kInitEnded);
         ::sigprocmask(SIG_SETMASK, &set, nullptr);
         signals_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+        ::prctl(PR_SET_PDEATHSIG, kInitEnded);
+        if (::getppid() != init) abandon();
 
         ContainerStart& start = request.start;
         if (namespaces && !start.mounts.empty()) {
@@ -191,8 +195,8 @@ class Supervisor {
             if (::poll(events.data(), events.size(), -1) < 0 && errno != EINTR) abandon();
             if ((events[1].revents & (POLLHUP | POLLERR)) != 0) abandon();
             signalfd_siginfo info{};
-            while (::read(signals_.get(), &info, sizeof info) > 0) {
-            }
+            while (::read(signals_.get(), &info, sizeof info) > 0)
+                if (info.ssi_signo == kInitEnded) abandon();
         }
     }
 
@@ -254,9 +258,9 @@ void kill_descendants() {
     }
 }
 
-void supervise_container(int control, Request request, bool namespaces) {
+void supervise_container(int control, Request request, bool namespaces, int init) {
     Supervisor supervisor(control, request.start.id);
-    supervisor.run(std::move(request), namespaces);
+    supervisor.run(std::move(request), namespaces, init);
 }
 
 }  // namespace muster::runtime

@@ -10,8 +10,9 @@ namespace muster::runtime {
 ///
 /// When the main process ends, whatever else the container started is killed before the end is
 /// reported: on a cluster the container's PID namespace does that. When the other end of `control`
-/// closes, everything is killed. Never returns; exit status 0 means that the end was reported.
-[[noreturn]] void supervise_container(int control, Request request, bool namespaces);
+/// closes, or the process `init` ends, everything is killed. Never returns; exit status 0 means
+/// that the end was reported.
+[[noreturn]] void supervise_container(int control, Request request, bool namespaces, int init);
 
 /// Kills all descendants of the calling process, which must be a subreaper, and reaps them.
 void kill_descendants();

@@ -78,10 +78,11 @@ class PodInit {
 
     void start(Request request) {
         const std::uint32_t id = request.start.id;
+        const pid_t own = ::getpid();
         const pid_t supervisor = ::fork();
         if (supervisor == 0) {
             signals_.reset();
-            supervise_container(control_, std::move(request), namespaces_);
+            supervise_container(control_, std::move(request), namespaces_, own);
         }
         if (supervisor < 0) {
             Report report;
@@ -118,7 +119,16 @@ class PodInit {
 
     int finish(int status) {
         // In a PID namespace the kernel kills the tree faster than we could.
-        if (!namespaces_) kill_descendants();
+        if (namespaces_) return status;
+        // Each supervisor saw the same end and kills its own; killed by us it could not. What a
+        // supervisor leaves if somebody else killed it is ours by then.
+        for (const auto& [pid, id] : supervisors_) ::kill(pid, SIGCONT);
+        while (!supervisors_.empty()) {
+            const pid_t pid = ::waitpid(-1, nullptr, 0);
+            if (pid < 0 && errno != EINTR) break;
+            supervisors_.erase(pid);
+        }
+        kill_descendants();
         return status;
     }
 

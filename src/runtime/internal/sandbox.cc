@@ -55,7 +55,8 @@ __attribute__((no_sanitize("address", "undefined"))) void keep_capabilities() {
 __attribute__((no_sanitize("address", "undefined"))) int become_init(void* argument) {
     auto* init = static_cast<InitArguments*>(argument);
     // Follows the thread that cloned, so only the main thread, which ends with the process, may ask
-    // for it. The init watches its socket in any case.
+    // for it. The init watches its socket in any case; without a PID namespace that is all, as it
+    // must live to kill what it has.
     if (init->die_with_parent) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (init->keep_capabilities) keep_capabilities();
     rlimit files{};
@@ -92,7 +93,7 @@ Result<Cloned> clone_init(const SandboxHost& host, int control, const std::strin
     std::array<char*, 1> environment{nullptr};
     InitArguments init{.program = host.program.get(),
                        .control = control,
-                       .die_with_parent = ::gettid() == ::getpid(),
+                       .die_with_parent = namespaces && ::gettid() == ::getpid(),
                        .keep_capabilities = namespaces && ::geteuid() != 0,
                        .open_files = host.open_files,
                        .argv = argv.data(),
@@ -208,7 +209,7 @@ Result<std::unique_ptr<PodSandbox>> PodSandbox::start(asio::any_io_executor exec
     theirs.reset();
     const pid_t pid = init.pid;
     std::unique_ptr<PodSandbox> sandbox(new PodSandbox(
-        std::move(executor), host, std::move(ends.first), std::move(init.pidfd), {}));
+        std::move(executor), host, pid, std::move(ends.first), std::move(init.pidfd), {}));
     PodSetup setup{.namespaces = namespaces,
                    .hostname = spec.hostname,
                    .link = std::nullopt,
@@ -221,9 +222,10 @@ Result<std::unique_ptr<PodSandbox>> PodSandbox::start(asio::any_io_executor exec
     return sandbox;
 }
 
-PodSandbox::PodSandbox(asio::any_io_executor executor, SandboxHost& host, UniqueFd control,
-                       UniqueFd pidfd, std::optional<PodFabric::Link> link)
+PodSandbox::PodSandbox(asio::any_io_executor executor, SandboxHost& host, pid_t init_pid,
+                       UniqueFd control, UniqueFd pidfd, std::optional<PodFabric::Link> link)
     : host_(host),
+      init_pid_(init_pid),
       control_(executor, control.release()),
       pidfd_(executor, pidfd.release()),
       link_(std::move(link)) {}

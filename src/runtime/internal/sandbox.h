@@ -57,14 +57,17 @@ class PodSandbox {
     /// Queues the start of a container; kStarted or kStartFailed follows.
     Result<void> start_container(const ContainerStart& start, int stdout_fd, int stderr_fd);
 
+    pid_t init_pid() const { return init_pid_; }
+
     /// SIGKILL to the whole pod. next_report() then soon gives nullopt.
     void kill();
 
   private:
-    PodSandbox(asio::any_io_executor executor, SandboxHost& host, UniqueFd control, UniqueFd pidfd,
-               std::optional<PodFabric::Link> link);
+    PodSandbox(asio::any_io_executor executor, SandboxHost& host, pid_t init_pid, UniqueFd control,
+               UniqueFd pidfd, std::optional<PodFabric::Link> link);
 
     SandboxHost& host_;
+    pid_t init_pid_;
     asio::posix::stream_descriptor control_;
     asio::posix::stream_descriptor pidfd_;
     std::optional<PodFabric::Link> link_;

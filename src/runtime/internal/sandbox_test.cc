@@ -245,6 +245,27 @@ TEST_P(SandboxTest, KillEndsEverythingAtOnce) {
     EXPECT_EQ(output.read_all(), "");  // returns only when no process is left
 }
 
+TEST_P(SandboxTest, NothingOutlivesAKilledInit) {
+    start_pod();
+    Output output;
+    ContainerStart start = shell("(setsid sleep 1000 &); echo up; exec sleep 1000");
+    ASSERT_TRUE(sandbox->start_container(start, output.writer.get(), output.writer.get()));
+    ASSERT_EQ(next().kind, Report::Kind::kStarted);
+    output.writer.reset();
+    std::array<char, 3> up{};
+    ASSERT_EQ(::read(output.reader.get(), up.data(), up.size()), 3);
+    ASSERT_EQ(::kill(sandbox->init_pid(), SIGKILL), 0);
+    EXPECT_EQ(output.read_all(), "");  // returns only when no process is left
+    for (;;) {  // without a PID namespace the container's end may still be reported
+        bool gone = false;
+        run([&]() -> Task<void> {
+            auto report = co_await sandbox->next_report();
+            gone = !report || !*report;
+        });
+        if (gone) break;
+    }
+}
+
 /// The claim that everything rests on: whatever way muster goes, nothing is left.
 TEST_P(SandboxTest, NothingOutlivesAKilledMuster) {
     Output output;
