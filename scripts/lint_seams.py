@@ -46,7 +46,6 @@ INCLUDE_RULES = {
 ALLOWED = {
     "clock": {
         "src/base/real_clock.cc": "the real clock",
-        "src/runtime/node_test.cc": "gives up on real processes that hang",
         "src/base/signal.h": "a timer that never expires is Asio's condition variable",
     },
     "chance": {"src/base/rng.h": "the one generator", "src/base/rng.cc": "its seed when none is given"},
