@@ -197,23 +197,25 @@ def by_hand(pods):
 
 def overhead(muster):
     pods = pods_of(muster)
-    pairs = []
-    for index in range(7):
-        def under_muster():
-            with workplace() as directory:
-                return Job(muster, [EXAMPLE], directory, cwd=ROOT).wait()
+    ours, hand = [], []
 
+    def under_muster():
+        with workplace() as directory:
+            ours.append(Job(muster, [EXAMPLE], directory, cwd=ROOT).wait())
+
+    for index in range(8):
         # Interleaved, and each first in turn, so that a slow minute hits both alike.
         if index % 2:
-            hand = by_hand(pods)
-            ours = under_muster()
+            hand.append(by_hand(pods))
+            under_muster()
         else:
-            ours = under_muster()
-            hand = by_hand(pods)
-        pairs.append((ours, hand))
-    difference = median(ours - hand for ours, hand in pairs)
-    note = f"median of {len(pairs)} pairs; {median(o for o, _ in pairs):.2f} s against {median(h for _, h in pairs):.2f} s"
-    return [Figure("overhead on the example against the same processes by hand", difference, 0.3, "s", note)]
+            under_muster()
+            hand.append(by_hand(pods))
+    # The best of each: torch tries a refused first connection again after one second, so each run, by
+    # hand too, takes a second longer or not by the chance of whose imports are done first.
+    note = (f"best of {len(ours)} interleaved runs each: {min(ours):.2f} s against {min(hand):.2f} s; "
+            f"medians {median(ours):.2f} s and {median(hand):.2f} s")
+    return [Figure("overhead on the example against the same processes by hand", min(ours) - min(hand), 0.3, "s", note)]
 
 
 def cold(verb, minutes):
