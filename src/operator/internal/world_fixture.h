@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/asio/co_spawn.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
