@@ -103,9 +103,8 @@ int run_prepared(const RunOptions& options, Prepared prepared, const Caller& cal
         LocalCluster::create(context.get_executor(), clock, rng,
                              node_options(options, prepared, caller, machine, state->path()));
     if (!cluster) return fail(cluster.error());
-    const std::string& sandbox = (*cluster)->sandbox_notice();
-    if (!sandbox.starts_with("namespaces"))
-        screen.tell({Tone::kPlain, "pods are isolated by " + sandbox});
+    if (const std::string& notice = (*cluster)->sandbox_notice(); !notice.empty())
+        screen.tell({Tone::kPlain, notice});
     RunSession session(context.get_executor(), clock, rng, (*cluster)->client(), screen,
                        std::move(prepared.objects),
                        {.logs_dir = options.logs_dir,

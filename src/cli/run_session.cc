@@ -232,8 +232,13 @@ Task<void> RunSession::tick() {
 void RunSession::show_progress() {
     std::string text = progress_text();
     if (text.empty() || stop_ != Stop::kNone) return;
-    if (screen_.live()) text += fmt::format(" · {:.0f} s", seconds_between(started_, clock_.now()));
-    screen_.progress(text);
+    const double elapsed = seconds_between(started_, clock_.now());
+    if (screen_.live()) {
+        screen_.progress(fmt::format("{} · {:.0f} s", text, elapsed));
+    } else if (text != told_progress_) {
+        screen_.progress(fmt::format("{} · {}", text, tell_duration(elapsed)));
+        told_progress_ = std::move(text);
+    }
 }
 
 std::string RunSession::progress_text() const {

@@ -1,6 +1,7 @@
 #include "kube/reflector.h"
 
 #include "base/check.h"
+#include "base/fault.h"
 #include "base/log.h"
 #include "kube/api_status.h"
 
@@ -184,6 +185,8 @@ Task<Result<void>> Reflector::follow(std::unique_ptr<WatchStream> stream) {
         if (!event->has_value()) co_return Result<void>();
         Result<void> taken = take(**event);
         if (!taken) co_return taken;
+        // As a server that goes away, or a proxy that limits a connection's life, would end it.
+        if (fault_point()) co_return Result<void>();
     }
 }
 

@@ -2,28 +2,12 @@
 
 #include <boost/json/serialize.hpp>
 
+#include "kube/base64.h"
 #include "kube/quantity.h"
 #include "kube/time.h"
 
 namespace muster::kube {
 namespace {
-
-bool is_base64(std::string_view text) {
-    std::size_t symbols = 0;
-    std::size_t padding = 0;
-    for (char c : text) {
-        if (c == '\n' || c == '\r') continue;
-        const bool symbol = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                            (c >= '0' && c <= '9') || c == '+' || c == '/';
-        if (c == '=') {
-            ++padding;
-        } else if (!symbol || padding > 0) {
-            return false;
-        }
-        ++symbols;
-    }
-    return symbols % 4 == 0 && padding <= 2;
-}
 
 bool is_uuid(std::string_view text) {
     if (text.size() != 36) return false;
@@ -51,7 +35,7 @@ std::string format_problem(std::string_view format, const json::value& value) {
     if (string == nullptr) return {};
     const std::string_view text(string->data(), string->size());
     const bool good = format == "date-time" ? parse_time(text).has_value()
-                      : format == "byte"    ? is_base64(text)
+                      : format == "byte"    ? base64_decode(text).has_value()
                       : format == "uuid"    ? is_uuid(text)
                                             : true;
     if (good) return {};

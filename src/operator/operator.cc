@@ -113,7 +113,7 @@ struct Operator::Impl {
         add(pod.namespace_, pod.owner);
         if (before == nullptr && !pods.has_synced()) return;
         const JobPtr* job = find_job(pod.owner.kind, pod.namespace_ + "/" + pod.owner.name);
-        if (job == nullptr || (*job)->metadata.uid != pod.owner.uid) return;
+        if (job == nullptr || (*job)->uid() != pod.owner.uid) return;
         for (JobEvent& event : pod_news(before == nullptr ? nullptr : before->get(), pod))
             kinds.at(pod.owner.kind)
                 .recorder->record(reference_to(**job), event.type, std::move(event.reason),
@@ -146,7 +146,7 @@ struct Operator::Impl {
         const JobPtr job = *found;
         if (job->metadata.deleting() || job->managed_elsewhere) co_return true;
 
-        table.expire(job->metadata.uid, clock.now());
+        table.expire(job->uid(), clock.now());
         std::string version = job->metadata.resource_version;
         Plan next = make_plan(key, *job, version);
         if (next.empty()) co_return true;
@@ -158,8 +158,7 @@ struct Operator::Impl {
                             .version = std::move(done.resource_version),
                             .status = *std::move(done.status)};
         }
-        if (const Instant until = table.expire(job->metadata.uid, clock.now());
-            until != Instant::max())
+        if (const Instant until = table.expire(job->uid(), clock.now()); until != Instant::max())
             queue.add_at(key, until);
         co_return done.complete;
     }
@@ -178,7 +177,7 @@ struct Operator::Impl {
             }
         }
         if (job.job.has_value()) {
-            Plan made = plan(*job.job, *status, table.of(job.metadata.uid), clock.wall_now());
+            Plan made = plan(*job.job, *status, table.of(job.uid()), clock.wall_now());
             if (status->start_time.empty() && made.status && !made.status->start_time.empty())
                 std::ranges::move(warning_events(job.warnings), std::back_inserter(made.events));
             return made;

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
+#include "base/fault.h"
 #include "operator/internal/world_fixture.h"
 
 namespace muster::operators {
@@ -12,8 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 
 /// One random life of one job: a node that runs, kills and loses pods, a user who meddles, an API
-/// that loses requests and answers, an operator that is replaced. Ends with everybody behaving, and
-/// then the job must end and the world fall quiet.
+/// that loses requests and answers and ends watches, an operator that is replaced. Ends with
+/// everybody behaving, and then the job must end and the world fall quiet.
 class RandomLife {
   public:
     explicit RandomLife(std::uint64_t seed) : rng_(seed), world_(seed) {
@@ -25,6 +27,7 @@ class RandomLife {
                    .suspend = rng_.chance(0.1)};
         world_.transport.failure_probability = rng_.chance(0.5) ? 0 : rng_.unit() * 0.3;
         if (rng_.chance(0.5)) world_.transport.longest_delay = 20ms;
+        if (rng_.chance(0.5)) faults_.emplace(seed, 0.7, 0.05);
     }
 
     /// What happened, for comparing two runs of one seed.
@@ -137,6 +140,7 @@ class RandomLife {
     void finish() {
         world_.transport.failure_probability = 0;
         world_.transport.longest_delay = {};
+        faults_.reset();
         edit([](json::object& spec) { spec["runPolicy"].as_object()["suspend"] = false; });
         for (int round = 0; round < 20 && !end_; ++round) {
             world_.reap();
@@ -165,6 +169,7 @@ class RandomLife {
     Rng rng_;
     World world_;
     JobSketch sketch_;
+    std::optional<FaultPlan> faults_;
     std::optional<jobs::JobStatus> end_;
     std::string trace_;
 };

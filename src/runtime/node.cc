@@ -79,6 +79,13 @@ bool ended(const kube::Pod& pod) {
     return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
 }
 
+std::string shared_network(std::string_view why) {
+    return fmt::format(
+        "pods share this machine's network and have an address 127.77.x.y each, {}; jobs that use "
+        "the same port run one after the other",
+        why);
+}
+
 }  // namespace
 
 struct Node::Impl {
@@ -206,7 +213,7 @@ Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
                                            NodeOptions options) {
     const bool try_namespaces = options.sandbox != SandboxMode::kNone;
     auto host = SandboxHost::create(try_namespaces);
-    std::string notice = try_namespaces ? "namespaces" : "none: asked for";
+    std::string notice = try_namespaces ? std::string() : shared_network("as asked for");
     if (!host) {
         Error error = std::move(host.error());
         const char* advice =
@@ -218,10 +225,10 @@ Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
                 fmt::format("this kernel does not let muster isolate pods: {}. {}, or pass "
                             "--sandbox none",
                             error.message(), advice));
-        notice = fmt::format(
-            "none: the kernel forbids namespaces ({}). Pods share one network, with an address "
-            "127.77.x.y each, and jobs that use the same port run one after the other. {}",
-            error.message(), advice);
+        notice = fmt::format("{}. {}",
+                             shared_network(fmt::format("since the kernel forbids namespaces ({})",
+                                                        error.message())),
+                             advice);
         host = SandboxHost::create(false);
         if (!host) return host.error();
     }

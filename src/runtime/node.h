@@ -56,8 +56,8 @@ class Node {
     Task<Result<std::unique_ptr<kube::TextStream>>> logs(std::string namespace_, std::string pod,
                                                          kube::LogOptions options);
 
-    /// One line about how pods are isolated here and why ("namespaces", "none: the kernel forbids
-    /// ..."), for people.
+    /// Empty where pods have namespaces of their own; else a line for people that says what they
+    /// have instead, why, and what to do about it.
     const std::string& sandbox_notice() const;
 
   private:

@@ -1,8 +1,8 @@
 #include "apiserver/internal/lists.h"
 
-#include "apiserver/internal/base64.h"
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/presentation.h"
+#include "kube/base64.h"
 
 namespace muster::apiserver {
 
@@ -20,14 +20,14 @@ std::string encode_token(const ContinueToken& token) {
     const json::object fields{{"v", kTokenVersion},
                               {"rv", token.revision},
                               {"start", token.after.first + "/" + token.after.second + '\0'}};
-    return base64url_encode(json::serialize(fields));
+    return kube::base64url_encode(json::serialize(fields));
 }
 
 Answer<ContinueToken> decode_token(std::string_view text) {
     const auto refuse = [](std::string_view why) {
         return bad_request(fmt::format("invalid continue token: {}", why));
     };
-    const std::optional<std::string> decoded = base64_decode(text);
+    const std::optional<std::string> decoded = kube::base64url_decode(text);
     if (!decoded) return refuse("it is not base64url");
     boost::system::error_code failed;
     const json::value parsed = json::parse(*decoded, failed);

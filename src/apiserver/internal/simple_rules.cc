@@ -1,7 +1,7 @@
-#include "apiserver/internal/base64.h"
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/kind_rules.h"
 #include "apiserver/internal/metadata_rules.h"
+#include "kube/base64.h"
 
 namespace muster::apiserver {
 
@@ -108,7 +108,7 @@ void set_secret_defaults(json::object& object) {
         json::object& data = ensure_object(object, "data");
         for (const auto& entry : *plain)
             if (const json::string* text = entry.value().if_string())
-                data[entry.key()] = base64_encode(std::string_view(*text));
+                data[entry.key()] = kube::base64_encode(std::string_view(*text));
     }
     object.erase("stringData");
 }

@@ -3,6 +3,7 @@
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/presentation.h"
 #include "apiserver/internal/watch_cache.h"
+#include "base/fault.h"
 
 namespace muster::apiserver {
 
@@ -61,7 +62,7 @@ void Watcher::offer(const CacheEvent& event) {
             object = event.left;
         }
     }
-    if (pending_.size() >= limit_) {
+    if (pending_.size() >= limit_ || fault_point()) {
         pending_.clear();
         expire(fmt::format("the watch fell more than {} events behind and was ended", limit_));
         return;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/fault.h"
 #include "base/log.h"
 #include "kube/codec.h"
 #include "operator/internal/write_batch.h"
@@ -32,7 +33,7 @@ struct Executor::Pass {
 
     const jobs::Job& job() const { return *record->job; }
     const std::string& ns() const { return record->metadata.namespace_; }
-    const std::string& job_uid() const { return record->metadata.uid; }
+    JobUid job_uid() const { return record->uid(); }
 
     void tell(kube::EventType type, std::string reason, std::string message) {
         recorder.record(about, type, std::move(reason), std::move(message));
@@ -103,6 +104,8 @@ Task<Result<void>> Executor::create(kube::ResourceType type, JobPtr record, std:
                                     json::value object) {
     const std::string ns = record->metadata.namespace_;
     auto written = co_await client_.create(type, ns, std::move(object));
+    if (written.has_value() && fault_point())
+        co_return Error(Code::kTimeout, "the answer was lost, the object was made");
     if (written.has_value()) co_return Result<void>();
     if (written.error().code() != Code::kAlreadyExists) co_return std::move(written.error());
 

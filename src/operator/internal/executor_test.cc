@@ -106,7 +106,7 @@ class ExecutorTest : public ::testing::Test {
         EXPECT_TRUE(result.has_value());
         return result.value_or(Execution{});
     }
-    const Dependents& dependents() { return table.of("job-uid"); }
+    const Dependents& dependents() { return table.of(JobUid("job-uid")); }
     /// Answers requests to a path that ends so with a refusal; others as before.
     void refuse(std::string ending, Code code, std::string message = "refused") {
         transport.answer =

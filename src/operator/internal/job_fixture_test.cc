@@ -52,7 +52,7 @@ PodPtr make_pod(const PodSketch& sketch) {
     const std::string lower = pytorch().replica_type(sketch.type)->lower();
     pod->name = fmt::format("demo-{}-{}", lower, sketch.index);
     pod->uid = sketch.uid.empty() ? fmt::format("{}{}", lower, sketch.index) : sketch.uid;
-    pod->owner = {.kind = "PyTorchJob", .name = "demo", .uid = "job-uid"};
+    pod->owner = {.kind = "PyTorchJob", .name = "demo", .uid = JobUid("job-uid")};
     pod->phase = sketch.phase;
     pod->deleting = sketch.deleting;
     pod->exit_code = pod->final_exit_code = sketch.exit_code;
@@ -66,7 +66,7 @@ ServicePtr make_service(const std::string& type, int index) {
     service->replica = {type, index};
     service->name = fmt::format("demo-{}-{}", pytorch().replica_type(type)->lower(), index);
     service->uid = service->name + "-service";
-    service->owner = {.kind = "PyTorchJob", .name = "demo", .uid = "job-uid"};
+    service->owner = {.kind = "PyTorchJob", .name = "demo", .uid = JobUid("job-uid")};
     return service;
 }
 

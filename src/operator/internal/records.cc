@@ -51,7 +51,7 @@ std::optional<OwnerId> controller_of(const json::value& object) {
         if (controller == nullptr || !controller->is_bool() || !controller->get_bool()) continue;
         return OwnerId{.kind = text(child(&owner, "kind")),
                        .name = text(child(&owner, "name")),
-                       .uid = text(child(&owner, "uid"))};
+                       .uid = JobUid(text(child(&owner, "uid")))};
     }
     return std::nullopt;
 }

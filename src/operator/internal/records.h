@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/strong.h"
 #include "jobs/job.h"
 #include "jobs/kind.h"
 #include "kube/event_recorder.h"
@@ -20,11 +21,14 @@ namespace muster::operators {
 
 enum class PodPhase : std::uint8_t { kPending, kRunning, kSucceeded, kFailed, kUnknown };
 
+/// The uid of a job, which can't be taken for that of one of its pods.
+using JobUid = Strong<struct JobUidTag, std::string>;
+
 /// Which job owns a pod or a service: its controller reference.
 struct OwnerId {
     std::string kind;
     std::string name;
-    std::string uid;
+    JobUid uid;
 };
 
 struct PodRecord {
@@ -68,6 +72,8 @@ struct JobRecord {
     Result<jobs::Job> job = Error(Code::kInternal, "not loaded");
     /// About its manifest; only until it begins, which is when they are told.
     std::vector<Cause> warnings;
+
+    JobUid uid() const { return JobUid(metadata.uid); }
 };
 using JobPtr = std::shared_ptr<const JobRecord>;
 

@@ -49,7 +49,7 @@ TEST(Records, APodsIdentity) {
     EXPECT_EQ(pod.uid, "u3");
     EXPECT_EQ(pod.owner.kind, "PyTorchJob");
     EXPECT_EQ(pod.owner.name, "demo");
-    EXPECT_EQ(pod.owner.uid, "job");
+    EXPECT_EQ(pod.owner.uid, JobUid("job"));
     EXPECT_EQ(pod.replica, (jobs::ReplicaId{"Worker", 3}));
     EXPECT_EQ(pod.phase, PodPhase::kRunning);
     EXPECT_FALSE(pod.deleting);

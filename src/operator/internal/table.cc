@@ -79,54 +79,53 @@ void Table::apply(const ServicePtr* before, const ServicePtr* after) {
     }
 }
 
-const Dependents& Table::of(const std::string& job_uid) const {
+const Dependents& Table::of(const JobUid& job_uid) const {
     static const Dependents kNone;
     auto it = by_owner_.find(job_uid);
     return it == by_owner_.end() ? kNone : it->second.dependents;
 }
 
-void Table::pod_create_sent(const std::string& job_uid, const jobs::ReplicaId& replica,
-                            Instant until) {
+void Table::pod_create_sent(const JobUid& job_uid, const jobs::ReplicaId& replica, Instant until) {
     Entry& entry = by_owner_[job_uid];
     entry.dependents.pods_being_created.insert(replica);
     entry.pod_deadlines[replica] = until;
 }
 
-void Table::service_create_sent(const std::string& job_uid, const jobs::ReplicaId& replica,
+void Table::service_create_sent(const JobUid& job_uid, const jobs::ReplicaId& replica,
                                 Instant until) {
     Entry& entry = by_owner_[job_uid];
     entry.dependents.services_being_created.insert(replica);
     entry.service_deadlines[replica] = until;
 }
 
-void Table::delete_sent(const std::string& job_uid, const std::string& uid, Instant until) {
+void Table::delete_sent(const JobUid& job_uid, const std::string& uid, Instant until) {
     Entry& entry = by_owner_[job_uid];
     entry.dependents.being_deleted.insert(uid);
     entry.delete_deadlines[uid] = until;
 }
 
-void Table::pod_create_failed(const std::string& job_uid, const jobs::ReplicaId& replica) {
+void Table::pod_create_failed(const JobUid& job_uid, const jobs::ReplicaId& replica) {
     Entry& entry = by_owner_[job_uid];
     entry.dependents.pods_being_created.erase(replica);
     entry.pod_deadlines.erase(replica);
     drop_if_empty(job_uid);
 }
 
-void Table::service_create_failed(const std::string& job_uid, const jobs::ReplicaId& replica) {
+void Table::service_create_failed(const JobUid& job_uid, const jobs::ReplicaId& replica) {
     Entry& entry = by_owner_[job_uid];
     entry.dependents.services_being_created.erase(replica);
     entry.service_deadlines.erase(replica);
     drop_if_empty(job_uid);
 }
 
-void Table::delete_failed(const std::string& job_uid, const std::string& uid) {
+void Table::delete_failed(const JobUid& job_uid, const std::string& uid) {
     Entry& entry = by_owner_[job_uid];
     entry.dependents.being_deleted.erase(uid);
     entry.delete_deadlines.erase(uid);
     drop_if_empty(job_uid);
 }
 
-Instant Table::expire(const std::string& job_uid, Instant now) {
+Instant Table::expire(const JobUid& job_uid, Instant now) {
     auto it = by_owner_.find(job_uid);
     if (it == by_owner_.end()) return Instant::max();
     Entry& entry = it->second;
@@ -139,7 +138,7 @@ Instant Table::expire(const std::string& job_uid, Instant now) {
     return next;
 }
 
-void Table::drop_if_empty(const std::string& job_uid) {
+void Table::drop_if_empty(const JobUid& job_uid) {
     auto it = by_owner_.find(job_uid);
     if (it != by_owner_.end() && it->second.empty()) by_owner_.erase(it);
 }

@@ -47,21 +47,20 @@ class Table {
     void apply(const ServicePtr* before, const ServicePtr* after);
 
     /// Never null; the reference holds until the next change.
-    const Dependents& of(const std::string& job_uid) const;
+    const Dependents& of(const JobUid& job_uid) const;
 
     // Requests on their way, from before they are sent until the watch shows their effect, they
     // fail, or `expire` gives up on them (the effect may have come and gone unseen).
-    void pod_create_sent(const std::string& job_uid, const jobs::ReplicaId& replica, Instant until);
-    void service_create_sent(const std::string& job_uid, const jobs::ReplicaId& replica,
-                             Instant until);
-    void delete_sent(const std::string& job_uid, const std::string& uid, Instant until);
-    void pod_create_failed(const std::string& job_uid, const jobs::ReplicaId& replica);
-    void service_create_failed(const std::string& job_uid, const jobs::ReplicaId& replica);
-    void delete_failed(const std::string& job_uid, const std::string& uid);
+    void pod_create_sent(const JobUid& job_uid, const jobs::ReplicaId& replica, Instant until);
+    void service_create_sent(const JobUid& job_uid, const jobs::ReplicaId& replica, Instant until);
+    void delete_sent(const JobUid& job_uid, const std::string& uid, Instant until);
+    void pod_create_failed(const JobUid& job_uid, const jobs::ReplicaId& replica);
+    void service_create_failed(const JobUid& job_uid, const jobs::ReplicaId& replica);
+    void delete_failed(const JobUid& job_uid, const std::string& uid);
 
     /// Forgets requests of a job that are past their time. Returns when the next is, or
     /// Instant::max().
-    Instant expire(const std::string& job_uid, Instant now);
+    Instant expire(const JobUid& job_uid, Instant now);
 
   private:
     struct Entry {
@@ -79,9 +78,9 @@ class Table {
     Slot& slot(Entry& entry, const jobs::ReplicaId& replica) {
         return entry.dependents.slots[replica];
     }
-    void drop_if_empty(const std::string& job_uid);
+    void drop_if_empty(const JobUid& job_uid);
 
-    std::unordered_map<std::string, Entry> by_owner_;
+    std::unordered_map<JobUid, Entry> by_owner_;
 };
 
 }  // namespace muster::operators

@@ -9,12 +9,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
+const JobUid kJobUid("job-uid");
 const jobs::ReplicaId kWorker0{"Worker", 0};
 constexpr Instant kNow{};
 
 class TableTest : public ::testing::Test {
   protected:
-    const Dependents& of_job() const { return table.of("job-uid"); }
+    const Dependents& of_job() const { return table.of(kJobUid); }
 
     Table table;
     PodPtr running = make_pod({});
@@ -56,35 +57,35 @@ TEST_F(TableTest, TwoPodsOfOneReplicaAreBothKept) {
 // Jobs that share names over time do not share pods.
 TEST_F(TableTest, AnotherJobsPodsAreNotOurs) {
     table.apply(nullptr, &running);
-    EXPECT_TRUE(table.of("another-uid").slots.empty());
+    EXPECT_TRUE(table.of(JobUid("another-uid")).slots.empty());
 }
 
 TEST_F(TableTest, ACreateIsRememberedUntilItsPodShows) {
-    table.pod_create_sent("job-uid", kWorker0, kNow + 30s);
-    table.service_create_sent("job-uid", kWorker0, kNow + 30s);
+    table.pod_create_sent(kJobUid, kWorker0, kNow + 30s);
+    table.service_create_sent(kJobUid, kWorker0, kNow + 30s);
     table.apply(nullptr, &running);
     EXPECT_FALSE(of_job().pods_being_created.contains(kWorker0));
     EXPECT_TRUE(of_job().services_being_created.contains(kWorker0));
     table.apply(nullptr, &service);
     EXPECT_FALSE(of_job().services_being_created.contains(kWorker0));
-    EXPECT_EQ(table.expire("job-uid", kNow), Instant::max());
+    EXPECT_EQ(table.expire(kJobUid, kNow), Instant::max());
 }
 
 TEST_F(TableTest, ACreateThatFailedOrNeverShowsIsForgotten) {
-    table.pod_create_sent("job-uid", kWorker0, kNow + 30s);
-    table.pod_create_failed("job-uid", kWorker0);
+    table.pod_create_sent(kJobUid, kWorker0, kNow + 30s);
+    table.pod_create_failed(kJobUid, kWorker0);
     EXPECT_TRUE(of_job().pods_being_created.empty());
 
-    table.pod_create_sent("job-uid", kWorker0, kNow + 30s);
-    EXPECT_EQ(table.expire("job-uid", kNow + 29s), kNow + 30s);
+    table.pod_create_sent(kJobUid, kWorker0, kNow + 30s);
+    EXPECT_EQ(table.expire(kJobUid, kNow + 29s), kNow + 30s);
     EXPECT_FALSE(of_job().pods_being_created.empty());
-    EXPECT_EQ(table.expire("job-uid", kNow + 30s), Instant::max());
+    EXPECT_EQ(table.expire(kJobUid, kNow + 30s), Instant::max());
     EXPECT_TRUE(of_job().pods_being_created.empty());
 }
 
 TEST_F(TableTest, ADeletionIsRememberedUntilThePodShowsItOrIsGone) {
     table.apply(nullptr, &running);
-    table.delete_sent("job-uid", running->uid, kNow + 30s);
+    table.delete_sent(kJobUid, running->uid, kNow + 30s);
     EXPECT_TRUE(of_job().is_going(*running));
     // A late event that knows nothing of it yet.
     PodPtr late = make_pod({});

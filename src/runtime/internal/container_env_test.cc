@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/internal/base64.h"
 
 namespace muster::runtime {
 namespace {
@@ -69,20 +68,6 @@ TEST(ExpandVariables, AsUpstream) {
     };
     for (const ExpandCase& c : kExpandCases)
         EXPECT_EQ(expand_variables(c.text, lookup), c.expected) << c.name;
-}
-
-TEST(Base64, DecodesWhatSecretsCarry) {
-    const std::pair<const char*, std::optional<std::string>> cases[] = {
-        {"", ""},
-        {"Zg==", "f"},
-        {"Zm8=", "fo"},
-        {"Zm9v", "foo"},
-        {"Zm9v\n", "foo"},
-        {"Zg", std::nullopt},
-        {"Zg=!", std::nullopt},
-        {"Z===", std::nullopt},
-        {"AP8=", std::string("\0\xff", 2)}};
-    for (const auto& [text, expected] : cases) EXPECT_EQ(decode_base64(text), expected) << text;
 }
 
 class MakeProcess : public ::testing::Test {

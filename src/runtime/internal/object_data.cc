@@ -1,8 +1,8 @@
 #include "runtime/internal/object_data.h"
 
+#include "kube/base64.h"
 #include "kube/codec.h"
 #include "kube/core_objects.h"
-#include "runtime/internal/base64.h"
 
 namespace muster::runtime {
 
@@ -12,7 +12,7 @@ Result<KeyValues> decode_data(const std::map<std::string, std::string>& data,
                               const std::string& what) {
     KeyValues decoded;
     for (const auto& [key, value] : data) {
-        auto bytes = decode_base64(value);
+        auto bytes = kube::base64_decode(value);
         if (!bytes)
             return Error(Code::kInvalid, fmt::format("key {} of {} is not base64", key, what));
         decoded.emplace(key, *std::move(bytes));

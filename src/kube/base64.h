@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace muster::kube {
+
+/// RFC 4648 with the standard alphabet and padding, as Secrets carry their data.
+std::string base64_encode(std::string_view bytes);
+/// Line breaks are allowed anywhere, as Go's decoder has it; nullopt for anything else that is not
+/// exactly that form.
+std::optional<std::string> base64_decode(std::string_view text);
+
+/// The URL alphabet without padding, as continue tokens are written.
+std::string base64url_encode(std::string_view bytes);
+std::optional<std::string> base64url_decode(std::string_view text);
+
+}  // namespace muster::kube
