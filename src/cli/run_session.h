@@ -100,7 +100,7 @@ class RunSession {
     std::unique_ptr<kube::Informer<EventView>> events_;
     Informers<JobView> jobs_;
     std::map<std::string, JobView> job_states_;  ///< by uid, of the posted ones
-    std::string told_progress_;  ///< where each line stays: without the time
+    std::string told_progress_;                  ///< where each line stays: without the time
     std::vector<Posted> posted_;                 ///< jobs and pods of the manifest
     std::vector<Problem> problems_;
     std::vector<json::value> final_objects_;
