@@ -214,7 +214,7 @@ Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
     const bool try_namespaces = options.sandbox != SandboxMode::kNone;
     auto host = SandboxHost::create(try_namespaces);
     std::string notice = try_namespaces ? std::string() : shared_network("as asked for");
-    if (!host) {
+    if (!host && try_namespaces) {
         Error error = std::move(host.error());
         const char* advice =
             "Run muster as root, or allow user namespaces (sysctl "
@@ -230,8 +230,8 @@ Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
                                                         error.message())),
                              advice);
         host = SandboxHost::create(false);
-        if (!host) return host.error();
     }
+    if (!host) return host.error();
     if (!host->fabric && !options.mounts.empty())
         return Error(Code::kUnsupported,
                      fmt::format("{} can't be made to appear in pods: they have no mounts of their "

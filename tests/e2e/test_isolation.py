@@ -59,6 +59,22 @@ def test_two_jobs_on_one_port_take_turns_where_the_network_is_shared(muster):
     assert finished.text.count("asked blue met blue") == 2, finished
 
 
+def test_two_musters_cannot_share_the_machines_network(muster):
+    first = muster.start("run", muster.write("one.yaml", pytorchjob("one", "echo up; sleep 1000")),
+                         "--sandbox", "none")
+    first.wait_for("one-master-0 | up")
+    second = muster.run("run", muster.write("two.yaml", pytorchjob("two", "echo met")), "--sandbox", "none")
+    assert second.status == 1, second
+    assert "another muster" in second.text and "met\n" not in second.text
+    if os.geteuid() == 0:
+        apart = muster.run("run", muster.directory / "two.yaml", "--sandbox", "namespaces")
+        assert apart.status == 0, apart
+    first.interrupt()
+    assert first.finish(30).status == 130
+    again = muster.run("run", muster.directory / "two.yaml", "--sandbox", "none")
+    assert again.status == 0, again
+
+
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="namespaces as root: not root here")
 
 

@@ -16,6 +16,7 @@
 #include <cerrno>
 
 #include "runtime/internal/clone_stack.h"
+#include "runtime/internal/shared_network.h"
 
 #ifndef P_PIDFD
 #define P_PIDFD static_cast<idtype_t>(3)
@@ -195,6 +196,8 @@ Result<SandboxHost> SandboxHost::create(bool namespaces) {
         if (::geteuid() != 0) TRY_VOID(enter_user_namespace());
         TRY(host.fabric, PodFabric::create());
         TRY_VOID(try_out(host));
+    } else {
+        TRY(host.network_claim, claim_shared_network());
     }
     raise_limit_of_open_files();
     return host;

@@ -26,9 +26,12 @@ struct SandboxHost {
     rlim_t open_files = 0;
     /// Present with namespaces.
     std::optional<PodFabric> fabric;
+    /// Held without.
+    UniqueFd network_claim;
 
     /// Opens the program and makes the fabric, with a user namespace first where we are not root,
-    /// and tries a pod on it. Blocks for a few milliseconds.
+    /// and tries a pod on it. Blocks for a few milliseconds. Without namespaces kUnavailable when
+    /// another process has pods on the machine's network.
     static Result<SandboxHost> create(bool namespaces);
 };
 
