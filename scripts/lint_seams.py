@@ -14,7 +14,7 @@ import sys
 CODE_RULES = {
     "clock": (
         r"\b(steady_clock|system_clock|high_resolution_clock)\s*::\s*now\b"
-        r"|\b(clock_gettime|gettimeofday|timespec_get)\s*\("
+        r"|\b(clock_gettime|gettimeofday|timespec_get|timerfd_create)\s*\("
         r"|\btime\s*\(\s*(nullptr|NULL|0|&)"
         r"|\basio\s*::\s*(steady_timer|system_timer|high_resolution_timer|deadline_timer)\b",
         "take time as a parameter, or use base/clock.h",

@@ -37,6 +37,13 @@ class Clock {
     /// as every Asio operation does.
     virtual Task<void> sleep_until(Instant deadline) = 0;
 
+    /// Returns once wall_now() >= `deadline`; at once if it is. Follows a calendar clock that is
+    /// set meanwhile: set forward over the deadline, it ends there and then; set back, it lasts
+    /// longer. Cancelled as sleep_until() is.
+    ///
+    /// Each real sleeper holds a descriptor: who has many such deadlines waits for the earliest.
+    virtual Task<void> sleep_until_wall(WallTime deadline) = 0;
+
     Task<void> sleep_for(Duration duration) { return sleep_until(now() + duration); }
 };
 

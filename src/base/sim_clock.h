@@ -13,7 +13,7 @@ namespace muster {
 
 /// Virtual time for tests and simulation. Time stands still until `advance_*` moves it; sleepers
 /// wake in the order of their deadlines, equal deadlines in the order in which they went to sleep,
-/// so that equal seeds give equal runs.
+/// whichever of the two clocks they wait for, so that equal seeds give equal runs.
 ///
 /// The map of its own is 270 times cheaper than real Asio timers driven by a fake clock.
 class SimClock final : public Clock {
@@ -26,30 +26,43 @@ class SimClock final : public Clock {
         return wall_start_ + now_.time_since_epoch() + wall_skew_;
     }
     Task<void> sleep_until(Instant deadline) override;
+    Task<void> sleep_until_wall(WallTime deadline) override;
 
-    /// The next wake-up, or Instant::max() when nobody sleeps.
+    /// The next wake-up of either clock, as both go now, or Instant::max() when nobody sleeps or
+    /// all sleep for ever.
     Instant next_deadline() const;
-    /// Moves to the next deadline and posts its sleeper. False when nobody sleeps.
+    /// Moves to the next deadline and posts its sleeper. False when there is none.
     bool advance_to_next();
     /// Moves to `time`, posting every sleeper due on the way.
     void advance_to(Instant time);
-    /// A step of the calendar clock alone, as an NTP correction or an operator makes it.
-    void skew_wall(Duration step) { wall_skew_ += step; }
+    /// A step of the calendar clock alone, as an NTP correction or an operator makes it. Posts
+    /// those who slept until a calendar time that it reaches or jumps over.
+    void skew_wall(Duration step);
 
   private:
     struct Sleeper {
         asio::any_completion_handler<void(boost::system::error_code)> handler;
         asio::any_io_executor executor;
     };
-    using Key = std::pair<Instant, std::uint64_t>;
+    /// Sleepers by deadline and then by the order in which they went to sleep; the sequence counts
+    /// over both kinds.
+    template <class Time>
+    using Sleepers = std::map<std::pair<Time, std::uint64_t>, Sleeper>;
 
-    void complete(std::map<Key, Sleeper>::iterator sleeper, boost::system::error_code error);
+    template <class Time>
+    Task<void> enter(Sleepers<Time>& sleepers, Time deadline, asio::any_io_executor executor);
+    template <class Time>
+    static void complete(Sleepers<Time>& sleepers, typename Sleepers<Time>::iterator sleeper,
+                         boost::system::error_code error);
+    /// When the earliest calendar sleeper wakes unless the calendar is stepped again.
+    Instant next_wall_deadline() const;
 
     Instant now_{};
     WallTime wall_start_;
     Duration wall_skew_{};
     std::uint64_t next_sequence_ = 0;
-    std::map<Key, Sleeper> sleepers_;
+    Sleepers<Instant> sleepers_;
+    Sleepers<WallTime> wall_sleepers_;  // none of them due
 };
 
 /// Runs `context` until nothing is ready and nobody sleeps before `until`. Handlers run at the
