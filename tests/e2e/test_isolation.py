@@ -1,6 +1,7 @@
 """Pods are apart as on a cluster: two jobs on the same port never meet."""
 
 import os
+import tempfile
 import textwrap
 
 import pytest
@@ -85,7 +86,6 @@ def test_each_pod_has_its_own_names_interfaces_and_processes(muster):
         echo "interfaces $(ls /sys/class/net | tr '\\n' ' ')"
         echo "first $(cat /proc/1/comm) mine $$"
         echo "address $(getent hosts $(hostname) | cut -d' ' -f1)"
-        echo "tmp $(ls /tmp | wc -l)"; touch /tmp/mine
         getent hosts apart-master-0 && getent hosts apart-master-0.default.svc.cluster.local
         exit 0
     """)
@@ -94,7 +94,18 @@ def test_each_pod_has_its_own_names_interfaces_and_processes(muster):
     for pod in ("apart-master-0", "apart-worker-0"):
         assert f"hostname {pod}" in finished.text, finished
     assert "eth0" in finished.text and "lo" in finished.text
-    assert finished.text.count("tmp 0") == 2, finished
+
+
+@needs_root
+def test_each_pod_has_its_own_tmp(muster):
+    """What the caller needs below /tmp (its directory, HOME, PATH) stays visible; nothing else is."""
+    with tempfile.NamedTemporaryFile(dir="/tmp", prefix="muster-e2e-") as outside:
+        script = f'test -e {outside.name} && echo "tmp shared"; echo mine >> {outside.name}; echo "wrote $(cat {outside.name} | wc -l)"'
+        finished = muster.run("run", muster.write("job.yaml", pytorchjob("apart", script, 1, script)), limit=30)
+        assert finished.status == 0, finished
+        assert "tmp shared" not in finished.text, finished
+        assert finished.text.count("wrote 1") == 2, finished
+        assert outside.read() == b"", "a pod wrote into the machine's /tmp"
 
 
 @needs_root
