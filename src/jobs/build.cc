@@ -19,8 +19,8 @@ Error unknown_replica(const Job& job, const ReplicaId& replica) {
                              job.metadata.name, replica.type));
 }
 
-bool is_numbered(const Job& job, const ReplicaId& replica) {
-    const ReplicaType* type = job.kind->replica_type(replica.type);
+bool is_numbered(const JobKind& kind, const ReplicaId& replica) {
+    const ReplicaType* type = kind.replica_type(replica.type);
     return type == nullptr || type->numbered;
 }
 
@@ -71,25 +71,29 @@ std::vector<kube::ServicePort> service_ports(const std::vector<kube::ContainerPo
 
 }  // namespace
 
-std::string replica_name(const Job& job, const ReplicaId& replica) {
-    if (job.kind->own_replica_name) {
-        std::string name = job.kind->own_replica_name(job.metadata.name, replica);
+std::string replica_name(const JobKind& kind, std::string_view job_name, const ReplicaId& replica) {
+    if (kind.own_replica_name) {
+        std::string name = kind.own_replica_name(job_name, replica);
         if (!name.empty()) return name;
     }
-    std::string name = fmt::format("{}-{}", job.metadata.name, lower_case(replica.type));
-    return is_numbered(job, replica) ? fmt::format("{}-{}", name, replica.index) : name;
+    std::string name = fmt::format("{}-{}", job_name, lower_case(replica.type));
+    return is_numbered(kind, replica) ? fmt::format("{}-{}", name, replica.index) : name;
 }
 
-std::map<std::string, std::string> job_labels(const Job& job) {
-    return {{std::string(labels::kOperatorName), job.kind->controller_name()},
-            {std::string(labels::kJobName), job.metadata.name}};
+std::string replica_name(const Job& job, const ReplicaId& replica) {
+    return replica_name(*job.kind, job.metadata.name, replica);
+}
+
+std::map<std::string, std::string> job_labels(const JobKind& kind, std::string_view job_name) {
+    return {{std::string(labels::kOperatorName), kind.controller_name()},
+            {std::string(labels::kJobName), std::string(job_name)}};
 }
 
 std::map<std::string, std::string> replica_labels(const Job& job, const ReplicaId& replica,
                                                   bool with_role) {
-    std::map<std::string, std::string> all = job_labels(job);
+    std::map<std::string, std::string> all = job_labels(*job.kind, job.metadata.name);
     all[std::string(labels::kReplicaType)] = lower_case(replica.type);
-    if (is_numbered(job, replica))
+    if (is_numbered(*job.kind, replica))
         all[std::string(labels::kReplicaIndex)] = std::to_string(replica.index);
     if (with_role && job.kind->has_master_role && job.kind->has_master_role(job, replica))
         all[std::string(labels::kJobRole)] = "master";
@@ -121,7 +125,7 @@ const kube::Container* default_container(const JobKind& kind, const kube::PodSpe
     return spec.containers.empty() ? nullptr : &spec.containers.front();
 }
 
-Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica) {
+Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica, const Lineage& lineage) {
     const ReplicaSpec* spec = spec_of_replica(job, replica);
     if (spec == nullptr) return unknown_replica(job, replica);
 
@@ -133,8 +137,16 @@ Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica) {
     pod.metadata.annotations = spec->template_.metadata.annotations;
     pod.metadata.finalizers = spec->template_.metadata.finalizers;
     pod.spec = spec->template_.spec;
-    // With ExitCode it is the operator that looks at the code and decides.
-    pod.spec.restart_policy = spec->restart_policy == "ExitCode" ? "Never" : spec->restart_policy;
+    if (lineage.restarts > 0)
+        pod.metadata.annotations[std::string(annotations::kRestarts)] =
+            std::to_string(lineage.restarts);
+    if (lineage.generation > 0)
+        pod.metadata.annotations[std::string(annotations::kGeneration)] =
+            std::to_string(lineage.generation);
+    // With ExitCode it is the operator that looks at the code and decides; a group restart is the
+    // operator's too, and a container restarted in place would escape it.
+    const bool ours = spec->restart_policy == "ExitCode" || job.restarts_as_group();
+    pod.spec.restart_policy = ours ? "Never" : spec->restart_policy;
     if (job.kind->environment) {
         TRY(const std::vector<kube::EnvVar> variables, job.kind->environment(job, replica));
         for (kube::Container& container : pod.spec.containers)

@@ -178,7 +178,7 @@ TEST(References, NameTheJob) {
     EXPECT_EQ(reference.name, "demo");
     EXPECT_EQ(reference.namespace_, "ml");
     EXPECT_EQ(reference.uid, "u-1");
-    EXPECT_THAT(job_labels(job),
+    EXPECT_THAT(job_labels(*job.kind, job.metadata.name),
                 ElementsAre(Pair("training.kubeflow.org/job-name", "demo"),
                             Pair("training.kubeflow.org/operator-name", "pytorchjob-controller")));
 }
@@ -196,6 +196,24 @@ TEST(JobStatus, IsReadAndWrittenAsUpstreamHasIt) {
     EXPECT_FALSE(job.status.is("Running"));
     EXPECT_FALSE(job.status.finished());
     EXPECT_EQ(kube::encode(job.status), status);
+}
+
+TEST(BuildPod, SaysWhatItInherits) {
+    const Job job = pytorch_job({});
+    const auto plain = build_pod(job, {"Worker", 0}).value();
+    EXPECT_TRUE(plain.metadata.annotations.empty()) << "upstream's pods have none";
+    const auto heir = build_pod(job, {"Worker", 0}, {.restarts = 2, .generation = 1}).value();
+    EXPECT_EQ(heir.metadata.annotations.at("muster.dev/restarts"), "2");
+    EXPECT_EQ(heir.metadata.annotations.at("muster.dev/generation"), "1");
+}
+
+// A container that the node restarts in place would leave its peers behind.
+TEST(BuildPod, OfAGroupIsNeverRestartedInPlace) {
+    Job job = pytorch_job({});
+    job.metadata.annotations["muster.dev/restart"] = "group";
+    EXPECT_EQ(build_pod(job, {"Worker", 0}).value().spec.restart_policy, "Never");
+    job.metadata.annotations["muster.dev/restart"] = "each";
+    EXPECT_EQ(build_pod(job, {"Worker", 0}).value().spec.restart_policy, "OnFailure");
 }
 
 }  // namespace

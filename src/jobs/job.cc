@@ -17,6 +17,11 @@ std::int32_t Job::total_replicas() const {
     return total;
 }
 
+bool Job::restarts_as_group() const {
+    const auto restart = metadata.annotations.find(std::string(annotations::kRestart));
+    return restart != metadata.annotations.end() && restart->second == annotations::kRestartGroup;
+}
+
 std::string Job::replica_path(const std::string& type) const {
     auto it = spelled.find(type);
     return kube::child_path("spec." + kind->replicas_field,

@@ -55,10 +55,17 @@ struct ReplicaStatus {
     std::optional<std::int32_t> succeeded;
     std::optional<std::int32_t> failed;
     std::string selector;
+    // Additions of ours, absent unless there is something to say.
+    /// Counted against backoffLimit: containers restarted in place and pods replaced.
+    std::optional<std::int32_t> restarts;
+    /// The replicas that have succeeded while others have not ("0-2,5", as batch/v1 has it): their
+    /// pods may go and are not made again.
+    std::string completed_indexes;
 
     friend bool operator==(const ReplicaStatus&, const ReplicaStatus&) = default;
 };
-BOOST_DESCRIBE_STRUCT(ReplicaStatus, (), (active, succeeded, failed, selector))
+BOOST_DESCRIBE_STRUCT(ReplicaStatus, (),
+                      (active, succeeded, failed, selector, restarts, completed_indexes))
 
 struct JobCondition {
     std::string type;  ///< Created, Running, Restarting, Suspended, Succeeded, Failed
@@ -79,6 +86,9 @@ struct JobStatus {
     std::string start_time;
     std::string completion_time;
     std::string last_reconcile_time;
+    /// An addition of ours: how often all pods were restarted together, and the generation of the
+    /// pods that count now; those of an older one are on their way out.
+    std::optional<std::int32_t> restart_generation;
     json::object rest;
 
     /// True when a condition of this type has status "True".
@@ -87,7 +97,7 @@ struct JobStatus {
 };
 BOOST_DESCRIBE_STRUCT(JobStatus, (),
                       (conditions, replica_statuses, start_time, completion_time,
-                       last_reconcile_time, rest))
+                       last_reconcile_time, restart_generation, rest))
 
 class JobKind;
 
@@ -112,6 +122,8 @@ struct Job {
         auto it = replicas.find(type);
         return it == replicas.end() ? nullptr : &it->second;
     }
+    /// True when one failure restarts all pods: the annotation `muster.dev/restart: group`.
+    bool restarts_as_group() const;
 };
 
 }  // namespace muster::jobs

@@ -1,5 +1,7 @@
 #include "jobs/kind.h"
 
+#include <fmt/format.h>
+
 #include <boost/json/object.hpp>
 
 #include "jobs/internal/text.h"
@@ -36,6 +38,22 @@ const ReplicaType* JobKind::replica_type(std::string_view name) const {
     for (const ReplicaType& type : replica_types)
         if (type.name == name) return &type;
     return nullptr;
+}
+
+Verdict judge(const JobKind& kind, const Deciders& deciders, std::string_view namespace_,
+              std::string_view name, const ReplicaCounts& counts) {
+    bool succeeded = counts.wanted > 0 && counts.succeeded >= counts.wanted;
+    if (deciders.enough == Deciders::Enough::kFirst) succeeded |= counts.first_succeeded;
+    if (deciders.enough == Deciders::Enough::kAny) succeeded |= counts.succeeded > 0;
+    const std::string subject = deciders.with_namespace
+                                    ? fmt::format("{} {}/{}", kind.resource.kind, namespace_, name)
+                                    : fmt::format("{} {}", kind.resource.kind, name);
+    if (succeeded)
+        return {Outcome::kSucceeded,
+                subject + (deciders.with_namespace ? " successfully completed."
+                                                   : " is successfully completed.")};
+    if (counts.active > 0) return {Outcome::kRunning, subject + " is running."};
+    return {};
 }
 
 Job JobKind::decode(const json::value& object, std::vector<Cause>& problems) const {

@@ -47,7 +47,22 @@ struct ReplicaCounts {
     /// The pod of index 0 has succeeded; some kinds end with their first worker.
     bool first_succeeded = false;
 };
-using CountsByType = std::map<std::string, ReplicaCounts>;
+
+/// Which replicas decide about a job, and how many of them are enough. The job runs when one of
+/// them does.
+struct Deciders {
+    enum class Enough : std::uint8_t {
+        kAll,    ///< every one has succeeded
+        kFirst,  ///< that of index 0 has
+        kAny,    ///< one has
+    };
+    std::uint8_t type = 0;  ///< place in JobKind::replica_types
+    Enough enough = Enough::kAll;
+    /// Upstream's messages name the job with its namespace, and word success in their own way.
+    bool with_namespace = false;
+
+    friend bool operator==(const Deciders&, const Deciders&) = default;
+};
 
 /// What the deciding replicas say about the job; restarts and failures are the engine's business.
 enum class Outcome { kPending, kRunning, kSucceeded };
@@ -84,7 +99,7 @@ class JobKind {
     kube::Schema::Ptr spec_schema;  ///< of `.spec`
 
     // --- pure functions. Those marked (written) get the job as the manifest has it, the others get
-    // it defaulted. All but decode_spec and verdict may be empty.
+    // it defaulted. All but decode_spec and deciders may be empty.
     /// Fills run_policy, replicas (keys as written) and extra from `.spec`. Values of a wrong type
     /// are added to the problems and skipped.
     std::function<void(const json::value&, Job&, std::vector<Cause>&)> decode_spec;
@@ -103,7 +118,9 @@ class JobKind {
     std::function<std::string(std::string_view job_name, const ReplicaId&)> own_replica_name;
     /// Last word on a pod that is complete otherwise: volumes, commands, init containers.
     std::function<void(const Job&, const ReplicaId&, kube::Pod&)> finish_pod;
-    std::function<Verdict(const Job&, const CountsByType&)> verdict;
+    /// Data rather than a verdict, so that an operator need not keep a job's whole spec to judge
+    /// it.
+    std::function<Deciders(const Job&)> deciders;
 
     /// "pytorchjob-controller": label value, event source.
     std::string controller_name() const;
@@ -120,6 +137,9 @@ class JobKind {
 /// All kinds, in the order of their names. A kind need not be among them: every function here takes
 /// the kind that it is given.
 const std::vector<const JobKind*>& all_kinds();
+/// What these counts of the deciding type mean.
+Verdict judge(const JobKind& kind, const Deciders& deciders, std::string_view namespace_,
+              std::string_view name, const ReplicaCounts& counts);
 /// By kind and apiVersion ("kubeflow.org/v1"); null when unknown.
 const JobKind* find_kind(std::string_view api_version, std::string_view kind);
 
@@ -153,14 +173,14 @@ Review review(const JobKind& kind, const json::value& object);
 /// A review without warnings: the defaulted job, or kInvalid with all causes.
 Result<Job> load(const JobKind& kind, const json::value& object);
 
-/// The name of a replica's pod and service: `<job>-<type>-<index>`, or as the kind has it. Needs
-/// the job's kind and name only.
+/// The name of a replica's pod and service: `<job>-<type>-<index>`, or as the kind has it.
+std::string replica_name(const JobKind& kind, std::string_view job_name, const ReplicaId& replica);
 std::string replica_name(const Job& job, const ReplicaId& replica);
 /// The labels of a replica's pod (with the role) or service (without).
 std::map<std::string, std::string> replica_labels(const Job& job, const ReplicaId& replica,
                                                   bool with_role);
 /// Of all pods of a job.
-std::map<std::string, std::string> job_labels(const Job& job);
+std::map<std::string, std::string> job_labels(const JobKind& kind, std::string_view job_name);
 kube::OwnerReference owner_reference(const Job& job);
 kube::ObjectReference object_reference(const Job& job);
 
@@ -168,8 +188,14 @@ kube::ObjectReference object_reference(const Job& job);
 /// a pod without containers.
 const kube::Container* default_container(const JobKind& kind, const kube::PodSpec& spec);
 
+/// What a pod inherits from those before it.
+struct Lineage {
+    std::int32_t restarts = 0;    ///< of this replica, counted before this pod
+    std::int32_t generation = 0;  ///< JobStatus::restart_generation when it was made
+};
+
 /// The pod of one replica as it will be created: template, labels, environment, restart policy.
-Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica);
+Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica, const Lineage& lineage = {});
 /// Its headless service.
 Result<kube::Service> build_service(const Job& job, const ReplicaId& replica);
 
@@ -188,5 +214,14 @@ inline constexpr std::string_view kReplicaType = "training.kubeflow.org/replica-
 inline constexpr std::string_view kReplicaIndex = "training.kubeflow.org/replica-index";
 inline constexpr std::string_view kJobRole = "training.kubeflow.org/job-role";
 }  // namespace labels
+
+namespace annotations {
+/// On a job: "group" restarts all of its pods when one fails. Additions of ours, these three.
+inline constexpr std::string_view kRestart = "muster.dev/restart";
+inline constexpr std::string_view kRestartGroup = "group";
+/// On a pod: its Lineage, where it is not zero.
+inline constexpr std::string_view kRestarts = "muster.dev/restarts";
+inline constexpr std::string_view kGeneration = "muster.dev/generation";
+}  // namespace annotations
 
 }  // namespace muster::jobs

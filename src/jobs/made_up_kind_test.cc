@@ -74,11 +74,8 @@ JobKind orchestrajob(std::string version = "v1") {
         if (replica.type == "Violin" && pod.spec.containers[0].command.empty())
             pod.spec.containers[0].command = {"tune", "--wait"};
     };
-    kind.verdict = [](const Job&, const CountsByType& counts) -> Verdict {
-        const auto violins = counts.find("Violin");
-        if (violins != counts.end() && violins->second.first_succeeded)
-            return {Outcome::kSucceeded, "the first violin is done"};
-        return {};
+    kind.deciders = [](const Job&) {
+        return Deciders{.type = 1, .enough = Deciders::Enough::kFirst};
     };
     return kind;
 }
@@ -145,9 +142,12 @@ TEST(MadeUpKind, GivesPods) {
 TEST(MadeUpKind, Decides) {
     const JobKind kind = orchestrajob();
     const Job job = load(kind, manifest()).value();
-    EXPECT_EQ(kind.verdict(job, {}).outcome, Outcome::kPending);
-    EXPECT_EQ(kind.verdict(job, {{"Violin", {.wanted = 4, .first_succeeded = true}}}).outcome,
-              Outcome::kSucceeded);
+    const Deciders deciders = kind.deciders(job);
+    EXPECT_EQ(judge(kind, deciders, "hall", "ninth", {}).outcome, Outcome::kPending);
+    const Verdict done =
+        judge(kind, deciders, "hall", "ninth", {.wanted = 4, .first_succeeded = true});
+    EXPECT_EQ(done.outcome, Outcome::kSucceeded);
+    EXPECT_EQ(done.message, "OrchestraJob ninth is successfully completed.");
 }
 
 TEST(MadeUpKind, HasASchemaFromItsStruct) {

@@ -269,35 +269,14 @@ bool is_master_role(const Job& job, const ReplicaId& replica) {
                            : replica.type == kWorker && replica.index == 0;
 }
 
-// --- verdict
-
-Verdict master_verdict(const Job& job, const ReplicaCounts& master) {
-    const std::string subject = fmt::format("PyTorchJob {}", job.metadata.name);
-    if (master.wanted > 0 && master.succeeded >= master.wanted)
-        return {Outcome::kSucceeded, subject + " is successfully completed."};
-    if (master.active > 0) return {Outcome::kRunning, subject + " is running."};
-    return {};
-}
-
-Verdict worker_verdict(const Job& job, const ReplicaCounts& workers) {
-    const std::string subject =
-        fmt::format("PyTorchJob {}/{}", job.metadata.namespace_, job.metadata.name);
-    const bool elastic = spec_of<PyTorchJobSpec>(job).elastic_policy.has_value();
-    const bool all = workers.wanted > 0 && workers.succeeded >= workers.wanted;
-    if (all || (elastic && workers.succeeded > 0))
-        return {Outcome::kSucceeded, subject + " successfully completed."};
-    if (workers.active > 0) return {Outcome::kRunning, subject + " is running."};
-    return {};
-}
-
 /// The master decides if there is one, the workers otherwise; the first of an elastic job's workers
 /// that succeeds is enough.
-Verdict decide(const Job& job, const CountsByType& counts) {
-    auto of = [&counts](std::string_view type) {
-        auto it = counts.find(std::string(type));
-        return it == counts.end() ? ReplicaCounts{} : it->second;
-    };
-    return has_master(job) ? master_verdict(job, of(kMaster)) : worker_verdict(job, of(kWorker));
+Deciders decide(const Job& job) {
+    if (has_master(job)) return {.type = 0};
+    const bool elastic = spec_of<PyTorchJobSpec>(job).elastic_policy.has_value();
+    return {.type = 1,
+            .enough = elastic ? Deciders::Enough::kAny : Deciders::Enough::kAll,
+            .with_namespace = true};
 }
 
 }  // namespace
@@ -321,7 +300,7 @@ JobKind pytorchjob() {
     kind.own_warnings = warn;
     kind.environment = environment;
     kind.has_master_role = is_master_role;
-    kind.verdict = decide;
+    kind.deciders = decide;
     return kind;
 }
 

@@ -8,7 +8,7 @@ namespace {
 struct Case {
     std::string name;
     std::vector<Edit> edits;
-    CountsByType counts;
+    std::map<std::string, ReplicaCounts> counts;
     Outcome outcome;
     std::string message;
 };
@@ -114,7 +114,11 @@ TEST(PyTorchVerdict, MasterDecidesElseTheWorkers) {
     for (const Case& row : cases) {
         SCOPED_TRACE(row.name);
         const Job job = pytorch_job(row.edits);
-        const Verdict verdict = job.kind->verdict(job, row.counts);
+        const Deciders deciders = job.kind->deciders(job);
+        const auto deciding = row.counts.find(job.kind->replica_types[deciders.type].name);
+        const Verdict verdict =
+            judge(*job.kind, deciders, job.metadata.namespace_, job.metadata.name,
+                  deciding == row.counts.end() ? ReplicaCounts{} : deciding->second);
         EXPECT_EQ(verdict.outcome, row.outcome);
         EXPECT_EQ(verdict.message, row.message);
     }

@@ -118,6 +118,12 @@ static FieldNotes field_notes(const ReplicaStatus*) {
         {.member = "succeeded", .text = "Pods that ended well."},
         {.member = "failed", .text = "Pods that failed."},
         {.member = "selector", .text = "Label selector of the pods, for the scale subresource."},
+        {.member = "restarts",
+         .text = "Restarts counted against backoffLimit: containers restarted in place and pods "
+                 "replaced.",
+         .minimum = 0},
+        {.member = "completed_indexes",
+         .text = "Replicas that have succeeded while others have not, such as 0-2,5."},
     };
 }
 
@@ -145,6 +151,10 @@ static FieldNotes field_notes(const JobStatus*) {
         {.member = "last_reconcile_time",
          .text = "When it was last looked at while it waited for a gang scheduler.",
          .schema = time},
+        {.member = "restart_generation",
+         .text = "How often all pods were restarted together; the generation of the pods that "
+                 "count now.",
+         .minimum = 0},
     };
 }
 

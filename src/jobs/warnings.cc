@@ -17,15 +17,7 @@ struct NotYet {
     bool (*is_set)(const RunPolicy&);
     std::string_view meanwhile;
 };
-constexpr std::array<NotYet, 4> kNotYet{{
-    {"spec.runPolicy.backoffLimit", [](const RunPolicy& p) { return p.backoff_limit.has_value(); },
-     "failed replicas are restarted without a limit"},
-    {"spec.runPolicy.activeDeadlineSeconds",
-     [](const RunPolicy& p) { return p.active_deadline_seconds.has_value(); },
-     "the job runs without a time limit"},
-    {"spec.runPolicy.ttlSecondsAfterFinished",
-     [](const RunPolicy& p) { return p.ttl_seconds_after_finished.has_value(); },
-     "a finished job stays until it is deleted"},
+constexpr std::array<NotYet, 1> kNotYet{{
     {"spec.runPolicy.schedulingPolicy",
      [](const RunPolicy& p) { return p.scheduling_policy.has_value(); },
      "each pod is scheduled on its own"},
@@ -62,7 +54,8 @@ class TemplateWarnings {
         const std::string& written = spec_.template_.spec.restart_policy;
         const std::string& wanted =
             spec_.restart_policy.empty() ? job_.kind->default_restart_policy : spec_.restart_policy;
-        const std::string pods = wanted == "ExitCode" ? "Never" : wanted;
+        const std::string pods =
+            wanted == "ExitCode" || job_.restarts_as_group() ? "Never" : wanted;
         if (written.empty() || written == pods) return;
         found_.push_back(ineffective(
             path_ + ".spec.restartPolicy",
@@ -95,6 +88,16 @@ class TemplateWarnings {
     std::string path_;
     std::vector<Cause>& found_;
 };
+
+void check_restart_annotation(const Job& job, std::vector<Cause>& found) {
+    const auto restart = job.metadata.annotations.find(std::string(annotations::kRestart));
+    if (restart == job.metadata.annotations.end() || job.restarts_as_group()) return;
+    found.push_back(ineffective(
+        fmt::format("metadata.annotations[{}]", annotations::kRestart),
+        fmt::format("\"{}\" is not known, so each replica restarts on its own; \"{}\" restarts all "
+                    "of them when one fails",
+                    restart->second, annotations::kRestartGroup)));
+}
 
 /// Variables of the user that the operator's own hide. Asks the kind, so the job must be valid.
 void check_hidden_env(const Job& written, std::vector<Cause>& found) {
@@ -138,6 +141,7 @@ std::vector<Cause> warnings(const Job& job) {
             found.push_back(
                 ineffective(std::string(row.field),
                             fmt::format("has no effect in this version: {}", row.meanwhile)));
+    check_restart_annotation(job, found);
     for (const ReplicaType& type : job.kind->replica_types)
         if (job.replica(type.name) != nullptr) TemplateWarnings(job, type, found).check();
     if (job.kind->own_warnings) {

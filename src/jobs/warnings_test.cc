@@ -123,9 +123,6 @@ TEST(Warnings, NameTheFieldTheReasonAndWhatToDo) {
 
 TEST(Warnings, SayWhichFieldsHaveNoEffectYet) {
     const std::vector<std::pair<std::string, std::string>> rows = {
-        {"backoffLimit", "0"},
-        {"activeDeadlineSeconds", "0"},
-        {"ttlSecondsAfterFinished", "0"},
         {"schedulingPolicy", R"({"queue":"q"})"}};
     for (const auto& [field, value] : rows) {
         SCOPED_TRACE(field);
@@ -136,9 +133,28 @@ TEST(Warnings, SayWhichFieldsHaveNoEffectYet) {
                                       Field(&Cause::reason, "Ineffective"),
                                       Field(&Cause::message, HasSubstr("no effect")))));
     }
-    EXPECT_THAT(
-        review(pytorch_kind(), pytorch_manifest({{"spec/runPolicy/suspend", "true"}})).warnings,
-        IsEmpty());
+    for (const auto& [field, value] :
+         std::vector<std::pair<std::string, std::string>>{{"suspend", "true"},
+                                                          {"backoffLimit", "0"},
+                                                          {"activeDeadlineSeconds", "0"},
+                                                          {"ttlSecondsAfterFinished", "0"}})
+        EXPECT_THAT(
+            review(pytorch_kind(), pytorch_manifest({{"spec/runPolicy/" + field, value}})).warnings,
+            IsEmpty())
+            << field;
+}
+
+TEST(Warnings, SayWhichRestartAnnotationIsNotKnown) {
+    const auto warnings_with = [](const std::string& value) {
+        json::value object = pytorch_manifest({});
+        object.at("metadata").as_object()["annotations"] =
+            json::object{{std::string(annotations::kRestart), value}};
+        return review(pytorch_kind(), object).warnings;
+    };
+    EXPECT_THAT(warnings_with("group"), IsEmpty());
+    EXPECT_THAT(warnings_with("all"),
+                ElementsAre(AllOf(Field(&Cause::field, "metadata.annotations[muster.dev/restart]"),
+                                  Field(&Cause::reason, "Ineffective"))));
 }
 
 TEST(Warnings, SayNothingOfAFieldThatIsRefused) {

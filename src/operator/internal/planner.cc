@@ -206,7 +206,7 @@ class Planner {
     }
 
     void judge(const std::vector<TypeFindings>& findings) {
-        jobs::CountsByType counts;
+        std::map<std::string, jobs::ReplicaCounts> counts;
         status_.replica_statuses.clear();
         for (const TypeFindings& found : findings) {
             counts[found.type] = found.counts;
@@ -214,7 +214,10 @@ class Planner {
         }
 
         // The replicas that decide come first: when they are done, nothing else matters any more.
-        jobs::Verdict verdict = job_.kind->verdict(job_, counts);
+        const jobs::Deciders deciders = job_.kind->deciders(job_);
+        jobs::Verdict verdict =
+            jobs::judge(*job_.kind, deciders, job_.metadata.namespace_, job_.metadata.name,
+                        counts[job_.kind->replica_types[deciders.type].name]);
         if (verdict.outcome == jobs::Outcome::kSucceeded) return succeed(verdict.message);
         for (const TypeFindings& found : findings)
             if (found.lost) return fail(found);
@@ -235,7 +238,8 @@ class Planner {
         if (counts.succeeded > 0) status.succeeded = counts.succeeded;
         if (counts.failed > 0) status.failed = counts.failed;
         if (job_.kind->status_selector) {
-            std::map<std::string, std::string> labels = jobs::job_labels(job_);
+            std::map<std::string, std::string> labels =
+                jobs::job_labels(*job_.kind, job_.metadata.name);
             labels[std::string(jobs::labels::kReplicaType)] =
                 job_.kind->replica_type(type)->lower();
             status.selector = kube::LabelSelector::from_map(labels).to_string();

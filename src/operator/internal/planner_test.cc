@@ -186,10 +186,8 @@ TEST(Planner, AKindWithoutServicesGetsNone) {
 
 TEST(Planner, AKindMayEndWithItsFirstReplica) {
     jobs::JobKind kind = pytorch();
-    kind.verdict = [](const jobs::Job&, const jobs::CountsByType& counts) {
-        return jobs::Verdict{counts.at("Worker").first_succeeded ? jobs::Outcome::kSucceeded
-                                                                 : jobs::Outcome::kPending,
-                             "done"};
+    kind.deciders = [](const jobs::Job&) {
+        return jobs::Deciders{.type = 1, .enough = jobs::Deciders::Enough::kFirst};
     };
     jobs::Job job = make_job({.masters = -1});
     job.kind = &kind;
