@@ -54,7 +54,7 @@ class Store {
     virtual Revision revision() const = 0;
 
     /// Makes the stored object from the revision that it will have.
-    using Make = std::function<kube::ObjectPtr(Revision)>;
+    using Make = std::move_only_function<kube::ObjectPtr(Revision)>;
 
     /// kAlreadyExists when the key is taken.
     virtual Task<Result<StoredObject>> create(StoreKey key, Make make) = 0;

@@ -43,11 +43,16 @@ json::object difference(const json::object& from, const json::object& to) {
 }  // namespace
 
 Result<json::value> apply_merge_patch(const json::value& target, const json::value& patch) {
+    json::value result = target;
+    TRY_VOID(merge_patch_into(result, patch));
+    return result;
+}
+
+Result<void> merge_patch_into(json::value& target, const json::value& patch) {
     const json::object* object = patch.if_object();
     if (object == nullptr) return Error(Code::kBadRequest, "a merge patch must be an object");
-    json::value result = target;
-    merge(result, *object);
-    return result;
+    merge(target, *object);
+    return {};
 }
 
 json::value make_merge_patch(const json::value& from, const json::value& to) {

@@ -32,4 +32,10 @@ json::value make_merge_patch(const json::value& from, const json::value& to);
 Result<json::value> apply_strategic_merge_patch(const json::value& target, const json::value& patch,
                                                 const Schema& schema);
 
+// The same on a target that is ours to change. After an error it may be half changed.
+
+Result<void> merge_patch_into(json::value& target, const json::value& patch);
+Result<void> strategic_merge_patch_into(json::value& target, const json::value& patch,
+                                        const Schema& schema);
+
 }  // namespace muster::kube

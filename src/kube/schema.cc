@@ -39,11 +39,11 @@ void find_unknown_in(const Schema& schema, const json::value& value, FieldPath& 
     }
 }
 
-bool unwanted_null(const Schema& schema, const json::value& value) {
+}  // namespace
+
+bool is_unwanted_null(const Schema& schema, const json::value& value) {
     return value.is_null() && !schema.nullable && schema.type != Schema::Type::kAny;
 }
-
-}  // namespace
 
 const Schema* Schema::property(std::string_view name) const {
     auto it = properties.find(name);
@@ -72,7 +72,8 @@ void prune(const Schema& schema, json::value& value) {
     json::object& object = value.get_object();
     auto unwanted = [&](const json::key_value_pair& entry) {
         const Schema* known = field_schema(schema, entry.key());
-        return known != nullptr ? unwanted_null(*known, entry.value()) : !schema.preserve_unknown;
+        return known != nullptr ? is_unwanted_null(*known, entry.value())
+                                : !schema.preserve_unknown;
     };
     if (std::any_of(object.begin(), object.end(), unwanted)) {
         // One pass into a new object: erasing one by one is quadratic in hostile input.
@@ -86,28 +87,30 @@ void prune(const Schema& schema, json::value& value) {
         if (const Schema* known = field_schema(schema, entry.key())) prune(*known, entry.value());
 }
 
-void apply_defaults(const Schema& schema, json::value& value) {
+bool apply_defaults(const Schema& schema, json::value& value) {
+    bool changed = false;
     if (schema.type == Schema::Type::kArray && value.is_array() && schema.items) {
-        for (json::value& item : value.get_array()) apply_defaults(*schema.items, item);
-        return;
+        for (json::value& item : value.get_array()) changed |= apply_defaults(*schema.items, item);
+        return changed;
     }
-    if (schema.type != Schema::Type::kObject || !value.is_object()) return;
+    if (schema.type != Schema::Type::kObject || !value.is_object()) return false;
     json::object& object = value.get_object();
+    // A schema may know far more fields than are there: only those with a default are looked for.
     for (const auto& [name, property] : schema.properties) {
+        if (property->default_value.is_null()) continue;
         json::value* field = object.if_contains(name);
-        if (!property->default_value.is_null()) {
-            if (field == nullptr) {
-                field = &object.emplace(name, property->default_value).first->value();
-            } else if (unwanted_null(*property, *field)) {
-                *field = property->default_value;
-            }
+        if (field == nullptr) {
+            object.emplace(name, property->default_value);
+            changed = true;
+        } else if (is_unwanted_null(*property, *field)) {
+            *field = property->default_value;
+            changed = true;
         }
-        if (field != nullptr) apply_defaults(*property, *field);
     }
-    if (!schema.additional) return;
     for (auto& entry : object)
-        if (schema.property(entry.key()) == nullptr)
-            apply_defaults(*schema.additional, entry.value());
+        if (const Schema* known = field_schema(schema, entry.key()))
+            changed |= apply_defaults(*known, entry.value());
+    return changed;
 }
 
 }  // namespace muster::kube

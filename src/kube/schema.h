@@ -77,13 +77,24 @@ struct UnknownField {
 /// counts as absent unless it is nullable. A value nested deeper than 200 levels is one cause.
 std::vector<Cause> validate(const Schema& schema, const json::value& value,
                             const std::string& path = {});
+
+/// What is found in one walk: all that validate() finds, and whether the others need a walk of
+/// their own.
+struct Inspection {
+    std::vector<Cause> causes;
+    bool unknown_fields = false;  ///< find_unknown() would find some
+    bool unwanted_nulls = false;  ///< there are nulls that prune() removes
+};
+Inspection inspect(const Schema& schema, const json::value& value, const std::string& path = {});
+
 /// Every key that the schema does not know.
 std::vector<UnknownField> find_unknown(const Schema& schema, const json::value& value,
                                        const std::string& path = {});
 /// Removes those keys, and nulls where the schema allows none.
 void prune(const Schema& schema, json::value& value);
-/// Sets defaults where the parent exists and the field does not, or is null and may not be.
-void apply_defaults(const Schema& schema, json::value& value);
+/// Sets defaults where the parent exists and the field does not, or is null and may not be. True if
+/// anything was missing.
+bool apply_defaults(const Schema& schema, json::value& value);
 
 /// The candidate at the smallest edit distance, if it is near enough to be what was meant.
 std::string nearest_name(std::string_view unknown, const std::vector<std::string>& candidates);

@@ -358,6 +358,42 @@ TEST(NearestName, Table) {
         EXPECT_EQ(nearest_name(row.unknown, row.candidates), row.nearest) << row.unknown;
 }
 
+TEST(Inspect, FindsInOneWalkWhatTheOthersFind) {
+    const auto known = schema(R"({"type":"object","properties":{
+        "kept":{"type":"string","nullable":true},
+        "open":{"type":"object","x-kubernetes-preserve-unknown-fields":true},
+        "list":{"type":"array","items":{"type":"object","properties":{"n":{"type":"integer"}}}},
+        "map":{"type":"object","additionalProperties":{"type":"object",
+               "properties":{"text":{"type":"string"}}}}}})");
+    struct Row {
+        std::string_view value;
+        bool unknown, nulls, wrong;
+    };
+    for (const Row& row : {
+             Row{R"({})", false, false, false},
+             Row{R"({"kept":null,"open":{"any":null},"list":[{"n":1}]})", false, false, false},
+             Row{R"({"typo":1})", true, false, false},
+             Row{R"({"list":[{"n":1},{"m":1}]})", true, false, false},
+             Row{R"({"map":{"a":{"text":"b","c":null}}})", true, false, false},
+             Row{R"({"list":null})", false, true, false},
+             Row{R"({"list":[{"n":null}]})", false, true, false},
+             Row{R"({"map":{"a":{"text":1}}})", false, false, true},
+             Row{R"({"map":{"a":null},"list":[{"n":"1"}],"typo":true})", true, true, true},
+         }) {
+        SCOPED_TRACE(row.value);
+        const json::value value = J(row.value);
+        const Inspection found = inspect(*known, value);
+        EXPECT_EQ(found.unknown_fields, row.unknown);
+        EXPECT_EQ(found.unwanted_nulls, row.nulls);
+        EXPECT_EQ(!found.causes.empty(), row.wrong);
+        EXPECT_EQ(lines(found.causes), lines(validate(*known, value)));
+        EXPECT_EQ(found.unknown_fields, !find_unknown(*known, value).empty());
+        json::value pruned = value;
+        prune(*known, pruned);
+        EXPECT_EQ(found.unknown_fields || found.unwanted_nulls, pruned != value);
+    }
+}
+
 TEST(Prune, RemovesUnknownFieldsAndUnwantedNulls) {
     Schema::Ptr s = schema(R"({"type":"object","properties":{
         "a":{"type":"string"},

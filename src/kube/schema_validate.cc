@@ -75,19 +75,14 @@ std::string shown(const json::value& value) {
     return text + "...";
 }
 
-bool too_deep(const json::value& root) {
-    std::vector<std::pair<const json::value*, std::size_t>> open{{&root, 1}};
-    while (!open.empty()) {
-        auto [value, depth] = open.back();
-        open.pop_back();
-        if (depth > kDeepest) return true;
-        if (const json::array* array = value->if_array()) {
-            for (const json::value& item : *array)
-                if (item.is_structured()) open.emplace_back(&item, depth + 1);
-        } else if (const json::object* object = value->if_object()) {
-            for (const auto& [key, field] : *object)
-                if (field.is_structured()) open.emplace_back(&field, depth + 1);
-        }
+bool too_deep(const json::value& value, std::size_t depth = 1) {
+    if (depth > kDeepest) return true;
+    if (const json::array* array = value.if_array()) {
+        for (const json::value& item : *array)
+            if (item.is_structured() && too_deep(item, depth + 1)) return true;
+    } else if (const json::object* object = value.if_object()) {
+        for (const auto& entry : *object)
+            if (entry.value().is_structured() && too_deep(entry.value(), depth + 1)) return true;
     }
     return false;
 }
@@ -139,14 +134,17 @@ class Validator {
         }
     }
 
-    std::vector<Cause> take() { return std::move(causes_); }
+    Inspection take() { return std::move(found_); }
 
   private:
     void add(std::string_view reason, std::string message) {
-        causes_.push_back({std::string(reason), std::move(message), path_.text()});
+        found_.causes.push_back({std::string(reason), std::move(message), path_.text()});
     }
     /// "spec.replicas in body", as the real server's messages name the value.
-    std::string place() const { return path_.text().empty() ? "body" : path_.text() + " in body"; }
+    std::string place() const {
+        std::string path = path_.text();
+        return path.empty() ? "body" : path + " in body";
+    }
     void invalid(const json::value& value, std::string_view what) {
         add("FieldValueInvalid",
             fmt::format("Invalid value: {}: {} {}", shown(value), place(), what));
@@ -183,11 +181,15 @@ class Validator {
             invalid(value,
                     fmt::format("should have at least {} properties", *schema.min_properties));
         for (const auto& [key, field] : *object) {
-            if (field.is_null()) continue;  // absent
             const Schema* known = field_schema(schema, key);
-            if (known == nullptr) continue;
-            FieldPath::Step step(path_, key);
-            check(*known, field);
+            if (known == nullptr) {
+                found_.unknown_fields |= !schema.preserve_unknown;
+            } else if (field.is_null()) {  // absent
+                found_.unwanted_nulls |= is_unwanted_null(*known, field);
+            } else {
+                FieldPath::Step step(path_, key);
+                check(*known, field);
+            }
         }
     }
 
@@ -201,17 +203,18 @@ class Validator {
             add("FieldValueInvalid",
                 fmt::format("Invalid value: {}: {} should have at least {} items", array->size(),
                             place(), *schema.min_items));
+        const bool must_be_unique =
+            !schema.repeats && array->size() > 1 && schema.list_type != Schema::ListType::kAtomic;
         std::set<std::string> seen;
         for (std::size_t index = 0; index < array->size(); ++index) {
             const json::value& item = (*array)[index];
             FieldPath::Step step(path_, index);
             if (schema.items) check(*schema.items, item);
-            check_unique(schema, item, seen);
+            if (must_be_unique) check_unique(schema, item, seen);
         }
     }
 
     void check_unique(const Schema& schema, const json::value& item, std::set<std::string>& seen) {
-        if (schema.repeats || schema.list_type == Schema::ListType::kAtomic) return;
         json::value key;
         if (schema.list_type == Schema::ListType::kSet) {
             key = item;
@@ -321,16 +324,22 @@ class Validator {
     }
 
     FieldPath path_;
-    std::vector<Cause> causes_;
+    Inspection found_;
 };
 
 }  // namespace
 
 std::vector<Cause> validate(const Schema& schema, const json::value& value,
                             const std::string& path) {
+    return inspect(schema, value, path).causes;
+}
+
+Inspection inspect(const Schema& schema, const json::value& value, const std::string& path) {
     if (too_deep(value))
-        return {{"FieldValueInvalid",
-                 fmt::format("Invalid value: nested deeper than {} levels", kDeepest), path}};
+        return {{{"FieldValueInvalid",
+                  fmt::format("Invalid value: nested deeper than {} levels", kDeepest), path}},
+                true,
+                true};
     Validator validator(path);
     validator.check(schema, value);
     return validator.take();

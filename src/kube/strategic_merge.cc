@@ -336,13 +336,18 @@ Result<void> merge_object(json::object& target, json::object patch, const Schema
 
 Result<json::value> apply_strategic_merge_patch(const json::value& target, const json::value& patch,
                                                 const Schema& schema) {
+    json::value result = target;
+    TRY_VOID(strategic_merge_patch_into(result, patch, schema));
+    return result;
+}
+
+Result<void> strategic_merge_patch_into(json::value& target, const json::value& patch,
+                                        const Schema& schema) {
     if (!patch.is_object())
         return Error(Code::kBadRequest, "a strategic merge patch must be an object");
     if (!target.is_object())
         return Error(Code::kBadRequest, "only an object can be patched by strategic merge");
-    json::value result = target;
-    TRY_VOID(merge_object(result.get_object(), patch.get_object(), &schema, {}));
-    return result;
+    return merge_object(target.get_object(), patch.get_object(), &schema, {});
 }
 
 }  // namespace muster::kube

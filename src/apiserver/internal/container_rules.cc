@@ -16,13 +16,24 @@ bool is_port_name(std::string_view name) {
     return std::ranges::any_of(name, [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
+/// The path of an item of a container's list; made when something is wrong with it.
+struct FieldOf {
+    const std::string& container;
+    std::string_view list;
+    std::size_t index;
+
+    std::string operator()(std::string_view rest) const {
+        return fmt::format("{}.{}[{}]{}", container, list, index, rest);
+    }
+};
+
 /// That a port is there at all is the structure's business.
-void check_port_number(const json::object& port, const char* key, const std::string& field,
+void check_port_number(const json::object& port, const char* key, const FieldOf& field,
                        bool optional, Causes& causes) {
     const auto number = int_at(port, key);
     if (!number || (optional && *number == 0)) return;
     if (*number < 1 || *number > 65535)
-        causes.push_back(invalid_value(fmt::format("{}.{}", field, key), json::value(*number),
+        causes.push_back(invalid_value(field(fmt::format(".{}", key)), json::value(*number),
                                        "must be between 1 and 65535, inclusive"));
 }
 
@@ -33,22 +44,22 @@ void check_ports(const json::object& container, const std::string& field, Causes
     for (std::size_t i = 0; i < ports->size(); ++i) {
         const json::object* port = (*ports)[i].if_object();
         if (port == nullptr) continue;
-        const std::string at = fmt::format("{}.ports[{}]", field, i);
+        const FieldOf at{field, "ports", i};
         check_port_number(*port, "containerPort", at, false, causes);
         check_port_number(*port, "hostPort", at, true, causes);
         const std::string name(string_at(*port, "name"));
         if (!name.empty()) {
             if (!is_port_name(name))
                 causes.push_back(invalid_value(
-                    at + ".name", json::value(name),
+                    at(".name"), json::value(name),
                     "must be no more than 15 characters, contain only alpha-numeric characters "
                     "(a-z, 0-9), and hyphens ('-'), with at least one letter (a-z)"));
             else if (!names.insert(name).second)
-                causes.push_back(duplicate(at + ".name", json::value(name)));
+                causes.push_back(duplicate(at(".name"), json::value(name)));
         }
         const std::string_view protocol = string_at(*port, "protocol");
         if (protocol != "TCP" && protocol != "UDP" && protocol != "SCTP")
-            causes.push_back(not_supported(at + ".protocol", protocol, {"SCTP", "TCP", "UDP"}));
+            causes.push_back(not_supported(at(".protocol"), protocol, {"SCTP", "TCP", "UDP"}));
     }
 }
 
@@ -63,27 +74,27 @@ void check_env(const json::object& container, const std::string& field, Causes& 
     for (std::size_t i = 0; i < env->size(); ++i) {
         const json::object* entry = (*env)[i].if_object();
         if (entry == nullptr) continue;
-        const std::string at = fmt::format("{}.env[{}]", field, i);
+        const FieldOf at{field, "env", i};
         const std::string_view name = string_at(*entry, "name");
         if (name.empty())
-            causes.push_back(required(at + ".name"));
+            causes.push_back(required(at(".name")));
         else if (!is_env_name(name))
             causes.push_back(invalid_value(
-                at + ".name", json::value(name),
+                at(".name"), json::value(name),
                 "a valid environment variable name must consist only of printable ASCII "
                 "characters other than '='"));
         const json::object* source = object_at(*entry, "valueFrom");
         if (source == nullptr) continue;
         if (source->empty())
             causes.push_back(invalid_value(
-                at + ".valueFrom", json::value(""),
+                at(".valueFrom"), json::value(""),
                 "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, "
                 "`secretKeyRef` or `fileKeyRef`"));
         else if (source->size() > 1)
-            causes.push_back(invalid_value(at + ".valueFrom", json::value(""),
+            causes.push_back(invalid_value(at(".valueFrom"), json::value(""),
                                            "may not have more than one field specified at a time"));
         if (!string_at(*entry, "value").empty())
-            causes.push_back(invalid_value(at + ".valueFrom", json::value(""),
+            causes.push_back(invalid_value(at(".valueFrom"), json::value(""),
                                            "may not be specified when `value` is not empty"));
     }
 }
@@ -96,21 +107,21 @@ void check_mounts(const json::object& container, const std::string& field, const
     for (std::size_t i = 0; i < mounts->size(); ++i) {
         const json::object* mount = (*mounts)[i].if_object();
         if (mount == nullptr) continue;
-        const std::string at = fmt::format("{}.volumeMounts[{}]", field, i);
+        const FieldOf at{field, "volumeMounts", i};
         const std::string_view name = string_at(*mount, "name");
         if (name.empty())
-            causes.push_back(required(at + ".name"));
+            causes.push_back(required(at(".name")));
         else if (!names.volumes.contains(name))
-            causes.push_back(not_found_value(at + ".name", json::value(name)));
+            causes.push_back(not_found_value(at(".name"), json::value(name)));
         const std::string path(string_at(*mount, "mountPath"));
         if (path.empty())
-            causes.push_back(required(at + ".mountPath"));
+            causes.push_back(required(at(".mountPath")));
         else if (!paths.insert(path).second)
-            causes.push_back(invalid_value(at + ".mountPath", json::value(path), "must be unique"));
+            causes.push_back(invalid_value(at(".mountPath"), json::value(path), "must be unique"));
         const std::string_view sub = string_at(*mount, "subPath");
         if (sub.starts_with('/'))
             causes.push_back(
-                invalid_value(at + ".subPath", json::value(sub), "must be a relative path"));
+                invalid_value(at(".subPath"), json::value(sub), "must be a relative path"));
     }
 }
 
@@ -125,32 +136,31 @@ void check_resource_list(const json::object& resources, std::string_view kind,
     if (list == nullptr) return;
     for (const auto& entry : *list) {
         const std::string_view name = entry.key();
-        const std::string at = fmt::format("{}.{}", field, kind);
+        const auto at = [&] { return fmt::format("{}.resources.{}", field, kind); };
         if (!is_qualified_name(name))
-            causes.push_back(invalid_value(at, json::value(name), kQualifiedNameMessage));
+            causes.push_back(invalid_value(at(), json::value(name), kQualifiedNameMessage));
         else if (name.find('/') == std::string_view::npos && name != "cpu" && name != "memory" &&
                  name != "ephemeral-storage" && name != "storage" &&
                  !name.starts_with("hugepages-"))
-            causes.push_back(
-                invalid_value(at, json::value(name), "must be a standard resource for containers"));
+            causes.push_back(invalid_value(at(), json::value(name),
+                                           "must be a standard resource for containers"));
         const auto quantity = kube::Quantity::parse(entry.value());
-        const std::string key = fmt::format("{}[{}]", at, name);
+        const auto key = [&] { return fmt::format("{}[{}]", at(), name); };
         if (!quantity)
-            causes.push_back(invalid_value(key, entry.value(), quantity.error().message()));
+            causes.push_back(invalid_value(key(), entry.value(), quantity.error().message()));
         else if (quantity->is_negative())
             causes.push_back(
-                invalid_value(key, entry.value(), "must be greater than or equal to 0"));
+                invalid_value(key(), entry.value(), "must be greater than or equal to 0"));
         else if (!is_native_resource(name) && quantity->ceil_milli() % 1000 != 0)
-            causes.push_back(invalid_value(key, entry.value(), "must be an integer"));
+            causes.push_back(invalid_value(key(), entry.value(), "must be an integer"));
     }
 }
 
 void check_resources(const json::object& container, const std::string& field, Causes& causes) {
     const json::object* resources = object_at(container, "resources");
     if (resources == nullptr) return;
-    const std::string at = field + ".resources";
-    check_resource_list(*resources, "limits", at, causes);
-    check_resource_list(*resources, "requests", at, causes);
+    check_resource_list(*resources, "limits", field, causes);
+    check_resource_list(*resources, "requests", field, causes);
     const json::object* limits = object_at(*resources, "limits");
     const json::object* requests = object_at(*resources, "requests");
     if (requests == nullptr) return;
@@ -159,8 +169,8 @@ void check_resources(const json::object& container, const std::string& field, Ca
         const json::value* limit = limits == nullptr ? nullptr : limits->if_contains(name);
         if (limit == nullptr) {
             if (!is_native_resource(name))
-                causes.push_back(
-                    required(at + ".limits", "Limit must be set for non overcommitable resources"));
+                causes.push_back(required(field + ".resources.limits",
+                                          "Limit must be set for non overcommitable resources"));
             continue;
         }
         const auto wanted = kube::Quantity::parse(entry.value());
@@ -168,11 +178,11 @@ void check_resources(const json::object& container, const std::string& field, Ca
         if (!wanted || !allowed) continue;
         if (!is_native_resource(name) && *wanted != *allowed)
             causes.push_back(invalid_value(
-                at + ".requests", json::value(wanted->to_string()),
+                field + ".resources.requests", json::value(wanted->to_string()),
                 fmt::format("must be equal to {} limit of {}", name, allowed->to_string())));
         else if (*wanted > *allowed)
             causes.push_back(
-                invalid_value(at + ".requests", json::value(wanted->to_string()),
+                invalid_value(field + ".resources.requests", json::value(wanted->to_string()),
                               fmt::format("must be less than or equal to {} limit of {}", name,
                                           allowed->to_string())));
     }

@@ -159,8 +159,8 @@ Task<Answer<void>> ContentCleanup::report_remaining(StoreKey container) {
             now)};
     const DefPtr def = state_.registry.find("v1", "namespaces");
     Writer::Change change = [def, conditions](const json::value& current) {
-        json::value next = current;
-        ensure_object(next.get_object(), "status")["conditions"] = conditions;
+        kube::Document next(current);
+        ensure_object(next.object(), "status")["conditions"] = conditions;
         return Answer<NextState>(settle(*def, current, std::move(next)));
     };
     Answer<WriteOutcome> written =
@@ -175,8 +175,8 @@ Task<Answer<void>> ContentCleanup::let_go(StoreKey container) {
     const DefPtr type = def->second;
     const bool of_namespace = is_namespace(container);
     Writer::Change change = [type, of_namespace](const json::value& current) {
-        json::value next = current;
-        json::object& fields = next.get_object();
+        kube::Document next(current);
+        json::object& fields = next.object();
         if (of_namespace)
             remove_entry(ensure_object(fields, "spec"), "finalizers", "kubernetes");
         else

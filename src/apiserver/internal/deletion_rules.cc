@@ -8,6 +8,8 @@ namespace muster::apiserver {
 namespace {
 
 constexpr std::int64_t kDefaultGraceSeconds = 30;
+/// Room for what is added to a copy.
+constexpr std::size_t kSpareBytes = 256;
 
 Answer<void> check_preconditions(const ResourceDef& def, const json::object& current,
                                  const DeleteQuery& query) {
@@ -78,7 +80,7 @@ NextState shorten(const ResourceDef& def, const json::value& current, const Dele
     if (!query.grace_period_seconds || old_grace == 0) return {};
     std::int64_t grace = *query.grace_period_seconds < 0 ? 1 : *query.grace_period_seconds;
     if (grace >= old_grace) return {};
-    json::value next = current;
+    kube::Document next(current);
     const auto deadline = kube::parse_time(string_at(meta, "deletionTimestamp")).value_or(now);
     const WallTime started = deadline - std::chrono::seconds(old_grace);
     WallTime until = started + std::chrono::seconds(grace);
@@ -86,8 +88,16 @@ NextState shorten(const ResourceDef& def, const json::value& current, const Dele
         grace = 1;
         until = now + std::chrono::seconds(1);
     }
-    set_deletion(next.get_object(), grace == 0 ? now : until, grace);
+    set_deletion(next.object(), grace == 0 ? now : until, grace);
     return settle(def, current, std::move(next));
+}
+
+/// With nothing to wait for, the object goes without a deletion timestamp in between.
+bool goes_at_once(const ResourceDef& def, const json::object& current, const DeleteQuery& query,
+                  std::int64_t grace) {
+    return grace == 0 && !has_finalizers(current) && !def.has_spec_finalizers &&
+           def.rules.prepare_delete == nullptr &&
+           (query.propagation.empty() || query.propagation == "Background");
 }
 
 }  // namespace
@@ -96,16 +106,17 @@ Answer<NextState> decide_delete(const ResourceDef& def, const json::value& curre
                                 const DeleteQuery& query, WallTime now) {
     const json::object& stored = current.get_object();
     TRY_VOID(check_preconditions(def, stored, query));
-    json::value next = current;
-    json::object& fields = next.get_object();
+    const std::int64_t grace = is_deleting(stored) ? 0 : grace_of(def, stored, query);
+    if (!is_deleting(stored) && goes_at_once(def, stored, query, grace))
+        return NextState{NextState::Kind::kRemove};
+    kube::Document next(current, kSpareBytes);
+    json::object& fields = next.object();
     apply_propagation(fields, query.propagation);
     if (is_deleting(stored)) {
         if (int_at(metadata_of(stored), "deletionGracePeriodSeconds").value_or(0) != 0)
             return shorten(def, current, query, now);
         return settle(def, current, std::move(next));
     }
-    const std::int64_t grace = grace_of(def, stored, query);
-    // With nothing to wait for, the object goes without a deletion timestamp in between.
     set_deletion(fields, now + std::chrono::seconds(grace), grace);
     if (def.rules.prepare_delete != nullptr) def.rules.prepare_delete(fields, now);
     return settle(def, current, std::move(next));

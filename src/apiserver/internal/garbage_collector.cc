@@ -246,8 +246,8 @@ Task<Answer<void>> GarbageCollector::change(StoreKey key,
     auto def = state_.registry.resources().find(key.resource);
     if (def == state_.registry.resources().end()) co_return Answer<void>();
     Writer::Change rewritten = [definition = def->second, edit](const json::value& current) {
-        json::value next = current;
-        edit(ensure_object(next.get_object(), "metadata"));
+        kube::Document next(current);
+        edit(ensure_object(next.object(), "metadata"));
         return Answer<NextState>(settle(*definition, current, std::move(next)));
     };
     co_return done_if_settled(co_await writer_.rewrite(def->second, key.namespace_, key.name,

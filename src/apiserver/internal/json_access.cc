@@ -1,5 +1,7 @@
 #include "apiserver/internal/json_access.h"
 
+#include "kube/document.h"
+
 namespace muster::apiserver {
 
 bool has_finalizers(const json::object& object) {
@@ -16,9 +18,9 @@ bool has_finalizer(const json::object& object, std::string_view finalizer) {
 }
 
 kube::ObjectPtr with_resource_version(const json::value& object, std::uint64_t revision) {
-    json::value copy = object;
-    ensure_object(copy.get_object(), "metadata")["resourceVersion"] = std::to_string(revision);
-    return std::make_shared<const json::value>(std::move(copy));
+    kube::Document copy(object);
+    ensure_object(copy.object(), "metadata")["resourceVersion"] = std::to_string(revision);
+    return std::move(copy).share();
 }
 
 const json::value* value_at_path(const json::object& object, std::string_view dotted) {

@@ -10,29 +10,24 @@ namespace {
 
 constexpr std::size_t kMaxJsonPatchOperations = 10'000;
 
-Result<json::value> patched_value(const ResourceDef& def, const json::value& current,
-                                  kube::ContentType type, const json::value& patch) {
-    switch (type) {
-        case kube::ContentType::kJsonPatch:
-            return kube::apply_json_patch(current, patch);
-        case kube::ContentType::kMergePatch:
-            return kube::apply_merge_patch(current, patch);
-        case kube::ContentType::kStrategicMergePatch:
-            return kube::apply_strategic_merge_patch(current, patch, *def.schema);
-        case kube::ContentType::kJson:
-        case kube::ContentType::kApplyPatch:
-            break;
-    }
-    return Error(Code::kUnsupported, "not a patch");
-}
+/// Room for what a patch adds.
+constexpr std::size_t kSpareBytes = 512;
 
-/// The part of an object that a write to its status reads.
-json::value without_spec(const json::value& object) {
-    const json::object& whole = object.get_object();
-    json::object part;
-    for (const char* key : {"apiVersion", "kind", "metadata", "status"})
-        if (const json::value* value = whole.if_contains(key)) part.emplace(key, *value);
-    return part;
+Result<kube::Document> patched_document(const ResourceDef& def, const json::value& current,
+                                        bool status_only, kube::ContentType type,
+                                        const json::value& patch) {
+    if (type == kube::ContentType::kJsonPatch) {
+        TRY(const json::value patched, kube::apply_json_patch(current, patch));
+        return kube::Document(patched);
+    }
+    const std::size_t spare = kube::tree_bytes(patch) + kSpareBytes;
+    kube::Document next =
+        status_only ? status_part(current.get_object(), spare) : kube::Document(current, spare);
+    if (type == kube::ContentType::kMergePatch)
+        TRY_VOID(kube::merge_patch_into(next.value(), patch));
+    else
+        TRY_VOID(kube::strategic_merge_patch_into(next.value(), patch, *def.schema));
+    return next;
 }
 
 }  // namespace
@@ -76,9 +71,7 @@ Answer<DecodedObject> apply_patch(const ResourceDef& def, const json::value& cur
                                   kube::FieldValidation field_validation) {
     // A status is patched many times in an object's life, and of the rest nothing would be kept.
     const bool status_only = subresource == "status" && type != kube::ContentType::kJsonPatch;
-    Result<json::value> patched = status_only
-                                      ? patched_value(def, without_spec(current), type, patch)
-                                      : patched_value(def, current, type, patch);
+    Result<kube::Document> patched = patched_document(def, current, status_only, type, patch);
     if (!patched) {
         if (patched.error().code() == Code::kInvalid && type == kube::ContentType::kJsonPatch)
             // A real server's wording; the reason follows, which it keeps to itself.
@@ -92,9 +85,9 @@ Answer<DecodedObject> apply_patch(const ResourceDef& def, const json::value& cur
         return std::move(patched.error());
     }
     const json::object& before = current.get_object();
-    if (!patched->is_object())
+    if (!patched->value().is_object())
         return bad_request("error decoding patch: the result is not an object");
-    json::object& after = patched->get_object();
+    json::object& after = patched->object();
     if (status_only) after.erase("spec");
     if (!def.storage_version) {
         // The patch speaks of the served version, the object is stored in another.

@@ -8,6 +8,9 @@ namespace muster::apiserver {
 
 namespace {
 
+/// Room for what is added to a copy.
+constexpr std::size_t kSpareBytes = 512;
+
 std::int64_t number_at_path(const json::object& object, const std::string& path) {
     const json::value* value = path.empty() ? nullptr : value_at_path(object, path);
     const std::int64_t* number = value == nullptr ? nullptr : value->if_int64();
@@ -74,8 +77,8 @@ Answer<NextState> decide_scale(const ResourceDef& def, const json::value& curren
         return invalid("Scale", "autoscaling", name,
                        {invalid_value("spec.replicas", json::value(replicas),
                                       "must be greater than or equal to 0")});
-    DecodedObject next{current, {}, {}};
-    set_at_path(next.object.get_object(), def.scale->spec_replicas, json::value(replicas));
+    DecodedObject next{kube::Document(current, kSpareBytes)};
+    set_at_path(next.object.object(), def.scale->spec_replicas, json::value(replicas));
     return decide_update(def, current, std::move(next), "", WriteKind::kPatch);
 }
 
@@ -105,8 +108,8 @@ Answer<NextState> decide_binding(const ResourceDef& def, const json::value& pod,
     if (spec != nullptr && !string_at(*spec, "nodeName").empty())
         return refuse(fmt::format("pod {} is already assigned to node \"{}\"", name,
                                   string_at(*spec, "nodeName")));
-    json::value next = pod;
-    json::object& fields = next.get_object();
+    kube::Document next(pod, kSpareBytes);
+    json::object& fields = next.object();
     ensure_object(fields, "spec")["nodeName"] = node;
     json::object& status = ensure_object(fields, "status");
     json::value& conditions = status["conditions"];
@@ -131,10 +134,10 @@ Answer<NextState> decide_finalize(const ResourceDef& def, const json::value& cur
     const std::string_view version = string_at(metadata_of(*sent), "resourceVersion");
     if (!version.empty() && version != string_at(metadata_of(current), "resourceVersion"))
         return stale_write(def.type, name_of(current.get_object()));
-    json::value next = current;
+    kube::Document next(current, kSpareBytes);
     const json::object* spec = object_at(*sent, "spec");
     const json::array* finalizers = spec == nullptr ? nullptr : array_at(*spec, "finalizers");
-    ensure_object(next.get_object(), "spec")["finalizers"] =
+    ensure_object(next.object(), "spec")["finalizers"] =
         finalizers == nullptr ? json::array() : *finalizers;
     return settle(def, current, std::move(next));
 }

@@ -7,19 +7,20 @@ namespace muster::apiserver {
 
 namespace {
 
-/// Takes a field from storage, absence included.
-void restore(json::object& next, const json::object& current, std::string_view key) {
-    if (const json::value* stored = current.if_contains(key))
-        next[key] = *stored;
-    else
-        next.erase(key);
-}
-
 bool equal_at(const json::object& a, const json::object& b, std::string_view key) {
     const json::value* left = a.if_contains(key);
     const json::value* right = b.if_contains(key);
     if (left == nullptr || right == nullptr) return left == right;
     return *left == *right;
+}
+
+/// Takes a field from storage, absence included.
+void restore(json::object& next, const json::object& current, std::string_view key) {
+    const json::value* stored = current.if_contains(key);
+    if (stored == nullptr)
+        next.erase(key);
+    else if (!equal_at(next, current, key))
+        next[key] = *stored;
 }
 
 /// Something besides metadata (and status, where it is a subresource) differs.
@@ -73,16 +74,27 @@ void restore_system_metadata(json::object& next, const json::object& current) {
     meta.erase("selfLink");
 }
 
-/// What /status may change of the object.
-void keep_all_but_status(const ResourceDef& def, json::object& next, const json::object& current) {
-    json::object kept = current;
-    restore(kept, next, "status");
+/// The stored object with what a write to /status may change of it.
+kube::Document with_status(const ResourceDef& def, const json::object& stored,
+                           const json::object& next) {
+    const json::value* status = next.if_contains("status");
+    std::size_t bytes = (stored.size() + 2) * sizeof(json::key_value_pair) + 64;
+    for (const auto& entry : stored)
+        if (entry.key() != "status")
+            bytes += entry.key().size() + 8 + kube::tree_bytes(entry.value());
+    if (status != nullptr) bytes += kube::tree_bytes(*status);
+    kube::Document kept = kube::Document::empty_object(bytes);
+    json::object& fields = kept.object();
+    fields.reserve(stored.size() + 1);
+    for (const auto& entry : stored)
+        if (entry.key() != "status") fields.emplace(entry.key(), entry.value());
+    if (status != nullptr) fields.emplace("status", *status);
     if (!def.custom) {
-        json::object& meta = ensure_object(kept, "metadata");
+        json::object& meta = ensure_object(fields, "metadata");
         for (const char* key : {"labels", "annotations", "finalizers", "managedFields"})
             restore(meta, metadata_of(next), key);
     }
-    next = std::move(kept);
+    return kept;
 }
 
 void check_new_finalizers(const json::object& next, const json::object& current, Causes& causes) {
@@ -103,9 +115,10 @@ void check_new_finalizers(const json::object& next, const json::object& current,
                         added)));
 }
 
-void validate_object(const ResourceDef& def, const json::value& object, Causes& causes) {
+void validate_object(const ResourceDef& def, const json::value& object, bool well_formed,
+                     Causes& causes) {
     validate_metadata(def, object.get_object(), causes);
-    if (def.custom) {
+    if (def.custom && !well_formed) {
         // Metadata has rules of its own, with better messages.
         for (Cause& cause : kube::validate(*def.schema, object)) causes.push_back(std::move(cause));
     }
@@ -129,17 +142,13 @@ bool ready_to_go(const ResourceDef& def, const json::object& object) {
     return finalizers == nullptr || finalizers->empty();
 }
 
-}  // namespace
-
-NextState settle(const ResourceDef& def, const json::value& current, json::value next) {
-    json::object& fields = next.get_object();
-    const json::object& stored = current.get_object();
-    restore(ensure_object(fields, "metadata"), metadata_of(stored), "generation");
-    if (ready_to_go(def, fields)) return {NextState::Kind::kRemove, {}};
-    const bool wants_otherwise = desired_state_differs(def, fields, stored);
+/// `wants_otherwise`: something besides metadata and status differs.
+NextState settle_with(const ResourceDef& def, const json::object& stored, kube::Document next,
+                      bool wants_otherwise) {
+    json::object& fields = next.object();
     if (!wants_otherwise && equal_at(fields, stored, "metadata") &&
         (!def.has_status || equal_at(fields, stored, "status")))
-        return {NextState::Kind::kKeep, {}};
+        return {NextState::Kind::kKeep};
     if (def.tracks_generation) {
         const bool first_deletion = is_deleting(fields) && !is_deleting(stored);
         if (first_deletion || wants_otherwise) {
@@ -151,28 +160,51 @@ NextState settle(const ResourceDef& def, const json::value& current, json::value
     return {NextState::Kind::kReplace, std::move(next)};
 }
 
+/// Of a status only what is new is looked at: what is stored was valid when it was written.
+Answer<NextState> decide_status_update(const ResourceDef& def, const json::object& stored,
+                                       const DecodedObject& proposed) {
+    kube::Document next = with_status(def, stored, proposed.object.object());
+    Causes causes;  // of a built-in kind, what a status says is the controller's business
+    if (def.custom && !proposed.well_formed) validate_object(def, next.value(), false, causes);
+    check_new_finalizers(next.object(), stored, causes);
+    if (!causes.empty())
+        return invalid(def.type, name_of(stored), without_repeats(std::move(causes)));
+    if (ready_to_go(def, next.object())) return NextState{NextState::Kind::kRemove};
+    return settle_with(def, stored, std::move(next), false);
+}
+
+}  // namespace
+
+NextState settle(const ResourceDef& def, const json::value& current, kube::Document next) {
+    json::object& fields = next.object();
+    const json::object& stored = current.get_object();
+    restore(ensure_object(fields, "metadata"), metadata_of(stored), "generation");
+    if (ready_to_go(def, fields)) return {NextState::Kind::kRemove};
+    const bool wants_otherwise = desired_state_differs(def, fields, stored);
+    return settle_with(def, stored, std::move(next), wants_otherwise);
+}
+
 Answer<NextState> decide_update(const ResourceDef& def, const json::value& current,
                                 DecodedObject proposed, const std::string& subresource,
                                 WriteKind write) {
     const json::object& stored = current.get_object();
-    json::object& next = proposed.object.get_object();
+    json::object& next = proposed.object.object();
     TRY_VOID(check_identity(def, stored, next, write));
+    if (subresource == "status") return decide_status_update(def, stored, proposed);
     restore_system_metadata(next, stored);
-    next["apiVersion"] = stored.at("apiVersion");
+    restore(next, stored, "apiVersion");
 
     Causes causes = std::move(proposed.causes);
-    if (subresource == "status") {
-        keep_all_but_status(def, next, stored);
-        causes.clear();  // what a status says is the controller's business
-        if (def.custom) validate_object(def, proposed.object, causes);
-    } else {
-        if (def.has_status) restore(next, stored, "status");
-        if (def.custom) kube::apply_defaults(*def.schema, proposed.object);
-        if (def.rules.apply_defaults != nullptr) def.rules.apply_defaults(next);
-        if (def.rules.prepare_update != nullptr) def.rules.prepare_update(next, stored);
-        validate_object(def, proposed.object, causes);
-        if (def.rules.validate_update != nullptr) def.rules.validate_update(next, stored, causes);
+    if (def.has_status) {
+        proposed.well_formed &= next.contains("status") == stored.contains("status");
+        restore(next, stored, "status");
     }
+    if (def.custom && kube::apply_defaults(*def.schema, proposed.object.value()))
+        proposed.well_formed = false;
+    if (def.rules.apply_defaults != nullptr) def.rules.apply_defaults(next);
+    if (def.rules.prepare_update != nullptr) def.rules.prepare_update(next, stored);
+    validate_object(def, proposed.object.value(), proposed.well_formed, causes);
+    if (def.rules.validate_update != nullptr) def.rules.validate_update(next, stored, causes);
     check_new_finalizers(next, stored, causes);
     if (!causes.empty())
         return invalid(def.type, name_of(stored), without_repeats(std::move(causes)));
@@ -181,10 +213,9 @@ Answer<NextState> decide_update(const ResourceDef& def, const json::value& curre
 
 Answer<void> validate_new(const ResourceDef& def, const DecodedObject& decoded) {
     Causes causes = decoded.causes;
-    validate_object(def, decoded.object, causes);
+    validate_object(def, decoded.object.value(), decoded.well_formed, causes);
     if (causes.empty()) return {};
-    return invalid(def.type, name_of(decoded.object.get_object()),
-                   without_repeats(std::move(causes)));
+    return invalid(def.type, name_of(decoded.object.object()), without_repeats(std::move(causes)));
 }
 
 }  // namespace muster::apiserver

@@ -13,7 +13,7 @@ namespace muster::apiserver {
 struct NextState {
     enum class Kind { kKeep, kReplace, kRemove };
     Kind kind = Kind::kKeep;
-    json::value object;  ///< of kReplace; its resourceVersion is set when it is committed
+    kube::Document object = {};  ///< of kReplace; its resourceVersion is set when it is committed
 };
 
 enum class WriteKind { kUpdate, kPatch };
@@ -26,7 +26,7 @@ Answer<NextState> decide_update(const ResourceDef& def, const json::value& curre
                                 WriteKind write);
 
 /// For the server's own writes: raises the generation, compares, removes what is ready to go.
-NextState settle(const ResourceDef& def, const json::value& current, json::value next);
+NextState settle(const ResourceDef& def, const json::value& current, kube::Document next);
 
 /// 422 for everything that is wrong with an object to be created.
 Answer<void> validate_new(const ResourceDef& def, const DecodedObject& decoded);

@@ -14,11 +14,10 @@ constexpr int kConflictAttempts = 10;
 constexpr std::size_t kGeneratedPrefixBytes = 58;
 
 /// Makes the committed object: the same value with the revision that it got.
-Store::Make with_revision(json::value object) {
+Store::Make with_revision(kube::Document object) {
     return [object = std::move(object)](Revision revision) mutable {
-        ensure_object(object.get_object(), "metadata")["resourceVersion"] =
-            std::to_string(revision);
-        return std::make_shared<const json::value>(std::move(object));
+        ensure_object(object.object(), "metadata")["resourceVersion"] = std::to_string(revision);
+        return std::move(object).share();
     };
 }
 
@@ -67,7 +66,7 @@ Answer<void> Writer::check_namespace(const Target& target, std::string_view name
 /// Defaults and the fields that the system sets.
 Answer<void> Writer::prepare(const Target& target, DecodedObject& decoded) {
     const ResourceDef& def = *target.def;
-    json::object& object = decoded.object.get_object();
+    json::object& object = decoded.object.object();
     json::object& meta = ensure_object(object, "metadata");
     if (!string_at(meta, "resourceVersion").empty())
         return internal_error("resourceVersion should not be set on objects to be created");
@@ -84,8 +83,8 @@ Answer<void> Writer::prepare(const Target& target, DecodedObject& decoded) {
     if (!def.storage_version) object["apiVersion"] = def.storage_api_version;
 
     if (def.custom) {
-        if (def.has_status) object.erase("status");
-        kube::apply_defaults(*def.schema, decoded.object);
+        if (def.has_status && object.erase("status") > 0) decoded.well_formed = false;
+        if (kube::apply_defaults(*def.schema, decoded.object.value())) decoded.well_formed = false;
     }
     if (def.rules.apply_defaults != nullptr) def.rules.apply_defaults(object);
     if (def.rules.prepare_create != nullptr)
@@ -100,7 +99,7 @@ Task<Answer<WriteOutcome>> Writer::create(Target target, kube::ObjectPtr body, W
 }
 
 Task<Answer<WriteOutcome>> Writer::insert(Target target, DecodedObject decoded, WriteQuery query) {
-    json::object& object = decoded.object.get_object();
+    json::object& object = decoded.object.object();
     const std::string_view sent_namespace = namespace_of(object);
     if (target.type().namespaced && !sent_namespace.empty() && sent_namespace != target.namespace_)
         co_return bad_request(
@@ -126,12 +125,13 @@ Task<Answer<WriteOutcome>> Writer::insert(Target target, DecodedObject decoded, 
         }
         WriteOutcome outcome{.created = true, .warnings = std::move(decoded.warnings)};
         if (query.dry_run) {
-            outcome.object = std::make_shared<const json::value>(std::move(decoded.object));
+            outcome.object = std::move(decoded.object).share();
             co_return outcome;
         }
         StoreKey key{target.def->storage_key(), scope, name};
         // The value may be needed again only if the name was made up here.
-        json::value committed = last ? std::move(decoded.object) : decoded.object;
+        kube::Document committed =
+            last ? std::move(decoded.object) : kube::Document(decoded.object.value());
         Result<StoredObject> stored =
             co_await state_.store->create(std::move(key), with_revision(std::move(committed)));
         if (stored) {
@@ -157,8 +157,7 @@ Task<Answer<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespace_, s
         outcome.removed = next.kind == NextState::Kind::kRemove;
         if (next.kind == NextState::Kind::kKeep) co_return outcome;
         if (dry_run) {
-            if (!outcome.removed)
-                outcome.object = std::make_shared<const json::value>(std::move(next.object));
+            if (!outcome.removed) outcome.object = std::move(next.object).share();
             co_return outcome;
         }
         Result<StoredObject> stored = Error(Code::kInternal, "not written");
@@ -182,8 +181,9 @@ Task<Answer<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespace_, s
 }
 
 Task<Answer<WriteOutcome>> Writer::update(Target target, kube::ObjectPtr body, WriteQuery query) {
-    CO_TRY(DecodedObject decoded, decode_object(*target.def, body, query.field_validation));
-    json::object& meta = ensure_object(decoded.object.get_object(), "metadata");
+    const BodyPart part = target.subresource == "status" ? BodyPart::kStatus : BodyPart::kWhole;
+    CO_TRY(DecodedObject decoded, decode_object(*target.def, body, query.field_validation, part));
+    json::object& meta = ensure_object(decoded.object.object(), "metadata");
     const std::string_view name = string_at(meta, "name");
     if (name.empty()) {
         if (!string_at(meta, "generateName").empty() || !target.def->create_on_update)
@@ -208,10 +208,10 @@ Task<Answer<WriteOutcome>> Writer::update(Target target, kube::ObjectPtr body, W
     std::vector<std::string> warnings = std::move(decoded.warnings);
     // The first attempt uses up the decoded object; only a lost race decodes it again.
     auto first = std::make_shared<std::optional<DecodedObject>>(std::move(decoded));
-    const Change change = [target, body, query,
+    const Change change = [target, body, query, part,
                            first](const json::value& current) -> Answer<NextState> {
         if (!*first) {
-            TRY(*first, decode_object(*target.def, body, query.field_validation));
+            TRY(*first, decode_object(*target.def, body, query.field_validation, part));
         }
         DecodedObject proposed = *std::exchange(*first, std::nullopt);
         return decide_update(*target.def, current, std::move(proposed), target.subresource,

@@ -42,8 +42,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Schema::Ptr schema = read_schema(openapi);
     if (schema == nullptr) return 0;
 
-    const bool valid = validate(*schema, value).empty();
+    const Inspection found = inspect(*schema, value);
+    const bool valid = found.causes.empty();
+    CHECK(found.unknown_fields || find_unknown(*schema, value).empty(), "no field is overlooked");
+    const json::value sent = value;
     prune(*schema, value);
+    if (!found.unknown_fields && !found.unwanted_nulls)
+        CHECK(value == sent, "what needs no pruning is not pruned");
     CHECK(find_unknown(*schema, value).empty(), "what is pruned has no unknown field");
     json::value once = value;
     apply_defaults(*schema, once);

@@ -1,0 +1,155 @@
+#include "kube/document.h"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/memory_resource.hpp>
+#include <boost/json/string.hpp>
+#include <cstdint>
+#include <new>
+
+#include "base/check.h"
+
+namespace muster::kube {
+namespace {
+
+/// Hands out memory from front to back and takes nothing back.
+class Arena final : public json::memory_resource {
+  public:
+    Arena(char* begin, char* end) : top_(begin), end_(end) {}
+    ~Arena() override {
+        while (blocks_ != nullptr) ::operator delete(std::exchange(blocks_, blocks_->next));
+    }
+    Arena(const Arena&) = delete;
+    Arena& operator=(const Arena&) = delete;
+
+  private:
+    struct alignas(std::max_align_t) Block {
+        Block* next;
+    };
+    static constexpr std::size_t kSmallestBlock = 512;
+
+    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+        if (void* place = take(bytes, alignment)) return place;
+        const std::size_t size = std::max(bytes, kSmallestBlock);
+        auto* block = new (::operator new(sizeof(Block) + size)) Block{blocks_};
+        blocks_ = block;
+        top_ = reinterpret_cast<char*>(block + 1);
+        end_ = top_ + size;
+        return take(bytes, alignment);
+    }
+    void* take(std::size_t bytes, std::size_t alignment) {
+        const auto address = reinterpret_cast<std::uintptr_t>(top_);
+        const std::size_t gap = (alignment - address % alignment) % alignment;
+        if (static_cast<std::size_t>(end_ - top_) < gap + bytes) return nullptr;
+        char* place = top_ + gap;
+        top_ = place + bytes;
+        return place;
+    }
+    void do_deallocate(void*, std::size_t, std::size_t) override {}
+    bool do_is_equal(const json::memory_resource& other) const noexcept override {
+        return this == &other;
+    }
+
+    char* top_;
+    char* end_;
+    Block* blocks_ = nullptr;
+};
+
+/// Allocates one object with a tail of raw bytes behind it.
+template <class T>
+struct TailAllocator {
+    using value_type = T;
+
+    TailAllocator(std::size_t bytes, char** begin) : tail_bytes(bytes), tail(begin) {}
+    template <class U>
+    TailAllocator(const TailAllocator<U>& other)  // NOLINT: allocators convert
+        : tail_bytes(other.tail_bytes), tail(other.tail) {}
+
+    T* allocate(std::size_t count) {
+        auto* place = static_cast<char*>(::operator new(count * sizeof(T) + tail_bytes));
+        *tail = place + count * sizeof(T);
+        return reinterpret_cast<T*>(place);
+    }
+    void deallocate(T* place, std::size_t) { ::operator delete(place); }
+
+    template <class U>
+    bool operator==(const TailAllocator<U>&) const {
+        return true;
+    }
+
+    std::size_t tail_bytes;
+    char** tail;  ///< where the tail's beginning is reported; used by allocate() alone
+};
+
+}  // namespace
+}  // namespace muster::kube
+
+/// Destructors of JSON values then leave the tree alone: its memory goes as a whole.
+template <>
+struct boost::json::is_deallocate_trivial<muster::kube::Arena> {
+    static constexpr bool value = true;
+};
+
+namespace muster::kube {
+
+struct Document::Holder {
+    Holder(char* const* begin, std::size_t bytes)
+        : arena(*begin, *begin + bytes), root(nullptr, &arena) {}
+
+    Arena arena;
+    json::value root;
+};
+
+std::shared_ptr<Document::Holder> Document::make_holder(std::size_t room) {
+    char* tail = nullptr;
+    return std::allocate_shared<Holder>(TailAllocator<Holder>(room, &tail), &tail, room);
+}
+
+Document::Document(const json::value& value, std::size_t spare)
+    : holder_(make_holder(tree_bytes(value) + spare)) {
+    holder_->root = value;
+}
+
+Document Document::empty_object(std::size_t room) {
+    Document made(make_holder(room));
+    made.holder_->root.emplace_object();
+    return made;
+}
+
+json::value& Document::value() {
+    CHECK(holder_ != nullptr, "a moved-from or null document has no value");
+    return holder_->root;
+}
+
+const json::value& Document::value() const {
+    CHECK(holder_ != nullptr, "a moved-from or null document has no value");
+    return holder_->root;
+}
+
+ObjectPtr Document::share() && {
+    const json::value* root = &holder_->root;
+    return ObjectPtr(std::move(holder_), root);
+}
+
+std::size_t tree_bytes(const json::value& value) {
+    // What Boost.JSON 1.81 allocates; a wrong guess costs another block and nothing else.
+    constexpr std::size_t kTable = 16 + 7;  // and alignment
+    constexpr std::size_t kInlineString = 14;
+    constexpr std::size_t kLinearObject = 18;
+    if (const json::string* text = value.if_string())
+        return text->size() > kInlineString ? 8 + text->size() + 1 + 7 : 0;
+    if (const json::array* items = value.if_array()) {
+        if (items->empty()) return 0;
+        std::size_t bytes = kTable + items->size() * sizeof(json::value);
+        for (const json::value& item : *items) bytes += tree_bytes(item);
+        return bytes;
+    }
+    const json::object* fields = value.if_object();
+    if (fields == nullptr || fields->empty()) return 0;
+    std::size_t bytes = kTable + fields->size() * sizeof(json::key_value_pair);
+    if (fields->size() > kLinearObject) bytes += fields->size() * sizeof(std::uint32_t);
+    for (const auto& field : *fields) bytes += field.key().size() + 1 + tree_bytes(field.value());
+    return bytes;
+}
+
+}  // namespace muster::kube

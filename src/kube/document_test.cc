@@ -1,0 +1,85 @@
+#include "kube/document.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/string.hpp>
+
+namespace muster::kube {
+namespace {
+
+json::value sample() {
+    json::object many;
+    for (int i = 0; i < 40; ++i)
+        many.emplace("a key of its own " + std::to_string(i), json::array{i, "short", nullptr});
+    return {{"text", "a string that is too long to be kept inline"},
+            {"empty", json::object()},
+            {"nested", {{"list", json::array{json::array(), 1.5, true}}}},
+            {"many", std::move(many)}};
+}
+
+TEST(Document, IsADeepCopy) {
+    json::value original = sample();
+    const Document copy(original);
+    EXPECT_EQ(copy.value(), original);
+    original.as_object()["text"] = "changed";
+    EXPECT_EQ(copy.value(), sample());
+}
+
+TEST(Document, GrowsBeyondItsRoom) {
+    Document document(sample());
+    for (int i = 0; i < 1000; ++i)
+        document.object()["many"].as_object()["added " + std::to_string(i)] = std::string(100, 'x');
+    EXPECT_EQ(document.object().at("many").as_object().size(), 1040u);
+    EXPECT_EQ(document.object().at("many").at("added 999").as_string(), std::string(100, 'x'));
+    document.object()["big"] = std::string(100'000, 'y');
+    EXPECT_EQ(document.object().at("big").as_string().size(), 100'000u);
+}
+
+TEST(Document, TakesOverValuesOfOtherMemory) {
+    Document document = Document::empty_object(16);
+    {
+        Document other(sample());
+        json::value elsewhere = sample();
+        document.object()["moved"] = std::move(other.value());
+        document.object()["copied"] = std::move(elsewhere);
+    }
+    EXPECT_EQ(document.object().at("moved"), sample());
+    EXPECT_EQ(document.object().at("copied"), sample());
+}
+
+TEST(Document, SharesWhatOutlivesIt) {
+    ObjectPtr shared;
+    std::weak_ptr<const json::value> watched;
+    {
+        Document document(sample(), 100);
+        document.object()["late"] = "added before it was shared";
+        shared = std::move(document).share();
+        watched = shared;
+    }
+    EXPECT_EQ(shared->at("nested"), sample().at("nested"));
+    EXPECT_EQ(shared->at("late"), "added before it was shared");
+    shared.reset();
+    EXPECT_TRUE(watched.expired());
+}
+
+TEST(Document, CopiesOfPartsLiveOnTheirOwn) {
+    json::value part;
+    {
+        const ObjectPtr shared = Document(sample()).share();
+        part = shared->at("many");
+    }
+    EXPECT_EQ(part, sample().at("many"));
+}
+
+TEST(Document, FitsIntoTheRoomThatTreeBytesGivesIt) {
+    // Within a block's alignments; less would mean a second block for every copy.
+    json::value value = sample();
+    EXPECT_GE(tree_bytes(value), json::serialize(value).size());
+    EXPECT_EQ(tree_bytes(json::value(17)), 0u);
+    EXPECT_EQ(tree_bytes(json::value("short")), 0u);
+}
+
+}  // namespace
+}  // namespace muster::kube
