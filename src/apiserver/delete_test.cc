@@ -55,8 +55,8 @@ TEST_F(DeleteTest, ALaterDeleteCanOnlyShortenTheGrace) {
     kube::Response shorter = remove(kPod, R"({"gracePeriodSeconds":5})");
     EXPECT_EQ(at(shorter, "metadata.deletionTimestamp"), "2023-11-14T22:13:25Z");
     EXPECT_EQ(at(shorter, "metadata.deletionGracePeriodSeconds"), 5);
-    pass(std::chrono::seconds(10));
-    clock_.advance_to(clock_.now() + std::chrono::seconds(10));
+    advance(std::chrono::seconds(10));
+    clock.advance_to(clock.now() + std::chrono::seconds(10));
     shorter = remove(kPod, R"({"gracePeriodSeconds":2})");
     EXPECT_EQ(at(shorter, "metadata.deletionGracePeriodSeconds"), 1) << "never into the past";
 }

@@ -142,7 +142,7 @@ TEST_F(ListTest, ListsThatCannotBeAreRefused) {
 }
 
 TEST_F(ListTest, AFutureRevisionIsATimeoutAfterThreeSeconds) {
-    const Instant before = clock_.now();
+    const Instant before = clock.now();
     const kube::Response response = get(kMaps, {{"resourceVersion", "99999"}});
     EXPECT_EQ(response.status, 504);
     EXPECT_THAT(message(response),
@@ -150,7 +150,7 @@ TEST_F(ListTest, AFutureRevisionIsATimeoutAfterThreeSeconds) {
     EXPECT_EQ(response.body->at("details").at("causes").at(0).at("reason"),
               "ResourceVersionTooLarge");
     EXPECT_EQ(at(response, "details.retryAfterSeconds"), 1);
-    EXPECT_EQ(clock_.now() - before, std::chrono::seconds(3));
+    EXPECT_EQ(clock.now() - before, std::chrono::seconds(3));
 }
 
 TEST_F(ListTest, ItemsAreSharedWithACallerThatTakesThemApart) {

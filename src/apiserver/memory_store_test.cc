@@ -5,11 +5,11 @@ namespace {
 
 class MemoryWorld {
   public:
-    asio::io_context& context() { return context_; }
+    TestLoop& loop() { return loop_; }
     Store& store() { return *store_; }
 
   private:
-    asio::io_context context_;
+    SimulatedLoop loop_;
     std::unique_ptr<Store> store_ = make_memory_store();
 };
 

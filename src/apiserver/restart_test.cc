@@ -36,7 +36,7 @@ class RestartTest : public ServerFixture {
     void TearDown() override { stop(); }  // before the store goes
     void start_again() {
         stop();
-        server_ = std::make_unique<ApiServer>(context_.get_executor(), clock_, rng_,
+        server_ = std::make_unique<ApiServer>(context.get_executor(), clock, rng_,
                                               std::make_unique<SharedStore>(*store_), options_);
         ASSERT_TRUE(await(server_->start()));
     }
@@ -87,7 +87,7 @@ TEST_F(RestartTest, WhatTheControllersLeftUndoneIsTakenUp) {
         (void)co_await server.call(std::move(two));
         co_await server.stop();
     };
-    await_void(both(*server_, std::move(first), std::move(second)));
+    await(both(*server_, std::move(first), std::move(second)));
     server_.reset();
     start_again();
     settle();

@@ -3,30 +3,21 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
-#include <exception>
 
 #include "apiserver/store.h"
+#include "base/test_loop.h"
 
 namespace muster::apiserver {
 
-/// What every Store must do. A test program names a world with `io_context& context()` and
+/// What every Store must do. A test program names a world with `TestLoop& loop()` and
 /// `Store& store()` (empty), and instantiates the suite for it.
 template <class World>
 class StoreContract : public ::testing::Test {
   protected:
     template <class T>
     T await(Task<T> task) {
-        std::optional<T> result;
-        asio::co_spawn(world_.context(), std::move(task), [&](std::exception_ptr error, T value) {
-            if (error) std::rethrow_exception(error);
-            result.emplace(std::move(value));
-        });
-        world_.context().restart();
-        world_.context().run();
-        return std::move(*result);
+        return world_.loop().await(std::move(task));
     }
     static StoreKey key(std::string name, std::string ns = "default",
                         std::string resource = "pods") {

@@ -154,7 +154,7 @@ TEST_F(WatchTest, BookmarksComeOnceAMinuteWithTheCurrentRevisionIfAskedFor) {
     auto with = open_watch(kMaps, {{"resourceVersion", now()}, {"allowWatchBookmarks", "true"}});
     auto without = open_watch(kMaps, {{"resourceVersion", now()}});
     post("/api/v1/namespaces", R"({"metadata":{"name":"team"}})");
-    pass(61s);
+    advance(61s);
     const auto seen = events(*with);
     ASSERT_EQ(seen.size(), 1u);
     EXPECT_EQ(seen[0].type, kube::WatchEventType::kBookmark);
@@ -162,7 +162,7 @@ TEST_F(WatchTest, BookmarksComeOnceAMinuteWithTheCurrentRevisionIfAskedFor) {
                                              {"apiVersion", "v1"},
                                              {"metadata", {{"resourceVersion", now()}}}}));
     EXPECT_EQ(drain(*without), "");
-    pass(60s);
+    advance(60s);
     EXPECT_EQ(drain(*with), "BOOKMARK");
 }
 
@@ -170,19 +170,19 @@ TEST_F(WatchTest, ATimeoutIsACleanEndWithABookmarkShortlyBefore) {
     auto watch = open_watch(
         kMaps,
         {{"resourceVersion", now()}, {"allowWatchBookmarks", "1"}, {"timeoutSeconds", "10"}});
-    pass(7s);
+    advance(7s);
     EXPECT_EQ(drain(*watch), "");
-    pass(2s);
+    advance(2s);
     EXPECT_EQ(drain(*watch), "BOOKMARK");
-    pass(2s);
+    advance(2s);
     EXPECT_EQ(drain(*watch), "EOF");
 }
 
 TEST_F(WatchTest, WithoutATimeoutAWatchEndsAfterHalfAnHourToAnHour) {
     auto watch = open_watch(kMaps, {{"resourceVersion", now()}});
-    pass(29min);
+    advance(29min);
     EXPECT_EQ(drain(*watch), "");
-    pass(32min);
+    advance(32min);
     EXPECT_EQ(drain(*watch), "EOF");
 }
 

@@ -3,33 +3,24 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/json/parse.hpp>
 
+#include "base/test_loop.h"
 #include "kube/fake_transport.h"
 
 namespace muster::kube {
 namespace {
 
-class ClientTest : public ::testing::Test {
+class ClientTest : public ::testing::Test, protected SimulatedLoop {
   protected:
     /// Runs one call to its end.
     template <class T>
     T run(Task<T> task) {
-        std::optional<T> result;
-        asio::co_spawn(context, std::move(task), [&](std::exception_ptr thrown, T value) {
-            if (thrown) std::rethrow_exception(thrown);
-            result.emplace(std::move(value));
-        });
-        context.restart();
-        context.run();
+        T result = await(std::move(task));
         EXPECT_TRUE(transport.finished());
-        return std::move(*result);
+        return result;
     }
 
-    asio::io_context context;
     FakeTransport transport{context.get_executor()};
     Client client{transport, "test/1"};
     json::value pod = {{"metadata", {{"name", "a"}}}};

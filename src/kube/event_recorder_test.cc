@@ -6,12 +6,11 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/json/parse.hpp>
 #include <set>
 
 #include "base/log.h"
-#include "base/sim_clock.h"
+#include "base/test_loop.h"
 #include "kube/fake_transport.h"
 #include "kube/internal/event_correlator.h"
 
@@ -165,26 +164,16 @@ TEST(BoundedMap, ForgetsWhatWasLongestUnused) {
 
 constexpr const char* kEvents = "/api/v1/namespaces/ns/events";
 
-class RecorderTest : public ::testing::Test {
+class RecorderTest : public ::testing::Test, protected SimulatedLoop {
   protected:
     ~RecorderTest() override {
         stop();
         EXPECT_TRUE(transport.finished());
     }
-    void settle() {
-        context.restart();
-        context.poll();
-    }
-    void advance(Duration duration) { run_simulation(context, clock, clock.now() + duration); }
     void stop() {
-        bool stopped = false;
-        auto stop_group = [](TaskGroup& group, bool& flag) -> Task<void> {
-            co_await group.stop();
-            flag = true;
-        };
-        asio::co_spawn(context, stop_group(tasks, stopped), asio::detached);
-        settle();
-        EXPECT_TRUE(stopped);
+        const Instant before = clock.now();
+        await(tasks.stop());
+        EXPECT_EQ(clock.now(), before) << "stopping waits for no timer";
     }
     void expect_create(Result<Response> answer = json_response(json::object(), 201)) {
         transport.expect(Method::kPost, kEvents, {}, std::move(answer));
@@ -197,8 +186,6 @@ class RecorderTest : public ::testing::Test {
         recorder.record(job(), EventType::kWarning, "R", std::move(message));
     }
 
-    asio::io_context context;
-    SimClock clock;
     Rng rng{1};
     TaskGroup tasks{context.get_executor()};
     FakeTransport transport{context.get_executor()};

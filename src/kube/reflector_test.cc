@@ -3,12 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/json/parse.hpp>
 
-#include "base/sim_clock.h"
+#include "base/test_loop.h"
 #include "kube/api_status.h"
 #include "kube/fake_transport.h"
 #include "kube/informer.h"
@@ -53,7 +50,7 @@ Error too_large() {
     return error;
 }
 
-class ReflectorTest : public ::testing::Test {
+class ReflectorTest : public ::testing::Test, protected SimulatedLoop {
   protected:
     ReflectorTest() {
         ListOptions options;
@@ -86,26 +83,13 @@ class ReflectorTest : public ::testing::Test {
         reflector->start(tasks);
         settle();
     }
-    /// Runs what is ready; time stands still.
-    void settle() {
-        context.restart();
-        context.poll();
-    }
-    void advance(Duration duration) { run_simulation(context, clock, clock.now() + duration); }
     std::vector<std::string> take_seen() { return std::exchange(seen, {}); }
     void stop() {
-        bool stopped = false;
-        auto stop_group = [](TaskGroup& group, bool& flag) -> Task<void> {
-            co_await group.stop();
-            flag = true;
-        };
-        asio::co_spawn(context, stop_group(tasks, stopped), asio::detached);
-        settle();
-        EXPECT_TRUE(stopped);
+        const Instant before = clock.now();
+        await(tasks.stop());
+        EXPECT_EQ(clock.now(), before) << "stopping waits for no timer";
     }
 
-    asio::io_context context;
-    SimClock clock;
     Rng rng{1};
     TaskGroup tasks{context.get_executor()};
     FakeTransport transport{context.get_executor()};
@@ -330,13 +314,7 @@ TEST_F(ReflectorTest, BackOffDoublesUpToItsLimitAndStartsAnewAfterAQuietTime) {
     tries.push_back(clock.now());
     while (!transport.finished()) {
         const std::size_t before = transport.requests().size();
-        while (transport.requests().size() == before)
-            ASSERT_TRUE([&] {
-                context.restart();
-                context.poll();
-                if (transport.requests().size() != before) return true;
-                return clock.advance_to_next();
-            }());
+        run_until([&] { return transport.requests().size() != before; });
         tries.push_back(clock.now());
     }
     Duration base = 800ms;

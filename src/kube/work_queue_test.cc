@@ -3,14 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
 #include <map>
 #include <set>
 
 #include "base/rng.h"
-#include "base/sim_clock.h"
+#include "base/test_loop.h"
 
 namespace muster::kube {
 namespace {
@@ -19,24 +16,14 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class WorkQueueTest : public ::testing::Test {
+class WorkQueueTest : public ::testing::Test, protected SimulatedLoop {
   protected:
     ~WorkQueueTest() override { stop(); }
 
-    void settle() {
-        context.restart();
-        context.poll();
-    }
-    void advance(Duration duration) { run_simulation(context, clock, clock.now() + duration); }
     void stop() {
-        bool stopped = false;
-        auto stop_group = [](TaskGroup& group, bool& flag) -> Task<void> {
-            co_await group.stop();
-            flag = true;
-        };
-        asio::co_spawn(context, stop_group(tasks, stopped), asio::detached);
-        settle();
-        EXPECT_TRUE(stopped);
+        const Instant before = clock.now();
+        await(tasks.stop());
+        EXPECT_EQ(clock.now(), before) << "stopping waits for no timer";
     }
     /// What a worker is handed that takes everything that is ready; each key is done at once.
     std::vector<std::string> drain() {
@@ -63,8 +50,6 @@ class WorkQueueTest : public ::testing::Test {
         return key;
     }
 
-    asio::io_context context;
-    SimClock clock;
     TaskGroup tasks{context.get_executor()};
     WorkQueue queue{clock, tasks};
 };
@@ -215,11 +200,9 @@ TEST_F(WorkQueueTest, DoneWithoutWorkIsABug) { EXPECT_DEATH(queue.done("a"), "no
 
 /// Workers that take random times and fail at random, while keys are added at random. `dirty`
 /// counts per key the adds since the last start of work on it.
-struct Simulation {
+struct Simulation : SimulatedLoop {
     explicit Simulation(std::uint64_t seed) : rng(seed) {}
 
-    asio::io_context context;
-    SimClock clock;
     Rng rng;
     TaskGroup tasks{context.get_executor()};
     WorkQueue queue{clock, tasks, {.first = 5ms, .max = 1s}};
@@ -291,15 +274,7 @@ struct Simulation {
         EXPECT_EQ(queue.ready(), 0u);
         EXPECT_EQ(queue.delayed(), 0u);
         EXPECT_EQ(tasks.size(), 3u) << "only the idle workers are left";
-        bool stopped = false;
-        auto stop_group = [](TaskGroup& group, bool& flag) -> Task<void> {
-            co_await group.stop();
-            flag = true;
-        };
-        asio::co_spawn(context, stop_group(tasks, stopped), asio::detached);
-        context.restart();
-        context.poll();
-        EXPECT_TRUE(stopped);
+        await(tasks.stop());
     }
 };
 

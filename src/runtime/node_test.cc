@@ -195,7 +195,7 @@ TEST_P(NodeTest, StoppingKillsWhatRunsAndLeavesNoFiles) {
     wait_phase("a", "Running");
     wait_phase("b", "Running");
     remove("b", 0);  // on its way out while the node stops
-    await_void(node->stop());
+    await(node->stop());
     node.reset();
     EXPECT_TRUE(fs::is_empty(dir / "state/pods"));
 }

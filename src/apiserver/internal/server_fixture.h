@@ -6,19 +6,17 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
-#include <exception>
 
 #include "apiserver/api_server.h"
 #include "apiserver/internal/json_access.h"
-#include "base/sim_clock.h"
+#include "base/test_loop.h"
 #include "kube/client.h"
 
 namespace muster::apiserver {
 
 /// A started server on virtual time, and the requests of a client that waits for each answer.
-class ServerFixture : public ::testing::Test {
+class ServerFixture : public ::testing::Test, protected SimulatedLoop {
   protected:
     using Query = std::vector<std::pair<std::string, std::string>>;
 
@@ -28,44 +26,15 @@ class ServerFixture : public ::testing::Test {
     /// Begins again with an empty store.
     void restart() {
         stop();
-        server_ = std::make_unique<ApiServer>(context_.get_executor(), clock_, rng_,
+        server_ = std::make_unique<ApiServer>(context.get_executor(), clock, rng_,
                                               make_memory_store(), options_);
         const Result<void> started = await(server_->start());
         EXPECT_TRUE(started.has_value()) << started.error().message();
     }
     void stop() {
         if (server_ == nullptr) return;
-        await_void(server_->stop());
+        await(server_->stop());
         server_.reset();
-    }
-
-    /// Runs a task to its end on virtual time, without letting more time pass than it needs.
-    template <class T>
-    T await(Task<T> task) {
-        std::optional<T> result;
-        std::exception_ptr failed;
-        asio::co_spawn(context_, std::move(task), [&](std::exception_ptr error, T value) {
-            failed = error;
-            result.emplace(std::move(value));
-        });
-        run_until([&] { return result.has_value(); });
-        if (failed) std::rethrow_exception(failed);
-        return std::move(*result);
-    }
-    void await_void(Task<void> task) {
-        bool done = false;
-        asio::co_spawn(context_, std::move(task), [&](std::exception_ptr) { done = true; });
-        run_until([&] { return done; });
-    }
-    /// Lets everything that is ready happen; no time passes.
-    void settle() {
-        context_.restart();
-        context_.poll();
-    }
-    void pass(Duration time) {
-        context_.restart();
-        run_simulation(context_, clock_, clock_.now() + time);
-        clock_.advance_to(clock_.now());
     }
 
     kube::Response call(kube::Method method, std::string path, kube::ObjectPtr body = nullptr,
@@ -127,7 +96,7 @@ class ServerFixture : public ::testing::Test {
         auto seen = std::make_shared<std::vector<Seen>>();
         auto over = std::make_shared<bool>(false);
         asio::cancellation_signal cancel;
-        asio::co_spawn(context_, read_all(stream, seen, over),
+        asio::co_spawn(context, read_all(stream, seen, over),
                        asio::bind_cancellation_slot(cancel.slot(), asio::detached));
         settle();
         cancel.emit(asio::cancellation_type::terminal);
@@ -194,8 +163,6 @@ class ServerFixture : public ::testing::Test {
         return fmt::format(R"({{"metadata":{{"name":"{}"}},"data":{{"v":"{}"}}}})", name, value);
     }
 
-    asio::io_context context_;
-    SimClock clock_;
     Rng rng_{7};
     ApiServerOptions options_;
     std::unique_ptr<ApiServer> server_;
@@ -210,17 +177,6 @@ class ServerFixture : public ::testing::Test {
                 co_return;
             }
             seen->push_back({(**event).type, (**event).object});
-        }
-    }
-    template <class Done>
-    void run_until(Done done) {
-        while (!done()) {
-            context_.restart();
-            if (context_.poll() > 0) continue;
-            if (!clock_.advance_to_next()) {
-                ADD_FAILURE() << "the task waits for something that never happens";
-                return;
-            }
         }
     }
 };

@@ -3,13 +3,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 
 #include "apiserver/api_server.h"
-#include "base/real_clock.h"
+#include "base/test_loop.h"
 #include "kube/codec.h"
 #include "kube/core_objects.h"
 #include "kube/pod.h"
@@ -18,8 +17,6 @@
 namespace muster::runtime {
 
 namespace fs = std::filesystem;
-
-constexpr auto kTooLong = std::chrono::seconds(20);
 
 class Logs final : public apiserver::NodeApi {
   public:
@@ -34,7 +31,7 @@ class Logs final : public apiserver::NodeApi {
 };
 
 /// The real API server, the real node, real processes; waits for states by watching.
-class NodeTest : public ::testing::TestWithParam<SandboxMode> {
+class NodeTest : public ::testing::TestWithParam<SandboxMode>, protected RealLoop {
   protected:
     void SetUp() override {
         if (GetParam() == SandboxMode::kNamespaces && ::geteuid() != 0)
@@ -65,38 +62,11 @@ class NodeTest : public ::testing::TestWithParam<SandboxMode> {
         ASSERT_TRUE(running) << running.error().message();
     }
     void TearDown() override {
-        if (node) await_void(node->stop());
-        if (server) await_void(server->stop());
+        if (node) await(node->stop());
+        if (server) await(server->stop());
         node.reset();
         server.reset();
         if (!dir.empty()) fs::remove_all(dir);
-    }
-
-    template <class T>
-    T await(Task<T> task) {
-        std::optional<T> result;
-        std::exception_ptr failed;
-        asio::co_spawn(context, std::move(task), [&](std::exception_ptr error, T value) {
-            failed = error;
-            result.emplace(std::move(value));
-        });
-        run_until([&] { return result.has_value(); });
-        if (failed) std::rethrow_exception(failed);
-        return std::move(*result);
-    }
-    void await_void(Task<void> task) {
-        bool done = false;
-        asio::co_spawn(context, std::move(task), [&](std::exception_ptr) { done = true; });
-        run_until([&] { return done; });
-    }
-    template <class F>
-    void run_until(F done) {
-        context.restart();
-        const auto give_up = clock.now() + kTooLong;
-        while (!done()) {
-            ASSERT_LT(clock.now(), give_up) << "waited too long";
-            context.run_one_for(kTooLong);
-        }
     }
 
     static json::value pod_json(const std::string& name, json::value containers,
@@ -127,17 +97,11 @@ class NodeTest : public ::testing::TestWithParam<SandboxMode> {
     /// Watches until the pod is as wanted (nullopt: deleted) and returns that state.
     template <class P>
     std::optional<kube::Pod> wait_for(const std::string& name, P wanted) {
-        std::optional<std::optional<kube::Pod>> found;
-        asio::co_spawn(context, watch_for(*client, name, wanted, found),
-                       [](std::exception_ptr thrown) {
-                           if (thrown) std::rethrow_exception(thrown);
-                       });
-        run_until([&] { return found.has_value(); });
-        return found ? *found : std::nullopt;
+        return await(watch_for(*client, name, std::move(wanted)));
     }
     template <class P>
-    static Task<void> watch_for(kube::Client& client, std::string name, P wanted,
-                                std::optional<std::optional<kube::Pod>>& found) {
+    static Task<std::optional<kube::Pod>> watch_for(kube::Client& client, std::string name,
+                                                    P wanted) {
         kube::ListOptions list_options;
         list_options.namespace_ = "default";
         auto listed = co_await client.list(kube::types::kPods, list_options);
@@ -146,29 +110,22 @@ class NodeTest : public ::testing::TestWithParam<SandboxMode> {
             auto pod = kube::decode<kube::Pod>(*item);
             if (pod->metadata.name != name) continue;
             seen = true;
-            if (wanted(&*pod)) {
-                found = *pod;
-                co_return;
-            }
+            if (wanted(&*pod)) co_return *pod;
         }
-        if (!seen && wanted(nullptr)) {
-            found.emplace(std::nullopt);
-            co_return;
-        }
+        if (!seen && wanted(nullptr)) co_return std::nullopt;
         kube::WatchOptions watch_options;
         watch_options.namespace_ = "default";
         watch_options.resource_version = listed->resource_version;
         auto stream = co_await client.watch(kube::types::kPods, watch_options);
         for (;;) {
             auto event = co_await (*stream)->next();
-            if (!event || !*event) co_return;
+            if (!event || !*event) throw std::logic_error("the watch ended");
             if ((*event)->type == kube::WatchEventType::kBookmark) continue;
             auto pod = kube::decode<kube::Pod>(*(*event)->object);
             if (pod->metadata.name != name) continue;
             const bool gone = (*event)->type == kube::WatchEventType::kDeleted;
             if (!wanted(gone ? nullptr : &*pod)) continue;
-            found = gone ? std::optional<kube::Pod>() : std::optional(*pod);
-            co_return;
+            co_return gone ? std::optional<kube::Pod>() : std::optional(*pod);
         }
     }
     kube::Pod wait_phase(const std::string& name, const std::string& phase) {
@@ -208,8 +165,6 @@ class NodeTest : public ::testing::TestWithParam<SandboxMode> {
     }
     bool namespaces() const { return GetParam() == SandboxMode::kNamespaces; }
 
-    asio::io_context context;
-    RealClock clock;
     Rng rng{1};
     fs::path dir;
     NodeOptions options;

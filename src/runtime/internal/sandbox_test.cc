@@ -12,9 +12,10 @@
 #include <unistd.h>
 
 #include <array>
-#include <boost/asio/detached.hpp>
 #include <filesystem>
 #include <fstream>
+
+#include "base/test_loop.h"
 
 namespace muster::runtime {
 namespace {
@@ -51,7 +52,7 @@ struct Ended {
     std::string output;
 };
 
-class SandboxTest : public ::testing::TestWithParam<bool> {
+class SandboxTest : public ::testing::TestWithParam<bool>, protected RealLoop {
   protected:
     void SetUp() override {
         if (GetParam() && ::geteuid() != 0) GTEST_SKIP() << "namespaces are tested as root here";
@@ -70,31 +71,16 @@ class SandboxTest : public ::testing::TestWithParam<bool> {
         if (!dir.empty()) fs::remove_all(dir);
     }
 
-    template <class F>
-    void run(F make_task) {
-        std::exception_ptr thrown;
-        asio::co_spawn(context, make_task(), [&](std::exception_ptr e) { thrown = e; });
-        context.restart();
-        context.run();
-        if (thrown) std::rethrow_exception(thrown);
-    }
     Report next() {
-        std::optional<Report> got;
-        run([&]() -> Task<void> {
-            auto report = co_await sandbox->next_report();
-            EXPECT_TRUE(report) << (report ? "" : report.error().message());
-            if (report) got = *std::move(report);
-        });
-        EXPECT_TRUE(got) << "the init ended";
-        return got ? *std::move(got) : Report{};
+        Result<std::optional<Report>> report = await(sandbox->next_report());
+        EXPECT_TRUE(report) << report.error().message();
+        if (!report) return {};
+        EXPECT_TRUE(*report) << "the init ended";
+        return (*std::move(report)).value_or(Report{});
     }
     void expect_gone() {
-        bool gone = false;
-        run([&]() -> Task<void> {
-            auto report = co_await sandbox->next_report();
-            gone = report && !*report;
-        });
-        EXPECT_TRUE(gone);
+        const Result<std::optional<Report>> report = await(sandbox->next_report());
+        EXPECT_TRUE(report && !*report);
     }
     void start_pod() {
         auto started = PodSandbox::start(context.get_executor(), *host, spec);
@@ -122,7 +108,6 @@ class SandboxTest : public ::testing::TestWithParam<bool> {
         return {report.kind, report.value, report.stage, report.text, output.read_all()};
     }
 
-    asio::io_context context;
     std::unique_ptr<SandboxHost> host;
     std::unique_ptr<PodSandbox> sandbox;
     SandboxSpec spec;
@@ -258,12 +243,8 @@ TEST_P(SandboxTest, NothingOutlivesAKilledInit) {
     ASSERT_EQ(::kill(sandbox->init_pid(), SIGKILL), 0);
     EXPECT_EQ(output.read_all(), "");  // returns only when no process is left
     for (;;) {  // without a PID namespace the container's end may still be reported
-        bool gone = false;
-        run([&]() -> Task<void> {
-            auto report = co_await sandbox->next_report();
-            gone = !report || !*report;
-        });
-        if (gone) break;
+        const Result<std::optional<Report>> report = await(sandbox->next_report());
+        if (!report || !*report) break;
     }
 }
 
