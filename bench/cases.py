@@ -236,12 +236,88 @@ def cold(verb, minutes):
     return case
 
 
+def scale(*arguments):
+    """The figures of one run of muster_scale_bench, by name: (value, note)."""
+    program = ROOT / "build" / "release" / "bench" / "muster_scale_bench"
+    if not program.exists():
+        raise Failed("muster_scale_bench is not built")
+    run = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        raise Failed(f"muster_scale_bench {' '.join(map(str, arguments))} ended with {run.returncode}\n{run.stderr[-2000:]}")
+    lines = map(json.loads, run.stdout.splitlines())
+    return {line["what"]: (line["value"], line["note"]) for line in lines}
+
+
+def best(name, *arguments):
+    """The least of three runs: other work of the machine only adds."""
+    value, note = min(scale(*arguments)[name] for _ in range(3))
+    return value, f"best of 3; {note}"
+
+
+def scale_one(muster):
+    del muster
+    return [Figure(f"a PyTorchJob of {replicas:,} replicas, submit to all Running", *limited(best("seconds", "one", replicas), limit, "s"))
+            for replicas, limit in ((10_000, 5), (1_000, 0.5))]
+
+
+def scale_many(muster):
+    del muster
+    few, much = best("seconds", "many", 2_000), best("seconds", "many", 64_000)
+    slower = (much[0] / 64_000) / (few[0] / 2_000)
+    return [
+        Figure("10,000 jobs of one replica, submit to all Succeeded", *limited(best("seconds", "many", 10_000), 10, "s")),
+        Figure("time for each of 64,000 such jobs against each of 2,000", slower, 1.25, "times",
+               f"{much[0]:.1f} s and {few[0]:.2f} s; {much[1]}"),
+    ]
+
+
+def scale_beside(muster):
+    del muster
+    return [Figure("a one-replica job's pod while 10,000 others are being made, from its submission",
+                   *limited(best("milliseconds", "beside", 10_000), 50, "ms"))]
+
+
+def scale_memory(muster):
+    del muster
+    found = scale("memory", 10_000)
+    return [
+        Figure("operator and caches, each tracked pod", *limited(found["bytes a pod"], 1536, "bytes")),
+        Figure("operator and caches, each job", *limited(found["bytes a job"], 2048, "bytes")),
+        Figure("operator and caches, each pod that is nobody's", *limited(found["bytes a stranger"], 16, "bytes")),
+        Figure("the API's store, each pod and its service", *limited(found["store bytes a pod"], 32_768, "bytes")),
+    ]
+
+
+def scale_decide(muster):
+    del muster
+    return [Figure("CPU to decide about one changed pod of 10,000", *limited(best("milliseconds", "decide", 10_000), 1, "ms"))]
+
+
+def scale_simulation(muster):
+    del muster
+    return [
+        Figure("100,000 simulated pods through their lives", *limited(scale("simulate", 100_000)["seconds"], 60, "s")),
+        Figure("runs of one seed that differ", *limited(scale("hashes", 5_000)["differences"], 0, "of 2")),
+    ]
+
+
+def limited(measured, limit, unit):
+    value, note = measured
+    return value, limit, unit, note
+
+
 CASES = {
     "version": version,
     "start": start,
     "exit": exit_,
     "idle": idle,
     "overhead": overhead,
+    "scale-one": scale_one,
+    "scale-many": scale_many,
+    "scale-beside": scale_beside,
+    "scale-memory": scale_memory,
+    "scale-decide": scale_decide,
+    "scale-simulation": scale_simulation,
     "cold-run": cold("run", 12),
     "cold-test": cold("test", 40),
 }
