@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "apiserver/fake_node.h"
 #include "apiserver/internal/server_fixture.h"
 
 namespace muster::apiserver {
@@ -7,38 +8,17 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// A node that answers with the options that it was asked with.
-class EchoNode final : public NodeApi {
-  public:
-    class Text final : public kube::TextStream {
-      public:
-        explicit Text(std::string text) : text_(std::move(text)) {}
-        Task<Result<std::optional<std::string>>> read() override {
-            if (text_.empty()) co_return std::optional<std::string>();
-            co_return std::optional<std::string>(std::exchange(text_, {}));
-        }
-
-      private:
-        std::string text_;
-    };
-
-    Task<Result<std::unique_ptr<kube::TextStream>>> logs(std::string namespace_, std::string pod,
-                                                         kube::LogOptions options) override {
-        if (options.container == "late")
-            co_return Error(Code::kBadRequest,
-                            "container \"late\" in pod \"p\" is waiting to start: "
-                            "ContainerCreating");
-        std::string text = fmt::format(
-            "{}/{} {} follow={} tail={} since={}", namespace_, pod, options.container,
-            options.follow, options.tail_lines.value_or(-1), options.since_seconds.value_or(-1));
-        co_return std::make_unique<Text>(std::move(text));
-    }
-};
-
 class LogTest : public ServerFixture {
   protected:
     void SetUp() override {
         server_->connect_node(node_);
+        for (const char* name : {"p", "single"}) {
+            node_.add_container("default", name, "main");
+            node_.start("default", name, "main");
+            node_.write("default", name, "main", "one\ntwo\n");
+            node_.end("default", name, "main");
+        }
+        node_.add_container("default", "p", "late");
         post("/api/v1/namespaces/default/pods",
              R"({"metadata":{"name":"p"},"spec":{"nodeName":"n1","containers":[
                  {"name":"main","image":"a"},{"name":"late","image":"a"}]}})");
@@ -51,20 +31,36 @@ class LogTest : public ServerFixture {
         request.query = std::move(query);
         auto stream = await(server_->stream_text(std::move(request)));
         if (!stream) return stream.error();
-        auto text = await((*stream)->read());
-        if (!text) return text.error();
-        return text->value_or("");
+        std::string text;
+        for (;;) {
+            auto piece = await((*stream)->read());
+            if (!piece) return piece.error();
+            if (!*piece) return text;
+            text += **piece;
+        }
     }
 
-    EchoNode node_;
+    FakeNode node_{context.get_executor(), clock};
 };
 
 TEST_F(LogTest, OptionsReachTheNodeWithTheOnlyContainerFilledIn) {
-    EXPECT_EQ(*log("single", {{"follow", "true"}, {"tailLines", "5"}}),
-              "default/single main follow=true tail=5 since=-1");
-    EXPECT_EQ(*log("single", {{"sinceTime", "2023-11-14T22:13:10Z"}}),
-              "default/single main follow=false tail=-1 since=10");
-    EXPECT_EQ(*log("p", {{"container", "main"}}), "default/p main follow=false tail=-1 since=-1");
+    EXPECT_EQ(*log("single", {{"follow", "true"}, {"tailLines", "1"}}), "two\n");
+    EXPECT_EQ(*log("single", {{"sinceTime", "2023-11-14T22:13:10Z"}, {"limitBytes", "5"}}),
+              "one\nt");
+    EXPECT_THAT(*log("p", {{"container", "main"}, {"timestamps", "true"}}),
+                HasSubstr("2023-11-14T22:13:20.000000000Z two\n"));
+    (void)log("single", {{"previous", "true"}});
+    ASSERT_EQ(node_.asked.size(), 4u);
+    const FakeNode::Asked& first = node_.asked[0];
+    EXPECT_EQ(first.namespace_ + "/" + first.pod, "default/single");
+    EXPECT_EQ(first.options.container, "main");
+    EXPECT_TRUE(first.options.follow);
+    EXPECT_EQ(first.options.since_seconds, std::nullopt);
+    EXPECT_EQ(node_.asked[1].options.since_seconds, 10);
+    EXPECT_FALSE(node_.asked[1].options.follow);
+    EXPECT_EQ(node_.asked[1].options.tail_lines, std::nullopt);
+    EXPECT_EQ(node_.asked[2].pod, "p");
+    EXPECT_TRUE(node_.asked[3].options.previous);
 }
 
 TEST_F(LogTest, AnUnboundPodHasAnEmptyLog) { EXPECT_EQ(*log("unbound"), ""); }

@@ -16,8 +16,10 @@ class NodeApi {
   public:
     virtual ~NodeApi() = default;
 
-    /// The log of one container; `options.container` is set. kBadRequest with kubectl's wording
-    /// when the container has not started.
+    /// The log of one container, as whole pieces of text with `options` applied; the options are
+    /// such as the API lets pass, and `options.container` is set. kNotFound for a pod that the node
+    /// does not have, kBadRequest with kubectl's wording for a container that is not in the pod,
+    /// has not started, or has no run before the present one when that is asked for.
     virtual Task<Result<std::unique_ptr<kube::TextStream>>> logs(std::string namespace_,
                                                                  std::string pod,
                                                                  kube::LogOptions options) = 0;

@@ -31,11 +31,9 @@ class Logs final : public apiserver::NodeApi {
 };
 
 /// The real API server, the real node, real processes; waits for states by watching.
-class NodeTest : public ::testing::TestWithParam<SandboxMode>, protected RealLoop {
-  protected:
-    void SetUp() override {
-        if (GetParam() == SandboxMode::kNamespaces && ::geteuid() != 0)
-            GTEST_SKIP() << "namespaces are tested as root here";
+class NodeWorld : public RealLoop {
+  public:
+    void set_up(SandboxMode sandbox) {
         std::string pattern = "/tmp/muster-node-XXXXXX";
         ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
         dir = pattern;
@@ -44,7 +42,7 @@ class NodeTest : public ::testing::TestWithParam<SandboxMode>, protected RealLoo
         server = std::make_unique<apiserver::ApiServer>(context.get_executor(), clock, rng,
                                                         apiserver::make_memory_store());
         client = std::make_unique<kube::Client>(*server);
-        options.sandbox = GetParam();
+        options.sandbox = sandbox;
         options.state_dir = dir / "state";
         options.working_dir = dir / "work";
         options.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/root"};
@@ -61,7 +59,7 @@ class NodeTest : public ::testing::TestWithParam<SandboxMode>, protected RealLoo
         auto running = await(node->start());
         ASSERT_TRUE(running) << running.error().message();
     }
-    void TearDown() override {
+    void tear_down() {
         if (node) await(node->stop());
         if (server) await(server->stop());
         node.reset();
@@ -163,8 +161,6 @@ class NodeTest : public ::testing::TestWithParam<SandboxMode>, protected RealLoo
         auto removed = await(client->remove(kube::types::kPods, "default", name, delete_options));
         EXPECT_TRUE(removed) << removed.error().message();
     }
-    bool namespaces() const { return GetParam() == SandboxMode::kNamespaces; }
-
     Rng rng{1};
     fs::path dir;
     NodeOptions options;
@@ -172,6 +168,17 @@ class NodeTest : public ::testing::TestWithParam<SandboxMode>, protected RealLoo
     std::unique_ptr<kube::Client> client;
     std::unique_ptr<Node> node;
     std::unique_ptr<Logs> logs_of_node;
+};
+
+/// A world for each test, in each kind of sandbox that it names.
+class NodeTest : public ::testing::TestWithParam<SandboxMode>, protected NodeWorld {
+  protected:
+    void SetUp() override {
+        if (namespaces() && ::geteuid() != 0) GTEST_SKIP() << "namespaces are tested as root here";
+        set_up(GetParam());
+    }
+    void TearDown() override { tear_down(); }
+    bool namespaces() const { return GetParam() == SandboxMode::kNamespaces; }
 };
 
 inline const kube::ContainerStatus& main_status(const kube::Pod& pod) {

@@ -383,18 +383,7 @@ Task<void> PodWorker::delete_pod() {
 Result<std::unique_ptr<kube::TextStream>> PodWorker::logs(const kube::LogOptions& options) {
     const auto& records = machine_.facts().containers;
     const std::string& pod_name = pod_->metadata.name;
-    std::string name = options.container;
-    if (name.empty()) {
-        if (pod_->spec.containers.size() > 1) {
-            std::vector<std::string> names;
-            for (const kube::Container& each : pod_->spec.containers) names.push_back(each.name);
-            return Error(Code::kBadRequest,
-                         fmt::format("a container name must be specified for pod {}, choose one "
-                                     "of: [{}]",
-                                     pod_name, fmt::join(names, " ")));
-        }
-        name = pod_->spec.containers.front().name;
-    }
+    const std::string& name = options.container;
     auto record = std::ranges::find(records, name, &ContainerRecord::name);
     if (record == records.end())
         return Error(Code::kBadRequest,

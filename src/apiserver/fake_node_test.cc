@@ -1,0 +1,57 @@
+#include "apiserver/fake_node.h"
+
+#include "apiserver/node_api_contract_test.h"
+
+namespace muster::apiserver {
+namespace {
+
+class FakeNodeWorld {
+  public:
+    TestLoop& loop() { return loop_; }
+    NodeApi& node() { return node_; }
+    void wait(const std::string& pod) {
+        node_.add_container("default", pod, "main", "CreateContainerConfigError");
+    }
+    void run(const std::string& pod, const std::string& text) {
+        wait(pod);
+        node_.start("default", pod, "main");
+        node_.write("default", pod, "main", text);
+    }
+    void finish(const std::string& pod, const std::string& text) {
+        node_.write("default", pod, "main", text);
+        node_.end("default", pod, "main");
+    }
+    void run_twice(const std::string& pod, const std::string& first, const std::string& second) {
+        run(pod, first);
+        node_.end("default", pod, "main");
+        node_.start("default", pod, "main");
+        finish(pod, second);
+    }
+
+  private:
+    SimulatedLoop loop_;
+    FakeNode node_{loop_.context.get_executor(), loop_.clock};
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Fake, NodeApiContract, FakeNodeWorld);
+
+// A real node's log can't be made old in a test.
+TEST(FakeNodeTest, SinceLeavesOutWhatIsOlder) {
+    SimulatedLoop loop;
+    FakeNode node(loop.context.get_executor(), loop.clock);
+    node.add_container("default", "p", "main");
+    node.start("default", "p", "main");
+    node.write("default", "p", "main", "old\n");
+    loop.advance(std::chrono::seconds(60));
+    node.write("default", "p", "main", "new\n");
+    kube::LogOptions since;
+    since.container = "main";
+    since.since_seconds = 10;
+    auto stream = loop.await(node.logs("default", "p", since));
+    ASSERT_TRUE(stream);
+    EXPECT_EQ(loop.await((*stream)->read())->value_or(""), "new\n");
+    EXPECT_FALSE(loop.await((*stream)->read())->has_value());
+}
+
+}  // namespace
+}  // namespace muster::apiserver

@@ -1,0 +1,69 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "apiserver/node_api_contract_test.h"
+#include "runtime/internal/node_fixture.h"
+#include "runtime/internal/unique_fd.h"
+
+namespace muster::runtime {
+namespace {
+
+/// Pods of real processes, as the contract wants them. What runs waits for its end at a FIFO.
+class RealNodeWorld : private NodeWorld {
+  public:
+    RealNodeWorld() {
+        set_up(::geteuid() == 0 ? SandboxMode::kNamespaces : SandboxMode::kNone);
+        start_node();
+    }
+    ~RealNodeWorld() { tear_down(); }
+
+    TestLoop& loop() { return *this; }
+    apiserver::NodeApi& node() { return *logs_of_node; }
+
+    void wait(const std::string& pod) {
+        create(pod_json(pod, json::array{json::object{{"name", "main"}, {"image", "image"}}}));
+        wait_for(pod, [](const kube::Pod* p) {
+            return p != nullptr && main_status(*p).state.waiting &&
+                   main_status(*p).state.waiting->reason == "CreateContainerConfigError";
+        });
+    }
+    void run(const std::string& pod, const std::string& text) {
+        ASSERT_EQ(::mkfifo(fifo(pod).c_str(), 0600), 0);
+        create(pod_json(pod, shell(fmt::format("printf '{}'; cat '{}'", text, fifo(pod)))));
+        wait_phase(pod, "Running");
+        kube::LogOptions follow;
+        follow.follow = true;
+        follow.limit_bytes = static_cast<std::int64_t>(text.size());
+        EXPECT_EQ(logs(pod, follow), text);
+    }
+    void finish(const std::string& pod, const std::string& text) {
+        // Opens when the container reads, which it does without us.
+        UniqueFd end(::open(fifo(pod).c_str(), O_WRONLY | O_CLOEXEC));
+        ASSERT_TRUE(end);
+        ASSERT_EQ(::write(end.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+        end.reset();
+        wait_phase(pod, "Succeeded");
+    }
+    void run_twice(const std::string& pod, const std::string& first, const std::string& second) {
+        create(pod_json(pod,
+                        shell(fmt::format("test -e again && exec printf '{}'; touch again; "
+                                          "printf '{}'; exit 5",
+                                          second, first)),
+                        {{"restartPolicy", "OnFailure"}}));
+        wait_phase(pod, "Succeeded");
+    }
+
+  private:
+    std::string fifo(const std::string& pod) const { return (dir / "work" / pod).string(); }
+};
+
+}  // namespace
+}  // namespace muster::runtime
+
+namespace muster::apiserver {
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Real, NodeApiContract, runtime::RealNodeWorld);
+
+}  // namespace muster::apiserver
