@@ -37,6 +37,7 @@ struct PodIdentity {
     std::string_view job{};      ///< from the labels, as are the next two
     std::string_view replica{};  ///< the replica type in lower case
     std::string_view index{};
+    std::string_view restart_policy{};  ///< of the pod
 };
 
 /// What becomes of one start of a pod's containers.

@@ -3,28 +3,11 @@
 #include <boost/json/object.hpp>
 
 #include "jobs/kind.h"
+#include "sim/internal/json_view.h"
 
 namespace muster::sim {
 
-namespace {
-
-std::string_view text_at(const json::value& object, std::string_view part, std::string_view key) {
-    const json::value* inner = object.get_object().if_contains(part);
-    if (inner == nullptr || !inner->is_object()) return {};
-    const json::value* found = inner->get_object().if_contains(key);
-    return found == nullptr || !found->is_string() ? std::string_view()
-                                                   : std::string_view(found->get_string());
-}
-
-std::string_view label(const json::object& metadata, std::string_view key) {
-    const json::value* labels = metadata.if_contains("labels");
-    const json::value* found = labels == nullptr ? nullptr : labels->get_object().if_contains(key);
-    return found == nullptr ? std::string_view() : std::string_view(found->get_string());
-}
-
-}  // namespace
-
-std::string_view uid_of(const json::value& object) { return text_at(object, "metadata", "uid"); }
+std::string_view uid_of(const json::value& object) { return text_at(object, {"metadata", "uid"}); }
 
 SimulatedPod::SimulatedPod(kube::ObjectPtr shown, std::uint64_t number)
     : object(std::move(shown)), address(number) {
@@ -33,20 +16,22 @@ SimulatedPod::SimulatedPod(kube::ObjectPtr shown, std::uint64_t number)
 
 std::string SimulatedPod::uid() const { return std::string(uid_of(*object)); }
 
-std::string SimulatedPod::name() const { return std::string(text_at(*object, "metadata", "name")); }
-
-std::string SimulatedPod::namespace_() const {
-    return std::string(text_at(*object, "metadata", "namespace"));
+std::string SimulatedPod::name() const {
+    return std::string(text_at(*object, {"metadata", "name"}));
 }
 
-std::string_view SimulatedPod::bound_to() const { return text_at(*object, "spec", "nodeName"); }
+std::string SimulatedPod::namespace_() const {
+    return std::string(text_at(*object, {"metadata", "namespace"}));
+}
+
+std::string_view SimulatedPod::bound_to() const { return text_at(*object, {"spec", "nodeName"}); }
 
 bool SimulatedPod::shows_deletion() const {
-    return !text_at(*object, "metadata", "deletionTimestamp").empty();
+    return !text_at(*object, {"metadata", "deletionTimestamp"}).empty();
 }
 
 bool SimulatedPod::shows_end() const {
-    const std::string_view phase = text_at(*object, "status", "phase");
+    const std::string_view phase = text_at(*object, {"status", "phase"});
     return phase == "Succeeded" || phase == "Failed";
 }
 
@@ -57,17 +42,17 @@ Duration SimulatedPod::grace() const {
 }
 
 PodIdentity SimulatedPod::identity() const {
-    const json::object& metadata = object->at("metadata").get_object();
-    return {.namespace_ = text_at(*object, "metadata", "namespace"),
-            .name = text_at(*object, "metadata", "name"),
-            .uid = text_at(*object, "metadata", "uid"),
-            .job = label(metadata, jobs::labels::kJobName),
-            .replica = label(metadata, jobs::labels::kReplicaType),
-            .index = label(metadata, jobs::labels::kReplicaIndex)};
+    return {.namespace_ = text_at(*object, {"metadata", "namespace"}),
+            .name = text_at(*object, {"metadata", "name"}),
+            .uid = text_at(*object, {"metadata", "uid"}),
+            .job = label_of(*object, jobs::labels::kJobName),
+            .replica = label_of(*object, jobs::labels::kReplicaType),
+            .index = label_of(*object, jobs::labels::kReplicaIndex),
+            .restart_policy = text_at(*object, {"spec", "restartPolicy"})};
 }
 
 bool SimulatedPod::restarts_after(std::int32_t exit_code) const {
-    const std::string_view policy = text_at(*object, "spec", "restartPolicy");
+    const std::string_view policy = text_at(*object, {"spec", "restartPolicy"});
     return policy == "Always" || (policy == "OnFailure" && exit_code != 0);
 }
 

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "base/rng.h"
+#include "kube/json.h"
+#include "sim/scenario.h"
+
+namespace muster::sim {
+
+/// A PyTorchJob drawn from what `jobs` allows.
+json::object generate_job(const GeneratedJobs& jobs, const std::string& name, Rng& rng);
+
+/// Uniform between both ends, whole milliseconds.
+Duration draw(const DurationRange& range, Rng& rng);
+int draw(const std::pair<int, int>& range, Rng& rng);
+
+}  // namespace muster::sim

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "kube/client.h"
+#include "sim/scenario.h"
+
+namespace muster::sim {
+
+/// A job as it was posted.
+struct PostedJob {
+    kube::ResourceType type;
+    std::string namespace_;
+    std::string name;
+};
+
+/// Somebody who posts jobs and meddles with them. Nothing stands between the user and the API, and
+/// what fails (the job is gone) is left alone. Thread: one loop.
+class User {
+  public:
+    User(kube::Transport& transport, std::uint64_t seed) : client_(transport, "user"), rng_(seed) {}
+
+    kube::Client& client() { return client_; }
+    const std::vector<PostedJob>& posted() const { return posted_; }
+
+    /// Posts an object of any kind; jobs are remembered.
+    Task<Result<void>> post(json::object object);
+
+    Task<void> scale_a_job();
+    /// Returns which, to be resumed.
+    Task<std::optional<PostedJob>> suspend_a_job();
+    Task<void> resume(PostedJob job);
+    Task<void> delete_a_pod();
+    Task<void> delete_a_service();
+    Task<void> delete_a_job();
+    Task<void> annotate_a_job();
+
+    /// Resumes what is suspended and deletes pods that never started.
+    Task<void> set_right();
+
+  private:
+    std::optional<PostedJob> any_job();
+    Task<bool> edit(PostedJob job, std::function<bool(json::object&)> change);
+    Task<void> delete_any(kube::ResourceType type);
+
+    kube::Client client_;
+    Rng rng_;
+    std::vector<PostedJob> posted_;
+};
+
+}  // namespace muster::sim

@@ -1,0 +1,417 @@
+#include "sim/internal/world.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/co_spawn.hpp>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "jobs/kind.h"
+#include "sim/internal/generated_job.h"
+#include "sim/internal/json_view.h"
+#include "sim/internal/observed_store.h"
+
+namespace muster::sim {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Reconnecting, listing again and the longest back-off take this long after the last fault.
+constexpr Duration kRecovery = 2min;
+/// For how long the world must be quiet at the end.
+constexpr Duration kQuiet = 1h;
+
+/// A seed for each part.
+std::uint64_t part(std::uint64_t seed, std::uint64_t number) {
+    std::uint64_t mixed = seed * 0x9e3779b97f4a7c15ULL + number * 0xbf58476d1ce4e5b9ULL;
+    mixed ^= mixed >> 31;
+    return mixed * 0x94d049bb133111ebULL;
+}
+
+NodesOptions nodes_options(const Scenario& scenario) {
+    NodesOptions options;
+    options.nodes = scenario.nodes;
+    options.report_every_phase = scenario.report_every_phase;
+    return options;
+}
+
+}  // namespace
+
+World::World(const Scenario& scenario, const SimulationOptions& options)
+    : scenario_(scenario),
+      seed_(options.seed),
+      history_(options.tell),
+      invariants_(clock_, scenario.except,
+                  [this](std::string uid, WallTime when) { watch_deadline(uid, when); }),
+      api_rng_(part(seed_, 1)),
+      nodes_rng_(part(seed_, 2)),
+      fault_rng_(part(seed_, 3)),
+      job_rng_(part(seed_, 4)),
+      api_(context_.get_executor(), clock_, api_rng_,
+           std::make_unique<ObservedStore>(
+               apiserver::make_memory_store(),
+               [this](const apiserver::StoreChange& change) { committed(change); })),
+      user_transport_(context_.get_executor(), api_, clock_, part(seed_, 5), {}, hooks_of("user")),
+      node_transport_(context_.get_executor(), api_, clock_, part(seed_, 6), scenario.node_api,
+                      hooks_of("nodes")),
+      nodes_(
+          context_.get_executor(), node_transport_, clock_, nodes_rng_,
+          [this](const PodIdentity& pod, int start) { return life_of_pod(pod, start); },
+          nodes_options(scenario)),
+      user_(user_transport_, part(seed_, 7)),
+      operators_(static_cast<std::size_t>(scenario.operators)),
+      trouble_(context_.get_executor()),
+      tasks_(context_.get_executor()) {
+    // What is logged in a world is about faults that are meant.
+    log::set_sink([this](log::Level, std::string_view line) {
+        history_.note(clock_.now(), HistoryLine::Detail::kTrace, "log", std::string(line));
+    });
+}
+
+World::~World() { log::set_sink({}); }
+
+template <class T>
+T World::wait(Task<T> task) {
+    std::optional<T> result;
+    asio::co_spawn(context_, std::move(task), [&](std::exception_ptr error, T value) {
+        if (error) std::rethrow_exception(error);
+        result.emplace(std::move(value));
+    });
+    while (!result) {
+        context_.restart();
+        if (context_.poll() == 0) CHECK(clock_.advance_to_next(), "the world stands still");
+    }
+    return *std::move(result);
+}
+
+void World::wait(Task<void> task) {
+    bool ended = false;
+    asio::co_spawn(context_, std::move(task), [&](std::exception_ptr error) {
+        if (error) std::rethrow_exception(error);
+        ended = true;
+    });
+    while (!ended) {
+        context_.restart();
+        if (context_.poll() == 0) CHECK(clock_.advance_to_next(), "the world stands still");
+    }
+}
+
+TransportHooks World::hooks_of(std::string name) {
+    return {.writing = [this, name](bool begin) { writer_ = begin ? name : std::string(); },
+            .crash = {},
+            .note =
+                [this, name](std::string what) {
+                    history_.note(clock_.now(), HistoryLine::Detail::kTrace, "fault",
+                                  fmt::format("{}: {}", name, what));
+                }};
+}
+
+void World::note(std::string what) {
+    history_.note(clock_.now(), HistoryLine::Detail::kTimeline, "fault", std::move(what));
+}
+
+void World::committed(const apiserver::StoreChange& change) {
+    if (change.key.resource == "pods" && change.object != nullptr && change.previous == nullptr)
+        ++pods_made_;
+    history_.change(clock_.now(), writer_, change);
+    const std::size_t before = invariants_.violations().size();
+    invariants_.change(writer_, change);
+    for (std::size_t i = before; i < invariants_.violations().size(); ++i) {
+        const Violation& violation = invariants_.violations()[i];
+        history_.note(clock_.now(), HistoryLine::Detail::kTimeline, "VIOLATION",
+                      fmt::format("{}: {}", violation.invariant, violation.what));
+    }
+}
+
+PodLife World::life_of_pod(const PodIdentity& pod, int start) const {
+    PodLife life = life_of(scenario_.pods, seed_, pod, start);
+    if (in_trouble_) return life;
+    // Everything must be able to end now, or to stand still.
+    if (life.start_delay == Duration::max()) life.start_delay = scenario_.pods.start_delay.most;
+    if (life.run_time == Duration::max()) life.run_time = scenario_.pods.run_time.most;
+    if (pod.restart_policy == "Always") life.run_time = Duration::max();
+    life.exit_code = 0;
+    return life;
+}
+
+// --- operators
+
+void World::start_operator(std::size_t index) {
+    const std::string name = fmt::format("operator-{}", index + 1);
+    TransportHooks hooks = hooks_of(name);
+    hooks.crash = [this, index](const kube::Request&, bool before) {
+        const OperatorFaults& faults = scenario_.operator_faults;
+        const double chance = before ? faults.crash_before_write : faults.crash_after_write;
+        if (!in_trouble_ || !fault_rng_.chance(chance) || operators_[index] == nullptr)
+            return false;
+        note(fmt::format("operator-{} crashes {} a write", index + 1, before ? "before" : "after"));
+        crash_operator(index, draw(faults.restart_delay, fault_rng_));
+        return true;
+    };
+    operators_[index] = std::make_unique<OperatorLife>(
+        context_.get_executor(), api_, clock_, part(seed_, 100 + ++lives_),
+        in_trouble_ ? scenario_.operator_api : TransportFaults{}, std::move(hooks));
+    operators_[index]->start();
+}
+
+void World::crash_operator(std::size_t index, Duration pause) {
+    if (operators_[index] == nullptr) return;
+    operators_[index]->transport.cut();
+    tasks_.spawn("operator crash", replace_operator(index, pause));
+}
+
+Task<void> World::replace_operator(std::size_t index, Duration pause) {
+    const std::unique_ptr<OperatorLife> dead = std::move(operators_[index]);
+    if (dead == nullptr) co_return;  // it crashed twice at one moment
+    past_writes_ += dead->transport.writes();
+    co_await dead->stop();
+    co_await clock_.sleep_for(pause);
+    start_operator(index);
+}
+
+// --- the course of things
+
+Task<Result<void>> World::set_up() {
+    CO_TRY_VOID(co_await api_.start());
+    for (json::value& definition : jobs::custom_resource_definitions(jobs::all_kinds())) {
+        auto posted = co_await user_.client().create(kube::types::kCustomResourceDefinitions, {},
+                                                     std::move(definition));
+        if (!posted) co_return std::move(posted.error());
+    }
+    co_await nodes_.start();
+    for (std::size_t i = 0; i < operators_.size(); ++i) start_operator(i);
+    for (std::size_t i = 0; i < scenario_.manifests.size(); ++i)
+        CO_TRY_VOID(co_await user_.post(scenario_.manifests[i]));
+    co_return Result<void>();
+}
+
+Task<void> World::submit_all() {
+    for (std::size_t i = 0; i < scenario_.jobs.size(); ++i) co_await submit(scenario_.jobs[i]);
+}
+
+Task<void> World::submit(GeneratedJobs jobs) {
+    for (int i = 0; i < jobs.count; ++i) {
+        const std::string name = fmt::format("job-{}", user_.posted().size() + 1);
+        Result<void> posted = co_await user_.post(generate_job(jobs, name, job_rng_));
+        CHECK(posted.has_value(), "a generated job is always valid");
+        const Duration pause = draw(jobs.spacing, job_rng_);
+        if (pause > Duration::zero()) co_await clock_.sleep_for(pause);
+    }
+}
+
+void World::recurring(const char* name, const Recurring& how,
+                      std::function<Task<void>(World&)> act) {
+    if (how.happens()) trouble_.spawn(name, repeat(how, std::move(act)));
+}
+
+Task<void> World::repeat(Recurring how, std::function<Task<void>(World&)> act) {
+    for (;;) {
+        co_await clock_.sleep_for(draw(how.every, fault_rng_));
+        co_await act(*this);
+    }
+}
+
+Task<void> World::lose_a_node(bool dead, DurationRange lasts) {
+    const int node = static_cast<int>(fault_rng_.below(static_cast<std::uint64_t>(nodes_.count())));
+    if (!nodes_.node_is_up(node)) co_return;
+    note(fmt::format("node-{} {}", node, dead ? "dies" : "falls silent"));
+    if (dead)
+        nodes_.kill_node(node);
+    else
+        nodes_.silence_node(node);
+    co_await clock_.sleep_for(draw(lasts, fault_rng_));
+    note(fmt::format("node-{} is back", node));
+    nodes_.revive_node(node);
+}
+
+Task<void> World::delay_a_node(DurationRange by, DurationRange lasts) {
+    const int node = static_cast<int>(fault_rng_.below(static_cast<std::uint64_t>(nodes_.count())));
+    const Duration delay = draw(by, fault_rng_);
+    note(fmt::format("node-{} reports {} s late", node,
+                     std::chrono::duration<double>(delay).count()));
+    nodes_.delay_reports(node, delay);
+    co_await clock_.sleep_for(draw(lasts, fault_rng_));
+    nodes_.delay_reports(node, {});
+}
+
+void World::start_trouble() {
+    const NodeFaults& nodes = scenario_.node_faults;
+    recurring("node death", nodes.death, [](World& world) {
+        return world.lose_a_node(true, world.scenario_.node_faults.death.lasts);
+    });
+    recurring("node silence", nodes.silence, [](World& world) {
+        return world.lose_a_node(false, world.scenario_.node_faults.silence.lasts);
+    });
+    recurring("late node", nodes.late, [](World& world) {
+        return world.delay_a_node(world.scenario_.node_faults.late_by,
+                                  world.scenario_.node_faults.late.lasts);
+    });
+    recurring("eviction", nodes.eviction, [](World& world) -> Task<void> {
+        const std::vector<std::string> running = world.nodes_.running();
+        if (running.empty()) co_return;
+        const std::string& pod = running[world.fault_rng_.below(running.size())];
+        world.note(fmt::format("{} is evicted", pod));
+        world.nodes_.evict(pod);
+    });
+    recurring("container crash", nodes.crash, [](World& world) -> Task<void> {
+        const std::vector<std::string> running = world.nodes_.running();
+        if (running.empty()) co_return;
+        const std::string& pod = running[world.fault_rng_.below(running.size())];
+        world.note(fmt::format("{} is killed", pod));
+        world.nodes_.crash(pod, 137);
+    });
+    recurring("operator crash", scenario_.operator_faults.crash, [](World& world) -> Task<void> {
+        const std::size_t index = world.fault_rng_.below(world.operators_.size());
+        if (world.operators_[index] == nullptr) co_return;
+        world.note(fmt::format("operator-{} crashes", index + 1));
+        world.crash_operator(index,
+                             draw(world.scenario_.operator_faults.crash.lasts, world.fault_rng_));
+    });
+    recurring("clock jump", scenario_.clock_jump, [](World& world) -> Task<void> {
+        const Duration step = draw(world.scenario_.clock_jump_by, world.fault_rng_);
+        world.note(fmt::format("the calendar is set by {} s",
+                               std::chrono::duration<double>(step).count()));
+        world.clock_.skew_wall(step);
+        co_return;
+    });
+    const UserActions& user = scenario_.user;
+    recurring("scale", user.scale, [](World& world) { return world.user_.scale_a_job(); });
+    recurring("suspend", user.suspend, [](World& world) -> Task<void> {
+        const std::optional<PostedJob> job = co_await world.user_.suspend_a_job();
+        if (!job) co_return;
+        co_await world.clock_.sleep_for(draw(world.scenario_.user.suspend.lasts, world.fault_rng_));
+        co_await world.user_.resume(*job);
+    });
+    recurring("delete pod", user.delete_pod,
+              [](World& world) { return world.user_.delete_a_pod(); });
+    recurring("delete service", user.delete_service,
+              [](World& world) { return world.user_.delete_a_service(); });
+    recurring("delete job", user.delete_job,
+              [](World& world) { return world.user_.delete_a_job(); });
+    recurring("annotate", user.annotate, [](World& world) { return world.user_.annotate_a_job(); });
+    if (scenario_.fault_sites > 0)
+        fault_plan_.emplace(part(seed_, 8), scenario_.fault_sites, scenario_.fault_fires);
+}
+
+void World::end_trouble() {
+    wait(trouble_.stop());
+    const OperatorFaults& crashes = scenario_.operator_faults;
+    const bool disturbed = scenario_.operator_api.any() || crashes.crash.happens() ||
+                           crashes.crash_before_write > 0 || crashes.crash_after_write > 0 ||
+                           scenario_.fault_sites > 0;
+    in_trouble_ = false;
+    fault_plan_.reset();
+    if (disturbed) calm_since_ = clock_.now() + kRecovery;
+    node_transport_.set_faults({});
+    for (auto& life : operators_)
+        if (life != nullptr) life->transport.set_faults({});
+    for (int node = 0; node < nodes_.count(); ++node) {
+        nodes_.delay_reports(node, {});
+        if (!nodes_.node_is_up(node)) nodes_.revive_node(node);
+    }
+}
+
+/// What can't end by itself is ended, so that what doesn't end is a fault.
+Task<void> World::make_an_end() {
+    co_await clock_.sleep_for(kRecovery);
+    co_await user_.set_right();
+    if (scenario_.pods.runs_forever == 0) co_return;
+    co_await clock_.sleep_for(kRecovery);
+    for (const std::string& pod : nodes_.running()) nodes_.crash(pod, 0);
+}
+
+Result<SimulationOutcome> World::run() {
+    const bool troubled = scenario_.faults_until > Duration::zero();
+    in_trouble_ = troubled;
+    if (scenario_.operator_api.any() || scenario_.operator_faults.crash.happens() ||
+        scenario_.operator_faults.crash_before_write > 0 ||
+        scenario_.operator_faults.crash_after_write > 0 || scenario_.fault_sites > 0)
+        calm_since_ = Instant::max();
+    Result<void> ready = wait(set_up());
+    if (!ready) {
+        stop_everything();
+        return std::move(ready.error());
+    }
+    tasks_.spawn("submit", submit_all());
+    start_trouble();
+    run_until(Instant(scenario_.faults_until));
+    end_trouble();
+    tasks_.spawn("end", make_an_end());
+    run_until(Instant(scenario_.duration));
+
+    const auto writes = [this] {
+        std::uint64_t sum = past_writes_ + node_transport_.writes();
+        for (const auto& life : operators_)
+            if (life != nullptr) sum += life->transport.writes();
+        return sum;
+    };
+    invariants_.at_end();
+    const std::uint64_t before = writes();
+    run_until(Instant(scenario_.duration) + kQuiet);
+    if (const std::uint64_t more = writes() - before; more > 0)
+        invariants_.violated("quiet", fmt::format("{} writes in a quiet hour", more));
+    SimulationOutcome result = outcome();
+    stop_everything();
+    return result;
+}
+
+void World::stop_everything() {
+    fault_plan_.reset();
+    wait(trouble_.stop());
+    wait(tasks_.stop());
+    for (auto& life : operators_)
+        if (life != nullptr) wait(life->stop());
+    operators_.clear();
+    wait(nodes_.stop());
+    wait(api_.stop());
+}
+
+void World::watch_deadline(const std::string& uid, WallTime when) {
+    tasks_.spawn("deadline", await_deadline(uid, when));
+}
+
+Task<void> World::await_deadline(std::string uid, WallTime when) {
+    co_await clock_.sleep_until_wall(when + 1s);
+    // A moment to be late in: what is due at this instant is done at this instant.
+    co_await clock_.sleep_for(1ms);
+    if (calm_since_ <= clock_.now() - 1s) invariants_.deadline_passed(uid);
+}
+
+SimulationOutcome World::outcome() {
+    SimulationOutcome result;
+    result.violations = invariants_.violations();
+    result.hash = history_.hash();
+    result.changes = history_.changes();
+    result.pods = pods_made_;
+    result.virtual_time = clock_.now().time_since_epoch();
+    for (const PostedJob& job : user_.posted()) {
+        JobOutcome made{.kind = job.type.kind,
+                        .namespace_ = job.namespace_,
+                        .name = job.name,
+                        .state = {},
+                        .message = {},
+                        .deleted = false,
+                        .restarts = 0,
+                        .completion_time = {}};
+        auto found = wait(user_.client().get(job.type, job.namespace_, job.name));
+        made.deleted = !found;
+        if (found) {
+            const json::value& object = **found;
+            made.completion_time = text_at(object, {"status", "completionTime"});
+            if (const json::value* list = find_at(object, {"status", "conditions"}))
+                for (const json::value& condition : list->get_array())
+                    if (text_at(condition, {"status"}) == "True") {
+                        made.state = text_at(condition, {"type"});
+                        made.message = text_at(condition, {"message"});
+                    }
+            if (const json::value* types = find_at(object, {"status", "replicaStatuses"}))
+                for (const auto& [type, status] : types->get_object())
+                    made.restarts += number_at(status, {"restarts"});
+        }
+        result.jobs.push_back(std::move(made));
+    }
+    return result;
+}
+
+}  // namespace muster::sim

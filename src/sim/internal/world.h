@@ -1,0 +1,90 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apiserver/api_server.h"
+#include "base/fault.h"
+#include "base/sim_clock.h"
+#include "kube/client.h"
+#include "sim/internal/operator_life.h"
+#include "sim/internal/user.h"
+#include "sim/simulated_nodes.h"
+#include "sim/world.h"
+
+namespace muster::sim {
+
+/// Everything of one run. Made, run() once, destroyed.
+class World {
+  public:
+    World(const Scenario& scenario, const SimulationOptions& options);
+    ~World();
+
+    Result<SimulationOutcome> run();
+
+  private:
+    template <class T>
+    T wait(Task<T> task);
+    void wait(Task<void> task);
+    void run_until(Instant until) { run_simulation(context_, clock_, until); }
+
+    Task<Result<void>> set_up();
+    Task<void> submit_all();
+    Task<void> submit(GeneratedJobs jobs);
+    void start_trouble();
+    void end_trouble();
+    Task<void> make_an_end();
+
+    void start_operator(std::size_t index);
+    void crash_operator(std::size_t index, Duration pause);
+    Task<void> replace_operator(std::size_t index, Duration pause);
+    void stop_everything();
+
+    PodLife life_of_pod(const PodIdentity& pod, int start) const;
+    void committed(const apiserver::StoreChange& change);
+    void watch_deadline(const std::string& uid, WallTime when);
+    Task<void> await_deadline(std::string uid, WallTime when);
+    TransportHooks hooks_of(std::string name);
+    void note(std::string what);
+    SimulationOutcome outcome();
+
+    /// Runs `act` again and again while there is trouble.
+    void recurring(const char* name, const Recurring& how, std::function<Task<void>(World&)> act);
+    Task<void> repeat(Recurring how, std::function<Task<void>(World&)> act);
+    Task<void> lose_a_node(bool dead, DurationRange lasts);
+    Task<void> delay_a_node(DurationRange by, DurationRange lasts);
+
+    const Scenario& scenario_;
+    const std::uint64_t seed_;
+    asio::io_context context_;
+    SimClock clock_;
+    History history_;
+    Invariants invariants_;
+    std::string writer_;  ///< whose call is being carried out right now
+    std::uint64_t pods_made_ = 0;
+
+    // One generator a part: a change in one does not shift the others.
+    Rng api_rng_;
+    Rng nodes_rng_;
+    Rng fault_rng_;
+    Rng job_rng_;
+
+    apiserver::ApiServer api_;
+    FaultyTransport user_transport_;
+    FaultyTransport node_transport_;
+    SimulatedNodes nodes_;
+    User user_;
+    std::vector<std::unique_ptr<OperatorLife>> operators_;  ///< null: crashed
+    std::uint64_t lives_ = 0;                               ///< of operators, so far
+    std::uint64_t past_writes_ = 0;                         ///< of dead operators
+    TaskGroup trouble_;                                     ///< ends when the trouble does
+    TaskGroup tasks_;
+    std::optional<FaultPlan> fault_plan_;
+    bool in_trouble_ = true;
+    Instant calm_since_{};  ///< no fault has come between operator and API since
+};
+
+}  // namespace muster::sim

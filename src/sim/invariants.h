@@ -1,0 +1,55 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/store.h"
+#include "base/clock.h"
+
+namespace muster::sim {
+
+struct Violation {
+    Instant at;
+    std::string invariant;  ///< one of invariant_names()
+    std::string what;
+};
+
+/// What can be left out of a scenario, in `except`.
+std::span<const std::string_view> invariant_names();
+
+/// Watches every committed change and says which broke a rule. Knows what really happened from what
+/// was committed and by whom. The cost of a change is that of its job, not of the world.
+/// Thread: one loop.
+class Invariants {
+  public:
+    /// `on_deadline(uid, when)`: please call deadline_passed(uid) a second after `when`.
+    Invariants(const Clock& clock, std::vector<std::string> except,
+               std::function<void(std::string uid, WallTime when)> on_deadline);
+    ~Invariants();
+
+    /// `who` wrote it: "operator..." are operators, anything else is somebody else.
+    void change(std::string_view who, const apiserver::StoreChange& change);
+    /// An operator was up and the API answered all through the time before.
+    void deadline_passed(const std::string& uid);
+    /// Everything had its time: jobs must have ended, dependents must have gone.
+    void at_end();
+    void violated(std::string invariant, std::string what);
+
+    const std::vector<Violation>& violations() const { return violations_; }
+
+  private:
+    struct Job;
+    struct State;
+
+    const Clock& clock_;
+    std::set<std::string> except_;
+    std::unique_ptr<State> state_;
+    std::vector<Violation> violations_;
+};
+
+}  // namespace muster::sim

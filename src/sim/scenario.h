@@ -1,0 +1,98 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "sim/faulty_transport.h"
+#include "sim/pod_life.h"
+
+namespace muster::sim {
+
+/// Something that happens again and again while there is trouble. `every.most` zero: never.
+struct Recurring {
+    DurationRange every{};
+    DurationRange lasts{};
+
+    bool happens() const { return every.most > Duration::zero(); }
+};
+
+/// Jobs made by chance: numbers and policies are drawn for each.
+struct GeneratedJobs {
+    int count = 1;
+    DurationRange spacing{};  ///< between one and the next
+    std::pair<int, int> masters{1, 1};
+    std::pair<int, int> workers{1, 3};
+    std::vector<std::string> restart_policies{"OnFailure"};
+    std::vector<std::string> clean_pod_policies{"None"};
+    std::pair<int, int> backoff_limit{};
+    double with_backoff_limit = 0;
+    DurationRange deadline{};
+    double with_deadline = 0;
+    DurationRange ttl{};
+    double with_ttl = 0;
+    double suspended = 0;
+    double group_restart = 0;
+};
+
+struct NodeFaults {
+    Recurring death;
+    Recurring silence;
+    Recurring late;  ///< reports come later by one of `late_by`
+    DurationRange late_by{};
+    Recurring eviction;
+    Recurring crash;  ///< of a pod's containers, with 137
+};
+
+struct OperatorFaults {
+    Recurring crash;  ///< `lasts`: until another one starts
+    double crash_before_write = 0;
+    double crash_after_write = 0;
+    DurationRange restart_delay{};  ///< of the crashes at writes
+};
+
+struct UserActions {
+    Recurring scale;
+    Recurring suspend;  ///< `lasts`: until the job is resumed
+    Recurring delete_pod;
+    Recurring delete_service;
+    Recurring delete_job;
+    Recurring annotate;
+};
+
+/// What a world is made of. Times of trouble end at `faults_until`: then every fault stops, nodes
+/// come back, suspended jobs are resumed, pods succeed, and by `duration` everything must have
+/// ended.
+struct Scenario {
+    std::string description;
+    int nodes = 4;
+    int operators = 1;
+    Duration duration = std::chrono::hours(3);
+    Duration faults_until = std::chrono::minutes(20);
+    bool report_every_phase = true;
+    std::vector<json::object> manifests;  ///< posted at the beginning
+    std::vector<GeneratedJobs> jobs;
+    PodBehaviour pods;
+    TransportFaults operator_api;
+    TransportFaults node_api;
+    /// Fault points of the code itself (base/fault.h).
+    double fault_sites = 0;
+    double fault_fires = 0;
+    NodeFaults node_faults;
+    OperatorFaults operator_faults;
+    Recurring clock_jump;
+    DurationRange clock_jump_by{};
+    UserActions user;
+    /// Invariants that this world does not hold, by name (invariants.h); each needs a reason in the
+    /// file.
+    std::vector<std::string> except;
+};
+
+/// Unknown keys and wrong values are kInvalid, all of them, each with its path.
+Result<Scenario> read_scenario(const json::value& value);
+/// Puts the faults of `value` over those of a scenario: a scenario without jobs and times.
+Result<void> add_faults(Scenario& scenario, const json::value& value);
+
+}  // namespace muster::sim
