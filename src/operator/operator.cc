@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/log.h"
@@ -12,8 +13,11 @@
 #include "kube/event_recorder.h"
 #include "kube/informer.h"
 #include "kube/work_queue.h"
+#include "operator/internal/alarms.h"
 #include "operator/internal/executor.h"
+#include "operator/internal/manifest_findings.h"
 #include "operator/internal/planner.h"
+#include "operator/internal/recent_jobs.h"
 #include "operator/internal/records.h"
 #include "operator/internal/table.h"
 
@@ -27,10 +31,11 @@ std::string dependents_selector() {
     return fmt::format("{} in ({})", jobs::labels::kOperatorName, names);
 }
 
-/// "PyTorchJob/default/demo": one queue serves all kinds.
-std::string queue_key(std::string_view kind, std::string_view key) {
-    return fmt::format("{}/{}", kind, key);
-}
+/// Whole jobs that are kept for making their pods.
+constexpr std::size_t kRecentJobs = 256;
+/// How long a change of nothing but the counts of pods may wait for more of its kind, so that a job
+/// of many replicas does not write its status for each of them.
+constexpr Duration kCountsWait = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -41,11 +46,15 @@ struct Operator::Impl {
         std::unique_ptr<kube::Informer<JobPtr>> informer;
         std::unique_ptr<kube::EventRecorder> recorder;
     };
-    /// What a pass wrote and the watch has not shown yet.
+    /// A status that was written and that the watch has not shown yet.
     struct Written {
-        std::string base_version;  ///< what the status was written over
-        std::string version;       ///< what it became
-        jobs::JobStatus status;
+        std::vector<std::string> below;  ///< the revisions that it was written over
+        std::string version;             ///< what it became
+        PackedStatus status;
+
+        bool covers(const std::string& shown) const {
+            return std::ranges::find(below, shown) != below.end();
+        }
     };
 
     Impl(asio::any_io_executor executor, kube::Transport& transport, Clock& the_clock, Rng& rng,
@@ -55,19 +64,25 @@ struct Operator::Impl {
           tasks(std::move(executor)),
           client(transport, "muster-operator"),
           queue(clock, tasks),
+          alarms(clock, tasks, [this](const std::string& key) { queue.add(key); }),
+          recent(kRecentJobs),
           run(client, clock, tasks, table, options.parallel_writes),
           pods(client, clock, rng, kube::types::kPods, dependents_options(), project_pod),
           services(client, clock, rng, kube::types::kServices, dependents_options(),
                    project_service) {
         for (const jobs::JobKind* kind : jobs::all_kinds()) add_kind(*kind, rng);
         pods.on_change([this](const std::string&, const PodPtr* before, const PodPtr* after) {
-            pod_changed(before, after);
+            table.apply(before, after);
+            if (before != nullptr) add(**before);
+            if (after == nullptr) return;
+            add(**after);
+            tell_news(before, **after);
         });
         services.on_change(
             [this](const std::string&, const ServicePtr* before, const ServicePtr* after) {
                 table.apply(before, after);
-                if (before != nullptr) add((*before)->namespace_, (*before)->owner);
-                if (after != nullptr) add((*after)->namespace_, (*after)->owner);
+                if (before != nullptr) add(**before);
+                if (after != nullptr) add(**after);
             });
     }
 
@@ -87,17 +102,49 @@ struct Operator::Impl {
         added.kind = &kind;
         added.informer = std::make_unique<kube::Informer<JobPtr>>(
             client, clock, rng, kind.resource, job_options(),
-            [&kind](const json::value& object) { return project_job(kind, object); });
-        added.informer->on_change(
-            [this, &kind](const std::string& key, const JobPtr*, const JobPtr*) {
-                queue.add(queue_key(kind.resource.kind, key));
+            [this, &added](const json::value& object) -> std::optional<JobPtr> {
+                return read_job(added, object);
             });
+        added.informer->on_change([this](const std::string&, const JobPtr* before,
+                                         const JobPtr* after) { job_changed(before, after); });
         added.recorder = std::make_unique<kube::EventRecorder>(client, clock, rng, tasks,
                                                                kind.controller_name());
     }
 
-    void add(const std::string& ns, const OwnerId& owner) {
-        queue.add(queue_key(owner.kind, ns + "/" + owner.name));
+    JobPtr read_job(const Kind& kind, const json::value& object) {
+        const JobPtr* known = kind.informer->find(cache_key_of(object));
+        ProjectedJob made =
+            project_job(*kind.kind, object, known == nullptr ? nullptr : known->get());
+        if (made.job) recent.put(made.record->uid, made.record->generation, std::move(made.job));
+        return std::move(made.record);
+    }
+
+    void job_changed(const JobPtr* before, const JobPtr* after) {
+        const JobRecord& job = before != nullptr ? **before : **after;
+        const std::string key = key_of(job);
+        const bool gone = after == nullptr || (*after)->uid != job.uid;
+        if (gone) {
+            table.forget(job.uid);
+            recent.forget(job.uid);
+            warned_edits.erase(key);
+            counts_due.erase(key);
+            removed.erase(key);
+            alarms.set(key, std::nullopt);
+        }
+        // What was written is what the cache shows now, or the API has moved on.
+        if (auto it = written.find(key);
+            it != written.end() && (gone || !it->second.covers((*after)->resource_version)))
+            written.erase(it);
+        queue.add(key);
+    }
+
+    static std::string key_of(const JobRecord& job) {
+        return queue_key(job.kind->resource.kind, job.namespace_, job.name);
+    }
+
+    void add(const DependentRecord& object) {
+        queue.add(
+            queue_key(object.owner.kind->resource.kind, object.namespace_, object.owner.name));
     }
 
     const JobPtr* find_job(const std::string& kind, const std::string& key) const {
@@ -105,19 +152,16 @@ struct Operator::Impl {
         return it == kinds.end() ? nullptr : it->second.informer->find(key);
     }
 
-    void pod_changed(const PodPtr* before, const PodPtr* after) {
-        table.apply(before, after);
-        if (before != nullptr) add((*before)->namespace_, (*before)->owner);
-        if (after == nullptr) return;
-        const PodRecord& pod = **after;
-        add(pod.namespace_, pod.owner);
+    void tell_news(const PodPtr* before, const PodRecord& pod) {
         if (before == nullptr && !pods.has_synced()) return;
-        const JobPtr* job = find_job(pod.owner.kind, pod.namespace_ + "/" + pod.owner.name);
-        if (job == nullptr || (*job)->uid() != pod.owner.uid) return;
-        for (JobEvent& event : pod_news(before == nullptr ? nullptr : before->get(), pod))
-            kinds.at(pod.owner.kind)
-                .recorder->record(reference_to(**job), event.type, std::move(event.reason),
-                                  std::move(event.message));
+        const std::string& kind = pod.owner.kind->resource.kind;
+        std::vector<JobEvent> news = pod_news(before == nullptr ? nullptr : before->get(), pod);
+        if (news.empty()) return;
+        const JobPtr* job = find_job(kind, pod.namespace_ + "/" + pod.owner.name);
+        if (job == nullptr || (*job)->uid != pod.owner.uid) return;
+        for (JobEvent& event : news)
+            kinds.at(kind).recorder->record(reference_to(**job), event.type,
+                                            std::move(event.reason), std::move(event.message));
     }
 
     Task<void> work() {
@@ -138,59 +182,114 @@ struct Operator::Impl {
         auto kind = kinds.find(key.substr(0, slash));
         if (kind == kinds.end()) co_return true;
         const JobPtr* found = kind->second.informer->find(key.substr(slash + 1));
-        if (found == nullptr) {
-            written.erase(key);
-            warned_edits.erase(key);
+        if (found == nullptr) co_return true;
+        const JobPtr job = *found;
+        if (job->deleting || job->managed_elsewhere || removed.contains(key)) {
+            alarms.set(key, std::nullopt);
             co_return true;
         }
-        const JobPtr job = *found;
-        if (job->metadata.deleting() || job->managed_elsewhere) co_return true;
 
-        table.expire(job->uid(), clock.now());
-        std::string version = job->metadata.resource_version;
+        table.of(job->uid).expire(clock.now());
+        std::string version = job->resource_version;
         Plan next = make_plan(key, *job, version);
+        alarms.set(key, next.look_again);
+        hold_counts_back(key, next);
         if (next.empty()) co_return true;
-        kube::EventRecorder& recorder = *kind->second.recorder;
-        Execution done = co_await run.execute(job, version, std::move(next), recorder);
 
-        if (done.status) {
-            written[key] = {.base_version = std::move(version),
-                            .version = std::move(done.resource_version),
-                            .status = *std::move(done.status)};
+        std::shared_ptr<const jobs::Job> whole;
+        if (!next.create_pods.empty() || !next.create_services.empty()) {
+            whole = co_await whole_job(job);
+            if (!whole) co_return false;
         }
-        if (const Instant until = table.expire(job->uid(), clock.now()); until != Instant::max())
+        const bool more = next.more;
+        PackedStatus status;
+        if (next.status) status = PackedStatus(*next.status);
+        const Execution done = co_await run.execute(job, std::move(whole), version, std::move(next),
+                                                    *kind->second.recorder);
+        if (done.status_written)
+            note_written(key, job, std::move(version), done, std::move(status));
+        if (done.job_removed) removed.insert(key);
+        if (const Instant until = table.of(job->uid).expire(clock.now()); until != Instant::max())
             queue.add_at(key, until);
+        if (more) queue.add(key);
         co_return done.complete;
+    }
+
+    /// Our own status counts from its answer on, and not only when the watch brings it: nothing can
+    /// lie between the revisions.
+    void note_written(const std::string& key, const JobPtr& job, std::string base,
+                      const Execution& done, PackedStatus status) {
+        Written next{.below = {job->resource_version},
+                     .version = done.resource_version,
+                     .status = std::move(status)};
+        if (auto it = written.find(key); it != written.end() && it->second.version == base)
+            next.below = std::move(it->second.below);
+        if (!next.covers(base)) next.below.push_back(std::move(base));
+        const JobPtr* shown = find_job(job->kind->resource.kind, job->namespace_ + "/" + job->name);
+        if (shown != nullptr && (*shown)->uid == job->uid &&
+            next.covers((*shown)->resource_version))
+            written[key] = std::move(next);
+        else
+            written.erase(key);
     }
 
     /// Also moves `version` to the revision that the plan's status builds upon.
     Plan make_plan(const std::string& key, const JobRecord& job, std::string& version) {
-        const jobs::JobStatus* status = &job.status;
+        jobs::JobStatus status;
         if (auto it = written.find(key); it != written.end()) {
-            // Nothing can lie between the two revisions, so a cache that shows the first is merely
-            // late; anything else it shows is the truth.
-            if (it->second.base_version == version) {
-                status = &it->second.status;
-                version = it->second.version;
-            } else {
-                written.erase(it);
-            }
+            status = it->second.status.unpack();
+            version = it->second.version;
+        } else {
+            status = job.status.unpack();
         }
-        if (job.job.has_value()) {
-            Plan made = plan(*job.job, *status, table.of(job.uid()), clock.wall_now());
-            if (status->start_time.empty() && made.status && !made.status->start_time.empty())
+        if (job.facts) {
+            Dependents& dependents = table.of(job.uid);
+            dependents.configure(job.facts, status);
+            Plan made = plan(job, status, dependents, table.orphans_of(key), clock.wall_now());
+            if (status.start_time.empty() && made.status && !made.status->start_time.empty())
                 std::ranges::move(warning_events(job.warnings), std::back_inserter(made.events));
             return made;
         }
-        Plan invalid = plan_invalid(job, *status, job.job.error(), clock.wall_now());
+        Plan invalid = plan_invalid(job, status, *job.problem, clock.wall_now());
         if (!invalid.status && !invalid.events.empty()) {
             // An edit that is not in effect is told once and not at every event of its pods.
-            const std::int64_t generation = job.metadata.generation.value_or(0);
-            auto [warned, first] = warned_edits.try_emplace(key, generation);
-            if (!first && warned->second == generation) invalid.events.clear();
-            warned->second = generation;
+            auto [warned, first] = warned_edits.try_emplace(key, job.generation);
+            if (!first && warned->second == job.generation) invalid.events.clear();
+            warned->second = job.generation;
         }
         return invalid;
+    }
+
+    void hold_counts_back(const std::string& key, Plan& next) {
+        if (!next.status || !next.only_counts || !next.events.empty()) {
+            counts_due.erase(key);
+            return;
+        }
+        const auto [due, first] = counts_due.try_emplace(key, clock.now() + kCountsWait);
+        if (!first && due->second <= clock.now()) {
+            counts_due.erase(due);
+            return;
+        }
+        next.status.reset();
+        queue.add_at(key, due->second);
+    }
+
+    /// For making pods and services. Null when it can't be had, or is not as it was known.
+    Task<std::shared_ptr<const jobs::Job>> whole_job(JobPtr job) {
+        if (auto known = recent.find(job->uid, job->generation)) co_return known;
+        auto read = co_await client.get(job->kind->resource, job->namespace_, job->name);
+        if (!read.has_value()) {
+            log::warning("a job could not be read", {{"kind", job->kind->resource.kind},
+                                                     {"namespace", job->namespace_},
+                                                     {"job", job->name},
+                                                     {"error", read.error().message()}});
+            co_return nullptr;
+        }
+        ProjectedJob made = project_job(*job->kind, **read, nullptr);
+        if (!made.job || made.record->uid != job->uid || made.record->generation != job->generation)
+            co_return nullptr;  // the watch is about to show what it has become
+        recent.put(job->uid, job->generation, made.job);
+        co_return std::move(made.job);
     }
 
     OperatorOptions options;
@@ -198,13 +297,19 @@ struct Operator::Impl {
     TaskGroup tasks;
     kube::Client client;
     kube::WorkQueue queue;
+    Alarms alarms;
     Table table;
+    RecentJobs recent;
     Executor run;
     kube::Informer<PodPtr> pods;
     kube::Informer<ServicePtr> services;
     std::map<std::string, Kind, std::less<>> kinds;
     std::unordered_map<std::string, Written> written;
     std::unordered_map<std::string, std::int64_t> warned_edits;
+    /// When counts that were held back are written.
+    std::unordered_map<std::string, Instant> counts_due;
+    /// Deleted at the end of their TTL; until the watch shows it.
+    std::unordered_set<std::string> removed;
 };
 
 Operator::Operator(asio::any_io_executor executor, kube::Transport& transport, Clock& clock,

@@ -25,38 +25,54 @@ std::string owner_text(const kube::ObjectMeta& metadata) {
 
 struct Executor::Pass {
     JobPtr record;
+    std::shared_ptr<const jobs::Job> job;
     std::string status_version;
     kube::EventRecorder& recorder;
     kube::ObjectReference about;
     Execution result;
-    bool status_written = true;
+    bool status_failed = false;
 
-    const jobs::Job& job() const { return *record->job; }
-    const std::string& ns() const { return record->metadata.namespace_; }
-    JobUid job_uid() const { return record->uid(); }
+    const std::string& ns() const { return record->namespace_; }
+    const JobUid& job_uid() const { return record->uid; }
+    jobs::ReplicaId replica(SlotId slot) const {
+        return {record->kind->replica_types[slot.type].name, slot.index};
+    }
+    std::string name_of(SlotId slot) const {
+        return jobs::replica_name(*record->kind, record->name, replica(slot));
+    }
 
     void tell(kube::EventType type, std::string reason, std::string message) {
         recorder.record(about, type, std::move(reason), std::move(message));
     }
+    /// Of a request that did not do what it should; most also tell an event.
     void fail(std::string_view what, std::string_view name, const Error& error) {
         result.complete = false;
         if (error.is_expected()) return;
         log::warning("a job's pass could not finish", {{"kind", record->kind->resource.kind},
                                                        {"namespace", ns()},
-                                                       {"job", record->metadata.name},
+                                                       {"job", record->name},
                                                        {"request", what},
                                                        {"name", name},
                                                        {"error", error.message()}});
+    }
+    void fail_and_tell(std::string_view what, std::string_view name, const Error& error,
+                       std::string reason, std::string_view event) {
+        fail(what, name, error);
+        if (!error.is_expected())
+            tell(kube::EventType::kWarning, std::move(reason),
+                 fmt::format("{}: {}", event, error.message()));
     }
 };
 
 Executor::Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& table, int parallel)
     : client_(client), clock_(clock), tasks_(tasks), table_(table), parallel_(parallel) {}
 
-Task<Execution> Executor::execute(JobPtr record, std::string status_version, Plan plan,
+Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job> job,
+                                  std::string status_version, Plan plan,
                                   kube::EventRecorder& recorder) {
     kube::ObjectReference about = reference_to(*record);
     auto pass = std::make_shared<Pass>(Pass{.record = std::move(record),
+                                            .job = std::move(job),
                                             .status_version = std::move(status_version),
                                             .recorder = recorder,
                                             .about = std::move(about),
@@ -64,45 +80,47 @@ Task<Execution> Executor::execute(JobPtr record, std::string status_version, Pla
 
     // Marked before anything is sent: the watch may show an effect before the answer comes.
     const Instant until = clock_.now() + kPatience;
-    for (const jobs::ReplicaId& replica : plan.create_pods)
-        table_.pod_create_sent(pass->job_uid(), replica, until);
-    for (const jobs::ReplicaId& replica : plan.create_services)
-        table_.service_create_sent(pass->job_uid(), replica, until);
+    Dependents& dependents = table_.of(pass->job_uid());
+    for (const PodCreation& creation : plan.create_pods)
+        dependents.pod_create_sent(creation.slot, until);
+    for (SlotId slot : plan.create_services) dependents.service_create_sent(slot, until);
 
     std::vector<Task<void>> writes;
     if (plan.status) writes.push_back(write_status(pass, *std::move(plan.status)));
     // A replica's service goes next to its pod, so that the name resolves when the process starts.
     auto service = plan.create_services.begin();
-    for (const jobs::ReplicaId& replica : plan.create_pods) {
-        writes.push_back(create_pod(pass, replica));
+    for (const PodCreation& creation : plan.create_pods) {
+        writes.push_back(create_pod(pass, creation));
         if (service != plan.create_services.end())
             writes.push_back(create_service(pass, *service++));
     }
     for (; service != plan.create_services.end(); ++service)
         writes.push_back(create_service(pass, *service));
     co_await run_writes(tasks_, std::move(writes), parallel_);
+    co_await claim(pass, plan);
 
-    if (pass->status_written) {
+    if (!pass->status_failed) {
         for (JobEvent& event : plan.events)
             pass->tell(event.type, std::move(event.reason), std::move(event.message));
         std::vector<Task<void>> deletions;
         const Instant gone_by = clock_.now() + kPatience;
-        for (Deletion& deletion : plan.delete_pods) {
-            table_.delete_sent(pass->job_uid(), deletion.uid, gone_by);
-            deletions.push_back(remove(pass, kube::types::kPods, std::move(deletion)));
-        }
-        for (Deletion& deletion : plan.delete_services) {
-            table_.delete_sent(pass->job_uid(), deletion.uid, gone_by);
-            deletions.push_back(remove(pass, kube::types::kServices, std::move(deletion)));
-        }
+        const auto remove_all = [&](std::vector<Deletion>& all, const kube::ResourceType& type) {
+            for (Deletion& deletion : all) {
+                table_.of(pass->job_uid()).delete_sent(deletion.slot, deletion.uid, gone_by);
+                deletions.push_back(remove(pass, type, std::move(deletion)));
+            }
+        };
+        remove_all(plan.delete_pods, kube::types::kPods);
+        remove_all(plan.delete_services, kube::types::kServices);
         co_await run_writes(tasks_, std::move(deletions), parallel_);
+        if (plan.delete_job) co_await remove_job(pass);
     }
     co_return std::move(pass->result);
 }
 
 Task<Result<void>> Executor::create(kube::ResourceType type, JobPtr record, std::string name,
                                     json::value object) {
-    const std::string ns = record->metadata.namespace_;
+    const std::string ns = record->namespace_;
     auto written = co_await client_.create(type, ns, std::move(object));
     if (written.has_value() && fault_point())
         co_return Error(Code::kTimeout, "the answer was lost, the object was made");
@@ -119,15 +137,14 @@ Task<Result<void>> Executor::create(kube::ResourceType type, JobPtr record, std:
     }
     const kube::ObjectMeta metadata = metadata_of(**existing);
     const kube::OwnerReference* owner = metadata.controller();
-    if (owner == nullptr || owner->uid != record->metadata.uid)
+    if (owner == nullptr || owner->uid != record->uid.get())
         co_return Error(Code::kAlreadyExists,
                         fmt::format("{} {}/{} already exists and {}: {} {} waits until it is gone; "
                                     "delete it or rename the job",
                                     type.kind, ns, name, owner_text(metadata),
-                                    record->kind->resource.kind, record->metadata.name));
-    const bool known = type == kube::types::kPods ? project_pod(**existing).has_value()
-                                                  : project_service(**existing).has_value();
-    if (!known)
+                                    record->kind->resource.kind, record->name));
+    // The operator sees objects by their labels alone, so it would wait for this one for ever.
+    if (!project_service(**existing).has_value())
         co_return Error(Code::kAlreadyExists,
                         fmt::format("{} {}/{} is of this job but its labels are not: give it back "
                                     "its training.kubeflow.org labels or delete it",
@@ -135,10 +152,10 @@ Task<Result<void>> Executor::create(kube::ResourceType type, JobPtr record, std:
     co_return Result<void>();
 }
 
-Task<void> Executor::create_pod(std::shared_ptr<Pass> pass, jobs::ReplicaId replica) {
-    const std::string name = jobs::replica_name(pass->job(), replica);
+Task<void> Executor::create_pod(std::shared_ptr<Pass> pass, PodCreation creation) {
+    const std::string name = pass->name_of(creation.slot);
     Result<void> created;
-    auto pod = jobs::build_pod(pass->job(), replica);
+    auto pod = jobs::build_pod(*pass->job, pass->replica(creation.slot), creation.lineage);
     if (pod.has_value())
         created = co_await create(kube::types::kPods, pass->record, name, kube::encode(*pod));
     else
@@ -147,17 +164,14 @@ Task<void> Executor::create_pod(std::shared_ptr<Pass> pass, jobs::ReplicaId repl
         pass->tell(kube::EventType::kNormal, "SuccessfulCreatePod", "Created pod: " + name);
         co_return;
     }
-    table_.pod_create_failed(pass->job_uid(), replica);
-    pass->fail("create pod", name, created.error());
-    if (!created.error().is_expected())
-        pass->tell(kube::EventType::kWarning, "FailedCreatePod",
-                   "Error creating: " + created.error().message());
+    table_.of(pass->job_uid()).pod_create_failed(creation.slot);
+    pass->fail_and_tell("create pod", name, created.error(), "FailedCreatePod", "Error creating");
 }
 
-Task<void> Executor::create_service(std::shared_ptr<Pass> pass, jobs::ReplicaId replica) {
-    const std::string name = jobs::replica_name(pass->job(), replica);
+Task<void> Executor::create_service(std::shared_ptr<Pass> pass, SlotId slot) {
+    const std::string name = pass->name_of(slot);
     Result<void> created;
-    auto service = jobs::build_service(pass->job(), replica);
+    auto service = jobs::build_service(*pass->job, pass->replica(slot));
     if (service.has_value())
         created =
             co_await create(kube::types::kServices, pass->record, name, kube::encode(*service));
@@ -167,11 +181,9 @@ Task<void> Executor::create_service(std::shared_ptr<Pass> pass, jobs::ReplicaId 
         pass->tell(kube::EventType::kNormal, "SuccessfulCreateService", "Created service: " + name);
         co_return;
     }
-    table_.service_create_failed(pass->job_uid(), replica);
-    pass->fail("create service", name, created.error());
-    if (!created.error().is_expected())
-        pass->tell(kube::EventType::kWarning, "FailedCreateService",
-                   "Error creating: " + created.error().message());
+    table_.of(pass->job_uid()).service_create_failed(slot);
+    pass->fail_and_tell("create service", name, created.error(), "FailedCreateService",
+                        "Error creating");
 }
 
 Task<void> Executor::remove(std::shared_ptr<Pass> pass, kube::ResourceType type,
@@ -189,36 +201,124 @@ Task<void> Executor::remove(std::shared_ptr<Pass> pass, kube::ResourceType type,
     // Gone already, or replaced by another of the same name: the watch will say so.
     const Code code = removed.error().code();
     if (code == Code::kNotFound || code == Code::kConflict) co_return;
-    table_.delete_failed(pass->job_uid(), deletion.uid);
-    pass->fail(is_pod ? "delete pod" : "delete service", deletion.name, removed.error());
-    if (!removed.error().is_expected())
-        pass->tell(kube::EventType::kWarning, is_pod ? "FailedDeletePod" : "FailedDeleteService",
-                   "Error deleting: " + removed.error().message());
+    table_.of(pass->job_uid()).delete_failed(deletion.slot, deletion.uid);
+    pass->fail_and_tell(is_pod ? "delete pod" : "delete service", deletion.name, removed.error(),
+                        is_pod ? "FailedDeletePod" : "FailedDeleteService", "Error deleting");
+}
+
+/// The end of its TTL (upstream tells it with reasons that differ by kind; TFJob's is the one that
+/// says what happens).
+Task<void> Executor::remove_job(std::shared_ptr<Pass> pass) {
+    const JobRecord& job = *pass->record;
+    kube::DeleteOptions options;
+    options.precondition_uid = job.uid.get();
+    auto removed =
+        co_await client_.remove(job.kind->resource, job.namespace_, job.name, std::move(options));
+    if (removed.has_value()) {
+        pass->result.job_removed = true;
+        pass->tell(kube::EventType::kNormal, "SuccessfulDeleteJob", "Deleted job: " + job.name);
+        co_return;
+    }
+    const Code code = removed.error().code();
+    if (code == Code::kNotFound || code == Code::kConflict) co_return;
+    pass->fail_and_tell("delete job", job.name, removed.error(), "FailedDeleteJob",
+                        "Error deleting");
+}
+
+// --- adoption and release
+
+Task<void> Executor::claim(std::shared_ptr<Pass> pass, Plan plan) {
+    if (!plan.adopt_pods.empty() || !plan.adopt_services.empty()) {
+        // Asked of the API and not of the cache: nothing may be adopted for a job that is gone.
+        const JobRecord& job = *pass->record;
+        auto now = co_await client_.get(job.kind->resource, job.namespace_, job.name);
+        if (!now.has_value()) {
+            pass->fail("read job", job.name, now.error());
+            co_return;
+        }
+        const kube::ObjectMeta metadata = metadata_of(**now);
+        if (metadata.uid != job.uid.get() || metadata.deleting()) {
+            pass->result.complete = false;
+            co_return;
+        }
+        for (Claim& claim : plan.adopt_pods) co_await adopt(pass, kube::types::kPods, claim);
+        for (Claim& claim : plan.adopt_services)
+            co_await adopt(pass, kube::types::kServices, claim);
+    }
+    for (Claim& claim : plan.release_pods) co_await release(pass, kube::types::kPods, claim);
+    for (Claim& claim : plan.release_services)
+        co_await release(pass, kube::types::kServices, claim);
+}
+
+Task<void> Executor::adopt(std::shared_ptr<Pass> pass, kube::ResourceType type, Claim claim) {
+    const JobRecord& job = *pass->record;
+    json::object patch{
+        {"metadata",
+         json::object{{"uid", claim.uid},
+                      {"ownerReferences",
+                       json::array{json::object{{"apiVersion", job.kind->resource.api_version()},
+                                                {"kind", job.kind->resource.kind},
+                                                {"name", job.name},
+                                                {"uid", job.uid.get()},
+                                                {"controller", true},
+                                                {"blockOwnerDeletion", true}}}}}}};
+    auto patched = co_await client_.patch(
+        type, pass->ns(), claim.name, kube::ContentType::kStrategicMergePatch, std::move(patch));
+    if (patched.has_value()) {
+        pass->tell(kube::EventType::kNormal, "Adopted" + type.kind,
+                   fmt::format("Adopted {}, which nobody controlled and whose labels name this job",
+                               claim.name));
+        co_return;
+    }
+    if (patched.error().code() == Code::kNotFound) co_return;
+    pass->fail_and_tell("adopt", claim.name, patched.error(), "FailedAdopt" + type.kind,
+                        "Error adopting " + claim.name);
+}
+
+Task<void> Executor::release(std::shared_ptr<Pass> pass, kube::ResourceType type, Claim claim) {
+    json::object patch{
+        {"metadata", json::object{{"uid", claim.uid},
+                                  {"ownerReferences",
+                                   json::array{json::object{{"$patch", "delete"},
+                                                            {"uid", pass->job_uid().get()}}}}}}};
+    auto patched = co_await client_.patch(
+        type, pass->ns(), claim.name, kube::ContentType::kStrategicMergePatch, std::move(patch));
+    if (patched.has_value()) {
+        pass->tell(kube::EventType::kWarning, "Released" + type.kind,
+                   fmt::format("Released {}: its labels no longer name a replica of this job",
+                               claim.name));
+        co_return;
+    }
+    // Gone, or another of its name by now.
+    const Code code = patched.error().code();
+    if (code == Code::kNotFound || code == Code::kConflict || code == Code::kInvalid) co_return;
+    pass->fail_and_tell("release", claim.name, patched.error(), "FailedRelease" + type.kind,
+                        "Error releasing " + claim.name);
 }
 
 Task<void> Executor::write_status(std::shared_ptr<Pass> pass, jobs::JobStatus status) {
-    const kube::ResourceType& resource = pass->record->kind->resource;
-    const kube::ObjectMeta& metadata = pass->record->metadata;
+    const JobRecord& job = *pass->record;
+    const kube::ResourceType& resource = job.kind->resource;
     json::object body{
         {"apiVersion", resource.api_version()},
         {"kind", resource.kind},
-        {"metadata", json::object{{"name", metadata.name},
-                                  {"namespace", metadata.namespace_},
-                                  {"uid", metadata.uid},
+        {"metadata", json::object{{"name", job.name},
+                                  {"namespace", job.namespace_},
+                                  {"uid", job.uid.get()},
                                   {"resourceVersion", pass->status_version}}},
         {"status", kube::encode(status)},
     };
-    auto written = co_await client_.update(resource, metadata.namespace_, metadata.name,
-                                           std::move(body), "status");
+    auto written =
+        co_await client_.update(resource, job.namespace_, job.name, std::move(body), "status");
     if (!written.has_value()) {
-        pass->status_written = false;
+        pass->status_failed = true;
         // Gone while we worked: the next pass finds no job.
         if (written.error().code() == Code::kNotFound) co_return;
-        pass->fail("write status", metadata.name, written.error());
+        pass->fail("write status", job.name, written.error());
         co_return;
     }
+    pass->result.status_written = true;
     pass->result.resource_version = metadata_of(*written->object).resource_version;
-    pass->result.status = std::move(status);
 }
 
 }  // namespace muster::operators

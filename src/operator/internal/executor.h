@@ -6,7 +6,7 @@
 #include "base/task_group.h"
 #include "kube/client.h"
 #include "kube/event_recorder.h"
-#include "operator/internal/planner.h"
+#include "operator/internal/plan.h"
 #include "operator/internal/records.h"
 #include "operator/internal/table.h"
 
@@ -15,9 +15,9 @@ namespace muster::operators {
 /// How a pass ended.
 struct Execution {
     bool complete = true;  ///< false: something failed and wants another try
-    /// The status that was written, and the job's resourceVersion that it made.
-    std::optional<jobs::JobStatus> status;
-    std::string resource_version;
+    bool status_written = false;
+    bool job_removed = false;
+    std::string resource_version;  ///< of the job, that the status made
 };
 
 /// Carries out plans. Creations and the status go out together, deletions after the status; every
@@ -27,19 +27,24 @@ class Executor {
   public:
     Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& table, int parallel);
 
+    /// `job`: what pods and services are made from; null only if the plan makes none.
     /// `status_version`: the job's resourceVersion that the plan's status was made from.
-    Task<Execution> execute(JobPtr record, std::string status_version, Plan plan,
-                            kube::EventRecorder& recorder);
+    Task<Execution> execute(JobPtr record, std::shared_ptr<const jobs::Job> job,
+                            std::string status_version, Plan plan, kube::EventRecorder& recorder);
 
   private:
     struct Pass;
 
-    Task<void> create_pod(std::shared_ptr<Pass> pass, jobs::ReplicaId replica);
-    Task<void> create_service(std::shared_ptr<Pass> pass, jobs::ReplicaId replica);
+    Task<void> create_pod(std::shared_ptr<Pass> pass, PodCreation creation);
+    Task<void> create_service(std::shared_ptr<Pass> pass, SlotId slot);
     Task<void> remove(std::shared_ptr<Pass> pass, kube::ResourceType type, Deletion deletion);
+    Task<void> remove_job(std::shared_ptr<Pass> pass);
     Task<void> write_status(std::shared_ptr<Pass> pass, jobs::JobStatus status);
     Task<Result<void>> create(kube::ResourceType type, JobPtr record, std::string name,
                               json::value object);
+    Task<void> claim(std::shared_ptr<Pass> pass, Plan plan);
+    Task<void> adopt(std::shared_ptr<Pass> pass, kube::ResourceType type, Claim claim);
+    Task<void> release(std::shared_ptr<Pass> pass, kube::ResourceType type, Claim claim);
 
     kube::Client& client_;
     Clock& clock_;

@@ -19,6 +19,10 @@ struct JobSketch {
     std::string policy = "OnFailure";
     std::string clean = "None";
     bool suspend = false;
+    std::optional<std::int32_t> backoff_limit = std::nullopt;
+    std::optional<std::int64_t> deadline_seconds = std::nullopt;
+    std::optional<std::int32_t> ttl_seconds = std::nullopt;
+    bool group = false;  ///< restarts as a group
 };
 
 /// A PyTorchJob as a user writes it.
@@ -28,6 +32,8 @@ inline const jobs::JobKind& pytorch() { return *jobs::find_kind("kubeflow.org/v1
 
 /// The same, loaded, with the identity that a server gives.
 jobs::Job make_job(const JobSketch& sketch);
+/// As the operator keeps it.
+JobRecord record_of(const jobs::Job& job);
 
 struct PodSketch {
     std::string type = "Worker";
@@ -36,6 +42,8 @@ struct PodSketch {
     bool deleting = false;
     std::optional<std::int32_t> exit_code = std::nullopt;
     std::string uid = {};  ///< by default made from type and index
+    std::int32_t node_restarts = 0;
+    jobs::Lineage lineage = {};
 };
 
 PodPtr make_pod(const PodSketch& sketch);
@@ -44,18 +52,29 @@ ServicePtr make_service(const std::string& type, int index);
 /// The pods as the caches show them, each with its service.
 Dependents make_dependents(const std::vector<PodSketch>& pods);
 
+/// A plan made from scratch: the dependents are configured first.
+Plan plan(const jobs::Job& job, const jobs::JobStatus& status, Dependents& dependents, WallTime now,
+          const Orphans& orphans = {});
+Plan plan(const jobs::Job& job, const jobs::JobStatus& status, Dependents&& dependents,
+          WallTime now);
+
 inline constexpr WallTime kNow{std::chrono::seconds(1'700'000'000)};
 
 /// A running pod for each replica of the default sketch.
 extern const std::vector<PodSketch> kAllRunning;
 
 /// The status of a job that has been looked at once more, with these pods.
-jobs::JobStatus status_after(const jobs::Job& job, const Dependents& dependents,
+jobs::JobStatus status_after(const jobs::Job& job, Dependents& dependents,
+                             jobs::JobStatus status = {});
+jobs::JobStatus status_after(const jobs::Job& job, Dependents&& dependents,
                              jobs::JobStatus status = {});
 
 /// The types of the conditions in their order, "=False" behind those that are not true.
 std::vector<std::string> summary(const jobs::JobStatus& status);
 std::vector<std::string> names(const std::vector<Deletion>& deletions);
+/// Of what is created: "Worker 0".
+std::vector<std::string> replicas(const std::vector<PodCreation>& creations);
+std::vector<std::string> replicas(const std::vector<SlotId>& slots);
 /// Of the events.
 std::vector<std::string> reasons(const Plan& plan);
 

@@ -23,10 +23,16 @@ json::object job_object(const JobSketch& sketch) {
     if (sketch.workers >= 0) replicas["Worker"] = replica(sketch.workers);
     json::object run_policy{{"cleanPodPolicy", sketch.clean}};
     if (sketch.suspend) run_policy["suspend"] = true;
+    if (sketch.backoff_limit) run_policy["backoffLimit"] = *sketch.backoff_limit;
+    if (sketch.deadline_seconds) run_policy["activeDeadlineSeconds"] = *sketch.deadline_seconds;
+    if (sketch.ttl_seconds) run_policy["ttlSecondsAfterFinished"] = *sketch.ttl_seconds;
+    json::object metadata{{"name", sketch.name}, {"namespace", "default"}};
+    if (sketch.group)
+        metadata["annotations"] = json::object{{jobs::annotations::kRestart, "group"}};
     return {
         {"apiVersion", "kubeflow.org/v1"},
         {"kind", "PyTorchJob"},
-        {"metadata", json::object{{"name", sketch.name}, {"namespace", "default"}}},
+        {"metadata", metadata},
         {"spec", json::object{{"runPolicy", run_policy}, {"pytorchReplicaSpecs", replicas}}},
     };
 }
@@ -45,47 +51,99 @@ jobs::Job make_job(const JobSketch& sketch) {
     return *std::move(job);
 }
 
+JobRecord record_of(const jobs::Job& job) {
+    JobRecord record;
+    record.kind = job.kind;
+    record.namespace_ = job.metadata.namespace_;
+    record.name = job.metadata.name;
+    record.uid = JobUid(job.metadata.uid);
+    record.resource_version = job.metadata.resource_version;
+    record.generation = 1;
+    record.facts = std::make_shared<const JobFacts>(facts_of(job));
+    return record;
+}
+
+namespace {
+
+std::uint8_t type_of(const std::string& name) { return name == "Master" ? 0 : 1; }
+
+void identify(const std::string& type, int index, DependentRecord& record) {
+    record.namespace_ = "default";
+    record.slot = {type_of(type), index};
+    record.name = fmt::format("demo-{}-{}", pytorch().replica_type(type)->lower(), index);
+    record.owner = {.kind = &pytorch(), .name = "demo", .uid = JobUid("job-uid")};
+}
+
+}  // namespace
+
 PodPtr make_pod(const PodSketch& sketch) {
     auto pod = std::make_shared<PodRecord>();
-    pod->namespace_ = "default";
-    pod->replica = {sketch.type, sketch.index};
-    const std::string lower = pytorch().replica_type(sketch.type)->lower();
-    pod->name = fmt::format("demo-{}-{}", lower, sketch.index);
-    pod->uid = sketch.uid.empty() ? fmt::format("{}{}", lower, sketch.index) : sketch.uid;
-    pod->owner = {.kind = "PyTorchJob", .name = "demo", .uid = JobUid("job-uid")};
+    identify(sketch.type, sketch.index, *pod);
+    pod->uid = sketch.uid.empty()
+                   ? fmt::format("{}{}", pytorch().replica_type(sketch.type)->lower(), sketch.index)
+                   : sketch.uid;
     pod->phase = sketch.phase;
     pod->deleting = sketch.deleting;
     pod->exit_code = pod->final_exit_code = sketch.exit_code;
     pod->exits = sketch.exit_code ? 1 : 0;
+    pod->node_restarts = sketch.node_restarts;
+    pod->lineage = sketch.lineage;
     return pod;
 }
 
 ServicePtr make_service(const std::string& type, int index) {
     auto service = std::make_shared<ServiceRecord>();
-    service->namespace_ = "default";
-    service->replica = {type, index};
-    service->name = fmt::format("demo-{}-{}", pytorch().replica_type(type)->lower(), index);
+    identify(type, index, *service);
     service->uid = service->name + "-service";
-    service->owner = {.kind = "PyTorchJob", .name = "demo", .uid = JobUid("job-uid")};
     return service;
 }
 
 Dependents make_dependents(const std::vector<PodSketch>& pods) {
     Dependents dependents;
     for (const PodSketch& sketch : pods) {
-        Slot& slot = dependents.slots[{sketch.type, sketch.index}];
-        slot.pods.push_back(make_pod(sketch));
-        slot.service = make_service(sketch.type, sketch.index);
+        const PodPtr pod = make_pod(sketch);
+        const ServicePtr service = make_service(sketch.type, sketch.index);
+        dependents.apply(nullptr, &pod);
+        dependents.apply(nullptr, &service);
     }
     return dependents;
 }
 
+Plan plan(const jobs::Job& job, const jobs::JobStatus& status, Dependents& dependents, WallTime now,
+          const Orphans& orphans) {
+    const JobRecord record = record_of(job);
+    dependents.configure(record.facts, status);
+    return plan(record, status, dependents, orphans, now);
+}
+
+Plan plan(const jobs::Job& job, const jobs::JobStatus& status, Dependents&& dependents,
+          WallTime now) {
+    return plan(job, status, dependents, now);
+}
+
 const std::vector<PodSketch> kAllRunning = {{.type = "Master"}, {.index = 0}, {.index = 1}};
 
-jobs::JobStatus status_after(const jobs::Job& job, const Dependents& dependents,
-                             jobs::JobStatus status) {
+jobs::JobStatus status_after(const jobs::Job& job, Dependents& dependents, jobs::JobStatus status) {
     Plan made = plan(job, status, dependents, kNow);
     return made.status.value_or(status);
+}
+
+jobs::JobStatus status_after(const jobs::Job& job, Dependents&& dependents,
+                             jobs::JobStatus status) {
+    return status_after(job, dependents, std::move(status));
+}
+
+std::vector<std::string> replicas(const std::vector<SlotId>& slots) {
+    std::vector<std::string> result;
+    for (SlotId slot : slots)
+        result.push_back(fmt::format("{} {}", pytorch().replica_types[slot.type].name, slot.index));
+    return result;
+}
+
+std::vector<std::string> replicas(const std::vector<PodCreation>& creations) {
+    std::vector<SlotId> slots;
+    for (const PodCreation& creation : creations) slots.push_back(creation.slot);
+    return replicas(slots);
 }
 
 std::vector<std::string> summary(const jobs::JobStatus& status) {

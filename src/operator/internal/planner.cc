@@ -7,59 +7,57 @@
 #include "kube/selector.h"
 #include "kube/time.h"
 #include "operator/internal/conditions.h"
+#include "operator/internal/limits.h"
 
 namespace muster::operators {
 namespace {
 
-enum class RestartPolicy { kAlways, kOnFailure, kNever, kExitCode };
-
-RestartPolicy restart_policy(const jobs::ReplicaSpec& spec) {
-    if (spec.restart_policy == "Always") return RestartPolicy::kAlways;
-    if (spec.restart_policy == "OnFailure") return RestartPolicy::kOnFailure;
-    if (spec.restart_policy == "ExitCode") return RestartPolicy::kExitCode;
-    return RestartPolicy::kNever;
-}
+const Tally kNothing;
 
 /// What the pods of one replica type show.
 struct TypeFindings {
-    std::string type;
+    const TypeFacts& type;
+    const std::string& name;
+    const Tally& tally;
     jobs::ReplicaCounts counts;
-    bool replacing = false;  ///< some failed pod is being replaced
-    bool newly = false;      ///< and its removal begins now
-    bool lost = false;       ///< some failure is final
-    bool never = false;      ///< the policy is Never
+    IndexSet done;  ///< replicas that have succeeded, whether their pods are still there or not
+    std::int32_t restarts = 0;
+    bool newly = false;  ///< the removal of a failed pod begins now
 };
 
 class Planner {
   public:
-    Planner(const jobs::Job& job, const jobs::JobStatus& status, const Dependents& dependents,
-            WallTime now)
-        : job_(job), before_(status), status_(status), dependents_(dependents), now_(now) {}
+    Planner(const JobRecord& job, const jobs::JobStatus& status, const Dependents& dependents,
+            const Orphans& orphans, WallTime now)
+        : job_(job),
+          facts_(*job.facts),
+          before_(status),
+          status_(status),
+          dependents_(dependents),
+          orphans_(orphans),
+          now_(now) {}
 
     Plan run() {
+        claim();
         if (before_.finished()) {
             clean_up();
+            expire();
             return std::move(plan_);
         }
         set(conditions::kCreated, true, "Created",
-            fmt::format("{} {} is created.", kind(), job_.metadata.name));
-        if (job_.run_policy.suspend.value_or(false)) {
+            fmt::format("{} {} is created.", kind(), job_.name));
+        if (facts_.suspend) {
             suspend();
-        } else if (status_.is(conditions::kSuspended) && has_pods()) {
+        } else if (before_.is(conditions::kSuspended) && dependents_.has_pods()) {
             // The pods of before the suspension go first: on their way out they would count as
             // failed replicas of the resumed job.
             erase_all();
         } else {
             resume();
             if (status_.start_time.empty()) begin();
-            std::vector<TypeFindings> findings;
-            for (const jobs::ReplicaType& type : job_.kind->replica_types)
-                if (const jobs::ReplicaSpec* spec = job_.replica(type.name))
-                    findings.push_back(visit(type.name, *spec));
-            remove_surplus();
-            judge(findings);
+            work();
         }
-        if (!same_status()) plan_.status = std::move(status_);
+        compare();
         return std::move(plan_);
     }
 
@@ -78,56 +76,113 @@ class Planner {
     void tell(kube::EventType type, std::string_view suffix, std::string message) {
         plan_.events.push_back({type, reason(suffix), std::move(message)});
     }
-    bool same_status() const {
-        return status_.conditions == before_.conditions &&
-               status_.replica_statuses == before_.replica_statuses &&
-               status_.start_time == before_.start_time &&
-               status_.completion_time == before_.completion_time;
+
+    void compare() {
+        const bool same_but_counts = status_.conditions == before_.conditions &&
+                                     status_.start_time == before_.start_time &&
+                                     status_.completion_time == before_.completion_time &&
+                                     status_.restart_generation == before_.restart_generation;
+        if (same_but_counts && status_.replica_statuses == before_.replica_statuses) return;
+        plan_.only_counts = same_but_counts && same_restarts();
+        plan_.status = std::move(status_);
+    }
+    bool same_restarts() const {
+        return std::ranges::all_of(status_.replica_statuses, [&](const auto& entry) {
+            const auto before = before_.replica_statuses.find(entry.first);
+            return before != before_.replica_statuses.end() &&
+                   before->second.restarts == entry.second.restarts;
+        });
     }
 
+    // --- what goes
+
+    bool has_room() {
+        const bool room = plan_.create_pods.size() + plan_.create_services.size() +
+                              plan_.delete_pods.size() + plan_.delete_services.size() <
+                          kWritesPerPass;
+        if (!room) plan_.more = true;
+        return room;
+    }
     bool erase(const PodRecord& pod) {
-        if (dependents_.is_going(pod)) return false;
-        plan_.delete_pods.push_back({pod.name, pod.uid});
+        if (dependents_.is_going(pod) || !has_room()) return false;
+        plan_.delete_pods.push_back({pod.name, pod.uid, pod.slot});
         return true;
     }
     void erase(const ServiceRecord& service) {
-        if (!dependents_.is_going(service))
-            plan_.delete_services.push_back({service.name, service.uid});
+        if (!dependents_.is_going(service) && has_room())
+            plan_.delete_services.push_back({service.name, service.uid, service.slot});
+    }
+    void erase_others(const Slot& slot) {
+        if (!slot.others) return;
+        for (const PodPtr& pod : *slot.others) erase(*pod);
     }
     void erase_all() {
-        for (const auto& [replica, slot] : dependents_.slots) {
-            for (const PodPtr& pod : slot.pods) erase(*pod);
+        dependents_.for_each_held([&](SlotId, const Slot& slot) {
+            if (slot.pod) erase(*slot.pod);
+            erase_others(slot);
             if (slot.service) erase(*slot.service);
-        }
+        });
     }
 
-    bool has_pods() const {
-        return std::ranges::any_of(dependents_.slots,
-                                   [](const auto& slot) { return !slot.second.pods.empty(); });
+    void clean_up() {
+        const bool stop_all_that_runs =
+            facts_.clean == CleanPolicy::kRunning || ended_by_limit(before_, job_.name);
+        if (facts_.clean == CleanPolicy::kAll) return erase_all();
+        if (!stop_all_that_runs) return;
+        dependents_.for_each_held([&](SlotId, const Slot& slot) {
+            const bool ended = slot.pod && slot.pod->ended();
+            if (slot.pod && !ended) erase(*slot.pod);
+            if (slot.others)
+                for (const PodPtr& pod : *slot.others)
+                    if (!pod->ended()) erase(*pod);
+            if (slot.service && !ended) erase(*slot.service);
+        });
     }
+
+    void expire() {
+        const std::optional<WallTime> expiry = expiry_of(facts_, before_);
+        if (!expiry) return;
+        if (now_ >= *expiry)
+            plan_.delete_job = true;
+        else
+            look_again(*expiry);
+    }
+    void look_again(WallTime when) {
+        plan_.look_again = std::min(plan_.look_again.value_or(when), when);
+    }
+
+    // --- whose is what
+
+    /// As Kubernetes' own controllers do (k8s.io/kubernetes pkg/controller,
+    /// controller_ref_manager.go): what nobody controls and our labels name is adopted, what we
+    /// control and our labels no longer name is let go.
+    void claim() {
+        const auto note = [](std::vector<Claim>& claims, const DependentRecord& object) {
+            if (!object.deleting) claims.push_back({object.name, object.uid});
+        };
+        for (const PodPtr& pod : orphans_.pods) note(plan_.adopt_pods, *pod);
+        for (const ServicePtr& service : orphans_.services) note(plan_.adopt_services, *service);
+        for (const PodPtr& pod : dependents_.astray_pods()) note(plan_.release_pods, *pod);
+        for (const ServicePtr& service : dependents_.astray_services())
+            note(plan_.release_services, *service);
+    }
+    template <class Ptr>
+    static bool is_adopted(const std::vector<Ptr>& orphans, SlotId slot) {
+        return std::ranges::any_of(
+            orphans, [&](const Ptr& object) { return object->slot == slot && !object->deleting; });
+    }
+
+    // --- suspension
 
     void begin() { status_.start_time = kube::format_time(now_); }
 
-    void clean_up() {
-        const std::string& policy = job_.run_policy.clean_pod_policy;
-        if (policy.empty() || policy == "None") return;
-        if (policy != "Running") return erase_all();
-        for (const auto& [replica, slot] : dependents_.slots) {
-            bool ended = false;
-            for (const PodPtr& pod : slot.pods) {
-                if (pod->phase == PodPhase::kSucceeded || pod->phase == PodPhase::kFailed)
-                    ended = true;
-                else
-                    erase(*pod);
-            }
-            if (slot.service && !ended) erase(*slot.service);
-        }
-    }
-
     void suspend() {
         erase_all();
-        for (auto& [type, counts] : status_.replica_statuses) counts.active.reset();
-        std::string message = fmt::format("{} {} is suspended.", kind(), job_.metadata.name);
+        for (auto& [type, counts] : status_.replica_statuses) {
+            counts.active.reset();
+            counts.completed_indexes.clear();
+        }
+        std::string message = fmt::format("{} {} is suspended.", kind(), job_.name);
         if (status_.is(conditions::kRunning))
             set(conditions::kRunning, false, "Suspended", message);
         if (set(conditions::kSuspended, true, "Suspended", message))
@@ -136,91 +191,145 @@ class Planner {
 
     void resume() {
         if (!status_.is(conditions::kSuspended)) return;
-        std::string message = fmt::format("{} {} is resumed.", kind(), job_.metadata.name);
+        std::string message = fmt::format("{} {} is resumed.", kind(), job_.name);
         set(conditions::kSuspended, false, "Resumed", message);
         tell(kube::EventType::kNormal, "Resumed", std::move(message));
         begin();
     }
 
-    TypeFindings visit(const std::string& type, const jobs::ReplicaSpec& spec) {
-        TypeFindings found{.type = type, .counts = {.wanted = spec.replicas.value_or(0)}};
-        const RestartPolicy policy = restart_policy(spec);
-        found.never = policy == RestartPolicy::kNever;
-        auto slot = dependents_.slots.lower_bound({type, 0});
-        for (std::int32_t index = 0; index < found.counts.wanted; ++index) {
-            const jobs::ReplicaId replica{type, index};
-            const bool exists = slot != dependents_.slots.end() && slot->first == replica;
-            if ((!exists || slot->second.pods.empty()) &&
-                !dependents_.pods_being_created.contains(replica))
-                plan_.create_pods.push_back(replica);
-            if (job_.kind->services && (!exists || !slot->second.service) &&
-                !dependents_.services_being_created.contains(replica))
-                plan_.create_services.push_back(replica);
-            if (!exists) continue;
-            if (slot->second.pods.size() == 1) count(*slot->second.pods.front(), policy, found);
-            ++slot;
+    // --- the work
+
+    void work() {
+        std::vector<TypeFindings> findings;
+        findings.reserve(facts_.types.size());
+        for (const TypeFacts& type : facts_.types) findings.push_back(look_at(type));
+        const bool waits_for_the_old = std::ranges::any_of(
+            findings, [](const TypeFindings& found) { return found.tally.outdated > 0; });
+        for (TypeFindings& found : findings) {
+            if (!waits_for_the_old) create_pods(found);
+            create_services(found);
+            remove(found);
         }
+        remove_surplus();
+        judge(findings);
+    }
+
+    TypeFindings look_at(const TypeFacts& type) const {
+        const Dependents::OfType* of_type = dependents_.of(type.type);
+        const Tally& tally = of_type == nullptr ? kNothing : of_type->tally;
+        TypeFindings found{.type = type,
+                           .name = facts_.name_of(type.type),
+                           .tally = tally,
+                           .counts = {},
+                           .done = tally.succeeded};
+        found.restarts = tally.restarts;
+        if (const auto recorded = before_.replica_statuses.find(found.name);
+            recorded != before_.replica_statuses.end()) {
+            found.restarts = std::max(found.restarts, recorded->second.restarts.value_or(0));
+            const std::string& completed = recorded->second.completed_indexes;
+            if (!completed.empty() && !before_.is(conditions::kSuspended)) {
+                const IndexSet known = IndexSet::parse(completed, type.wanted);
+                for (auto i = known.next(0); i >= 0; i = known.next(i + 1)) found.done.insert(i);
+            }
+        }
+        found.counts = {.wanted = type.wanted,
+                        .active = tally.active,
+                        .succeeded = found.done.size(),
+                        .failed = tally.failed,
+                        .first_succeeded = found.done.contains(0)};
         return found;
     }
 
-    void count(const PodRecord& pod, RestartPolicy policy, TypeFindings& found) {
-        switch (pod.phase) {
-            case PodPhase::kPending:
-            case PodPhase::kUnknown:
-                return;
-            case PodPhase::kSucceeded:
-                ++found.counts.succeeded;
-                if (pod.replica.index == 0) found.counts.first_succeeded = true;
-                return;
-            case PodPhase::kRunning:
-                if (!pod.deleting) {
-                    ++found.counts.active;
-                    return;
-                }
-                // On its way out without an end of its own: upstream counts it as failed since
-                // 1.7. Its slot is filled again once the object is gone.
-                ++found.counts.failed;
-                if (policy == RestartPolicy::kNever) found.lost = true;
-                return;
-            case PodPhase::kFailed:
-                ++found.counts.failed;
-                if (policy == RestartPolicy::kNever ||
-                    (policy == RestartPolicy::kExitCode && !is_retryable(pod.final_exit_code))) {
-                    found.lost = true;
-                    return;
-                }
-                found.replacing = true;
-                if (erase(pod)) found.newly = true;
-                return;
+    const Slot& slot(const TypeFindings& found, std::int32_t index) const {
+        return dependents_.of(found.type.type)->slots[static_cast<std::size_t>(index)];
+    }
+
+    void create_pods(const TypeFindings& found) {
+        const IndexSet& vacant = found.tally.vacant;
+        for (auto i = vacant.next(0); i >= 0; i = vacant.next(i + 1)) {
+            const SlotId id{found.type.type, i};
+            if (found.done.contains(i) || is_adopted(orphans_.pods, id)) continue;
+            if (!has_room()) return;
+            plan_.create_pods.push_back({id,
+                                         {.restarts = slot(found, i).carried,
+                                          .generation = before_.restart_generation.value_or(0)}});
+            // A replica's service goes next to its pod, so that the name resolves when the process
+            // starts.
+            if (found.tally.unserved.contains(i)) create_service(id);
         }
+    }
+    void create_services(const TypeFindings& found) {
+        const IndexSet& unserved = found.tally.unserved;
+        for (auto i = unserved.next(0); i >= 0; i = unserved.next(i + 1)) {
+            // With its pod, above; and none for a replica that is done and gone.
+            if (found.tally.vacant.contains(i) || !slot(found, i).pod) continue;
+            if (!has_room()) return;
+            create_service({found.type.type, i});
+        }
+    }
+    void create_service(SlotId id) {
+        if (job_.kind->services && !is_adopted(orphans_.services, id))
+            plan_.create_services.push_back(id);
+    }
+
+    /// Failed pods that are replaced, those of an older generation, and second pods of a replica.
+    void remove(TypeFindings& found) {
+        const IndexSet& replace = found.tally.replace;
+        for (auto i = replace.next(0); i >= 0; i = replace.next(i + 1)) {
+            const PodRecord& pod = *slot(found, i).pod;
+            const bool failed = pod.phase == PodPhase::kFailed &&
+                                pod.lineage.generation >= before_.restart_generation.value_or(0);
+            if (erase(pod) && failed) found.newly = true;
+        }
+        const IndexSet& doubled = found.tally.doubled;
+        for (auto i = doubled.next(0); i >= 0 && i < found.type.wanted; i = doubled.next(i + 1))
+            erase_others(slot(found, i));
     }
 
     /// Replicas beyond the wanted number, and of types that the spec no longer has.
     void remove_surplus() {
-        for (const auto& [replica, slot] : dependents_.slots) {
-            const jobs::ReplicaSpec* spec = job_.replica(replica.type);
-            if (spec != nullptr && replica.index < spec->replicas.value_or(0)) continue;
-            for (const PodPtr& pod : slot.pods) erase(*pod);
-            if (slot.service) erase(*slot.service);
+        for (std::size_t type = 0; type < job_.kind->replica_types.size(); ++type) {
+            const Dependents::OfType* of_type = dependents_.of(static_cast<std::uint8_t>(type));
+            if (of_type == nullptr) continue;
+            const IndexSet& surplus = of_type->tally.surplus;
+            for (auto i = surplus.next(0); i >= 0; i = surplus.next(i + 1)) {
+                const Slot& slot = of_type->slots[static_cast<std::size_t>(i)];
+                if (slot.pod) erase(*slot.pod);
+                erase_others(slot);
+                if (slot.service) erase(*slot.service);
+            }
         }
     }
 
-    void judge(const std::vector<TypeFindings>& findings) {
-        std::map<std::string, jobs::ReplicaCounts> counts;
-        status_.replica_statuses.clear();
-        for (const TypeFindings& found : findings) {
-            counts[found.type] = found.counts;
-            status_.replica_statuses[found.type] = replica_status(found.type, found.counts);
-        }
+    // --- the verdict
 
-        // The replicas that decide come first: when they are done, nothing else matters any more.
-        const jobs::Deciders deciders = job_.kind->deciders(job_);
+    /// The replicas that decide come first: when they are done, nothing else matters any more. A
+    /// final failure outranks a limit, a limit a restart, and a restart that the job runs.
+    void judge(const std::vector<TypeFindings>& findings) {
+        status_.replica_statuses.clear();
+        jobs::ReplicaCounts deciding;
+        std::int32_t restarts = before_.restart_generation.value_or(0);
+        const TypeFindings* lapsed = nullptr;
+        for (const TypeFindings& found : findings) {
+            status_.replica_statuses[found.name] = replica_status(found);
+            if (found.type.type == facts_.deciders.type) deciding = found.counts;
+            restarts += found.restarts;
+            if (lapsed == nullptr && found.tally.lapsed > 0) lapsed = &found;
+        }
+        if (lapsed != nullptr) ++restarts;
+
         jobs::Verdict verdict =
-            jobs::judge(*job_.kind, deciders, job_.metadata.namespace_, job_.metadata.name,
-                        counts[job_.kind->replica_types[deciders.type].name]);
+            jobs::judge(*job_.kind, facts_.deciders, job_.namespace_, job_.name, deciding);
         if (verdict.outcome == jobs::Outcome::kSucceeded) return succeed(verdict.message);
         for (const TypeFindings& found : findings)
-            if (found.lost) return fail(found);
+            if (found.tally.lost > 0) return fail(found);
+        if (const std::optional<WallTime> deadline = deadline_of(facts_, status_)) {
+            if (now_ >= *deadline) return fail_by_limit(deadline_message(job_.name));
+            look_again(*deadline);
+        }
+        if (past_backoff_limit(facts_.backoff_limit, restarts))
+            return fail_by_limit(backoff_message(job_.name));
+        if (lapsed != nullptr) return restart_group(*lapsed);
         bool restarting = false;
         for (const TypeFindings& found : findings) {
             if (found.counts.failed == 0) continue;
@@ -231,30 +340,38 @@ class Planner {
             set(conditions::kRunning, true, "Running", std::move(verdict.message));
     }
 
-    jobs::ReplicaStatus replica_status(const std::string& type,
-                                       const jobs::ReplicaCounts& counts) const {
+    jobs::ReplicaStatus replica_status(const TypeFindings& found) const {
         jobs::ReplicaStatus status;
+        const jobs::ReplicaCounts& counts = found.counts;
         if (counts.active > 0) status.active = counts.active;
         if (counts.succeeded > 0) status.succeeded = counts.succeeded;
         if (counts.failed > 0) status.failed = counts.failed;
+        if (found.restarts > 0) status.restarts = found.restarts;
+        if (counts.succeeded > 0 && counts.succeeded < counts.wanted)
+            status.completed_indexes = found.done.to_string();
         if (job_.kind->status_selector) {
-            std::map<std::string, std::string> labels =
-                jobs::job_labels(*job_.kind, job_.metadata.name);
+            std::map<std::string, std::string> labels = jobs::job_labels(*job_.kind, job_.name);
             labels[std::string(jobs::labels::kReplicaType)] =
-                job_.kind->replica_type(type)->lower();
+                job_.kind->replica_types[found.type.type].lower();
             status.selector = kube::LabelSelector::from_map(labels).to_string();
         }
         return status;
     }
 
+    /// Nothing is made, and nothing removed, before the end is on record: the next pass cleans up
+    /// from the status.
     void end() {
         status_.completion_time = kube::format_time(now_);
-        // Nothing is made, and nothing removed, before the end is on record: the next pass cleans
-        // up from the status.
+        for (auto& [type, counts] : status_.replica_statuses) counts.completed_indexes.clear();
+        forget_objects();
+        plan_.look_again.reset();
+    }
+    void forget_objects() {
         plan_.create_pods.clear();
         plan_.create_services.clear();
         plan_.delete_pods.clear();
         plan_.delete_services.clear();
+        plan_.more = false;
     }
 
     void succeed(std::string message) {
@@ -269,93 +386,70 @@ class Planner {
     }
 
     void fail(const TypeFindings& found) {
+        const bool never = found.type.policy == RestartPolicy::kNever;
         std::string message =
-            found.never ? fmt::format("{} {} is failed because {} {} replica(s) failed.", kind(),
-                                      job_.metadata.name, found.counts.failed, found.type)
-                        : fmt::format("job \"{}\" is failing because \"{}\" replica(s) failed.",
-                                      job_.metadata.name, found.type);
+            never ? fmt::format("{} {} is failed because {} {} replica(s) failed.", kind(),
+                                job_.name, found.counts.failed, found.name)
+                  : fmt::format("job \"{}\" is failing because \"{}\" replica(s) failed.",
+                                job_.name, found.name);
         set(conditions::kFailed, true, "Failed", message);
-        tell(found.never ? kube::EventType::kNormal : kube::EventType::kWarning, "Failed",
+        tell(never ? kube::EventType::kNormal : kube::EventType::kWarning, "Failed",
              std::move(message));
+        end();
+    }
+
+    void fail_by_limit(std::string message) {
+        set(conditions::kFailed, true, "Failed", message);
+        tell(kube::EventType::kNormal, "Failed", std::move(message));
         end();
     }
 
     void restart(const TypeFindings& found) {
         std::string message =
-            found.replacing
-                ? fmt::format("job {} is restarting because {} replica(s) failed.",
-                              job_.metadata.name, found.type)
+            found.tally.replacing > 0
+                ? fmt::format("job {} is restarting because {} replica(s) failed.", job_.name,
+                              found.name)
                 : fmt::format("{} {} is restarting because {} {} replica(s) failed.", kind(),
-                              job_.metadata.name, found.counts.failed, found.type);
+                              job_.name, found.counts.failed, found.name);
         const bool changed = set(conditions::kRestarting, true, "Restarting", message);
         if (changed || found.newly)
             tell(kube::EventType::kWarning, "Restarting", std::move(message));
     }
 
-    const jobs::Job& job_;
+    /// A new generation: all pods go, and none is made before the last of them is gone, for the new
+    /// ones would find their old peers.
+    void restart_group(const TypeFindings& found) {
+        const std::int32_t generation = before_.restart_generation.value_or(0) + 1;
+        status_.restart_generation = generation;
+        for (auto& [type, counts] : status_.replica_statuses) counts.completed_indexes.clear();
+        forget_objects();
+        dependents_.for_each_held([&](SlotId, const Slot& slot) {
+            if (slot.pod) erase(*slot.pod);
+            erase_others(slot);
+        });
+        std::string message = fmt::format(
+            "job {} is restarting because {} replica(s) failed. All of its pods restart "
+            "together, for the {}. time.",
+            job_.name, found.name, generation);
+        set(conditions::kRestarting, true, "Restarting", message);
+        tell(kube::EventType::kWarning, "Restarting", std::move(message));
+    }
+
+    const JobRecord& job_;
+    const JobFacts& facts_;
     const jobs::JobStatus& before_;
     jobs::JobStatus status_;
     const Dependents& dependents_;
+    const Orphans& orphans_;
     WallTime now_;
     Plan plan_;
 };
 
-std::string text_of(const Cause& cause) {
-    return cause.field.empty() ? cause.message : cause.field + ": " + cause.message;
-}
-
 }  // namespace
 
-bool is_retryable(std::optional<std::int32_t> exit_code) { return !exit_code || *exit_code >= 128; }
-
-Plan plan(const jobs::Job& job, const jobs::JobStatus& status, const Dependents& dependents,
-          WallTime now) {
-    return Planner(job, status, dependents, now).run();
-}
-
-std::vector<JobEvent> warning_events(const std::vector<Cause>& warnings) {
-    std::vector<JobEvent> events;
-    for (const Cause& warning : warnings) {
-        const bool policy = warning.field.ends_with(".template.spec.restartPolicy");
-        events.push_back({kube::EventType::kWarning,
-                          policy ? "SetPodTemplateRestartPolicy" : warning.reason,
-                          text_of(warning)});
-    }
-    return events;
-}
-
-Plan plan_invalid(const JobRecord& record, const jobs::JobStatus& status, const Error& why,
-                  WallTime now) {
-    Plan plan;
-    if (status.finished()) return plan;
-    const std::string& kind = record.kind->resource.kind;
-    std::string message;
-    for (const Cause& cause : why.causes())
-        message += (message.empty() ? "" : "; ") + text_of(cause);
-    if (message.empty()) message = why.message();
-    if (!status.start_time.empty()) {
-        plan.events.push_back(
-            {kube::EventType::kWarning, kind + "FailedValidation",
-             fmt::format("the edit of {} {} is not in effect, its pods stay as they are: {}", kind,
-                         record.metadata.name, message)});
-        return plan;
-    }
-    jobs::JobStatus next = status;
-    set_condition(next,
-                  {.type = conditions::kCreated,
-                   .reason = kind + "Created",
-                   .message = fmt::format("{} {} is created.", kind, record.metadata.name)},
-                  now);
-    message = fmt::format("{} {} can't be run: {}. Correct the manifest and create the job again.",
-                          kind, record.metadata.name, message);
-    set_condition(
-        next,
-        {.type = conditions::kFailed, .reason = kind + "FailedValidation", .message = message},
-        now);
-    next.completion_time = kube::format_time(now);
-    plan.status = std::move(next);
-    plan.events.push_back({kube::EventType::kWarning, kind + "FailedValidation", message});
-    return plan;
+Plan plan(const JobRecord& job, const jobs::JobStatus& status, const Dependents& dependents,
+          const Orphans& orphans, WallTime now) {
+    return Planner(job, status, dependents, orphans, now).run();
 }
 
 }  // namespace muster::operators

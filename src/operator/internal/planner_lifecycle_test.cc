@@ -3,6 +3,7 @@
 
 #include "kube/time.h"
 #include "operator/internal/job_fixture.h"
+#include "operator/internal/manifest_findings.h"
 #include "operator/internal/planner.h"
 
 namespace muster::operators {
@@ -24,10 +25,10 @@ class TestDeletePodsAndServices : public ::testing::TestWithParam<CleanRow> {};
 // training-operator pkg/controller.v1/common/job_test.go.
 TEST_P(TestDeletePodsAndServices, Finished) {
     const jobs::Job job = make_job({.workers = 3, .clean = GetParam().policy});
-    const Dependents ended = make_dependents({{.type = "Master", .phase = PodPhase::kSucceeded},
-                                              {.index = 0, .phase = PodPhase::kRunning},
-                                              {.index = 1, .phase = PodPhase::kPending},
-                                              {.index = 2, .phase = PodPhase::kFailed}});
+    Dependents ended = make_dependents({{.type = "Master", .phase = PodPhase::kSucceeded},
+                                        {.index = 0, .phase = PodPhase::kRunning},
+                                        {.index = 1, .phase = PodPhase::kPending},
+                                        {.index = 2, .phase = PodPhase::kFailed}});
     const jobs::JobStatus finished = status_after(job, ended);
     ASSERT_TRUE(finished.is("Succeeded"));
     Plan next = plan(job, finished, ended, kNow);
@@ -53,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(Upstream, TestDeletePodsAndServices,
 
 TEST(Planner, AnUnknownCleanPodPolicyMeansAll) {
     jobs::Job job = make_job({});
-    const Dependents ended = make_dependents({{.type = "Master", .phase = PodPhase::kSucceeded}});
+    Dependents ended = make_dependents({{.type = "Master", .phase = PodPhase::kSucceeded}});
     const jobs::JobStatus finished = status_after(job, ended);
     job.run_policy.clean_pod_policy = "Everything";
     EXPECT_THAT(plan(job, finished, ended, kNow).delete_pods, SizeIs(1));
@@ -65,13 +66,14 @@ TEST(Planner, WhatIsGoingIsNotDeletedAgain) {
     const jobs::JobStatus finished = status_after(job, ended);
     const Plan first = plan(job, finished, ended, kNow);
     for (const auto& deletions : {first.delete_pods, first.delete_services})
-        for (const Deletion& deletion : deletions) ended.being_deleted.insert(deletion.uid);
+        for (const Deletion& deletion : deletions)
+            ended.delete_sent(deletion.slot, deletion.uid, Instant::max());
     EXPECT_TRUE(plan(job, finished, ended, kNow).empty());
 }
 
 TEST(Planner, AnUnfinishedJobIsNotCleanedUp) {
     const jobs::Job job = make_job({.clean = "All"});
-    const Dependents dependents = make_dependents(kAllRunning);
+    Dependents dependents = make_dependents(kAllRunning);
     EXPECT_THAT(plan(job, {}, dependents, kNow).delete_pods, IsEmpty());
 }
 
@@ -91,7 +93,8 @@ TEST(Planner, AServiceLeftWithoutItsPodIsCleanedUpToo) {
     const jobs::Job job = make_job({.clean = "Running"});
     Dependents dependents = make_dependents({{.type = "Master", .phase = PodPhase::kSucceeded}});
     const jobs::JobStatus finished = status_after(job, dependents);
-    dependents.slots[{"Worker", 0}].service = make_service("Worker", 0);
+    const ServicePtr left = make_service("Worker", 0);
+    dependents.apply(nullptr, &left);
     EXPECT_THAT(names(plan(job, finished, dependents, kNow).delete_services),
                 ElementsAre("demo-worker-0"));
 }
@@ -110,7 +113,7 @@ TEST(Planner, AFinishedJobNeverChanges) {
 TEST(Planner, ScaleUpCreatesTheMissing) {
     const jobs::Job job = make_job({.workers = 4});
     Plan next = plan(job, {}, make_dependents(kAllRunning), kNow);
-    EXPECT_EQ(next.create_pods, (std::vector<jobs::ReplicaId>{{"Worker", 2}, {"Worker", 3}}));
+    EXPECT_THAT(replicas(next.create_pods), ElementsAre("Worker 2", "Worker 3"));
 }
 
 TEST(Planner, ScaleDownDeletesTheHighestAndDoesNotCountThem) {
@@ -133,7 +136,7 @@ TEST(Planner, ZeroReplicasMeansNone) {
     jobs::Job job = make_job({});
     job.replicas.at("Worker").replicas = 0;
     Plan next = plan(job, {}, {}, kNow);
-    EXPECT_EQ(next.create_pods, (std::vector<jobs::ReplicaId>{{"Master", 0}}));
+    EXPECT_THAT(replicas(next.create_pods), ElementsAre("Master 0"));
     EXPECT_THAT(next.status->replica_statuses, SizeIs(2));
 }
 
@@ -154,7 +157,7 @@ TEST(Planner, SuspendAndResume) {
     for (const char* clean : {"None", "Running"}) {
         const jobs::Job job = make_job({.clean = clean});
         const jobs::Job suspended = make_job({.clean = clean, .suspend = true});
-        const Dependents running = make_dependents(kAllRunning);
+        Dependents running = make_dependents(kAllRunning);
         jobs::JobStatus status = status_after(job, running);
 
         Plan stop = plan(suspended, status, running, kNow + 1min);
@@ -207,7 +210,7 @@ TEST(Planner, WarningsBecomeEvents) {
 JobRecord invalid_record() {
     JobRecord record;
     record.kind = &pytorch();
-    record.metadata.name = "demo";
+    record.name = "demo";
     return record;
 }
 

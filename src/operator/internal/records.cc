@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/string.hpp>
@@ -45,15 +46,12 @@ const json::array& list(const json::value* value) {
     return found == nullptr ? kEmpty : *found;
 }
 
-std::optional<OwnerId> controller_of(const json::value& object) {
+const json::value* controller_of(const json::value& object) {
     for (const json::value& owner : list(at(object, {"metadata", "ownerReferences"}))) {
         const json::value* controller = child(&owner, "controller");
-        if (controller == nullptr || !controller->is_bool() || !controller->get_bool()) continue;
-        return OwnerId{.kind = text(child(&owner, "kind")),
-                       .name = text(child(&owner, "name")),
-                       .uid = JobUid(text(child(&owner, "uid")))};
+        if (controller != nullptr && controller->is_bool() && controller->get_bool()) return &owner;
     }
-    return std::nullopt;
+    return nullptr;
 }
 
 const jobs::JobKind* kind_of(std::string_view controller_name) {
@@ -63,18 +61,20 @@ const jobs::JobKind* kind_of(std::string_view controller_name) {
 }
 
 /// The replica that the labels name; nothing when they are no replica's of this kind.
-std::optional<jobs::ReplicaId> replica_of(const jobs::JobKind& kind, const json::value& object) {
-    const json::value* labels = at(object, {"metadata", "labels"});
+std::optional<SlotId> slot_of(const jobs::JobKind& kind, const json::value* labels) {
     const std::string type = text(child(labels, jobs::labels::kReplicaType));
     const std::string index = text(child(labels, jobs::labels::kReplicaIndex));
-    for (const jobs::ReplicaType& known : kind.replica_types) {
+    for (std::size_t at = 0; at < kind.replica_types.size(); ++at) {
+        const jobs::ReplicaType& known = kind.replica_types[at];
         if (known.lower() != type) continue;
-        jobs::ReplicaId replica{known.name, 0};
-        if (index.empty() && !known.numbered) return replica;
+        SlotId slot{.type = static_cast<std::uint8_t>(at), .index = 0};
+        if (index.empty() && !known.numbered) return slot;
         const char* end = index.data() + index.size();
-        auto [stop, error] = std::from_chars(index.data(), end, replica.index);
-        if (error != std::errc() || stop != end || replica.index < 0) return std::nullopt;
-        return replica;
+        auto [stop, error] = std::from_chars(index.data(), end, slot.index);
+        if (error != std::errc() || stop != end || slot.index < 0 ||
+            slot.index >= jobs::kMaxReplicas)
+            return std::nullopt;
+        return slot;
     }
     return std::nullopt;
 }
@@ -108,10 +108,29 @@ void read_exits(const json::value& status, PodRecord& pod) {
     }
 }
 
+std::int32_t restarts_in_place(const json::value* status) {
+    std::int32_t sum = 0;
+    for (std::string_view kind : {"initContainerStatuses", "containerStatuses"})
+        for (const json::value& container : list(child(status, kind)))
+            sum += std::max(number(child(&container, "restartCount")), 0);
+    return sum;
+}
+
+std::int32_t annotated_number(const json::value& object, std::string_view key) {
+    const std::string written = text(at(object, {"metadata", "annotations", key}));
+    std::int32_t value = 0;
+    const char* end = written.data() + written.size();
+    const auto [stop, error] = std::from_chars(written.data(), end, value);
+    return error == std::errc() && stop == end && value > 0 ? value : 0;
+}
+
 /// What upstream reports as an abnormal pod: container statuses where there are any, else those of
 /// the init containers, else the newest condition (pkg/core/pod.go, GetAbnormalPods' callers).
-void read_trouble(const json::value& object, PodRecord& pod) {
-    if (pod.deleting || pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed) return;
+std::shared_ptr<const Trouble> trouble_of(const json::value& object, const PodRecord& pod) {
+    if (pod.deleting || pod.ended()) return nullptr;
+    const auto found = [](std::string reason, std::string message) {
+        return std::make_shared<const Trouble>(Trouble{std::move(reason), std::move(message)});
+    };
     const json::value* status = child(&object, "status");
     const json::array* containers = &list(child(status, "containerStatuses"));
     if (containers->empty()) containers = &list(child(status, "initContainerStatuses"));
@@ -119,21 +138,19 @@ void read_trouble(const json::value& object, PodRecord& pod) {
         const std::string name = text(child(&container, "name"));
         const json::value* ended = at(container, {"state", "terminated"});
         if (ended != nullptr && number(child(ended, "exitCode")) != 0) {
-            pod.trouble_reason = text(child(ended, "reason"));
-            pod.trouble_message = fmt::format(
-                "Error pod {} container {} exitCode: {} terminated message: {}", pod.name, name,
-                number(child(ended, "exitCode")), text(child(ended, "message")));
-            return;
+            return found(
+                text(child(ended, "reason")),
+                fmt::format("Error pod {} container {} exitCode: {} terminated message: {}",
+                            pod.name, name, number(child(ended, "exitCode")),
+                            text(child(ended, "message"))));
         }
         const std::string message = text(at(container, {"state", "waiting", "message"}));
-        if (!message.empty()) {
-            pod.trouble_reason = text(at(container, {"state", "waiting", "reason"}));
-            pod.trouble_message = fmt::format("Error pod {} container {} waiting message: {}",
-                                              pod.name, name, message);
-            return;
-        }
+        if (!message.empty())
+            return found(text(at(container, {"state", "waiting", "reason"})),
+                         fmt::format("Error pod {} container {} waiting message: {}", pod.name,
+                                     name, message));
     }
-    if (!containers->empty()) return;
+    if (!containers->empty()) return nullptr;
     const json::value* newest = nullptr;
     std::string newest_time;
     for (const json::value& condition : list(child(status, "conditions"))) {
@@ -142,11 +159,11 @@ void read_trouble(const json::value& object, PodRecord& pod) {
         newest = &condition;
         newest_time = std::move(time);
     }
-    if (newest == nullptr || text(child(newest, "status")) == "True") return;
+    if (newest == nullptr || text(child(newest, "status")) == "True") return nullptr;
     const std::string message = text(child(newest, "message"));
-    if (message.empty()) return;
-    pod.trouble_reason = text(child(newest, "reason"));
-    pod.trouble_message = fmt::format("Error pod {} condition message: {}", pod.name, message);
+    if (message.empty()) return nullptr;
+    return found(text(child(newest, "reason")),
+                 fmt::format("Error pod {} condition message: {}", pod.name, message));
 }
 
 /// Upstream's rule: absent and null are ours, and so is our name; all else is foreign, "" too
@@ -156,48 +173,66 @@ bool is_foreign(const json::value* managed_by) {
            text(managed_by) != "kubeflow.org/training-operator";
 }
 
-template <class Record>
-bool read_identity(const json::value& object, std::string_view what, const jobs::JobKind*& kind,
-                   Record& record) {
+bool is_set(const json::value* value) { return value != nullptr && !value->is_null(); }
+
+/// False when it is no replica of a job.
+bool read_identity(const json::value& object, std::string_view what, DependentRecord& record) {
     record.namespace_ = text(at(object, {"metadata", "namespace"}));
     record.name = text(at(object, {"metadata", "name"}));
     record.uid = text(at(object, {"metadata", "uid"}));
-    const json::value* deletion = at(object, {"metadata", "deletionTimestamp"});
-    record.deleting = deletion != nullptr && !deletion->is_null();
+    record.deleting = is_set(at(object, {"metadata", "deletionTimestamp"}));
 
-    kind = kind_of(text(at(object, {"metadata", "labels", jobs::labels::kOperatorName})));
-    std::optional<OwnerId> owner = controller_of(object);
-    std::optional<jobs::ReplicaId> replica;
-    if (kind != nullptr) replica = replica_of(*kind, object);
-    if (kind == nullptr || !owner || owner->kind != kind->resource.kind || !replica) {
-        log::debug("an object with the operator's label is no replica of a job",
-                   {{"kind", what}, {"namespace", record.namespace_}, {"name", record.name}});
-        return false;
+    const json::value* labels = at(object, {"metadata", "labels"});
+    const jobs::JobKind* kind = kind_of(text(child(labels, jobs::labels::kOperatorName)));
+    if (kind == nullptr) return false;
+    const std::string job_name = text(child(labels, jobs::labels::kJobName));
+    const std::optional<SlotId> slot = slot_of(*kind, labels);
+    const json::value* owner = controller_of(object);
+    record.slot = slot.value_or(SlotId{});
+    record.owner = {.kind = kind, .name = job_name, .uid = JobUid()};
+    if (owner != nullptr) {
+        if (text(child(owner, "kind")) != kind->resource.kind) return false;
+        record.owner.name = text(child(owner, "name"));
+        record.owner.uid = JobUid(text(child(owner, "uid")));
+        record.astray = !slot || job_name != record.owner.name;
+        return true;
     }
-    record.owner = *std::move(owner);
-    record.replica = *std::move(replica);
-    return true;
+    if (slot && !job_name.empty()) return true;
+    log::debug("an object with the operator's label is no replica of a job",
+               {{"kind", what}, {"namespace", record.namespace_}, {"name", record.name}});
+    return false;
 }
 
 }  // namespace
 
 std::optional<PodPtr> project_pod(const json::value& object) {
     auto pod = std::make_shared<PodRecord>();
-    const jobs::JobKind* kind = nullptr;
-    if (!read_identity(object, "Pod", kind, *pod)) return std::nullopt;
-    pod->phase = phase_of(text(at(object, {"status", "phase"})));
-    const std::string main = default_container_name(*kind, object);
-    for (const json::value& container : list(at(object, {"status", "containerStatuses"})))
+    if (!read_identity(object, "Pod", *pod)) return std::nullopt;
+    const jobs::JobKind& kind = *pod->owner.kind;
+    const json::value* status = child(&object, "status");
+    pod->phase = phase_of(text(child(status, "phase")));
+    pod->named_as_replica =
+        pod->name == jobs::replica_name(kind, pod->owner.name,
+                                        {kind.replica_types[pod->slot.type].name, pod->slot.index});
+    const std::string main = default_container_name(kind, object);
+    for (const json::value& container : list(child(status, "containerStatuses")))
         if (text(child(&container, "name")) == main) read_exits(container, *pod);
-    read_trouble(object, *pod);
+    pod->node_restarts = restarts_in_place(status);
+    pod->lineage = {.restarts = annotated_number(object, jobs::annotations::kRestarts),
+                    .generation = annotated_number(object, jobs::annotations::kGeneration)};
+    pod->trouble = trouble_of(object, *pod);
     return pod;
 }
 
 std::optional<ServicePtr> project_service(const json::value& object) {
     auto service = std::make_shared<ServiceRecord>();
-    const jobs::JobKind* kind = nullptr;
-    if (!read_identity(object, "Service", kind, *service)) return std::nullopt;
+    if (!read_identity(object, "Service", *service)) return std::nullopt;
     return service;
+}
+
+std::string cache_key_of(const json::value& object) {
+    return fmt::format("{}/{}", text(at(object, {"metadata", "namespace"})),
+                       text(at(object, {"metadata", "name"})));
 }
 
 kube::ObjectMeta metadata_of(const json::value& object) {
@@ -208,33 +243,78 @@ kube::ObjectMeta metadata_of(const json::value& object) {
     return metadata;
 }
 
-std::optional<JobPtr> project_job(const jobs::JobKind& kind, const json::value& object) {
-    auto record = std::make_shared<JobRecord>();
-    record->kind = &kind;
-    record->metadata = metadata_of(object);
-    std::vector<Cause> ignored;  // load() reports what is wrong with the rest
-    if (const json::value* status = at(object, {"status"}))
-        kube::decode_into(*status, record->status, "status", ignored);
-    record->managed_elsewhere = is_foreign(at(object, {"spec", "runPolicy", "managedBy"}));
-    if (record->status.start_time.empty()) {
+namespace {
+
+/// What the spec says; with warnings while the job has not begun.
+std::shared_ptr<const jobs::Job> read_spec(const jobs::JobKind& kind, const json::value& object,
+                                           bool begun, JobRecord& record) {
+    if (!begun) {
         jobs::Review review = jobs::review(kind, object);
-        record->warnings = std::move(review.warnings);
+        record.warnings = std::move(review.warnings);
         if (review.problems.empty()) {
-            record->job = std::move(review.job);
-            return record;
+            record.facts = std::make_shared<const JobFacts>(facts_of(review.job));
+            return std::make_shared<const jobs::Job>(std::move(review.job));
         }
     }
-    record->job = jobs::load(kind, object);
-    return record;
+    Result<jobs::Job> job = jobs::load(kind, object);
+    if (!job) {
+        record.problem = std::make_shared<const Error>(std::move(job.error()));
+        return nullptr;
+    }
+    record.facts = std::make_shared<const JobFacts>(facts_of(*job));
+    return std::make_shared<const jobs::Job>(*std::move(job));
+}
+
+/// The annotation is a fact that changes without a new generation.
+bool says_group(const json::value& object) {
+    return text(at(object, {"metadata", "annotations", jobs::annotations::kRestart})) ==
+           jobs::annotations::kRestartGroup;
+}
+
+bool tells_enough(const JobRecord* before, const JobRecord& now, const json::value& object) {
+    return before != nullptr && before->uid == now.uid && now.generation > 0 &&
+           before->generation == now.generation &&
+           (before->facts == nullptr || before->facts->restarts_as_group == says_group(object));
+}
+
+}  // namespace
+
+ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
+                         const JobRecord* before) {
+    auto record = std::make_shared<JobRecord>();
+    record->kind = &kind;
+    record->namespace_ = text(at(object, {"metadata", "namespace"}));
+    record->name = text(at(object, {"metadata", "name"}));
+    record->uid = JobUid(text(at(object, {"metadata", "uid"})));
+    record->resource_version = text(at(object, {"metadata", "resourceVersion"}));
+    if (const json::value* generation = at(object, {"metadata", "generation"}))
+        record->generation = generation->is_number() ? generation->to_number<std::int64_t>() : 0;
+    record->deleting = is_set(at(object, {"metadata", "deletionTimestamp"}));
+    record->managed_elsewhere = is_foreign(at(object, {"spec", "runPolicy", "managedBy"}));
+
+    jobs::JobStatus status;
+    std::vector<Cause> ignored;  // a status that can't be read is not ours: it counts as empty
+    if (const json::value* written = at(object, {"status"}))
+        kube::decode_into(*written, status, "status", ignored);
+    const bool begun = !status.start_time.empty();
+    record->status = PackedStatus(status);
+    if (tells_enough(before, *record, object)) {
+        record->facts = before->facts;
+        record->problem = before->problem;
+        if (!begun) record->warnings = before->warnings;
+        return {.record = std::move(record), .job = nullptr};
+    }
+    std::shared_ptr<const jobs::Job> job = read_spec(kind, object, begun, *record);
+    return {.record = std::move(record), .job = std::move(job)};
 }
 
 kube::ObjectReference reference_to(const JobRecord& job) {
     return {.api_version = job.kind->resource.api_version(),
             .kind = job.kind->resource.kind,
-            .namespace_ = job.metadata.namespace_,
-            .name = job.metadata.name,
-            .uid = job.metadata.uid,
-            .resource_version = job.metadata.resource_version,
+            .namespace_ = job.namespace_,
+            .name = job.name,
+            .uid = job.uid.get(),
+            .resource_version = job.resource_version,
             .field_path = {}};
 }
 
@@ -245,11 +325,12 @@ std::vector<JobEvent> pod_news(const PodRecord* before, const PodRecord& after) 
         news.push_back({kube::EventType::kNormal, "ExitedWithCode",
                         fmt::format("Pod: {}.{} exited with code {}", after.namespace_, after.name,
                                     *after.exit_code)});
-    if (!after.trouble_message.empty() &&
-        (!same || before->trouble_message != after.trouble_message))
+    const bool known = same && before->trouble && after.trouble &&
+                       before->trouble->message == after.trouble->message;
+    if (after.trouble && !known)
         news.push_back({kube::EventType::kWarning,
-                        after.trouble_reason.empty() ? "PodNotReady" : after.trouble_reason,
-                        after.trouble_message});
+                        after.trouble->reason.empty() ? "PodNotReady" : after.trouble->reason,
+                        after.trouble->message});
     return news;
 }
 

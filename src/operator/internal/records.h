@@ -9,10 +9,11 @@
 
 #include "base/result.h"
 #include "base/strong.h"
-#include "jobs/job.h"
 #include "jobs/kind.h"
 #include "kube/event_recorder.h"
 #include "kube/object_meta.h"
+#include "operator/internal/job_facts.h"
+#include "operator/internal/packed_status.h"
 
 namespace muster::operators {
 
@@ -24,65 +25,104 @@ enum class PodPhase : std::uint8_t { kPending, kRunning, kSucceeded, kFailed, kU
 /// The uid of a job, which can't be taken for that of one of its pods.
 using JobUid = Strong<struct JobUidTag, std::string>;
 
-/// Which job owns a pod or a service: its controller reference.
+/// Which job a pod or a service belongs to: its controller reference, or the job that its labels
+/// name when it has no controller; the uid is empty then.
 struct OwnerId {
-    std::string kind;
+    const jobs::JobKind* kind = nullptr;
     std::string name;
     JobUid uid;
 };
 
-struct PodRecord {
+/// The place of a replica within its job, small; jobs::ReplicaId is its name.
+struct SlotId {
+    std::uint8_t type = 0;  ///< place in JobKind::replica_types
+    std::int32_t index = 0;
+
+    friend auto operator<=>(const SlotId&, const SlotId&) = default;
+};
+
+/// What is the same of pods and services.
+struct DependentRecord {
     std::string namespace_;
     std::string name;
     std::string uid;
     OwnerId owner;
-    jobs::ReplicaId replica;  ///< from the labels
-    PodPhase phase = PodPhase::kPending;
+    SlotId slot;  ///< from the labels
     bool deleting = false;
+    /// Controlled by the job, but its labels do not say so any more.
+    bool astray = false;
+
+    bool is_orphan() const { return owner.uid.get().empty(); }
+};
+
+/// Why a pod does not get on, as an event says it.
+struct Trouble {
+    std::string reason;
+    std::string message;
+
+    friend bool operator==(const Trouble&, const Trouble&) = default;
+};
+
+struct PodRecord : DependentRecord {
+    PodPhase phase = PodPhase::kPending;
+    /// Its name is the one that the operator gives to this replica.
+    bool named_as_replica = true;
     /// How often the kind's default container has ended so far, and its last exit code.
     std::int32_t exits = 0;
     std::optional<std::int32_t> exit_code;
     /// The exit code of the default container as it stands now; unset while it runs, and when the
     /// pod ended without its status (an eviction).
     std::optional<std::int32_t> final_exit_code;
-    /// Why the pod does not get on, as an event says it; both empty when it does.
-    std::string trouble_reason;
-    std::string trouble_message;
+    /// Of all containers, in place, by the node.
+    std::int32_t node_restarts = 0;
+    jobs::Lineage lineage;                   ///< from the annotations
+    std::shared_ptr<const Trouble> trouble;  ///< null when it gets on
+
+    bool ended() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
 };
 using PodPtr = std::shared_ptr<const PodRecord>;
 
-struct ServiceRecord {
-    std::string namespace_;
-    std::string name;
-    std::string uid;
-    OwnerId owner;
-    jobs::ReplicaId replica;
-    bool deleting = false;
-};
+struct ServiceRecord : DependentRecord {};
 using ServicePtr = std::shared_ptr<const ServiceRecord>;
 
 struct JobRecord {
     const jobs::JobKind* kind = nullptr;
-    kube::ObjectMeta metadata;
-    jobs::JobStatus status;
+    std::string namespace_;
+    std::string name;
+    JobUid uid;
+    std::string resource_version;
+    std::int64_t generation = 0;
+    bool deleting = false;
     /// Another controller's: never touched (training-operator pkg/controller.v1/common,
     /// ManagedByExternalController).
     bool managed_elsewhere = false;
-    /// The defaulted job, or why it can't be run.
-    Result<jobs::Job> job = Error(Code::kInternal, "not loaded");
+    PackedStatus status;
+    /// What the spec says, shared by all records of one generation; null when it can't be run, and
+    /// `problem` says why.
+    FactsPtr facts;
+    std::shared_ptr<const Error> problem;
     /// About its manifest; only until it begins, which is when they are told.
     std::vector<Cause> warnings;
-
-    JobUid uid() const { return JobUid(metadata.uid); }
 };
 using JobPtr = std::shared_ptr<const JobRecord>;
 
-/// Nothing for a pod or service that belongs to no replica of a kind that we know: no controller,
-/// or no usable labels.
+/// Nothing for a pod or service that is no replica of a kind that we know: another's, or without
+/// usable labels.
 std::optional<PodPtr> project_pod(const json::value& object);
 std::optional<ServicePtr> project_service(const json::value& object);
-std::optional<JobPtr> project_job(const jobs::JobKind& kind, const json::value& object);
 
+/// A job as the API has it, and the whole of it where it had to be read.
+struct ProjectedJob {
+    JobPtr record;
+    std::shared_ptr<const jobs::Job> job;  ///< null when `before` told enough, or it can't be run
+};
+/// `before`: an earlier record of the job, or null. What its spec says is read again only when the
+/// spec has changed since.
+ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
+                         const JobRecord* before);
+
+/// "namespace/name", as an informer has it.
+std::string cache_key_of(const json::value& object);
 /// The metadata of any object; what can't be read is left empty.
 kube::ObjectMeta metadata_of(const json::value& object);
 

@@ -47,10 +47,12 @@ TEST(Records, APodsIdentity) {
     EXPECT_EQ(pod.namespace_, "ns");
     EXPECT_EQ(pod.name, "demo-worker-3");
     EXPECT_EQ(pod.uid, "u3");
-    EXPECT_EQ(pod.owner.kind, "PyTorchJob");
+    EXPECT_EQ(pod.owner.kind, &pytorch());
     EXPECT_EQ(pod.owner.name, "demo");
     EXPECT_EQ(pod.owner.uid, JobUid("job"));
-    EXPECT_EQ(pod.replica, (jobs::ReplicaId{"Worker", 3}));
+    EXPECT_EQ(pod.slot, (SlotId{1, 3}));
+    EXPECT_FALSE(pod.astray);
+    EXPECT_TRUE(pod.named_as_replica);
     EXPECT_EQ(pod.phase, PodPhase::kRunning);
     EXPECT_FALSE(pod.deleting);
     EXPECT_EQ(pod.exits, 0);
@@ -58,27 +60,56 @@ TEST(Records, APodsIdentity) {
 
 // training-operator pkg/core/... TestReplicaIndex and TestReplicaType: missing or bad labels.
 TEST(Records, APodThatIsNoReplicaIsNotKept) {
-    const auto without = [](std::string_view label, std::optional<std::string> instead) {
+    const auto without = [](std::string_view label, std::optional<std::string> instead,
+                            bool controlled) {
         json::value object = pod_object();
         json::object& labels = object.at("metadata").at("labels").as_object();
         labels.erase(label);
         if (instead) labels[label] = *instead;
-        return project_pod(object).has_value();
+        if (!controlled) object.at("metadata").as_object().erase("ownerReferences");
+        return project_pod(object);
     };
-    EXPECT_FALSE(without(jobs::labels::kReplicaIndex, std::nullopt));
-    for (const char* index : {"", "x", "-1", "1x", "99999999999"})
-        EXPECT_FALSE(without(jobs::labels::kReplicaIndex, index)) << index;
-    EXPECT_FALSE(without(jobs::labels::kReplicaType, std::nullopt));
-    EXPECT_FALSE(without(jobs::labels::kReplicaType, "chief"));
-    EXPECT_FALSE(without(jobs::labels::kOperatorName, "other-controller"));
-
-    json::value orphan = pod_object();
-    orphan.at("metadata").as_object().erase("ownerReferences");
-    EXPECT_FALSE(project_pod(orphan).has_value());
+    for (std::optional<std::string> index :
+         {std::optional<std::string>(), std::optional<std::string>(""),
+          std::optional<std::string>("x"), std::optional<std::string>("-1"),
+          std::optional<std::string>("1x"), std::optional<std::string>("99999999999")}) {
+        EXPECT_FALSE(without(jobs::labels::kReplicaIndex, index, false));
+        EXPECT_TRUE((*without(jobs::labels::kReplicaIndex, index, true))->astray);
+    }
+    EXPECT_FALSE(without(jobs::labels::kReplicaType, "chief", false));
+    EXPECT_TRUE((*without(jobs::labels::kReplicaType, std::nullopt, true))->astray);
+    EXPECT_FALSE(without(jobs::labels::kJobName, std::nullopt, false));
+    EXPECT_TRUE((*without(jobs::labels::kJobName, "other", true))->astray);
+    EXPECT_FALSE(without(jobs::labels::kOperatorName, "other-controller", true));
 
     json::value adopted = pod_object();
     adopted.at("metadata").at("ownerReferences").at(1).as_object()["kind"] = "ReplicaSet";
     EXPECT_FALSE(project_pod(adopted).has_value());
+}
+
+TEST(Records, APodThatNobodyControlsBelongsToTheJobThatItNames) {
+    json::value object = pod_object();
+    object.at("metadata").as_object().erase("ownerReferences");
+    const PodRecord orphan = project(object);
+    EXPECT_TRUE(orphan.is_orphan());
+    EXPECT_EQ(orphan.owner.name, "demo");
+    EXPECT_EQ(orphan.slot, (SlotId{1, 3}));
+    object.at("metadata").as_object()["name"] = "made-by-hand";
+    EXPECT_FALSE(project(object).named_as_replica);
+}
+
+TEST(Records, RestartsAndLineage) {
+    json::value object = pod_object();
+    status_of(object)["initContainerStatuses"] =
+        json::parse(R"([{"name": "init", "restartCount": 1}])");
+    status_of(object)["containerStatuses"] = json::parse(R"([
+        {"name": "pytorch", "restartCount": 2}, {"name": "sidecar", "restartCount": 3}])");
+    object.at("metadata").as_object()["annotations"] =
+        json::parse(R"({"muster.dev/restarts": "4", "muster.dev/generation": "-3"})");
+    const PodRecord pod = project(object);
+    EXPECT_EQ(pod.node_restarts, 6);
+    EXPECT_EQ(pod.lineage.restarts, 4);
+    EXPECT_EQ(pod.lineage.generation, 0) << "not one of ours";
 }
 
 TEST(Records, PhasesAndDeletion) {
@@ -168,8 +199,8 @@ TEST_P(AbnormalPod, IsTold) {
     json::value object = pod_object();
     object.at("status") = json::parse(GetParam().status);
     PodRecord pod = project(object);
-    EXPECT_EQ(pod.trouble_reason, GetParam().reason);
-    EXPECT_EQ(pod.trouble_message, GetParam().message);
+    EXPECT_EQ(pod.trouble ? *pod.trouble : Trouble{},
+              (Trouble{GetParam().reason, GetParam().message}));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -223,8 +254,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Records, TroubleIsToldWhenItChanges) {
     PodRecord fine = *make_pod({});
     PodRecord stuck = fine;
-    stuck.trouble_reason = "Unschedulable";
-    stuck.trouble_message = "m";
+    stuck.trouble = std::make_shared<const Trouble>(Trouble{"Unschedulable", "m"});
     EXPECT_EQ(pod_news(&fine, stuck),
               (std::vector<JobEvent>{{kube::EventType::kWarning, "Unschedulable", "m"}}));
     EXPECT_THAT(pod_news(&stuck, stuck), IsEmpty());
@@ -237,7 +267,7 @@ TEST(Records, TestManagedByExternalController) {
         json::object object = job_object({});
         if (managed_by)
             object["spec"].as_object()["runPolicy"].as_object()["managedBy"] = *managed_by;
-        return (*project_job(pytorch(), object))->managed_elsewhere;
+        return project_job(pytorch(), object, nullptr).record->managed_elsewhere;
     };
     EXPECT_FALSE(foreign(std::nullopt));
     EXPECT_FALSE(foreign(nullptr));
@@ -252,10 +282,36 @@ TEST(Records, AJobThatCantBeReadKeepsItsIdentityAndStatus) {
     object["metadata"].as_object()["uid"] = "u";
     object["spec"] = json::object{{"pytorchReplicaSpecs", 3}};
     object["status"] = json::parse(R"({"conditions": [{"type": "Failed", "status": "True"}]})");
-    const JobPtr job = *project_job(pytorch(), object);
-    EXPECT_FALSE(job->job.has_value());
-    EXPECT_EQ(job->metadata.uid, "u");
-    EXPECT_TRUE(job->status.finished());
+    const JobPtr job = project_job(pytorch(), object, nullptr).record;
+    EXPECT_EQ(job->facts, nullptr);
+    ASSERT_NE(job->problem, nullptr);
+    EXPECT_EQ(job->uid.get(), "u");
+    EXPECT_TRUE(job->status.unpack().finished());
+}
+
+TEST(Records, ASpecIsReadOncePerGeneration) {
+    json::object object = job_object({.workers = 3});
+    object["metadata"].as_object()["uid"] = "u";
+    object["metadata"].as_object()["generation"] = 1;
+    const ProjectedJob first = project_job(pytorch(), object, nullptr);
+    ASSERT_TRUE(first.job);
+    EXPECT_EQ(first.record->facts->types.at(1).wanted, 3);
+
+    object["status"] = json::parse(R"({"startTime": "2026-01-01T00:00:00Z"})");
+    const ProjectedJob same = project_job(pytorch(), object, first.record.get());
+    EXPECT_EQ(same.job, nullptr);
+    EXPECT_EQ(same.record->facts, first.record->facts);
+    EXPECT_EQ(same.record->status.unpack().start_time, "2026-01-01T00:00:00Z");
+
+    object["metadata"].as_object()["annotations"] = json::object{{"muster.dev/restart", "group"}};
+    const ProjectedJob grouped = project_job(pytorch(), object, same.record.get());
+    ASSERT_TRUE(grouped.job) << "an annotation makes no generation";
+    EXPECT_TRUE(grouped.record->facts->restarts_as_group);
+
+    object["metadata"].as_object()["generation"] = 2;
+    EXPECT_TRUE(project_job(pytorch(), object, grouped.record.get()).job);
+    object["metadata"].as_object()["uid"] = "successor";
+    EXPECT_TRUE(project_job(pytorch(), object, grouped.record.get()).job);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "operator/internal/table.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "operator/internal/job_fixture.h"
@@ -7,15 +8,15 @@
 namespace muster::operators {
 namespace {
 
-using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 const JobUid kJobUid("job-uid");
-const jobs::ReplicaId kWorker0{"Worker", 0};
-constexpr Instant kNow{};
+constexpr SlotId kWorker0{1, 0};
 
 class TableTest : public ::testing::Test {
   protected:
-    const Dependents& of_job() const { return table.of(kJobUid); }
+    const Slot* worker() { return table.of(kJobUid).at(kWorker0); }
 
     Table table;
     PodPtr running = make_pod({});
@@ -28,73 +29,40 @@ TEST_F(TableTest, TestFilterPodsForReplicaType) {
     table.apply(nullptr, &running);
     table.apply(nullptr, &master);
     table.apply(nullptr, &service);
-    ASSERT_EQ(of_job().slots.size(), 2u);
-    EXPECT_EQ(of_job().slots.at({"Master", 0}).pods.front(), master);
-    EXPECT_EQ(of_job().slots.at({"Master", 0}).service, nullptr);
-    EXPECT_EQ(of_job().slots.at(kWorker0).pods.front(), running);
-    EXPECT_EQ(of_job().slots.at(kWorker0).service, service);
-}
-
-TEST_F(TableTest, AChangeReplacesAndARemovalEmpties) {
-    table.apply(nullptr, &running);
-    PodPtr done = make_pod({.phase = PodPhase::kSucceeded});
-    table.apply(&running, &done);
-    ASSERT_EQ(of_job().slots.at(kWorker0).pods.size(), 1u);
-    EXPECT_EQ(of_job().slots.at(kWorker0).pods.front(), done);
-    table.apply(&done, nullptr);
-    EXPECT_TRUE(of_job().slots.empty());
-}
-
-TEST_F(TableTest, TwoPodsOfOneReplicaAreBothKept) {
-    PodPtr other = make_pod({.uid = "other"});
-    table.apply(nullptr, &running);
-    table.apply(nullptr, &other);
-    EXPECT_EQ(of_job().slots.at(kWorker0).pods.size(), 2u);
-    table.apply(&running, nullptr);
-    EXPECT_EQ(of_job().slots.at(kWorker0).pods.front(), other);
+    EXPECT_EQ(table.of(kJobUid).at({0, 0})->pod, master);
+    EXPECT_EQ(table.of(kJobUid).at({0, 0})->service, nullptr);
+    EXPECT_EQ(worker()->pod, running);
+    EXPECT_EQ(worker()->service, service);
 }
 
 // Jobs that share names over time do not share pods.
 TEST_F(TableTest, AnotherJobsPodsAreNotOurs) {
     table.apply(nullptr, &running);
-    EXPECT_TRUE(table.of(JobUid("another-uid")).slots.empty());
+    EXPECT_FALSE(table.of(JobUid("another-uid")).has_objects());
 }
 
-TEST_F(TableTest, ACreateIsRememberedUntilItsPodShows) {
-    table.pod_create_sent(kJobUid, kWorker0, kNow + 30s);
-    table.service_create_sent(kJobUid, kWorker0, kNow + 30s);
+TEST_F(TableTest, WhatNobodyControlsWaitsUnderTheNameOfItsJob) {
+    auto made = std::make_shared<PodRecord>(*running);
+    made->owner.uid = JobUid();
+    const PodPtr orphan = made;
+    table.apply(nullptr, &orphan);
+    EXPECT_THAT(table.orphans_of("PyTorchJob/default/demo").pods, ElementsAre(orphan));
+    EXPECT_THAT(table.orphans_of("PyTorchJob/default/other").pods, IsEmpty());
+
+    table.apply(&orphan, &running);
+    EXPECT_TRUE(table.orphans_of("PyTorchJob/default/demo").empty());
+    EXPECT_EQ(worker()->pod, running);
+
+    table.apply(&running, &orphan);
+    EXPECT_FALSE(table.of(kJobUid).has_objects()) << "released";
+}
+
+TEST_F(TableTest, WhatOutlivesItsJobIsKeptUntilItIsGone) {
     table.apply(nullptr, &running);
-    EXPECT_FALSE(of_job().pods_being_created.contains(kWorker0));
-    EXPECT_TRUE(of_job().services_being_created.contains(kWorker0));
-    table.apply(nullptr, &service);
-    EXPECT_FALSE(of_job().services_being_created.contains(kWorker0));
-    EXPECT_EQ(table.expire(kJobUid, kNow), Instant::max());
-}
-
-TEST_F(TableTest, ACreateThatFailedOrNeverShowsIsForgotten) {
-    table.pod_create_sent(kJobUid, kWorker0, kNow + 30s);
-    table.pod_create_failed(kJobUid, kWorker0);
-    EXPECT_TRUE(of_job().pods_being_created.empty());
-
-    table.pod_create_sent(kJobUid, kWorker0, kNow + 30s);
-    EXPECT_EQ(table.expire(kJobUid, kNow + 29s), kNow + 30s);
-    EXPECT_FALSE(of_job().pods_being_created.empty());
-    EXPECT_EQ(table.expire(kJobUid, kNow + 30s), Instant::max());
-    EXPECT_TRUE(of_job().pods_being_created.empty());
-}
-
-TEST_F(TableTest, ADeletionIsRememberedUntilThePodShowsItOrIsGone) {
-    table.apply(nullptr, &running);
-    table.delete_sent(kJobUid, running->uid, kNow + 30s);
-    EXPECT_TRUE(of_job().is_going(*running));
-    // A late event that knows nothing of it yet.
-    PodPtr late = make_pod({});
-    table.apply(&running, &late);
-    EXPECT_TRUE(of_job().is_going(*late));
-    PodPtr terminating = make_pod({.deleting = true});
-    table.apply(&late, &terminating);
-    EXPECT_TRUE(of_job().being_deleted.empty());
-    EXPECT_TRUE(of_job().is_going(*terminating));
+    table.forget(kJobUid);
+    EXPECT_TRUE(table.of(kJobUid).has_objects());
+    table.apply(&running, nullptr);
+    EXPECT_FALSE(table.of(kJobUid).has_objects());
 }
 
 }  // namespace

@@ -1,0 +1,387 @@
+#include "operator/internal/dependents.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "operator/internal/exit_codes.h"
+
+namespace muster::operators {
+namespace {
+
+/// It ran, so that what stops it is a restart.
+bool has_run(const PodRecord& pod) {
+    return pod.phase == PodPhase::kRunning || pod.phase == PodPhase::kUnknown;
+}
+
+bool is_final(const PodRecord& pod, RestartPolicy policy) {
+    return policy == RestartPolicy::kNever ||
+           (policy == RestartPolicy::kExitCode && !is_retryable(pod.final_exit_code));
+}
+
+}  // namespace
+
+/// Takes a slot out of the tally and puts it back as it is by then.
+class Dependents::Recount {
+  public:
+    Recount(Dependents& all, SlotId id) : all_(all), id_(id), slot_(all.slot(id)) {
+        all_.count(all_.types_[id_.type].tally, id_, slot_, -1);
+    }
+    ~Recount() { all_.count(all_.types_[id_.type].tally, id_, slot_, +1); }
+    Recount(const Recount&) = delete;
+    Recount& operator=(const Recount&) = delete;
+
+    Slot& slot() { return slot_; }
+
+  private:
+    Dependents& all_;
+    SlotId id_;
+    Slot& slot_;
+};
+
+Slot& Dependents::slot(SlotId id) {
+    if (types_.size() <= id.type) types_.resize(std::size_t{id.type} + 1);
+    std::vector<Slot>& slots = types_[id.type].slots;
+    const auto index = static_cast<std::size_t>(id.index);
+    // Only slots that nobody wants are added here, and an empty one of those counts for nothing.
+    if (slots.size() <= index) slots.resize(index + 1);
+    return slots[index];
+}
+
+// --- counting
+
+/// False for a pod whose end is not counted as a restart of its replica: a whole group restarts and
+/// counts once, and while a job is paused its pods go because it is.
+bool Dependents::keeps_account(const PodRecord& pod) const {
+    return facts_ && !facts_->restarts_as_group && !paused_ &&
+           pod.lineage.generation >= generation_;
+}
+
+void Dependents::count(Tally& tally, SlotId id, const Slot& slot, int sign) const {
+    const auto mark = [&](IndexSet& set, bool member) {
+        if (member) set.set(id.index, sign > 0);
+    };
+    const bool pod_stays = slot.pod && !is_going(*slot.pod);
+    bool held = pod_stays || (slot.service && !is_going(*slot.service));
+    if (slot.pod) tally.pods += sign;
+    if (slot.others) {
+        tally.pods += sign * static_cast<std::int32_t>(slot.others->size());
+        held |= std::ranges::any_of(*slot.others, [&](const PodPtr& p) { return !is_going(*p); });
+        mark(tally.doubled, true);
+    }
+    mark(tally.held, held);
+    if (!facts_) return;
+
+    const bool outdated = slot.pod && slot.pod->lineage.generation < generation_;
+    if (outdated) tally.outdated += sign;
+    const TypeFacts* wanted = facts_->find(id.type);
+    if (wanted == nullptr || id.index >= wanted->wanted) {
+        mark(tally.surplus, held);
+        return;
+    }
+    tally.restarts += sign * slot.carried;
+    mark(tally.unserved, facts_->kind->services && !slot.service && !slot.creating_service);
+    if (!slot.pod) {
+        if (slot.lapsed) tally.lapsed += sign;
+        mark(tally.vacant, !slot.creating_pod && !slot.done);
+        mark(tally.succeeded, slot.done);
+        return;
+    }
+    const PodRecord& pod = *slot.pod;
+    tally.restarts += sign * (pod.lineage.restarts + pod.node_restarts);
+    if (outdated) {
+        mark(tally.replace, pod_stays);
+        return;
+    }
+    const bool grouped = facts_->restarts_as_group;
+    switch (pod.phase) {
+        case PodPhase::kPending:
+            return;
+        case PodPhase::kSucceeded:
+            mark(tally.succeeded, true);
+            return;
+        case PodPhase::kUnknown:
+        case PodPhase::kRunning: {
+            const bool running = pod.phase == PodPhase::kRunning;
+            if (!pod.deleting) {
+                if (running) tally.active += sign;
+                return;
+            }
+            // On its way out without an end of its own: upstream counts it as failed since 1.7. Its
+            // slot is filled again once the object is gone.
+            if (running) tally.failed += sign;
+            const bool by_somebody_else = !(flight_ && flight_->asked_to_go.contains(pod.uid));
+            if (by_somebody_else && keeps_account(pod)) tally.restarts += sign;
+            if (by_somebody_else && grouped && !paused_) tally.lapsed += sign;
+            return;
+        }
+        case PodPhase::kFailed:
+            tally.failed += sign;
+            if (is_final(pod, wanted->policy)) {
+                tally.lost += sign;
+                return;
+            }
+            tally.replacing += sign;
+            if (keeps_account(pod)) tally.restarts += sign;
+            if (grouped) tally.lapsed += sign;
+            mark(tally.replace, pod_stays && !grouped);
+            return;
+    }
+}
+
+void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status) {
+    const std::int32_t generation = status.restart_generation.value_or(0);
+    const bool paused = facts->suspend || status.is("Suspended");
+    if (facts_ == facts && generation_ == generation && paused_ == paused) return;
+    const bool settle = !facts_ || (paused_ && !paused);
+    const bool afresh = generation_ != generation || paused_ != paused;
+    facts_ = facts;
+    generation_ = generation;
+    paused_ = paused;
+    for (const TypeFacts& type : facts->types)
+        if (type.wanted > 0) slot({type.type, type.wanted - 1});
+    if (afresh)
+        for (OfType& type : types_)
+            for (Slot& slot : type.slots) slot.done = slot.lapsed = false;
+    tally_up();
+    if (settle) settle_restarts(status);
+}
+
+void Dependents::tally_up() {
+    for (std::size_t type = 0; type < types_.size(); ++type) {
+        types_[type].tally = Tally();
+        for (std::size_t i = 0; i < types_[type].slots.size(); ++i)
+            count(types_[type].tally,
+                  {static_cast<std::uint8_t>(type), static_cast<std::int32_t>(i)},
+                  types_[type].slots[i], +1);
+    }
+}
+
+std::vector<Tally> Dependents::tallied_anew() const {
+    std::vector<Tally> all(types_.size());
+    for (std::size_t type = 0; type < types_.size(); ++type)
+        for (std::size_t i = 0; i < types_[type].slots.size(); ++i)
+            count(all[type], {static_cast<std::uint8_t>(type), static_cast<std::int32_t>(i)},
+                  types_[type].slots[i], +1);
+    return all;
+}
+
+/// The status may know of more restarts than the pods tell: those of pods that are gone, if nobody
+/// looked when they went. They are carried by the next pod that is made, or else in memory.
+void Dependents::settle_restarts(const jobs::JobStatus& status) {
+    for (const TypeFacts& type : facts_->types) {
+        const auto recorded = status.replica_statuses.find(facts_->name_of(type.type));
+        if (recorded == status.replica_statuses.end() || type.wanted == 0) continue;
+        const Tally& tally = types_[type.type].tally;
+        const std::int32_t missing = recorded->second.restarts.value_or(0) - tally.restarts;
+        if (missing <= 0) continue;
+        const std::int32_t vacant = tally.vacant.next(0);
+        Recount recount(*this, {type.type, std::max(vacant, 0)});
+        recount.slot().carried += missing;
+    }
+}
+
+// --- what the caches show
+
+void Dependents::pod_left(Slot& slot, const PodRecord& pod) {
+    const bool asked = flight_ && flight_->asked_to_go.erase(pod.uid) > 0;
+    if (!slot.pod || slot.pod->uid != pod.uid) {
+        if (!slot.others) return;
+        std::erase_if(*slot.others, [&](const PodPtr& other) { return other->uid == pod.uid; });
+        if (slot.others->empty()) slot.others.reset();
+        return;
+    }
+    const bool current = pod.lineage.generation >= generation_;
+    const bool stopped = has_run(pod) && !asked;
+    const TypeFacts* type = facts_ ? facts_->find(pod.slot.type) : nullptr;
+    const bool failed = pod.phase == PodPhase::kFailed && type && !is_final(pod, type->policy);
+    slot.carried += pod.lineage.restarts + pod.node_restarts;
+    if ((stopped || failed) && keeps_account(pod)) ++slot.carried;
+    slot.done = pod.phase == PodPhase::kSucceeded && current && !paused_;
+    slot.lapsed = facts_ && facts_->restarts_as_group && !paused_ && current && stopped;
+    slot.pod.reset();
+    if (!slot.others) return;
+    slot.pod = std::move(slot.others->back());
+    slot.others->pop_back();
+    choose_pod(slot);
+}
+
+void Dependents::pod_came(Slot& slot, PodPtr pod) {
+    slot.creating_pod = slot.done = slot.lapsed = false;
+    if (flight_) flight_->pods.erase(pod->slot);
+    if (!slot.pod) {
+        slot.carried = std::max(slot.carried - pod->lineage.restarts, 0);
+        slot.pod = std::move(pod);
+        return;
+    }
+    if (!slot.others) slot.others = std::make_unique<std::vector<PodPtr>>();
+    slot.others->push_back(std::move(pod));
+    choose_pod(slot);
+}
+
+/// Of several pods: one that stays, then one that has the replica's name; any order else, but the
+/// same for everybody.
+void Dependents::choose_pod(Slot& slot) {
+    if (slot.others->empty()) return slot.others.reset();
+    const auto rank = [&](const PodPtr& pod) {
+        return std::tuple(is_going(*pod), !pod->named_as_replica, std::string_view(pod->uid));
+    };
+    for (PodPtr& other : *slot.others)
+        if (rank(other) < rank(slot.pod)) std::swap(other, slot.pod);
+}
+
+namespace {
+template <class Ptr>
+void remove_astray(std::vector<Ptr>& astray, const std::string& uid) {
+    std::erase_if(astray, [&](const Ptr& known) { return known->uid == uid; });
+}
+}  // namespace
+
+void Dependents::apply(const PodPtr* before, const PodPtr* after) {
+    objects_ += (after ? 1 : 0) - (before ? 1 : 0);
+    const bool same = before && after && (*before)->uid == (*after)->uid &&
+                      (*before)->slot == (*after)->slot && !(*before)->astray && !(*after)->astray;
+    if (same) {
+        Recount recount(*this, (*after)->slot);
+        Slot& slot = recount.slot();
+        if (slot.pod && slot.pod->uid == (*after)->uid) {
+            slot.pod = *after;
+        } else if (slot.others) {
+            for (PodPtr& other : *slot.others)
+                if (other->uid == (*after)->uid) other = *after;
+        }
+        if (slot.others) choose_pod(slot);
+        if ((*after)->deleting && flight_)
+            if (auto asked = flight_->asked_to_go.find((*after)->uid);
+                asked != flight_->asked_to_go.end())
+                asked->second.first = Instant::max();
+        return;
+    }
+    if (before && (*before)->astray) remove_astray(astray_pods_, (*before)->uid);
+    if (before && !(*before)->astray) {
+        Recount recount(*this, (*before)->slot);
+        pod_left(recount.slot(), **before);
+    }
+    if (after && (*after)->astray) astray_pods_.push_back(*after);
+    if (after && !(*after)->astray) {
+        Recount recount(*this, (*after)->slot);
+        pod_came(recount.slot(), *after);
+    }
+    land();
+}
+
+void Dependents::apply(const ServicePtr* before, const ServicePtr* after) {
+    objects_ += (after ? 1 : 0) - (before ? 1 : 0);
+    if (before && (*before)->astray) {
+        remove_astray(astray_services_, (*before)->uid);
+    } else if (before) {
+        const bool gone = !after || (*after)->uid != (*before)->uid;
+        Recount recount(*this, (*before)->slot);
+        Slot& slot = recount.slot();
+        if (slot.service && slot.service->uid == (*before)->uid) slot.service.reset();
+        if (gone && flight_) flight_->asked_to_go.erase((*before)->uid);
+    }
+    if (after && (*after)->astray) {
+        astray_services_.push_back(*after);
+    } else if (after) {
+        Recount recount(*this, (*after)->slot);
+        Slot& slot = recount.slot();
+        slot.service = *after;
+        slot.creating_service = false;
+        if (flight_) flight_->services.erase((*after)->slot);
+    }
+    land();
+}
+
+// --- what was asked for
+
+Dependents::Flight& Dependents::flight() {
+    if (!flight_) flight_ = std::make_unique<Flight>();
+    return *flight_;
+}
+
+void Dependents::land() {
+    if (flight_ && flight_->empty()) flight_.reset();
+}
+
+void Dependents::pod_create_sent(SlotId id, Instant until) {
+    Recount recount(*this, id);
+    recount.slot().creating_pod = true;
+    flight().pods[id] = until;
+    flight().earliest = std::min(flight().earliest, until);
+}
+
+void Dependents::service_create_sent(SlotId id, Instant until) {
+    Recount recount(*this, id);
+    recount.slot().creating_service = true;
+    flight().services[id] = until;
+    flight().earliest = std::min(flight().earliest, until);
+}
+
+void Dependents::delete_sent(SlotId id, const std::string& uid, Instant until) {
+    Recount recount(*this, id);
+    flight().asked_to_go[uid] = {until, id};
+    flight().earliest = std::min(flight().earliest, until);
+}
+
+void Dependents::pod_create_failed(SlotId id) {
+    Recount recount(*this, id);
+    recount.slot().creating_pod = false;
+    if (flight_) flight_->pods.erase(id);
+    land();
+}
+
+void Dependents::service_create_failed(SlotId id) {
+    Recount recount(*this, id);
+    recount.slot().creating_service = false;
+    if (flight_) flight_->services.erase(id);
+    land();
+}
+
+void Dependents::delete_failed(SlotId id, const std::string& uid) {
+    Recount recount(*this, id);
+    if (flight_) flight_->asked_to_go.erase(uid);
+    land();
+}
+
+Instant Dependents::expire(Instant now) {
+    if (!flight_) return Instant::max();
+    if (now < flight_->earliest) return flight_->earliest;
+    std::vector<SlotId> pods;
+    std::vector<SlotId> services;
+    std::vector<std::pair<SlotId, std::string>> deletions;
+    Instant next = Instant::max();
+    const auto sort_out = [&](Instant until, auto overdue) {
+        if (until <= now)
+            overdue();
+        else
+            next = std::min(next, until);
+    };
+    for (const auto& [id, until] : flight_->pods) sort_out(until, [&] { pods.push_back(id); });
+    for (const auto& [id, until] : flight_->services)
+        sort_out(until, [&] { services.push_back(id); });
+    for (const auto& [uid, asked] : flight_->asked_to_go)
+        sort_out(asked.first, [&] { deletions.emplace_back(asked.second, uid); });
+    flight_->earliest = next;
+    for (SlotId id : pods) pod_create_failed(id);
+    for (SlotId id : services) service_create_failed(id);
+    for (const auto& [id, uid] : deletions) delete_failed(id, uid);
+    return next;
+}
+
+// --- questions
+
+const Dependents::OfType* Dependents::of(std::uint8_t type) const {
+    return type < types_.size() ? &types_[type] : nullptr;
+}
+
+const Slot* Dependents::at(SlotId id) const {
+    const OfType* of_type = of(id.type);
+    const auto index = static_cast<std::size_t>(id.index);
+    return of_type == nullptr || index >= of_type->slots.size() ? nullptr : &of_type->slots[index];
+}
+
+bool Dependents::has_pods() const {
+    return std::ranges::any_of(types_, [](const OfType& type) { return type.tally.pods > 0; });
+}
+
+}  // namespace muster::operators

@@ -1,0 +1,39 @@
+#include "operator/internal/job_facts.h"
+
+namespace muster::operators {
+namespace {
+
+RestartPolicy restart_policy(std::string_view policy) {
+    if (policy == "Always") return RestartPolicy::kAlways;
+    if (policy == "OnFailure") return RestartPolicy::kOnFailure;
+    if (policy == "ExitCode") return RestartPolicy::kExitCode;
+    return RestartPolicy::kNever;
+}
+
+/// An unknown word behaves like All (training-operator pkg/controller.v1/common/job.go).
+CleanPolicy clean_policy(std::string_view policy) {
+    if (policy.empty() || policy == "None") return CleanPolicy::kNone;
+    return policy == "Running" ? CleanPolicy::kRunning : CleanPolicy::kAll;
+}
+
+}  // namespace
+
+JobFacts facts_of(const jobs::Job& job) {
+    JobFacts facts;
+    facts.kind = job.kind;
+    for (std::size_t type = 0; type < job.kind->replica_types.size(); ++type)
+        if (const jobs::ReplicaSpec* spec = job.replica(job.kind->replica_types[type].name))
+            facts.types.push_back({.type = static_cast<std::uint8_t>(type),
+                                   .policy = restart_policy(spec->restart_policy),
+                                   .wanted = spec->replicas.value_or(0)});
+    facts.deciders = job.kind->deciders(job);
+    facts.clean = clean_policy(job.run_policy.clean_pod_policy);
+    facts.suspend = job.run_policy.suspend.value_or(false);
+    facts.restarts_as_group = job.restarts_as_group();
+    facts.backoff_limit = job.run_policy.backoff_limit;
+    facts.ttl_seconds = job.run_policy.ttl_seconds_after_finished;
+    facts.deadline_seconds = job.run_policy.active_deadline_seconds;
+    return facts;
+}
+
+}  // namespace muster::operators

@@ -1,0 +1,56 @@
+#include "operator/internal/limits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kube/time.h"
+#include "operator/internal/conditions.h"
+
+namespace muster::operators {
+namespace {
+
+/// Later than any clock shows when the sum is.
+std::optional<WallTime> later(const std::string& time, std::int64_t seconds) {
+    const std::optional<WallTime> from = kube::parse_time(time);
+    if (!from) return std::nullopt;
+    const auto room = std::chrono::duration_cast<std::chrono::seconds>(WallTime::max() - *from);
+    return *from + std::min(std::chrono::seconds(seconds), room);
+}
+
+}  // namespace
+
+bool past_backoff_limit(std::optional<std::int32_t> limit, std::int32_t restarts) {
+    if (!limit) return false;
+    return *limit == 0 ? restarts > 0 : restarts >= *limit;
+}
+
+std::optional<WallTime> deadline_of(const JobFacts& facts, const jobs::JobStatus& status) {
+    if (!facts.deadline_seconds) return std::nullopt;
+    return later(status.start_time, *facts.deadline_seconds);
+}
+
+std::optional<WallTime> expiry_of(const JobFacts& facts, const jobs::JobStatus& status) {
+    if (!facts.ttl_seconds || facts.suspend || !status.finished()) return std::nullopt;
+    return later(status.completion_time, *facts.ttl_seconds);
+}
+
+std::string backoff_message(std::string_view job_name) {
+    return fmt::format("Job {} has failed because it has reached the specified backoff limit",
+                       job_name);
+}
+
+std::string deadline_message(std::string_view job_name) {
+    return fmt::format("Job {} has failed because it was active longer than specified deadline",
+                       job_name);
+}
+
+bool ended_by_limit(const jobs::JobStatus& status, std::string_view job_name) {
+    return std::ranges::any_of(status.conditions, [&](const jobs::JobCondition& condition) {
+        return condition.type == conditions::kFailed && condition.status == "True" &&
+               (condition.message == backoff_message(job_name) ||
+                condition.message == deadline_message(job_name));
+    });
+}
+
+}  // namespace muster::operators
