@@ -186,9 +186,9 @@ TEST_F(ClientTest, WatchAsksForBookmarks) {
 }
 
 TEST_F(ClientTest, LogsCarryTheirOptions) {
-    transport.expect(Method::kGet, "/api/v1/namespaces/ns/pods/a/log",
-                     {{"container", "c"}, {"follow", "true"}, {"tailLines", "10"}},
-                     Error(Code::kBadRequest, "container \"c\" is waiting to start"));
+    transport.expect_refused_text("/api/v1/namespaces/ns/pods/a/log",
+                                  {{"container", "c"}, {"follow", "true"}, {"tailLines", "10"}},
+                                  Error(Code::kBadRequest, "container \"c\" is waiting to start"));
     LogOptions options;
     options.container = "c";
     options.follow = true;

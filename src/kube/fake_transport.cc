@@ -69,76 +69,108 @@ void check_well_formed(const Request& request) {
 
 }  // namespace
 
-class FakeWatch::Stream final : public WatchStream {
+template <class Item>
+class FakeStream<Item>::Reader {
   public:
-    explicit Stream(std::shared_ptr<FakeWatch> watch) : watch_(std::move(watch)) {
-        watch_->open_ = true;
+    explicit Reader(std::shared_ptr<FakeStream> stream) : stream_(std::move(stream)) {
+        stream_->open_ = true;
     }
-    ~Stream() override { watch_->open_ = false; }
+    ~Reader() { stream_->open_ = false; }
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
 
-    Task<Result<std::optional<WatchEvent>>> next() override {
-        CHECK(!reading_, "two readers of one watch");
-        CHECK(!over_, "a watch was read beyond its end");
+    Task<Result<std::optional<Item>>> take() {
+        CHECK(!reading_, "two readers of one stream");
+        CHECK(!over_, "a stream was read beyond its end");
         struct Reading {
             bool& flag;
             ~Reading() { flag = false; }
         } reading{reading_};
         reading_ = true;
-        while (watch_->pending_.empty()) co_await watch_->changed_.wait();
-        Result<std::optional<WatchEvent>> next = std::move(watch_->pending_.front());
-        watch_->pending_.pop_front();
+        while (stream_->pending_.empty()) co_await stream_->changed_.wait();
+        Result<std::optional<Item>> next = std::move(stream_->pending_.front());
+        stream_->pending_.pop_front();
         over_ = !next.has_value() || !next->has_value();
         co_return next;
     }
 
   private:
-    std::shared_ptr<FakeWatch> watch_;
+    std::shared_ptr<FakeStream> stream_;
     bool reading_ = false;
     bool over_ = false;
 };
 
-void FakeWatch::send(WatchEventType type, json::value object) {
-    pending_.emplace_back(WatchEvent{type, std::make_shared<const json::value>(std::move(object))});
-    changed_.notify_all();
-}
+class FakeTransport::WatchReader final : public WatchStream {
+  public:
+    explicit WatchReader(std::shared_ptr<FakeWatch> watch) : reader_(std::move(watch)) {}
+    Task<Result<std::optional<WatchEvent>>> next() override { return reader_.take(); }
 
-void FakeWatch::end() {
-    pending_.emplace_back(std::optional<WatchEvent>());
-    changed_.notify_all();
-}
+  private:
+    FakeStream<WatchEvent>::Reader reader_;
+};
 
-void FakeWatch::fail(Error error) {
-    pending_.emplace_back(std::move(error));
-    changed_.notify_all();
-}
+class FakeTransport::TextReader final : public TextStream {
+  public:
+    explicit TextReader(std::shared_ptr<FakeText> text) : reader_(std::move(text)) {}
+    Task<Result<std::optional<std::string>>> read() override { return reader_.take(); }
+
+  private:
+    FakeStream<std::string>::Reader reader_;
+};
 
 void FakeTransport::expect(Method method, std::string path, Query query, Result<Response> answer) {
-    script_.push_back({method, std::move(path), std::move(query), std::move(answer), {}, {}});
+    if (!answer) {
+        const Code code = answer.error().code();
+        CHECK(code == Code::kUnavailable || code == Code::kTimeout || code == Code::kCancelled,
+              "what the API answers is a Response: see status_response()");
+    }
+    script_.push_back({.verb = Verb::kCall,
+                       .method = method,
+                       .path = std::move(path),
+                       .query = std::move(query),
+                       .answer = std::move(answer)});
 }
 
 void FakeTransport::expect_hanging(Method method, std::string path, Query query) {
-    script_.push_back({method, std::move(path), std::move(query), {}, {}, {}});
+    script_.push_back({.verb = Verb::kCall,
+                       .method = method,
+                       .path = std::move(path),
+                       .query = std::move(query)});
+}
+
+FakeTransport::Step& FakeTransport::expect_stream(Verb verb, std::string path, Query query) {
+    return script_.emplace_back(Step{
+        .verb = verb, .method = Method::kGet, .path = std::move(path), .query = std::move(query)});
 }
 
 std::shared_ptr<FakeWatch> FakeTransport::expect_watch(std::string path, Query query) {
     auto watch = std::make_shared<FakeWatch>(executor_);
-    script_.push_back({Method::kGet, std::move(path), std::move(query), {}, watch, {}, true});
+    expect_stream(Verb::kWatch, std::move(path), std::move(query)).watch = watch;
     return watch;
 }
 
 void FakeTransport::expect_refused_watch(std::string path, Query query, Error error) {
-    script_.push_back(
-        {Method::kGet, std::move(path), std::move(query), {}, {}, std::move(error), true});
+    expect_stream(Verb::kWatch, std::move(path), std::move(query)).refusal = std::move(error);
 }
 
-FakeTransport::Step FakeTransport::take(const Request& request, bool is_watch) {
+std::shared_ptr<FakeText> FakeTransport::expect_text(std::string path, Query query) {
+    auto text = std::make_shared<FakeText>(executor_);
+    expect_stream(Verb::kText, std::move(path), std::move(query)).text = text;
+    return text;
+}
+
+void FakeTransport::expect_refused_text(std::string path, Query query, Error error) {
+    expect_stream(Verb::kText, std::move(path), std::move(query)).refusal = std::move(error);
+}
+
+FakeTransport::Step FakeTransport::take(const Request& request, Verb verb) {
     check_well_formed(request);
     const std::string actual = describe(request.method, request.path, request.query);
     if (script_.empty()) throw std::logic_error("beyond the script: " + actual);
     Step step = std::move(script_.front());
     script_.pop_front();
     if (step.method != request.method || step.path != request.path ||
-        !matches(step.query, request.query) || step.is_watch != is_watch)
+        !matches(step.query, request.query) || step.verb != verb)
         throw std::logic_error(fmt::format("expected {}, got {}",
                                            describe(step.method, step.path, step.query), actual));
     requests_.push_back(request);
@@ -146,27 +178,30 @@ FakeTransport::Step FakeTransport::take(const Request& request, bool is_watch) {
 }
 
 Task<Result<Response>> FakeTransport::call(Request request) {
-    Step step = take(request, false);
+    Step step = take(request, Verb::kCall);
     // An answer never arrives within the call itself.
     co_await asio::post(executor_, asio::use_awaitable);
-    if (step.answer) co_return std::move(*step.answer);
+    if (step.answer) {
+        if (*step.answer && !(*step.answer)->items.empty() && !request.items_apart)
+            throw std::logic_error("items apart for who did not ask for them: " + request.path);
+        co_return std::move(*step.answer);
+    }
     Signal never(executor_);
     for (;;) co_await never.wait();
 }
 
 Task<Result<std::unique_ptr<WatchStream>>> FakeTransport::watch(Request request) {
-    Step step = take(request, true);
+    Step step = take(request, Verb::kWatch);
     co_await asio::post(executor_, asio::use_awaitable);
     if (step.refusal) co_return std::move(*step.refusal);
-    std::unique_ptr<WatchStream> stream = std::make_unique<FakeWatch::Stream>(step.watch);
-    co_return stream;
+    co_return std::make_unique<WatchReader>(step.watch);
 }
 
 Task<Result<std::unique_ptr<TextStream>>> FakeTransport::stream_text(Request request) {
-    Step step = take(request, false);
+    Step step = take(request, Verb::kText);
     co_await asio::post(executor_, asio::use_awaitable);
-    CHECK(step.answer && !*step.answer, "the script can only refuse a text");
-    co_return std::move(step.answer->error());
+    if (step.refusal) co_return std::move(*step.refusal);
+    co_return std::make_unique<TextReader>(step.text);
 }
 
 Response json_response(json::value body, int status) {

@@ -14,32 +14,54 @@ namespace muster::kube {
 
 using Query = std::vector<std::pair<std::string, std::string>>;
 
-/// The server's end of a watch that a FakeTransport opened. Events wait until they are read.
-class FakeWatch {
+/// The server's end of a stream that a FakeTransport opened. What is sent waits until it is read.
+/// The client's end aborts the test on two readers at once and on a read beyond the end.
+template <class Item>
+class FakeStream {
   public:
-    explicit FakeWatch(const asio::any_io_executor& executor) : changed_(executor) {}
+    explicit FakeStream(const asio::any_io_executor& executor) : changed_(executor) {}
 
-    void send(WatchEventType type, json::value object);
     /// A clean end, after what was sent.
-    void end();
+    void end() { push(std::optional<Item>()); }
     /// The connection breaks, after what was sent.
-    void fail(Error error);
+    void fail(Error error) { push(std::move(error)); }
     /// True while a stream that the client holds is open.
     bool open() const { return open_; }
 
+  protected:
+    void push(Result<std::optional<Item>> next) {
+        pending_.push_back(std::move(next));
+        changed_.notify_all();
+    }
+
   private:
     friend class FakeTransport;
-    class Stream;
+    class Reader;
 
-    std::deque<Result<std::optional<WatchEvent>>> pending_;
+    std::deque<Result<std::optional<Item>>> pending_;
     Signal changed_;
     bool open_ = false;
 };
 
+class FakeWatch final : public FakeStream<WatchEvent> {
+  public:
+    using FakeStream::FakeStream;
+    void send(WatchEventType type, json::value object) {
+        push(std::optional(
+            WatchEvent{type, std::make_shared<const json::value>(std::move(object))}));
+    }
+};
+
+class FakeText final : public FakeStream<std::string> {
+  public:
+    using FakeStream::FakeStream;
+    void send(std::string piece) { push(std::optional(std::move(piece))); }
+};
+
 /// A script of requests and their answers. Stricter than a server: requests must come in the order
 /// of the script, with exactly its paths and query parameters, well-formed in every respect that a
-/// real server is lenient about. What deviates throws std::logic_error, which ends the test with
-/// the reason. For tests only.
+/// real server is lenient about; and the script itself must be one that a transport could play.
+/// What deviates throws std::logic_error, which ends the test with the reason. For tests only.
 class FakeTransport final : public Transport {
   public:
     explicit FakeTransport(asio::any_io_executor executor) : executor_(std::move(executor)) {}
@@ -50,6 +72,8 @@ class FakeTransport final : public Transport {
     void expect_hanging(Method method, std::string path, Query query);
     std::shared_ptr<FakeWatch> expect_watch(std::string path, Query query);
     void expect_refused_watch(std::string path, Query query, Error error);
+    std::shared_ptr<FakeText> expect_text(std::string path, Query query);
+    void expect_refused_text(std::string path, Query query, Error error);
 
     /// True when the whole script was played.
     bool finished() const { return script_.empty(); }
@@ -61,17 +85,22 @@ class FakeTransport final : public Transport {
     Task<Result<std::unique_ptr<TextStream>>> stream_text(Request request) override;
 
   private:
+    class WatchReader;
+    class TextReader;
+    enum class Verb { kCall, kWatch, kText };
     struct Step {
+        Verb verb;
         Method method;
         std::string path;
         Query query;
-        std::optional<Result<Response>> answer;  ///< absent: hangs, or a watch
-        std::shared_ptr<FakeWatch> watch;
-        std::optional<Error> refusal;
-        bool is_watch = false;
+        std::optional<Result<Response>> answer = {};  ///< of a call; absent: hangs
+        std::shared_ptr<FakeWatch> watch = {};
+        std::shared_ptr<FakeText> text = {};
+        std::optional<Error> refusal = {};  ///< of a watch or a text
     };
 
-    Step take(const Request& request, bool is_watch);
+    Step& expect_stream(Verb verb, std::string path, Query query);
+    Step take(const Request& request, Verb verb);
 
     asio::any_io_executor executor_;
     std::deque<Step> script_;

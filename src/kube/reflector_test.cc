@@ -336,7 +336,7 @@ TEST_F(ReflectorTest, BackOffDoublesUpToItsLimitAndStartsAnewAfterAQuietTime) {
 TEST_F(ReflectorTest, TheServersRetryAfterIsObeyed) {
     Error busy(Code::kTooManyRequests, "slow down");
     busy.with_retry_after(20s);
-    expect_list("0", busy);
+    expect_list("0", status_response(busy));
     start();
     advance(19s);
     EXPECT_EQ(transport.requests().size(), 1u);

@@ -60,7 +60,8 @@ class WatchStream {
 class TextStream {
   public:
     virtual ~TextStream() = default;
-    /// The next piece, nullopt at the end.
+    /// The next piece, never empty; nullopt at the end. One caller at a time. Cancelling the caller
+    /// leaves the stream usable.
     virtual Task<Result<std::optional<std::string>>> read() = 0;
 };
 
@@ -68,7 +69,8 @@ class TextStream {
 /// wraps either to inject faults.
 ///
 /// An API failure (404, 409, ...) is a Response; an Error is only for what never got an answer:
-/// kUnavailable when the request certainly had no effect, kTimeout when it may have had one.
+/// kUnavailable when the request certainly had no effect, kTimeout when it may have had one,
+/// kCancelled when this side is stopping (it may have had one, too).
 /// Thread: one loop.
 class Transport {
   public:
