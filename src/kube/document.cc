@@ -15,12 +15,16 @@ namespace {
 /// Hands out memory from front to back and takes nothing back.
 class Arena final : public json::memory_resource {
   public:
-    Arena(char* begin, char* end) : top_(begin), end_(end) {}
+    Arena(char* begin, char* end)
+        : top_(begin), end_(end), reserved_(static_cast<std::size_t>(end - begin)) {}
     ~Arena() override {
         while (blocks_ != nullptr) ::operator delete(std::exchange(blocks_, blocks_->next));
     }
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
+
+    /// Bytes of all blocks, used or not.
+    std::size_t reserved() const { return reserved_; }
 
   private:
     struct alignas(std::max_align_t) Block {
@@ -35,11 +39,12 @@ class Arena final : public json::memory_resource {
         blocks_ = block;
         top_ = reinterpret_cast<char*>(block + 1);
         end_ = top_ + size;
+        reserved_ += size;
         return take(bytes, alignment);
     }
     void* take(std::size_t bytes, std::size_t alignment) {
-        const auto address = reinterpret_cast<std::uintptr_t>(top_);
-        const std::size_t gap = (alignment - address % alignment) % alignment;
+        // An alignment is a power of two.
+        const std::size_t gap = -reinterpret_cast<std::uintptr_t>(top_) & (alignment - 1);
         if (static_cast<std::size_t>(end_ - top_) < gap + bytes) return nullptr;
         char* place = top_ + gap;
         top_ = place + bytes;
@@ -52,6 +57,7 @@ class Arena final : public json::memory_resource {
 
     char* top_;
     char* end_;
+    std::size_t reserved_;
     Block* blocks_ = nullptr;
 };
 
@@ -131,24 +137,48 @@ ObjectPtr Document::share() && {
     return ObjectPtr(std::move(holder_), root);
 }
 
+ObjectPtr Document::share_compact() && {
+    constexpr std::size_t kBearable = 8;  // parts of what is needed
+    const std::size_t needed = tree_bytes(holder_->root);
+    if (holder_->arena.reserved() > needed + needed / kBearable)
+        return Document(holder_->root).share();
+    return std::move(*this).share();
+}
+
 std::size_t tree_bytes(const json::value& value) {
     // What Boost.JSON 1.81 allocates; a wrong guess costs another block and nothing else.
     constexpr std::size_t kTable = 16 + 7;  // and alignment
     constexpr std::size_t kInlineString = 14;
+    constexpr std::size_t kShortestString = 30;  // beyond
     constexpr std::size_t kLinearObject = 18;
-    if (const json::string* text = value.if_string())
-        return text->size() > kInlineString ? 8 + text->size() + 1 + 7 : 0;
-    if (const json::array* items = value.if_array()) {
-        if (items->empty()) return 0;
-        std::size_t bytes = kTable + items->size() * sizeof(json::value);
-        for (const json::value& item : *items) bytes += tree_bytes(item);
-        return bytes;
+    std::size_t bytes = 0;
+    switch (value.kind()) {
+        case json::kind::string:
+            if (value.get_string().size() > kInlineString)
+                bytes = 8 + std::max(value.get_string().size(), kShortestString) + 1 + 3;
+            break;
+        case json::kind::array: {
+            const json::array& items = value.get_array();
+            if (items.empty()) break;
+            bytes = kTable + items.size() * sizeof(json::value);
+            for (const json::value& item : items) bytes += tree_bytes(item);
+            break;
+        }
+        case json::kind::object: {
+            const json::object& fields = value.get_object();
+            if (fields.empty()) break;
+            bytes = kTable + fields.size() * sizeof(json::key_value_pair);
+            if (fields.size() > kLinearObject) bytes += fields.size() * sizeof(std::uint32_t);
+            for (const auto& field : fields) {
+                bytes += field.key().size() + 1;
+                if (!field.value().is_primitive() || field.value().is_string())
+                    bytes += tree_bytes(field.value());
+            }
+            break;
+        }
+        default:
+            break;
     }
-    const json::object* fields = value.if_object();
-    if (fields == nullptr || fields->empty()) return 0;
-    std::size_t bytes = kTable + fields->size() * sizeof(json::key_value_pair);
-    if (fields->size() > kLinearObject) bytes += fields->size() * sizeof(std::uint32_t);
-    for (const auto& field : *fields) bytes += field.key().size() + 1 + tree_bytes(field.value());
     return bytes;
 }
 

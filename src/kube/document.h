@@ -35,6 +35,9 @@ class Document {
 
     /// The value, never to be changed again; its memory goes with the last reference to it.
     ObjectPtr share() &&;
+    /// The same, in a block of its size if much of the room of this one is unused or was wasted by
+    /// changes. For what is kept for long.
+    ObjectPtr share_compact() &&;
 
   private:
     struct Holder;

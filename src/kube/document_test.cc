@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/json/array.hpp>
+#include <boost/json/memory_resource.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/string.hpp>
 
@@ -64,6 +65,15 @@ TEST(Document, SharesWhatOutlivesIt) {
     EXPECT_TRUE(watched.expired());
 }
 
+TEST(Document, SharesCompactlyWhatItBecame) {
+    Document document(sample(), 10'000);
+    document.object()["added"] = json::array{1, 2, 3};
+    json::value expected = sample();
+    expected.as_object()["added"] = json::array{1, 2, 3};
+    EXPECT_EQ(*std::move(document).share_compact(), expected);
+    EXPECT_EQ(*Document(sample()).share_compact(), sample());
+}
+
 TEST(Document, CopiesOfPartsLiveOnTheirOwn) {
     json::value part;
     {
@@ -73,12 +83,32 @@ TEST(Document, CopiesOfPartsLiveOnTheirOwn) {
     EXPECT_EQ(part, sample().at("many"));
 }
 
-TEST(Document, FitsIntoTheRoomThatTreeBytesGivesIt) {
-    // Within a block's alignments; less would mean a second block for every copy.
-    json::value value = sample();
-    EXPECT_GE(tree_bytes(value), json::serialize(value).size());
-    EXPECT_EQ(tree_bytes(json::value(17)), 0u);
-    EXPECT_EQ(tree_bytes(json::value("short")), 0u);
+TEST(Document, TreeBytesAreWhatACopyTakes) {
+    // A resource that counts; alignment may add what lies between.
+    class Counting final : public json::memory_resource {
+      public:
+        std::size_t bytes = 0;
+
+      private:
+        void* do_allocate(std::size_t size, std::size_t) override {
+            bytes += size;
+            return ::operator new(size);
+        }
+        void do_deallocate(void* place, std::size_t, std::size_t) override {
+            ::operator delete(place);
+        }
+        bool do_is_equal(const json::memory_resource& other) const noexcept override {
+            return this == &other;
+        }
+    };
+    for (const json::value& value :
+         {sample(), json::value(17), json::value("short"), json::value(std::string(15, 'x')),
+          json::value(std::string(31, 'x')), json::value(json::array{1, "two", json::object()})}) {
+        Counting counting;
+        const json::value copy(value, &counting);
+        EXPECT_GE(tree_bytes(value), counting.bytes) << value;
+        EXPECT_LE(tree_bytes(value), counting.bytes + counting.bytes / 4) << value;
+    }
 }
 
 }  // namespace

@@ -13,41 +13,38 @@ constexpr std::size_t kSimilarMessages = 10;
 constexpr Duration kSimilarWindow = std::chrono::seconds(600);
 constexpr std::string_view kFolded = "(combined from similar events): ";
 
-/// Parts joined so that no two lists of parts give the same key.
-std::string join(std::initializer_list<std::string_view> parts) {
-    std::string key;
-    for (std::string_view part : parts) {
-        key += part;
-        key += '\0';
-    }
-    return key;
-}
-
 }  // namespace
 
 EventWrite EventCorrelator::observe(const Occurrence& occurrence) {
     const ObjectReference& about = occurrence.about;
-    const std::string object =
-        join({about.kind, about.namespace_, about.name, about.uid, about.api_version});
-    const std::string group = join({object, about.field_path, occurrence.type, occurrence.reason});
+    const Fingerprint object = Fingerprint()
+                                   .with(about.kind)
+                                   .with(about.namespace_)
+                                   .with(about.name)
+                                   .with(about.uid)
+                                   .with(about.api_version);
+    const Fingerprint group =
+        object.with(about.field_path).with(occurrence.type).with(occurrence.reason);
+    const Fingerprint one = group.with("one").with(occurrence.message);
 
     EventWrite write;
     write.message = occurrence.message;
     write.last = occurrence.wall;
-    std::string key = join({group, "one", occurrence.message});
+    bool folded = false;
 
     Similar& similar = similar_[group];
     if (occurrence.when - similar.last > kSimilarWindow) similar.messages.clear();
     similar.last = occurrence.when;
-    similar.messages.insert(occurrence.message);
+    if (std::ranges::find(similar.messages, one) == similar.messages.end())
+        similar.messages.push_back(one);
     if (similar.messages.size() >= kSimilarMessages) {
-        // The set says only how many there are: it need not grow further.
+        // The list says only how many there are: it need not grow further.
         similar.messages.erase(similar.messages.begin());
         write.message = std::string(kFolded) + occurrence.message;
-        key = join({group, "folded"});
+        folded = true;
     }
 
-    Counted& counted = counted_[key];
+    Counted& counted = counted_[folded ? group.with("folded") : one];
     if (counted.count == 0) {
         counted.name = unique_name(occurrence);
         counted.first = occurrence.wall;
@@ -62,8 +59,8 @@ EventWrite EventCorrelator::observe(const Occurrence& occurrence) {
     return write;
 }
 
-bool EventCorrelator::spends_token(const std::string& object_key, Instant now) {
-    Bucket& bucket = buckets_[object_key];
+bool EventCorrelator::spends_token(const Fingerprint& object, Instant now) {
+    Bucket& bucket = buckets_[object];
     if (!bucket.used) {
         bucket = {true, kBurst, now};
     } else {

@@ -49,7 +49,7 @@ struct EventRecorder::State {
 
     json::value event_json(const Occurrence& occurrence, const EventWrite& write) const;
     Task<void> send_all();
-    Task<void> send(Occurrence occurrence);
+    Task<void> send(Occurrence occurrence, EventWrite write);
     Task<Result<void>> try_write(Occurrence occurrence, EventWrite write);
 
     Client& client;
@@ -59,7 +59,7 @@ struct EventRecorder::State {
     std::string component;
     std::string host;
     EventCorrelator correlator;
-    std::deque<Occurrence> queue;
+    std::deque<std::pair<Occurrence, EventWrite>> queue;
     bool sending = false;
     std::uint64_t dropped = 0;  ///< since the queue was full
     std::uint64_t recorded = 0;
@@ -77,21 +77,33 @@ EventRecorder::~EventRecorder() = default;
 void EventRecorder::record(const ObjectReference& about, EventType type, std::string reason,
                            std::string message) {
     State& state = *state_;
+    Occurrence occurrence{about,
+                          type == EventType::kNormal ? "Normal" : "Warning",
+                          std::move(reason),
+                          std::move(message),
+                          state.clock.now(),
+                          state.clock.wall_now()};
+    // Before the queue: a flood about one object takes no room from events about others.
+    EventWrite write = state.correlator.observe(occurrence);
+    if (write.action == EventWrite::Action::kDrop) {
+        log::debug("event dropped", {{"about", about.kind + " " + about.name},
+                                     {"reason", occurrence.reason},
+                                     {"why", "too many about this object"}});
+        return;
+    }
     if (state.tasks.stopping() || state.queue.size() >= kQueueLimit) {
         // One line for a whole flood: the log must not drown in what the queue can't take.
         if (++state.dropped == 1)
             log::warning("event dropped, as all will be until the queue has room",
                          {{"about", about.kind + " " + about.name},
-                          {"reason", reason},
-                          {"message", message},
+                          {"reason", occurrence.reason},
+                          {"message", occurrence.message},
                           {"why", state.tasks.stopping() ? "stopping" : "queue full"}});
         return;
     }
     if (state.dropped > 0)
         log::warning("events were dropped", {{"count", std::exchange(state.dropped, 0)}});
-    state.queue.push_back({about, type == EventType::kNormal ? "Normal" : "Warning",
-                           std::move(reason), std::move(message), state.clock.now(),
-                           state.clock.wall_now()});
+    state.queue.emplace_back(std::move(occurrence), std::move(write));
     ++state.recorded;
     if (state.sending) return;
     state.sending = true;
@@ -115,22 +127,15 @@ Task<void> EventRecorder::State::send_all() {
         }
     } at_end{*this};
     while (!queue.empty()) {
-        Occurrence occurrence = std::move(queue.front());
+        auto [occurrence, write] = std::move(queue.front());
         queue.pop_front();
-        co_await send(std::move(occurrence));
+        co_await send(std::move(occurrence), std::move(write));
         ++finished;
         written.notify_all();
     }
 }
 
-Task<void> EventRecorder::State::send(Occurrence occurrence) {
-    EventWrite write = correlator.observe(occurrence);
-    if (write.action == EventWrite::Action::kDrop) {
-        log::debug("event dropped", {{"about", occurrence.about.kind + " " + occurrence.about.name},
-                                     {"reason", occurrence.reason},
-                                     {"why", "too many about this object"}});
-        co_return;
-    }
+Task<void> EventRecorder::State::send(Occurrence occurrence, EventWrite write) {
     for (int tries = 1;; ++tries) {
         Result<void> result = co_await try_write(occurrence, write);
         if (result) co_return;

@@ -149,15 +149,43 @@ TEST_F(CorrelatorTest, ADroppedFirstIsRaisedLaterAndTheRecorderCreatesIt) {
     EXPECT_EQ(observe("new").action, Action::kRaiseCount);
 }
 
+Fingerprint key(std::string_view text) { return Fingerprint().with(text); }
+
+TEST(Fingerprint, TellsSequencesOfTextsApart) {
+    const std::vector<std::vector<std::string>> sequences = {
+        {},
+        {""},
+        {"", ""},
+        {"ab"},
+        {"a", "b"},
+        {"b", "a"},
+        {"ab", ""},
+        {"", "ab"},
+        {std::string("ab\0", 3)},
+        {"twelve bytes", "and more"},
+        {"twelve bytesand", " more"},
+        {std::string(8, 'x')},
+        {std::string(16, 'x')},
+        {std::string(8, 'x'), std::string(8, 'x')}};
+    std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
+    for (const auto& sequence : sequences) {
+        Fingerprint of;
+        for (const std::string& text : sequence) of = of.with(text);
+        seen.emplace(of.high, of.low);
+    }
+    EXPECT_EQ(seen.size(), sequences.size());
+    EXPECT_EQ(key("a").with("b"), key("a").with("b"));
+}
+
 TEST(BoundedMap, ForgetsWhatWasLongestUnused) {
     BoundedMap<int> map(2);
-    map["a"] = 1;
-    map["b"] = 2;
-    EXPECT_EQ(map["a"], 1);
-    map["c"] = 3;
+    map[key("a")] = 1;
+    map[key("b")] = 2;
+    EXPECT_EQ(map[key("a")], 1);
+    map[key("c")] = 3;
     EXPECT_EQ(map.size(), 2u);
-    EXPECT_EQ(map["a"], 1);
-    EXPECT_EQ(map["b"], 0) << "made anew";
+    EXPECT_EQ(map[key("a")], 1);
+    EXPECT_EQ(map[key("b")], 0) << "made anew";
 }
 
 // --- the shell
@@ -182,8 +210,8 @@ class RecorderTest : public ::testing::Test, protected SimulatedLoop {
         transport.expect(Method::kPatch, std::string(kEvents) + "/" + std::move(name), {},
                          std::move(answer));
     }
-    void record(std::string message = "m") {
-        recorder.record(job(), EventType::kWarning, "R", std::move(message));
+    void record(std::string message = "m", ObjectReference about = job()) {
+        recorder.record(about, EventType::kWarning, "R", std::move(message));
     }
 
     Rng rng{1};
@@ -281,11 +309,25 @@ TEST_F(RecorderTest, TheNewestIsDroppedWhenTheQueueIsFull) {
     settle();
     std::vector<std::string> lines;
     log::set_sink([&](log::Level, std::string_view line) { lines.emplace_back(line); });
-    for (int i = 0; i < 1200; ++i) record(fmt::format("m{}", i));
+    for (int i = 0; i < 1200; ++i) record(fmt::format("m{}", i), job(fmt::format("j{}", i)));
     log::set_sink({});
     ASSERT_EQ(lines.size(), 1u) << "one line for the flood";
     EXPECT_THAT(lines[0], ::testing::HasSubstr("m1000"));
     EXPECT_THAT(lines[0], ::testing::HasSubstr("queue full"));
+}
+
+TEST_F(RecorderTest, AFloodAboutOneObjectTakesNoRoomFromOthers) {
+    transport.expect_hanging(Method::kPost, kEvents, {});
+    record("held");
+    settle();
+    std::vector<std::string> lines;
+    log::set_sink([&](log::Level level, std::string_view line) {
+        if (level != log::Level::kDebug) lines.emplace_back(line);
+    });
+    for (int i = 0; i < 2000; ++i) record(fmt::format("m{}", i));
+    for (int i = 0; i < 900; ++i) record("m", job(fmt::format("j{}", i)));
+    log::set_sink({});
+    EXPECT_TRUE(lines.empty()) << lines[0];
 }
 
 TEST_F(RecorderTest, FlushReturnsWhenAllIsWrittenOrGivenUp) {

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "kube/json.h"
+#include "kube/schema_properties.h"
 
 namespace muster::kube {
 
@@ -30,7 +31,7 @@ class Schema {
     bool preserve_unknown = false;   ///< of an object: keys beyond `properties` are kept
     bool embedded_resource = false;  ///< a whole object: apiVersion, kind, metadata are implied
 
-    std::map<std::string, Ptr, std::less<>> properties;  ///< of an object
+    SchemaProperties properties;  ///< of an object
     std::vector<std::string> required;
     Ptr additional;  ///< of a map: the schema of each value
     Ptr items;       ///< of an array

@@ -17,7 +17,7 @@ constexpr std::size_t kGeneratedPrefixBytes = 58;
 Store::Make with_revision(kube::Document object) {
     return [object = std::move(object)](Revision revision) mutable {
         ensure_object(object.object(), "metadata")["resourceVersion"] = std::to_string(revision);
-        return std::move(object).share();
+        return std::move(object).share_compact();
     };
 }
 

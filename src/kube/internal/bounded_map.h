@@ -2,20 +2,21 @@
 
 #include <cstddef>
 #include <list>
-#include <string>
 #include <unordered_map>
 #include <utility>
 
+#include "kube/internal/fingerprint.h"
+
 namespace muster::kube {
 
-/// A map from strings that forgets what was longest unused beyond its capacity.
+/// A map from fingerprints that forgets what was longest unused beyond its capacity.
 template <class T>
 class BoundedMap {
   public:
     explicit BoundedMap(std::size_t capacity) : capacity_(capacity) {}
 
     /// The value of a key, made by default if it is new. Holds until the next call.
-    T& operator[](const std::string& key) {
+    T& operator[](const Fingerprint& key) {
         if (auto it = places_.find(key); it != places_.end()) {
             order_.splice(order_.begin(), order_, it->second);
             return it->second->second;
@@ -32,11 +33,11 @@ class BoundedMap {
     std::size_t size() const { return order_.size(); }
 
   private:
-    using Order = std::list<std::pair<std::string, T>>;
+    using Order = std::list<std::pair<Fingerprint, T>>;
 
     std::size_t capacity_;
     Order order_;  ///< most recently used first
-    std::unordered_map<std::string, typename Order::iterator> places_;
+    std::unordered_map<Fingerprint, typename Order::iterator, Fingerprint::Hash> places_;
 };
 
 }  // namespace muster::kube

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "kube/core_objects.h"
@@ -45,7 +45,7 @@ class EventCorrelator {
         Instant filled;
     };
     struct Similar {
-        std::set<std::string> messages;
+        std::vector<Fingerprint> messages;
         Instant last;
     };
     struct Counted {
@@ -54,7 +54,7 @@ class EventCorrelator {
         WallTime first;
     };
 
-    bool spends_token(const std::string& object_key, Instant now);
+    bool spends_token(const Fingerprint& object, Instant now);
     std::string unique_name(const Occurrence& occurrence);
 
     static constexpr std::size_t kRemembered = 4096;
