@@ -28,14 +28,15 @@ case " $* " in
     } | sha256sum >"$output.sum"
     ;;
 *)
-    # CMake names the precompiled header behind -Xclang, where ccache does not look for paths.
+    # CMake names the precompiled header behind -Xclang, where ccache does not look for paths. The
+    # compiler speaks English whatever LANG says, which a bare environment does not have.
     for word in "$@"; do
         case $word in "$PWD"/*) word=${word#"$PWD"/} ;; esac
         shift
         set -- "$@" "$word"
     done
     CCACHE_BASEDIR=$source_dir CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1 \
-    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime \
+    CCACHE_SLOPPINESS=pch_defines,time_macros,locale,include_file_mtime,include_file_ctime \
         exec "$ccache" "$@"
     ;;
 esac
