@@ -27,10 +27,10 @@ void Alarms::arm() {
     const WallTime first = by_time_.begin()->first;
     if (!armed_.empty() && *armed_.begin() <= first) return;
     armed_.insert(first);
-    tasks_.spawn("operator alarm", sleep(first));
+    tasks_.spawn("operator alarm", wait_until(first));
 }
 
-Task<void> Alarms::sleep(WallTime until) {
+Task<void> Alarms::wait_until(WallTime until) {
     co_await clock_.sleep_until_wall(until);
     armed_.erase(until);
     const WallTime now = clock_.wall_now();

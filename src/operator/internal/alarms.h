@@ -23,7 +23,7 @@ class Alarms {
     void set(const std::string& key, std::optional<WallTime> when);
 
   private:
-    Task<void> sleep(WallTime until);
+    Task<void> wait_until(WallTime until);
     void arm();
 
     Clock& clock_;

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "kube/selector.h"
 #include "kube/time.h"
 #include "operator/internal/conditions.h"
 #include "operator/internal/limits.h"
+#include "operator/internal/states.h"
 
 namespace muster::operators {
 namespace {
@@ -84,6 +86,8 @@ class Planner {
                                      status_.restart_generation == before_.restart_generation;
         if (same_but_counts && status_.replica_statuses == before_.replica_statuses) return;
         plan_.only_counts = same_but_counts && same_restarts();
+        CHECK(may_follow(state_of(before_), state_of(status_)),
+              "a plan keeps to the table of states");
         plan_.status = std::move(status_);
     }
     bool same_restarts() const {
@@ -183,7 +187,8 @@ class Planner {
             counts.completed_indexes.clear();
         }
         std::string message = fmt::format("{} {} is suspended.", kind(), job_.name);
-        if (status_.is(conditions::kRunning))
+        // This takes a Restarting away, too: a suspended job does neither.
+        if (status_.is(conditions::kRunning) || status_.is(conditions::kRestarting))
             set(conditions::kRunning, false, "Suspended", message);
         if (set(conditions::kSuspended, true, "Suspended", message))
             tell(kube::EventType::kNormal, "Suspended", std::move(message));

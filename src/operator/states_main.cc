@@ -1,0 +1,11 @@
+// Prints docs/states.md; run by ./dev docs.
+
+#include <cstdio>
+#include <string>
+
+#include "operator/internal/states.h"
+
+int main() {
+    const std::string text = muster::operators::states_document();
+    return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : 1;
+}
