@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "kube/internal/schema_formats.h"
+#include "kube/internal/schema_types.h"
 #include "kube/internal/schema_walk.h"
 #include "kube/schema.h"
 
@@ -11,27 +12,6 @@ namespace {
 
 using Type = Schema::Type;
 using ListType = Schema::ListType;
-
-std::string_view openapi_type(Type type) {
-    switch (type) {
-        case Type::kObject:
-            return "object";
-        case Type::kArray:
-            return "array";
-        case Type::kString:
-            return "string";
-        case Type::kInteger:
-            return "integer";
-        case Type::kNumber:
-            return "number";
-        case Type::kBoolean:
-            return "boolean";
-        case Type::kAny:
-        case Type::kIntOrString:
-            return "";
-    }
-    return "";
-}
 
 template <class T>
 void put(json::object& out, std::string_view key, const std::optional<T>& value) {
@@ -281,14 +261,11 @@ class Reader {
             return;
         }
         const std::string name = text("type", *given);
-        for (Type type : {Type::kObject, Type::kArray, Type::kString, Type::kInteger, Type::kNumber,
-                          Type::kBoolean})
-            if (name == openapi_type(type)) schema.type = type;
-        if (schema.type == Type::kAny)
+        if (const std::optional<Type> type = type_named(name))
+            schema.type = *type;
+        else
             refuse("type", "FieldValueNotSupported",
-                   "Unsupported value: \"" + name +
-                       "\": supported values: \"array\", \"boolean\", \"integer\", \"number\", "
-                       "\"object\", \"string\"");
+                   "Unsupported value: \"" + name + "\": supported values: " + known_type_names());
         if (root && schema.type != Type::kObject)
             refuse("type", "FieldValueInvalid",
                    "Invalid value: \"" + name + "\": must be object at the root");
@@ -354,7 +331,7 @@ class Reader {
 json::value Schema::to_openapi() const {
     json::object out;
     if (!description.empty()) out.emplace("description", description);
-    if (std::string_view name = openapi_type(type); !name.empty()) out.emplace("type", name);
+    if (std::string_view name = type_name(type); !name.empty()) out.emplace("type", name);
     if (type == Type::kAny) out.emplace("x-kubernetes-preserve-unknown-fields", true);
     if (type == Type::kIntOrString) out.emplace("x-kubernetes-int-or-string", true);
     if (format == "quantity") {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kube/internal/schema_formats.h"
+#include "kube/internal/schema_types.h"
 #include "kube/internal/schema_walk.h"
 #include "kube/schema.h"
 
@@ -20,46 +21,7 @@ using Type = Schema::Type;
 constexpr std::size_t kDeepest = 200;
 
 std::string_view wanted_name(Type type) {
-    switch (type) {
-        case Type::kAny:
-            return "any";
-        case Type::kObject:
-            return "object";
-        case Type::kArray:
-            return "array";
-        case Type::kString:
-            return "string";
-        case Type::kInteger:
-            return "integer";
-        case Type::kNumber:
-            return "number";
-        case Type::kBoolean:
-            return "boolean";
-        case Type::kIntOrString:
-            return "integer or string";
-    }
-    return "";
-}
-
-std::string_view found_name(const json::value& value) {
-    switch (value.kind()) {
-        case json::kind::null:
-            return "null";
-        case json::kind::bool_:
-            return "boolean";
-        case json::kind::int64:
-        case json::kind::uint64:
-            return "integer";
-        case json::kind::double_:
-            return "number";
-        case json::kind::string:
-            return "string";
-        case json::kind::array:
-            return "array";
-        case json::kind::object:
-            return "object";
-    }
-    return "";
+    return type == Type::kIntOrString ? "integer or string" : type_name(type);
 }
 
 /// A value as messages show it; long ones are cut, at a character's start.
@@ -151,8 +113,8 @@ class Validator {
     }
     void wrong_type(const Schema& schema, const json::value& value) {
         std::string message =
-            fmt::format("Invalid value: \"{}\": {} must be of type {}: \"{}\"", found_name(value),
-                        place(), wanted_name(schema.type), found_name(value));
+            fmt::format("Invalid value: \"{}\": {} must be of type {}: \"{}\"", type_name(value),
+                        place(), wanted_name(schema.type), type_name(value));
         // YAML makes numbers and booleans of what people mean as text, above all in env and labels.
         if (schema.type == Type::kString && (value.is_number() || value.is_bool()))
             message += fmt::format(" (put it in quotes: \"{}\")", shown(value));
