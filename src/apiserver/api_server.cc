@@ -89,7 +89,10 @@ void ApiServer::Impl::on_change(const StoreChange& change) {
         state.addresses.observe(change);
     } else if (change.key.resource == kube::types::kCustomResourceDefinitions.qualified()) {
         if (change.object != nullptr) {
-            serve_definition(change.object->get_object());
+            const json::object& crd = change.object->get_object();
+            // Reading a large schema takes longer than the rest of a write to its status.
+            if (before == nullptr || !declares_the_same(crd, before->get_object()))
+                serve_definition(crd);
         } else {
             state.registry.remove(change.key.name);
             state.cache.end_watches(change.key.name);

@@ -26,20 +26,6 @@ const json::value* schema_of(const json::object& version) {
     return schema == nullptr ? nullptr : schema->if_contains("openAPIV3Schema");
 }
 
-/// The declared structure, with the fields that every object has.
-kube::Schema::Ptr object_schema(const json::value& openapi) {
-    auto [declared, problems] = kube::Schema::from_openapi(openapi, "");
-    auto whole = declared == nullptr ? std::make_shared<kube::Schema>()
-                                     : std::make_shared<kube::Schema>(*declared);
-    whole->type = kube::Schema::Type::kObject;
-    auto text = std::make_shared<kube::Schema>();
-    text->type = kube::Schema::Type::kString;
-    whole->properties.insert_or_assign("apiVersion", text);
-    whole->properties.insert_or_assign("kind", text);
-    whole->properties.insert_or_assign("metadata", kube::core_schema("ObjectMeta"));
-    return whole;
-}
-
 std::string without_leading_dot(std::string_view path) {
     if (path.starts_with('.')) path.remove_prefix(1);
     return std::string(path);
@@ -235,6 +221,13 @@ KindRules crd_rules() {
             .validate_update = validate_crd_update};
 }
 
+bool declares_the_same(const json::object& crd, const json::object& before) {
+    const json::object& meta = metadata_of(crd);
+    const json::object& meta_before = metadata_of(before);
+    return string_at(meta, "uid") == string_at(meta_before, "uid") &&
+           int_at(meta, "generation") == int_at(meta_before, "generation");
+}
+
 std::vector<DefPtr> definitions_of(const json::object& crd) {
     std::vector<DefPtr> defs;
     const json::object& spec = spec_of(crd);
@@ -253,7 +246,8 @@ std::vector<DefPtr> definitions_of(const json::object& crd) {
                     std::string(string_at(names, "plural")), std::string(string_at(names, "kind")),
                     string_at(spec, "scope") != "Cluster"};
         def.list_kind = string_at(names, "listKind");
-        if (const json::value* openapi = schema_of(*version)) def.schema = object_schema(*openapi);
+        const json::value* openapi = schema_of(*version);
+        if (openapi != nullptr) def.schema = kube::Schema::from_openapi(*openapi, "").first;
         if (def.schema == nullptr) continue;
         def.custom = true;
         def.served = bool_at(*version, "served");

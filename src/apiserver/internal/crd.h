@@ -14,4 +14,8 @@ inline constexpr std::string_view kCrdCleanupFinalizer =
 /// written.
 std::vector<DefPtr> definitions_of(const json::object& crd);
 
+/// True when two states of a stored CustomResourceDefinition stand for the same versions: whatever
+/// changes its spec raises its generation.
+bool declares_the_same(const json::object& crd, const json::object& before);
+
 }  // namespace muster::apiserver
