@@ -7,11 +7,10 @@
 #include "jobs/internal/text.h"
 #include "jobs/kind.h"
 #include "kube/field_path.h"
+#include "kube/name_syntax.h"
 
 namespace muster::jobs {
 namespace {
-
-constexpr std::size_t kLabelLength = 63;
 
 using Causes = std::vector<Cause>;
 
@@ -57,8 +56,8 @@ void check_name(const Job& job, Causes& causes) {
     }
     const std::string longest = longest_name(job, name);
     const std::size_t length = std::max(longest.size(), name.size());
-    const std::size_t excess = length > kLabelLength ? length - kLabelLength : 0;
-    if (!is_dns1035(name)) {
+    const std::size_t excess = length > kube::kMaxLabelName ? length - kube::kMaxLabelName : 0;
+    if (!kube::has_dns1035_form(name)) {
         const std::string better = excess > 0 ? "" : dns1035_from(job.metadata.name);
         causes.push_back(invalid(
             field,
@@ -72,10 +71,10 @@ void check_name(const Job& job, Causes& causes) {
         field,
         longest.empty()
             ? fmt::format("the name has {} characters of at most {}: shorten it by {}", length,
-                          kLabelLength, excess)
+                          kube::kMaxLabelName, excess)
             : fmt::format("the name has {} characters, and its pod \"{}\" would have {} of at most "
                           "{}: shorten the name by {}",
-                          name.size(), longest, length, kLabelLength, excess)));
+                          name.size(), longest, length, kube::kMaxLabelName, excess)));
 }
 
 void check_type_name(const Job& job, const std::string& key, const std::string& path,

@@ -6,7 +6,7 @@
 #include <optional>
 #include <tuple>
 
-#include "kube/label_syntax.h"
+#include "kube/name_syntax.h"
 #include "kube/selector.h"
 
 namespace muster::kube {

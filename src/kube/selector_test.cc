@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kube/label_syntax.h"
-
 namespace muster::kube {
 namespace {
 
@@ -170,36 +168,6 @@ TEST(LabelSelector, IsMadeFromPairs) {
     EXPECT_TRUE(selector.matches(Labels{{"a", "1"}, {"b", "2"}, {"c", "3"}}));
     EXPECT_FALSE(selector.matches(Labels{{"a", "1"}}));
     EXPECT_EQ(selector, LabelSelector::parse("b=2,a=1").value());
-}
-
-// apimachinery pkg/util/validation/validation_test.go: TestIsQualifiedName, TestIsValidLabelValue.
-TEST(LabelSyntax, Keys) {
-    for (const char* good :
-         {"simple", "now-with-dashes", "1-starts-with-num", "1234", "simple/simple",
-          "now-with-dashes/simple", "now-with-dashes/now-with-dashes", "now.with.dots/simple",
-          "1-num.2-num/3-num", "1234/5678", "1.2.3.4/5678", "Uppercase_Is_OK_123",
-          "example.com/Uppercase_Is_OK_123", "requests.storage-foo"})
-        EXPECT_EQ(label_key_problem(good), "") << good;
-    EXPECT_EQ(label_key_problem(std::string(63, 'a')), "");
-    EXPECT_EQ(label_key_problem(std::string(253, 'a') + "/" + std::string(63, 'b')), "");
-    for (const char* bad : {"nospecialchars%^=@", "cantendwithadash-", "-cantstartwithadash-",
-                            "only/one/slash", "Example.com/abc", "example_com/abc", "example.com/",
-                            "/simple", "", "a..b/c", "a b", "a./c", "-a/c"})
-        EXPECT_NE(label_key_problem(bad), "") << bad;
-    EXPECT_NE(label_key_problem(std::string(64, 'a')), "");
-    EXPECT_NE(label_key_problem(std::string(254, 'a') + "/abc"), "");
-}
-
-TEST(LabelSyntax, Values) {
-    for (const char* good :
-         {"simple", "now-with-dashes", "1-starts-with-num", "end-with-num-1", "1234", "", "A_b.C"})
-        EXPECT_EQ(label_value_problem(good), "") << good;
-    EXPECT_EQ(label_value_problem(std::string(63, 'a')), "");
-    for (const char* bad : {"nospecialchars%^=@", "Tama-nui-te-rā.is.Māori.sun",
-                            "\\backslashes\\are\\bad", "-starts-with-dash", "ends-with-dash-",
-                            ".starts.with.dot", "ends.with.dot.", "a b", "a/b", "a\n"})
-        EXPECT_NE(label_value_problem(bad), "") << bad;
-    EXPECT_NE(label_value_problem(std::string(64, 'a')), "");
 }
 
 struct FieldRow {

@@ -2,19 +2,12 @@
 
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/metadata_rules.h"
+#include "kube/name_syntax.h"
 #include "kube/quantity.h"
 
 namespace muster::apiserver {
 
 namespace {
-
-constexpr std::size_t kPortNameBytes = 15;
-
-bool is_port_name(std::string_view name) {
-    if (name.empty() || name.size() > kPortNameBytes || !is_dns_label(name)) return false;
-    if (name.find("--") != std::string_view::npos) return false;
-    return std::ranges::any_of(name, [](char c) { return c >= 'a' && c <= 'z'; });
-}
 
 /// The path of an item of a container's list; made when something is wrong with it.
 struct FieldOf {
@@ -49,7 +42,7 @@ void check_ports(const json::object& container, const std::string& field, Causes
         check_port_number(*port, "hostPort", at, true, causes);
         const std::string name(string_at(*port, "name"));
         if (!name.empty()) {
-            if (!is_port_name(name))
+            if (!kube::is_port_name(name))
                 causes.push_back(invalid_value(
                     at(".name"), json::value(name),
                     "must be no more than 15 characters, contain only alpha-numeric characters "
@@ -195,7 +188,7 @@ void check_container(const json::object& container, const std::string& field, Po
     const std::string name(string_at(container, "name"));
     if (name.empty())
         causes.push_back(required(field + ".name"));
-    else if (!is_dns_label(name))
+    else if (!kube::is_dns1123_label(name))
         causes.push_back(invalid_value(field + ".name", json::value(name), kDnsLabelMessage));
     else if (!names.containers.insert(name).second)
         causes.push_back(duplicate(field + ".name", json::value(name)));

@@ -3,6 +3,7 @@
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/kind_rules.h"
 #include "apiserver/internal/metadata_rules.h"
+#include "kube/name_syntax.h"
 #include "kube/time.h"
 
 namespace muster::apiserver {
@@ -121,7 +122,7 @@ void check_names(const json::object& crd, Causes& causes) {
     const std::string plural(string_at(names, "plural"));
     if (group.empty())
         causes.push_back(required("spec.group"));
-    else if (!is_dns_subdomain(group))
+    else if (!kube::is_dns1123_subdomain(group))
         causes.push_back(invalid_value("spec.group", json::value(group), kDnsSubdomainMessage));
     else if (group.find('.') == std::string::npos)
         causes.push_back(invalid_value("spec.group", json::value(group),
@@ -149,7 +150,7 @@ void check_names(const json::object& crd, Causes& causes) {
                 return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
             });
         if (std::string_view(key) == "listKind") continue;
-        if (!is_dns_label(text) || (text.front() >= '0' && text.front() <= '9'))
+        if (!kube::is_dns1123_label(text) || (text.front() >= '0' && text.front() <= '9'))
             causes.push_back(invalid_value(field, shown, kDnsLabelMessage));
     }
     const std::string_view scope = string_at(spec, "scope");
@@ -176,7 +177,7 @@ void check_versions(const json::object& crd, Causes& causes) {
         if (version == nullptr) continue;
         const std::string field = fmt::format("spec.versions[{}]", i);
         const std::string name(string_at(*version, "name"));
-        if (!is_dns_label(name))
+        if (!kube::is_dns1123_label(name))
             causes.push_back(invalid_value(field + ".name", json::value(name), kDnsLabelMessage));
         if (!names.insert(name).second)
             causes.push_back(invalid_value("spec.versions", json::value(name),

@@ -1,6 +1,7 @@
 #include "apiserver/internal/metadata_rules.h"
 
 #include "apiserver/internal/json_access.h"
+#include "kube/name_syntax.h"
 
 namespace muster::apiserver {
 
@@ -23,30 +24,18 @@ const std::string_view kLabelValueMessage =
 
 namespace {
 
-constexpr std::size_t kLabelBytes = 63;
-constexpr std::size_t kSubdomainBytes = 253;
 constexpr std::size_t kAnnotationBytes = 256 * 1024;
 
-bool is_lower_alnum(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-bool is_alnum(char c) { return is_lower_alnum(c) || (c >= 'A' && c <= 'Z'); }
-
-bool is_name_part(std::string_view text) {
-    if (text.empty() || text.size() > kLabelBytes) return false;
-    if (!is_alnum(text.front()) || !is_alnum(text.back())) return false;
-    return std::ranges::all_of(
-        text, [](char c) { return is_alnum(c) || c == '-' || c == '_' || c == '.'; });
-}
-
 void check_name(NameRule rule, std::string_view name, const std::string& field, Causes& causes) {
-    std::size_t limit = kSubdomainBytes;
+    std::size_t limit = kube::kMaxSubdomain;
     std::string_view message;
     switch (rule) {
         case NameRule::kDnsLabel:
-            limit = kLabelBytes;
-            if (!is_dns_label(name)) message = kDnsLabelMessage;
+            limit = kube::kMaxLabelName;
+            if (!kube::is_dns1123_label(name)) message = kDnsLabelMessage;
             break;
         case NameRule::kDnsSubdomain:
-            if (!is_dns_subdomain(name)) message = kDnsSubdomainMessage;
+            if (!kube::is_dns1123_subdomain(name)) message = kDnsSubdomainMessage;
             break;
         case NameRule::kPathSegment:
             if (name == "." || name == ".." || name.find_first_of("/%") != std::string_view::npos)
@@ -115,30 +104,7 @@ void check_owners(const json::array& owners, Causes& causes) {
 
 }  // namespace
 
-bool is_dns_label(std::string_view text) {
-    if (text.empty() || text.size() > kLabelBytes) return false;
-    if (!is_lower_alnum(text.front()) || !is_lower_alnum(text.back())) return false;
-    return std::ranges::all_of(text, [](char c) { return is_lower_alnum(c) || c == '-'; });
-}
-
-bool is_dns_subdomain(std::string_view text) {
-    if (text.empty() || text.size() > kSubdomainBytes) return false;
-    char before = '.';
-    for (char c : text) {
-        if (!is_lower_alnum(c) && c != '-' && c != '.') return false;
-        if (!is_lower_alnum(before) && (c == '.' || (before == '.' && c == '-'))) return false;
-        before = c;
-    }
-    return is_lower_alnum(before);
-}
-
-bool is_qualified_name(std::string_view text) {
-    const std::size_t slash = text.find('/');
-    if (slash == std::string_view::npos) return is_name_part(text);
-    return is_dns_subdomain(text.substr(0, slash)) && is_name_part(text.substr(slash + 1));
-}
-
-bool is_label_value(std::string_view text) { return text.empty() || is_name_part(text); }
+bool is_qualified_name(std::string_view text) { return kube::label_key_problem(text).empty(); }
 
 void check_labels(const json::object& labels, const std::string& field, Causes& causes) {
     for (const auto& entry : labels) {
@@ -147,10 +113,10 @@ void check_labels(const json::object& labels, const std::string& field, Causes& 
         const json::string* value = entry.value().if_string();
         if (value == nullptr)
             causes.push_back(invalid_value(field, entry.value(), "must be a string"));
-        else if (value->size() > kLabelBytes)
+        else if (value->size() > kube::kMaxLabelName)
             causes.push_back(
                 invalid_value(field, entry.value(), "must be no more than 63 characters"));
-        else if (!is_label_value(*value))
+        else if (!kube::label_value_problem(*value).empty())
             causes.push_back(invalid_value(field, entry.value(), kLabelValueMessage));
     }
 }

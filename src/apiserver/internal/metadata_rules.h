@@ -9,11 +9,8 @@
 
 namespace muster::apiserver {
 
-bool is_dns_label(std::string_view text);
-bool is_dns_subdomain(std::string_view text);
 /// `[prefix/]name`, as label and annotation keys and finalizers are written.
 bool is_qualified_name(std::string_view text);
-bool is_label_value(std::string_view text);
 
 // The wordings of apimachinery for names that are not as they should be.
 extern const std::string_view kDnsLabelMessage;

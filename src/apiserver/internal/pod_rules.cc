@@ -3,6 +3,7 @@
 #include "apiserver/internal/kind_rules.h"
 #include "apiserver/internal/metadata_rules.h"
 #include "apiserver/internal/pod_defaults.h"
+#include "kube/name_syntax.h"
 
 namespace muster::apiserver {
 
@@ -19,7 +20,7 @@ std::set<std::string, std::less<>> check_volumes(const json::object& spec, Cause
         const std::string name(string_at(*volume, "name"));
         if (name.empty())
             causes.push_back(required(field + ".name"));
-        else if (!is_dns_label(name))
+        else if (!kube::is_dns1123_label(name))
             causes.push_back(invalid_value(field + ".name", json::value(name), kDnsLabelMessage));
         else if (!names.insert(name).second)
             causes.push_back(duplicate(field + ".name", json::value(name)));
@@ -84,12 +85,12 @@ void validate_pod(const json::object& pod, Causes& causes) {
     check_at_least(*spec, "activeDeadlineSeconds", 1, causes);
     for (const char* key : {"hostname", "subdomain"})
         if (const std::string_view text = string_at(*spec, key);
-            !text.empty() && !is_dns_label(text))
+            !text.empty() && !kube::is_dns1123_label(text))
             causes.push_back(
                 invalid_value(fmt::format("spec.{}", key), json::value(text), kDnsLabelMessage));
     for (const char* key : {"nodeName", "serviceAccountName"})
         if (const std::string_view text = string_at(*spec, key);
-            !text.empty() && !is_dns_subdomain(text))
+            !text.empty() && !kube::is_dns1123_subdomain(text))
             causes.push_back(invalid_value(fmt::format("spec.{}", key), json::value(text),
                                            kDnsSubdomainMessage));
     if (const json::object* selector = object_at(*spec, "nodeSelector"))

@@ -1,6 +1,7 @@
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/kind_rules.h"
 #include "apiserver/internal/metadata_rules.h"
+#include "kube/name_syntax.h"
 
 namespace muster::apiserver {
 
@@ -54,7 +55,7 @@ void check_port(const json::object& port, const std::string& field, bool named,
     const std::string name(string_at(port, "name"));
     if (name.empty()) {
         if (named) causes.push_back(required(field + ".name"));
-    } else if (!is_dns_label(name)) {
+    } else if (!kube::is_dns1123_label(name)) {
         causes.push_back(invalid_value(field + ".name", json::value(name), kDnsLabelMessage));
     } else if (!names.insert(name).second) {
         causes.push_back(duplicate(field + ".name", json::value(name)));

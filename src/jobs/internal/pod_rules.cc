@@ -10,7 +10,7 @@
 #include "jobs/internal/text.h"
 #include "kube/codec.h"
 #include "kube/field_path.h"
-#include "kube/label_syntax.h"
+#include "kube/name_syntax.h"
 #include "kube/quantity.h"
 
 namespace muster::jobs {
@@ -62,7 +62,7 @@ class TemplateRules {
             const std::string field = item_path(path, i) + ".name";
             if (volume.name.empty())
                 add(required(field, "a volume needs a name"));
-            else if (!is_dns1123_label(volume.name))
+            else if (!kube::is_dns1123_label(volume.name))
                 add(bad_label(field, "volume", volume.name));
             else if (!volumes_.insert(volume.name).second)
                 add(duplicate(field, fmt::format("another volume is named \"{}\"", volume.name)));
@@ -77,7 +77,7 @@ class TemplateRules {
             const std::string here = item_path(path, i);
             if (container.name.empty())
                 add(required(here + ".name", "a container needs a name"));
-            else if (!is_dns1123_label(container.name))
+            else if (!kube::is_dns1123_label(container.name))
                 add(bad_label(here + ".name", "container", container.name));
             else if (!container_names_.insert(container.name).second)
                 add(duplicate(
@@ -110,7 +110,7 @@ class TemplateRules {
                     here + ".containerPort",
                     fmt::format("must be between 1 and 65535, got {}", port.container_port)));
             if (port.name.empty()) continue;
-            if (!is_port_name(port.name))
+            if (!kube::is_port_name(port.name))
                 add(invalid(here + ".name",
                             fmt::format("\"{}\" is no port name: it takes at most 15 lower-case "
                                         "letters, digits and single '-', a letter among them",

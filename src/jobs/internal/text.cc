@@ -9,11 +9,10 @@
 namespace muster::jobs {
 namespace {
 
-constexpr std::size_t kLabelLength = 63;
-
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 }  // namespace
 
 std::string lower_case(std::string_view text) {
@@ -21,22 +20,6 @@ std::string lower_case(std::string_view text) {
     for (char& c : lower)
         if (is_upper(c)) c = static_cast<char>(c - 'A' + 'a');
     return lower;
-}
-
-bool is_dns1035(std::string_view text) {
-    if (text.empty() || !is_lower(text.front()) || text.back() == '-') return false;
-    return std::ranges::all_of(text, [](char c) { return is_lower(c) || is_digit(c) || c == '-'; });
-}
-
-bool is_dns1123_label(std::string_view text) {
-    if (text.empty() || text.size() > kLabelLength) return false;
-    if (text.front() == '-' || text.back() == '-') return false;
-    return std::ranges::all_of(text, [](char c) { return is_lower(c) || is_digit(c) || c == '-'; });
-}
-
-bool is_port_name(std::string_view text) {
-    return text.size() <= 15 && is_dns1123_label(text) && std::ranges::any_of(text, is_lower) &&
-           text.find("--") == std::string_view::npos;
 }
 
 std::string dns1035_from(std::string_view text) {

@@ -10,16 +10,6 @@ namespace muster::jobs {
 
 std::string lower_case(std::string_view text);
 
-// --- names as Kubernetes allows them
-
-/// Lower-case letters, digits and '-', a letter first, no '-' last (RFC 1035). Length is not looked
-/// at here: what follows a name counts too.
-bool is_dns1035(std::string_view text);
-/// The same with a digit allowed first (RFC 1123), at most 63 characters.
-bool is_dns1123_label(std::string_view text);
-/// A container port's name: at most 15 of [a-z0-9-], a letter among them, no '-' at an end or twice
-/// in a row.
-bool is_port_name(std::string_view text);
 /// The nearest RFC 1035 name, or "" when there is none.
 std::string dns1035_from(std::string_view text);
 

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace muster::kube {
+
+// What names may look like: each rule of Kubernetes once, for whoever refuses a name and for
+// whoever makes one. The wording of a refusal is the caller's.
+
+inline constexpr std::size_t kMaxLabelName =
+    63;  ///< of a DNS label, and of a label's name or value
+inline constexpr std::size_t kMaxSubdomain = 253;  ///< of a DNS subdomain
+
+/// Lower-case letters, digits and '-', a letter or digit at both ends, at most 63 characters
+/// (RFC 1123): namespaces, containers, volumes.
+bool is_dns1123_label(std::string_view text);
+/// DNS labels of any length joined by '.', at most 253 characters: most objects' names.
+bool is_dns1123_subdomain(std::string_view text);
+/// A DNS label that starts with a letter (RFC 1035): services, the words of a custom resource.
+bool is_dns1035_label(std::string_view text);
+/// The same whatever its length, for a name whose length counts together with what follows it.
+bool has_dns1035_form(std::string_view text);
+/// A container port's name: at most 15 of [a-z0-9-], a letter among them, no '-' at an end or twice
+/// in a row (the services of IANA).
+bool is_port_name(std::string_view text);
+
+/// What is wrong with a key of labels or annotations, or "". `[prefix/]name`: the prefix a DNS
+/// subdomain, the name up to 63 letters, digits, '-', '_' and '.', with a letter or digit at both
+/// ends.
+std::string label_key_problem(std::string_view key);
+/// What is wrong with a label's value, or "": it is empty, or as the name in a key.
+std::string label_value_problem(std::string_view value);
+
+}  // namespace muster::kube
