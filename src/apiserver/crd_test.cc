@@ -242,6 +242,14 @@ TEST_F(CrdTest, DefinitionsThatCannotBeAreRefused) {
          "should be a domain with at least one dot"},
         {R"({"metadata":{"name":"things.x.k8s.io"},"spec":{"group":"x.k8s.io","scope":"Cluster","names":{"plural":"things","kind":"Thing"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}})",
          "protected groups must have approval annotation"},
+        {R"({"metadata":{"name":"1things.ex.org"},"spec":{"group":"ex.org","scope":"Cluster","names":{"plural":"1things","kind":"Thing"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}})",
+         R"(spec.names.plural: Invalid value: \"1things\": a DNS-1035 label must consist of)"},
+        {R"({"metadata":{"name":"things.ex.org"},"spec":{"group":"ex.org","scope":"Cluster","names":{"plural":"things","kind":"My_Thing"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}})",
+         R"(spec.names.kind: Invalid value: \"My_Thing\": may have mixed case, but should otherwise match: a DNS-1035 label must)"},
+        {R"({"metadata":{"name":"things.ex.org"},"spec":{"group":"ex.org","scope":"Cluster","names":{"plural":"things","kind":"Thing","listKind":"Things!"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}})",
+         R"(spec.names.listKind: Invalid value: \"Things!\": may have mixed case)"},
+        {R"({"metadata":{"name":"things.ex.org"},"spec":{"group":"ex.org","scope":"Cluster","names":{"plural":"things","kind":"Thing"},"versions":[{"name":"1v","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}})",
+         R"(spec.versions[0].name: Invalid value: \"1v\": a DNS-1035 label must consist of)"},
     };
     for (const auto& [body, expected] : rows) {
         const kube::Response response = post(kCrds, body);

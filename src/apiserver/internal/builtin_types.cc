@@ -33,7 +33,7 @@ DefPtr pods() {
 DefPtr services() {
     ResourceDef def = builtin(kube::types::kServices);
     def.rules = service_rules();
-    def.name_rule = NameRule::kDnsLabel;
+    def.name_rule = NameRule::kDns1035Label;
     def.has_status = true;
     def.create_on_update = true;
     def.returns_deleted = true;

@@ -27,6 +27,12 @@ const json::value* schema_of(const json::object& version) {
     return schema == nullptr ? nullptr : schema->if_contains("openAPIV3Schema");
 }
 
+std::string lower_case(std::string text) {
+    for (char& c : text)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return text;
+}
+
 std::string without_leading_dot(std::string_view path) {
     if (path.starts_with('.')) path.remove_prefix(1);
     return std::string(path);
@@ -54,10 +60,7 @@ void set_crd_defaults(json::object& crd) {
     json::object& spec = ensure_object(crd, "spec");
     json::object& names = ensure_object(spec, "names");
     const std::string kind(string_at(names, "kind"));
-    std::string singular = kind;
-    std::ranges::transform(singular, singular.begin(),
-                           [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
-    set_default(names, "singular", json::value(singular));
+    set_default(names, "singular", json::value(lower_case(kind)));
     set_default(names, "listKind", json::value(kind + "List"));
     set_default(spec, "conversion", {{"strategy", "None"}});
 }
@@ -137,22 +140,23 @@ void check_names(const json::object& crd, Causes& causes) {
     if (const std::string name(name_of(crd)); name != plural + "." + group)
         causes.push_back(invalid_value("metadata.name", json::value(name),
                                        "must be spec.names.plural+\".\"+spec.group"));
-    for (const char* key : {"plural", "singular", "kind", "listKind"}) {
-        std::string text(string_at(names, key));
+    const auto check_word = [&](const char* key, bool mixed_case) {
+        const std::string text(string_at(names, key));
         const std::string field = fmt::format("spec.names.{}", key);
-        if (text.empty()) {
-            causes.push_back(required(field));
-            continue;
-        }
-        const json::value shown(text);
-        if (std::string_view(key).ends_with("ind"))
-            std::ranges::transform(text, text.begin(), [](char c) {
-                return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-            });
-        if (std::string_view(key) == "listKind") continue;
-        if (!kube::is_dns1123_label(text) || (text.front() >= '0' && text.front() <= '9'))
-            causes.push_back(invalid_value(field, shown, kDnsLabelMessage));
-    }
+        if (text.empty()) return causes.push_back(required(field));
+        if (kube::is_dns1035_label(mixed_case ? lower_case(text) : text)) return;
+        causes.push_back(
+            invalid_value(field, json::value(text),
+                          fmt::format("{}{}",
+                                      mixed_case ? "may have mixed case, but should otherwise "
+                                                   "match: "
+                                                 : "",
+                                      kDns1035LabelMessage)));
+    };
+    check_word("plural", false);
+    check_word("singular", false);
+    check_word("kind", true);
+    check_word("listKind", true);
     const std::string_view scope = string_at(spec, "scope");
     if (scope.empty())
         causes.push_back(required("spec.scope"));
@@ -177,8 +181,9 @@ void check_versions(const json::object& crd, Causes& causes) {
         if (version == nullptr) continue;
         const std::string field = fmt::format("spec.versions[{}]", i);
         const std::string name(string_at(*version, "name"));
-        if (!kube::is_dns1123_label(name))
-            causes.push_back(invalid_value(field + ".name", json::value(name), kDnsLabelMessage));
+        if (!kube::is_dns1035_label(name))
+            causes.push_back(
+                invalid_value(field + ".name", json::value(name), kDns1035LabelMessage));
         if (!names.insert(name).second)
             causes.push_back(invalid_value("spec.versions", json::value(name),
                                            "must contain unique version names"));

@@ -9,6 +9,10 @@ const std::string_view kDnsLabelMessage =
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
     "must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used "
     "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const std::string_view kDns1035LabelMessage =
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
+    "alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', "
+    "regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 const std::string_view kDnsSubdomainMessage =
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
     "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
@@ -33,6 +37,10 @@ void check_name(NameRule rule, std::string_view name, const std::string& field, 
         case NameRule::kDnsLabel:
             limit = kube::kMaxLabelName;
             if (!kube::is_dns1123_label(name)) message = kDnsLabelMessage;
+            break;
+        case NameRule::kDns1035Label:
+            limit = kube::kMaxLabelName;
+            if (!kube::is_dns1035_label(name)) message = kDns1035LabelMessage;
             break;
         case NameRule::kDnsSubdomain:
             if (!kube::is_dns1123_subdomain(name)) message = kDnsSubdomainMessage;

@@ -14,6 +14,7 @@ bool is_qualified_name(std::string_view text);
 
 // The wordings of apimachinery for names that are not as they should be.
 extern const std::string_view kDnsLabelMessage;
+extern const std::string_view kDns1035LabelMessage;
 extern const std::string_view kDnsSubdomainMessage;
 extern const std::string_view kQualifiedNameMessage;
 extern const std::string_view kLabelValueMessage;

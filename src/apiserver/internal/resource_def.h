@@ -18,7 +18,8 @@ namespace muster::apiserver {
 enum class NameRule {
     kDnsSubdomain,
     kDnsLabel,
-    kPathSegment,  ///< anything but '/', '%', "." and ".."
+    kDns1035Label,  ///< a DNS label that starts with a letter
+    kPathSegment,   ///< anything but '/', '%', "." and ".."
 };
 
 /// What one kind adds to the common rules. Null members add nothing. All are pure.
