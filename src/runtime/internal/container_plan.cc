@@ -132,6 +132,20 @@ std::vector<std::string> find_kept_below_tmp(const std::vector<std::string>& env
     return kept;
 }
 
+std::optional<std::string> hidden_by_tmp(const ContainerStart& start) {
+    if (!is_mounted_at(start.mounts, "/tmp")) return std::nullopt;
+    const auto hidden = [&](const std::string& path) {
+        std::error_code ignored;
+        if (!is_below(path, "/tmp") || !fs::exists(path, ignored)) return false;
+        return std::ranges::none_of(start.mounts, [&](const MountSpec& mount) {
+            return mount.target != "/tmp" && (path == mount.target || is_below(path, mount.target));
+        });
+    };
+    const auto found = std::ranges::find_if(start.argv, hidden);
+    if (found == start.argv.end()) return std::nullopt;
+    return *found;
+}
+
 std::vector<std::string> fields_without_effect(const kube::Pod& pod) {
     std::vector<std::string> fields;
     auto asks = [](const json::object& rest, std::string_view name) {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,10 @@ Result<ContainerStart> plan_container(const kube::Container& container, Containe
 /// The directories of `environment` (HOME, PATH) and `working_dir` that lie below /tmp.
 std::vector<std::string> find_kept_below_tmp(const std::vector<std::string>& environment,
                                              const std::filesystem::path& working_dir);
+
+/// An argument that is the path of a file of this machine which the container does not see, because
+/// it lies below the /tmp that the container's own takes the place of.
+std::optional<std::string> hidden_by_tmp(const ContainerStart& start);
 
 /// "containers[0].readinessProbe" and the like: fields that ask for something which this node does
 /// not do.

@@ -1,21 +1,16 @@
 #include "runtime/internal/pod_worker.h"
 
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "base/log.h"
 #include "runtime/internal/object_data.h"
 
 namespace muster::runtime {
 
-namespace fs = std::filesystem;
-
 namespace {
 
-constexpr std::size_t kMaxHostname = 63;
 constexpr std::size_t kKeptRuns = 2;  ///< the current one, and the one that `--previous` shows
 constexpr Duration kDeleteRetry = std::chrono::seconds(1);
 
@@ -38,9 +33,7 @@ kube::ObjectReference reference_to(const kube::Pod& pod) {
 PodWorker::PodWorker(NodeContext& node, std::shared_ptr<const kube::Pod> pod)
     : node_(node),
       pod_(std::move(pod)),
-      directory_(node.options.state_dir / "pods" /
-                 fmt::format("{}_{}_{}", pod_->metadata.namespace_, pod_->metadata.name,
-                             pod_->metadata.uid)),
+      files_(node.hosts, node.options.state_dir, *pod_),
       tasks_(node.executor),
       status_(node.client, node.clock, tasks_, *pod_, [this] { return current_status(); }),
       machine_(*pod_,
@@ -49,12 +42,6 @@ PodWorker::PodWorker(NodeContext& node, std::shared_ptr<const kube::Pod> pod)
                node.host_ip, now()),
       runs_(machine_.facts().containers.size()),
       sandbox_ended_(node.executor) {}
-
-PodWorker::~PodWorker() {
-    node_.hosts.remove(directory_ / "hosts");
-    std::error_code ignored;
-    fs::remove_all(directory_, ignored);
-}
 
 void PodWorker::start() {
     const std::vector<std::string> fields = fields_without_effect(*pod_);
@@ -152,7 +139,7 @@ Task<void> PodWorker::create_sandbox() {
     }
     SandboxSpec spec;
     spec.title = pod_->metadata.namespace_ + "/" + pod_->metadata.name;
-    spec.hostname = hostname();
+    spec.hostname = hostname_of(*pod_);
     spec.address = node_.names.address(pod_->metadata.namespace_, pod_->metadata.name).value_or(0);
     spec.mounts = volumes_.pod_mounts;
     auto sandbox = PodSandbox::start(node_.executor, node_.sandboxes, spec);
@@ -167,39 +154,6 @@ Task<void> PodWorker::create_sandbox() {
     tasks_.spawn("reports", read_reports());
 }
 
-std::string PodWorker::hostname() const {
-    std::string name = pod_->spec.hostname.empty() ? pod_->metadata.name : pod_->spec.hostname;
-    name.resize(std::min(name.size(), kMaxHostname));
-    while (name.ends_with('-') || name.ends_with('.')) name.pop_back();
-    return name;
-}
-
-PodDirectories PodWorker::directories(std::size_t index) const {
-    const fs::path own = directory_ / "containers" / container(index).name;
-    return {.hosts = directory_ / "hosts",
-            .hostname = directory_ / "hostname",
-            .tmp = own / "tmp",
-            .scratch = own / "scratch"};
-}
-
-Result<void> PodWorker::make_directories() {
-    std::error_code error;
-    fs::remove_all(directory_ / "volumes", error);
-    fs::create_directories(directory_ / "volumes", error);
-    for (std::size_t i = 0; i < runs_.size() && !error; ++i) {
-        const PodDirectories own = directories(i);
-        fs::create_directories(own.tmp, error);
-        if (!error) fs::create_directories(own.scratch, error);
-        if (!error) fs::create_directories(directory_ / "logs" / container(i).name, error);
-        ::chmod(own.tmp.c_str(), 01777);
-    }
-    if (error)
-        return system_error("making the directories of a pod in " + directory_.string(),
-                            error.value());
-    std::ofstream(directory_ / "hostname") << hostname() << '\n';
-    return node_.hosts.add(pod_->metadata.namespace_, pod_->metadata.name, directory_ / "hosts");
-}
-
 Task<Result<void>> PodWorker::prepare_pod() {
     const bool namespaces = node_.surroundings.namespaces;
     for (std::size_t i = 0; i < runs_.size(); ++i)
@@ -208,9 +162,8 @@ Task<Result<void>> PodWorker::prepare_pod() {
     auto fetched = co_await fetch_data(node_.client, pod_->metadata.namespace_,
                                        references_of_volumes(*pod_), config_maps_, secrets_);
     if (!fetched) co_return fetched.error();
-    CO_TRY_VOID(make_directories());
-    CO_TRY(volumes_,
-           prepare_volumes(*pod_, directory_ / "volumes", config_maps_, secrets_, namespaces));
+    CO_TRY_VOID(files_.make(*pod_));
+    CO_TRY(volumes_, prepare_volumes(*pod_, files_.volumes(), config_maps_, secrets_, namespaces));
     co_return Result<void>{};
 }
 
@@ -292,12 +245,9 @@ Task<void> PodWorker::start_container(std::size_t index) {
         co_return perform(machine_.config_failed(index, plan_made.error().message(), now()));
     warn_about_tmp(*plan_made);
     auto& runs = runs_[index];
-    const std::string& name = container(index).name;
-    auto made =
-        ContainerRun::create(node_.executor, node_.clock, *std::move(plan_made),
-                             directory_ / "logs" / name /
-                                 fmt::format("{}.log", machine_.facts().containers[index].restarts +
-                                                           (runs.empty() ? 0 : 1)));
+    const int run = machine_.facts().containers[index].restarts + (runs.empty() ? 0 : 1);
+    auto made = ContainerRun::create(node_.executor, node_.clock, *std::move(plan_made),
+                                     files_.log(container(index).name, run));
     if (!made) co_return perform(machine_.config_failed(index, made.error().message(), now()));
     auto launched = (*made)->launch(*sandbox_, tasks_);
     if (!launched)
@@ -314,7 +264,7 @@ Result<ContainerStart> PodWorker::plan(std::size_t index) {
                            .config_maps = config_maps_,
                            .secrets = secrets_,
                            .base = node_.options.environment,
-                           .hostname = hostname(),
+                           .hostname = hostname_of(*pod_),
                            .pod_ip = machine_.facts().pod_ip,
                            .host_ip = machine_.facts().host_ip,
                            .node_name = node_.options.name,
@@ -323,8 +273,9 @@ Result<ContainerStart> PodWorker::plan(std::size_t index) {
                            .addresses = {}};
     if (!node_.surroundings.namespaces) input.addresses = addresses_for(index);
     TRY(ContainerProcess process, make_process(container(index), input));
-    TRY(ContainerStart start, plan_container(container(index), std::move(process),
-                                             node_.surroundings, directories(index), volumes_));
+    TRY(ContainerStart start,
+        plan_container(container(index), std::move(process), node_.surroundings,
+                       files_.of_container(container(index).name), volumes_));
     start.id = ++last_run_id_;
     return start;
 }
@@ -344,23 +295,14 @@ std::map<std::string, std::string, std::less<>> PodWorker::addresses_for(std::si
 }
 
 void PodWorker::warn_about_tmp(const ContainerStart& start) {
-    const bool own_tmp =
-        std::ranges::any_of(start.mounts, [](const MountSpec& m) { return m.target == "/tmp"; });
-    if (!own_tmp || warned_about_tmp_) return;
-    for (const std::string& word : start.argv) {
-        std::error_code ignored;
-        if (!word.starts_with("/tmp/") || !fs::exists(word, ignored)) continue;
-        if (std::ranges::any_of(start.mounts, [&](const MountSpec& m) {
-                return m.target.size() > 4 && word.starts_with(m.target);
-            }))
-            continue;
-        warned_about_tmp_ = true;
-        record(kube::EventType::kWarning, "PrivateTmp",
-               fmt::format("{} is on this machine, but the pod has a /tmp of its own and does not "
-                           "see it: move it elsewhere, or mount its directory (--mount)",
-                           word));
-        return;
-    }
+    if (warned_about_tmp_) return;
+    const std::optional<std::string> hidden = hidden_by_tmp(start);
+    if (!hidden) return;
+    warned_about_tmp_ = true;
+    record(kube::EventType::kWarning, "PrivateTmp",
+           fmt::format("{} is on this machine, but the pod has a /tmp of its own and does not see "
+                       "it: move it elsewhere, or mount its directory (--mount)",
+                       *hidden));
 }
 
 Task<void> PodWorker::delete_pod() {

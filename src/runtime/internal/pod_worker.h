@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,18 +9,18 @@
 #include "kube/pod.h"
 #include "runtime/internal/container_run.h"
 #include "runtime/internal/node_context.h"
+#include "runtime/internal/pod_files.h"
 #include "runtime/internal/pod_machine.h"
 #include "runtime/internal/status_writer.h"
 
 namespace muster::runtime {
 
 /// Carries out one pod's life: feeds the machine with what happens and does what it answers. Owns
-/// the pod's sandbox, its files below the node's state directory, and its logs, until it is
-/// destroyed; stop() first. Thread: the loop.
+/// the pod's sandbox, its files and its logs, until it is destroyed; stop() first. Thread: the
+/// loop.
 class PodWorker {
   public:
     PodWorker(NodeContext& node, std::shared_ptr<const kube::Pod> pod);
-    ~PodWorker();
 
     void start();
     /// The object changed (same uid).
@@ -48,7 +47,6 @@ class PodWorker {
 
     Task<void> create_sandbox();
     Task<Result<void>> prepare_pod();
-    Result<void> make_directories();
     Task<void> read_reports();
     void handle(Report report);
     void sandbox_ended();
@@ -57,15 +55,13 @@ class PodWorker {
     Task<void> start_container(std::size_t index);
     Result<ContainerStart> plan(std::size_t index);
     std::map<std::string, std::string, std::less<>> addresses_for(std::size_t index);
-    PodDirectories directories(std::size_t index) const;
-    std::string hostname() const;
     void warn_about_tmp(const ContainerStart& start);
     Task<void> delete_pod();
     kube::PodStatus current_status() const;
 
     NodeContext& node_;
     std::shared_ptr<const kube::Pod> pod_;
-    std::filesystem::path directory_;
+    PodFiles files_;
     TaskGroup tasks_;
     StatusWriter status_;
     PodMachine machine_;

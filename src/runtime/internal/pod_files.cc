@@ -1,0 +1,65 @@
+#include "runtime/internal/pod_files.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "kube/name_syntax.h"
+
+namespace muster::runtime {
+
+namespace fs = std::filesystem;
+
+std::string hostname_of(const kube::Pod& pod) {
+    std::string name = pod.spec.hostname.empty() ? pod.metadata.name : pod.spec.hostname;
+    name.resize(std::min(name.size(), kube::kMaxLabelName));
+    while (name.ends_with('-') || name.ends_with('.')) name.pop_back();
+    return name;
+}
+
+PodFiles::PodFiles(HostsFiles& hosts, const fs::path& state_dir, const kube::Pod& pod)
+    : hosts_(hosts),
+      directory_(
+          state_dir / "pods" /
+          fmt::format("{}_{}_{}", pod.metadata.namespace_, pod.metadata.name, pod.metadata.uid)) {}
+
+PodFiles::~PodFiles() {
+    hosts_.remove(hosts());
+    std::error_code ignored;
+    fs::remove_all(directory_, ignored);
+}
+
+Result<void> PodFiles::make(const kube::Pod& pod) {
+    std::error_code error;
+    fs::remove_all(volumes(), error);
+    fs::create_directories(volumes(), error);
+    for (const auto* containers : {&pod.spec.init_containers, &pod.spec.containers}) {
+        for (const kube::Container& container : *containers) {
+            const PodDirectories own = of_container(container.name);
+            if (!error) fs::create_directories(own.tmp, error);
+            if (!error) fs::create_directories(own.scratch, error);
+            if (!error) fs::create_directories(log(container.name, 0).parent_path(), error);
+            ::chmod(own.tmp.c_str(), 01777);
+        }
+    }
+    if (error)
+        return system_error("making the directories of a pod in " + directory_.string(),
+                            error.value());
+    std::ofstream(directory_ / "hostname") << hostname_of(pod) << '\n';
+    return hosts_.add(pod.metadata.namespace_, pod.metadata.name, hosts());
+}
+
+PodDirectories PodFiles::of_container(const std::string& name) const {
+    const fs::path own = directory_ / "containers" / name;
+    return {.hosts = hosts(),
+            .hostname = directory_ / "hostname",
+            .tmp = own / "tmp",
+            .scratch = own / "scratch"};
+}
+
+fs::path PodFiles::log(const std::string& container, int run) const {
+    return directory_ / "logs" / container / fmt::format("{}.log", run);
+}
+
+}  // namespace muster::runtime
