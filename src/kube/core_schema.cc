@@ -15,10 +15,11 @@
 // object (kept as it is, but an object), quantity, intstr (int or string), time, microtime, bytes
 // (base64), the name of a struct, []T and map[T]. Behind the type:
 //
-//     keys=a,b       a list whose items are told apart by these fields (x-kubernetes-list-type:
-//     map) repeats        ... though Kubernetes accepts equal ones in the built-in kinds set a list
-//     without equal items merge, merge=k a strategic merge patch merges the list: by its first key,
-//     or by k, or, of
+//     keys=a,b       a list whose items are told apart by these fields
+//                    (x-kubernetes-list-type: map)
+//     repeats        ... though Kubernetes accepts equal ones in the built-in kinds
+//     set            a list without equal items
+//     merge, merge=k a strategic merge patch merges the list: by its first key, or by k, or, of
 //                    scalars, as a union
 //     retain         ... and honours $retainKeys (also of a struct)
 //     default=text   the default, as JSON or a plain word
@@ -47,7 +48,8 @@ class Catalog {
   public:
     Catalog() {
         add_scalars();
-        for (std::string_view table : {kMetaTable, kPodTable, kVolumeTable, kKindTable})
+        for (std::string_view table : {kMetaTable, kPodTable, kPodStatusTable, kVolumeTable,
+                                       kNodeTable, kCrdTable, kKindTable})
             index(table);
         for (const auto& [name, block] : blocks_) schema(name);
         blocks_.clear();

@@ -11,6 +11,9 @@ namespace muster::kube {
 extern const std::string_view kMetaTable;
 extern const std::string_view kPodTable;
 extern const std::string_view kVolumeTable;
-extern const std::string_view kKindTable;
+extern const std::string_view kPodStatusTable;
+extern const std::string_view kNodeTable;
+extern const std::string_view kCrdTable;
+extern const std::string_view kKindTable;  ///< the smaller kinds
 
 }  // namespace muster::kube
