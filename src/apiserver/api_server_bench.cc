@@ -98,11 +98,11 @@ json::value service(int index, std::string_view owner) {
           {"ports", json::array{json::object{{"name", "pytorchjob-port"}, {"port", 23456}}}}}}};
 }
 
-json::value job(std::string name) {
+json::value job(const std::string& name) {
     return json::object{
         {"apiVersion", kJobs.api_version()},
         {"kind", kJobs.kind},
-        {"metadata", {{"name", std::move(name)}, {"namespace", "default"}}},
+        {"metadata", {{"name", name}, {"namespace", "default"}}},
         {"spec",
          {{"replicaSpecs",
            {{"Master", {{"replicas", 1}, {"template", {{"spec", pod_spec(0)}}}}},

@@ -20,7 +20,7 @@ class ServerWorld : private SimulatedLoop {
         node_.add_container("default", "a", "main");
         node_.start("default", "a", "main");
     }
-    ~ServerWorld() { await(server_.stop()); }
+    ~ServerWorld() override { await(server_.stop()); }
 
     TestLoop& loop() { return *this; }
     kube::Transport& transport() { return server_; }
