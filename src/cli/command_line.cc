@@ -21,6 +21,7 @@ struct Raw {
     std::string sandbox = "auto";
     std::string output;
     std::string timeout;
+    std::string duration;
 };
 
 struct Assignments {
@@ -54,6 +55,18 @@ void add_manifest_flags(CLI::App& app, ManifestOptions& options, Raw& raw) {
         ->delimiter(',');
     app.add_option("--fit", raw.fit);
     app.add_flag("--strict", options.strict);
+}
+
+void add_simulate_flags(CLI::App& app, SimulateOptions& options, Raw& raw) {
+    app.add_option("files", options.files);
+    app.add_option("-f,--filename", raw.more_files)->allow_extra_args(false);
+    app.add_option("--seed", options.seed);
+    app.add_option("--seeds", options.seeds);
+    app.add_option("--nodes", options.nodes);
+    app.add_option("--faults", options.faults);
+    app.add_option("--duration", raw.duration);
+    app.add_flag("--trace", options.trace);
+    app.add_option("--output,-o", raw.output);
 }
 
 /// The flag or verb that was probably meant.
@@ -126,6 +139,26 @@ std::optional<std::string> take_apart(const Raw& raw, RunOptions& options) {
     return std::nullopt;
 }
 
+std::optional<std::string> take_apart(const Raw& raw, SimulateOptions& options) {
+    options.files.insert(options.files.end(), raw.more_files.begin(), raw.more_files.end());
+    if (options.files.empty()) return "name a manifest, a scenario, or - for standard input";
+    if (options.nodes && (*options.nodes < 1 || *options.nodes > 100'000))
+        return fmt::format("--nodes wants a number from 1 to 100000, not {}", *options.nodes);
+    if (options.seeds < 1) return "--seeds wants a number above 0";
+    if (raw.output == "json")
+        options.output = OutputFormat::kJson;
+    else if (!raw.output.empty() && raw.output != "text")
+        return fmt::format("--output wants text or json, not \"{}\"", raw.output);
+    if (!raw.duration.empty()) {
+        options.duration = parse_duration(raw.duration);
+        if (!options.duration || *options.duration > std::chrono::hours(24 * 365))
+            return fmt::format(
+                "--duration wants a duration of a year at most, such as 90s or 1h30m, not \"{}\"",
+                raw.duration);
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 Command parse_command_line(const std::vector<std::string>& arguments) {
@@ -151,6 +184,10 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
     add_manifest_flags(*validate_verb, validate.manifest, raw);
     validate_verb->add_flag("--anywhere", validate.manifest.any_machine);
     validate_verb->add_flag("--quiet,-q", validate.quiet);
+
+    SimulateOptions simulate;
+    CLI::App* simulate_verb = app.add_subcommand("simulate");
+    add_simulate_flags(*simulate_verb, simulate, raw);
 
     CLI::App* version_verb = app.add_subcommand("version");
     CLI::App* help_verb = app.add_subcommand("help");
@@ -186,6 +223,10 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
     if (chosen() == validate_verb) {
         if (auto wrong = take_apart(raw, validate.manifest)) return usage_error("validate", *wrong);
         return validate;
+    }
+    if (chosen() == simulate_verb) {
+        if (auto wrong = take_apart(raw, simulate)) return usage_error("simulate", *wrong);
+        return simulate;
     }
     return Print{.exit_code = 2, .out = {}, .err = std::string(help_text(""))};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -43,6 +44,17 @@ struct ValidateOptions {
     bool quiet = false;
 };
 
+struct SimulateOptions {
+    std::vector<std::string> files;  ///< manifests, or one scenario or the name of one
+    std::uint64_t seed = 1;
+    std::uint64_t seeds = 1;  ///< so many from `seed` on
+    std::optional<int> nodes;
+    std::string faults;  ///< a file or the name of a scenario; empty: none
+    std::optional<std::chrono::nanoseconds> duration;
+    bool trace = false;
+    OutputFormat output = OutputFormat::kNone;  ///< or kJson
+};
+
 struct VersionOptions {};
 
 /// Nothing to run: print and exit.
@@ -52,7 +64,7 @@ struct Print {
     std::string err;
 };
 
-using Command = std::variant<RunOptions, ValidateOptions, VersionOptions, Print>;
+using Command = std::variant<RunOptions, ValidateOptions, SimulateOptions, VersionOptions, Print>;
 
 /// The arguments after the program's name. Pure; never exits.
 Command parse_command_line(const std::vector<std::string>& arguments);

@@ -11,6 +11,7 @@ Usage: muster VERB [FLAGS]
 
   run FILE...       run the jobs of a manifest here, and exit as they do
   validate FILE...  check a manifest without starting anything
+  simulate FILE     play a job on simulated nodes, in virtual time, with faults
   version           print the version
 
 Examples:
@@ -93,6 +94,35 @@ Examples:
   muster validate --anywhere examples/*.yaml
 )";
 
+constexpr std::string_view kSimulate =
+    R"(Plays jobs on simulated nodes in virtual time: what the operator would do, in a moment.
+
+Usage: muster simulate FILE... [FLAGS]   FILE may be - for standard input
+
+FILE is an ordinary manifest, or a scenario: a file of jobs, pods' lives and faults, or the name of one
+that comes with muster. Nothing runs: pods are bound, start, end and fail as the seed decides. Equal seeds
+give equal runs. Prints a timeline, how each job ended, and every broken rule of the operator's own.
+
+      --seed N               which run (default 1)
+      --seeds N              N runs from that seed on; prints only what broke
+      --nodes N              simulated nodes (default 4, or what the scenario says)
+      --faults FILE|NAME     what goes wrong: another scenario, of which jobs and times are left out
+      --duration DURATION    how long, in virtual time, as in 90s or 12h (default 3h)
+      --trace                every change, who made it, and every fault
+  -o, --output text|json     how to print
+
+Scenarios: calm, limits, lossy-api, conflicts, stale-caches, node-death, node-silence, evictions, crashes,
+two-operators, clock-jumps, meddling, groups, fault-points, chaos
+
+Exit status: 0 when every job succeeded, or the scenario's rules held; 1 when a job failed; 2 when the
+input is wrong; 3 when a rule was broken; 124 when a job had not ended in time.
+
+Examples:
+  muster simulate job.yaml --faults evictions --seed 7
+  muster simulate job.yaml --nodes 100 --faults node-death --output json
+  muster simulate chaos --seeds 1000
+)";
+
 constexpr std::string_view kVersion =
     R"(Prints the version.
 
@@ -104,6 +134,7 @@ Usage: muster version
 std::string_view help_text(std::string_view verb) {
     if (verb == "run") return kRun;
     if (verb == "validate") return kValidate;
+    if (verb == "simulate") return kSimulate;
     if (verb == "version") return kVersion;
     return kMain;
 }

@@ -1,41 +1,16 @@
 #include "cli/prepare.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 
-#include "base/result.h"
 #include "cli/fit.h"
 #include "cli/machine_check.h"
+#include "cli/read_file.h"
 
 namespace muster::cli {
 
 namespace {
-
-/// At most this much is read of a file before it is refused for its size.
-constexpr std::size_t kReadLimit = 64 * kMaxManifestBytes;
-
-Result<std::string> read_all(const std::string& file) {
-    int descriptor = file == "-" ? ::dup(STDIN_FILENO) : ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return system_error("cannot be read", errno);
-    std::string text;
-    std::string piece(65536, '\0');
-    while (text.size() < kReadLimit) {
-        ssize_t got = ::read(descriptor, piece.data(), piece.size());
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) {
-            Error error = system_error("cannot be read", errno);
-            ::close(descriptor);
-            return error;
-        }
-        if (got == 0) break;
-        text.append(piece, 0, static_cast<std::size_t>(got));
-    }
-    ::close(descriptor);
-    return text;
-}
 
 Problem flag_problem(std::string flag, std::string message) {
     Problem problem;
@@ -53,7 +28,7 @@ std::string absolute(const std::string& path, const std::string& base) {
 void read_files(const ManifestOptions& options, Prepared& prepared,
                 std::vector<Document>& documents) {
     for (const std::string& file : options.files) {
-        Result<std::string> text = read_all(file);
+        Result<std::string> text = read_file(file);
         if (!text) {
             prepared.problems.push_back(flag_problem(file, text.error().message()));
             continue;

@@ -17,18 +17,20 @@ namespace muster::sim {
 
 namespace {
 
-constexpr std::array<std::string_view, 12> kNames = {
+constexpr std::array<std::string_view, 14> kNames = {
     "one-pod",          // one live pod for a replica index of a generation
     "final",            // a terminal condition and completionTime never change
     "exclusive",        // Succeeded and Failed, Running and Restarting, Running and finished
     "completion-time",  // exactly when finished
     "restarts-fall",    // status.replicaStatuses.*.restarts never goes down
     "restarts-most",    // and is never more than happened
-    "restarts-least",   // nor, at the end, less
-    "backoff-limit",    // no pod is made again at the limit
+    "restarts-least",   // nor, once the job has ended, less than an operator saw
+    "groups",           // a group's pod is followed by one of the next generation
+    "backoff-limit",    // no pod is made again at the limit, and no job succeeds beyond it
     "deadline",         // fires within a second
     "ttl",              // deletes once, not early, and at all
-    "ends",             // every job ends or says what it waits for, and leaves no orphan
+    "ends",             // every job ends or says what it waits for
+    "orphans",          // a job leaves no pod and no service behind
     "quiet",            // nothing is written when nothing happens
 };
 
@@ -77,22 +79,25 @@ std::string final_state(const json::value& job) {
     return text;
 }
 
-std::int64_t number_of(std::string_view text) {
-    std::int64_t number = 0;
-    for (const char c : text)
-        if (c >= '0' && c <= '9') number = number * 10 + (c - '0');
-    return number;
-}
-
-/// A replica that starts again for ever whatever its containers say.
+/// The replicas that decide start again for ever whatever their containers say.
 bool never_ends(const json::value& job) {
     const json::value* spec = find_at(job, {"spec"});
     for (const auto& [key, specs] : spec->get_object()) {
         if (!std::string_view(key).ends_with("ReplicaSpecs") || !specs.is_object()) continue;
+        const json::value* decides = specs.get_object().if_contains("Master");
+        if (decides != nullptr) return text_at(*decides, {"restartPolicy"}) == "Always";
         for (const auto& [type, replica] : specs.get_object())
             if (text_at(replica, {"restartPolicy"}) == "Always") return true;
     }
     return false;
+}
+
+/// How many restarts a backoffLimit allows (upstream's rule: the one that reaches it is one too
+/// many, and with 0 the first).
+std::optional<std::int64_t> most_allowed(const json::value& job) {
+    const json::value* limit = find_at(job, {"spec", "runPolicy", "backoffLimit"});
+    if (limit == nullptr) return std::nullopt;
+    return std::max<std::int64_t>(0, limit->to_number<std::int64_t>() - 1);
 }
 
 }  // namespace
@@ -101,12 +106,19 @@ std::span<const std::string_view> invariant_names() { return kNames; }
 
 struct Invariants::State {
     Invariants& rules;
-    std::function<void(std::string, WallTime)> on_deadline;
+    InvariantHooks hooks;
+    std::set<std::string> said;             ///< each rule is broken once by each job
     std::map<std::string, JobLedger> jobs;  ///< by uid
     /// Pods and services that exist, with their owner's uid.
     std::map<apiserver::StoreKey, std::string> dependents;
 
     WallTime now() const { return rules.clock_.wall_now(); }
+    Instant instant() const { return rules.clock_.now(); }
+
+    void broken(const char* rule, const JobLedger& job, std::string what) {
+        if (said.insert(fmt::format("{} {}", rule, job.title)).second)
+            rules.violated(rule, fmt::format("{}: {}", job.title, what));
+    }
 
     // --- jobs
 
@@ -119,17 +131,17 @@ struct Invariants::State {
                                     change.key.name);
         if (job.object != nullptr && number_at(*job.object, {"metadata", "generation"}) !=
                                          number_at(object, {"metadata", "generation"}))
-            job.was_edited = true;
+            job.excuse_all();
         if (deleting(object) && (job.object == nullptr || !deleting(*job.object)))
             deletion_begins(who, job, object);
         job.object = change.object;
-        check_conditions(job);
         check_restarts(job);
+        check_conditions(job);
         watch_deadline(text_at(object, {"metadata", "uid"}), job);
     }
 
     void job_removed(std::string_view who, JobLedger& job, const json::value& object) {
-        if (job.removed) rules.violated("ttl", job.title + " was deleted twice");
+        if (job.removed) broken("ttl", job, "was deleted twice");
         if (!deleting(job.object ? *job.object : object)) deletion_begins(who, job, object);
         job.removed = true;
     }
@@ -139,13 +151,13 @@ struct Invariants::State {
         const json::value* ttl = find_at(object, {"spec", "runPolicy", "ttlSecondsAfterFinished"});
         const auto completed = kube::parse_time(text_at(object, {"status", "completionTime"}));
         if (ttl == nullptr || !completed || !finished(object))
-            return rules.violated("ttl", job.title + " was deleted by the operator without a TTL");
+            return broken("ttl", job, "was deleted by the operator without a TTL");
         const WallTime due = *completed + std::chrono::seconds(ttl->to_number<std::int64_t>());
         if (now() < due)
-            rules.violated("ttl",
-                           fmt::format("{} was deleted at {}, before {}", job.title,
-                                       kube::format_micro_time(now()), kube::format_time(due)));
-        if (suspended(object)) rules.violated("ttl", job.title + " was deleted while suspended");
+            broken("ttl", job,
+                   fmt::format("was deleted at {}, before {}", kube::format_micro_time(now()),
+                               kube::format_time(due)));
+        if (suspended(object)) broken("ttl", job, "was deleted while suspended");
     }
 
     void check_conditions(JobLedger& job) {
@@ -155,40 +167,66 @@ struct Invariants::State {
              {std::pair("Succeeded", "Failed"), std::pair("Running", "Restarting"),
               std::pair("Running", "Succeeded"), std::pair("Running", "Failed")})
             if (is(one) && is(other))
-                rules.violated("exclusive",
-                               fmt::format("{} is both {} and {}", job.title, one, other));
+                broken("exclusive", job, fmt::format("is both {} and {}", one, other));
         const bool done = finished(object);
         if (done != !text_at(object, {"status", "completionTime"}).empty())
-            rules.violated("completion-time",
-                           fmt::format("{} is {}finished and has {}completionTime", job.title,
-                                       done ? "" : "not ", done ? "no " : "a "));
+            broken("completion-time", job,
+                   fmt::format("is {}finished and has {}completionTime", done ? "" : "not ",
+                               done ? "no " : "a "));
         if (job.final_state) {
             const std::string state = done ? final_state(object) : "not finished any more";
             if (state != *job.final_state)
-                rules.violated("final", fmt::format("{} had ended with {} and now shows {}",
-                                                    job.title, *job.final_state, state));
+                broken("final", job,
+                       fmt::format("had ended with {} and now shows {}", *job.final_state, state));
         } else if (done) {
             job.final_state = final_state(object);
+            check_account(job);
         }
     }
 
     void check_restarts(JobLedger& job) {
+        const std::int64_t generation = number_at(*job.object, {"status", "restartGeneration"});
+        if (generation > job.most_generations())
+            broken("restarts-most", job,
+                   fmt::format("{} group restarts are told, {} happened", generation,
+                               job.most_generations()));
         const json::value* types = find_at(*job.object, {"status", "replicaStatuses"});
         if (types == nullptr || !types->is_object()) return;
         for (const auto& [type, status] : types->get_object()) {
             const std::int64_t told = number_at(status, {"restarts"});
             std::int64_t& before = job.told_restarts[lower(type)];
             if (told < before)
-                rules.violated("restarts-fall",
-                               fmt::format("{}: restarts of {} went from {} down to {}", job.title,
-                                           std::string_view(type), before, told));
+                broken("restarts-fall", job,
+                       fmt::format("restarts of {} went from {} down to {}", std::string_view(type),
+                                   before, told));
             before = told;
             const std::int64_t most = job.most_restarts(lower(type));
             if (told > most)
-                rules.violated("restarts-most",
-                               fmt::format("{}: {} restarts of {} are told, {} happened", job.title,
-                                           told, std::string_view(type), most));
+                broken("restarts-most", job,
+                       fmt::format("{} restarts of {} are told, {} happened", told,
+                                   std::string_view(type), most));
         }
+    }
+
+    /// What a job says of its restarts when it ends, or when the world does. What happens
+    /// afterwards to pods that run on is in nobody's account.
+    void check_account(JobLedger& job) {
+        if (in_groups(*job.object)) return;
+        job.settle_all(hooks.seen_before());
+        for (const auto& [id, replica] : job.replicas) {
+            const auto told = job.told_restarts.find(id.first);
+            const std::int64_t number = told == job.told_restarts.end() ? 0 : told->second;
+            const std::int64_t least = job.least_restarts(id.first, instant());
+            if (number < least)
+                broken("restarts-least", job,
+                       fmt::format("{} restarts of {} are told, {} happened", number, id.first,
+                                   least));
+        }
+        const auto most = most_allowed(*job.object);
+        const std::int64_t least = job.least_restarts(instant());
+        if (most && least > *most && condition_of(*job.object, "Failed") != "True")
+            broken("backoff-limit", job,
+                   fmt::format("has had {} restarts, and {} are allowed", least, *most));
     }
 
     void watch_deadline(std::string_view uid, JobLedger& job) {
@@ -201,8 +239,8 @@ struct Invariants::State {
         std::string about = fmt::format("{} {}", start, json::serialize(*seconds));
         if (about == job.deadline_for) return;
         job.deadline_for = std::move(about);
-        on_deadline(std::string(uid),
-                    *started + std::chrono::seconds(seconds->to_number<std::int64_t>()));
+        hooks.on_deadline(std::string(uid),
+                          *started + std::chrono::seconds(seconds->to_number<std::int64_t>()));
     }
 
     void check_deadline(const JobLedger& job) {
@@ -213,11 +251,9 @@ struct Invariants::State {
         if (seconds == nullptr || !started) return;
         const WallTime due = *started + std::chrono::seconds(seconds->to_number<std::int64_t>());
         if (now() >= due + 1s)
-            rules.violated("deadline",
-                           fmt::format("{} has run since {}, its deadline is {} s, and it is not "
-                                       "Failed",
-                                       job.title, kube::format_time(*started),
-                                       seconds->to_number<std::int64_t>()));
+            broken("deadline", job,
+                   fmt::format("has run since {}, its deadline is {} s, and it is not Failed",
+                               kube::format_time(*started), seconds->to_number<std::int64_t>()));
     }
 
     // --- pods
@@ -227,91 +263,61 @@ struct Invariants::State {
         auto owner = jobs.find(std::string(owner_uid(pod)));
         if (owner == jobs.end()) return;
         JobLedger& job = owner->second;
-        const std::pair id(std::string(label_of(pod, jobs::labels::kReplicaType)),
-                           std::string(label_of(pod, jobs::labels::kReplicaIndex)));
-        ReplicaEntry& replica = job.replicas[id];
-        const std::string_view uid = text_at(pod, {"metadata", "uid"});
-        auto entry = std::ranges::find(replica.pods, uid, &PodEntry::uid);
-        if (entry == replica.pods.end()) {
-            add_pod(job, replica, pod);
-            entry = replica.pods.end() - 1;
-        }
-        entry->restarts = std::max(entry->restarts, restarts_of(pod));
-        const bool gone = change.object == nullptr || deleting(pod);
-        if (gone && !entry->ended && !pod_ended(pod) && !by_operator(who)) {
-            // A node's own removal confirms what somebody asked for before.
-            const bool first = change.previous == nullptr || !deleting(*change.previous) ||
-                               change.object == nullptr;
-            if (first && entry->live) entry->taken = true;
-        }
-        if (pod_ended(pod)) {
-            entry->ended = true;
-            entry->failed |= text_at(pod, {"status", "phase"}) == "Failed";
-        }
-        entry->live = !gone && !pod_ended(pod);
-        if (!entry->live) return;
-        for (const PodEntry& other : replica.pods)
-            if (other.live && other.uid != entry->uid && other.generation == entry->generation)
-                rules.violated("one-pod", fmt::format("{}: two live pods of {} {}", job.title,
-                                                      id.first, id.second));
+        const JobLedger::ReplicaId id(std::string(label_of(pod, jobs::labels::kReplicaType)),
+                                      std::string(label_of(pod, jobs::labels::kReplicaIndex)));
+        const PodEntry& entry = job.note_pod(id, who, change, instant(), hooks.seen_before());
+        if (change.previous == nullptr) check_replacement(job, id);
+        if (!entry.live) return;
+        for (const PodEntry& other : job.replicas[id].pods)
+            if (other.live && other.uid != entry.uid && other.generation == entry.generation)
+                broken("one-pod", job, fmt::format("two live pods of {} {}", id.first, id.second));
     }
 
-    void add_pod(JobLedger& job, ReplicaEntry& replica, const json::value& pod) {
-        PodEntry made{.uid = std::string(text_at(pod, {"metadata", "uid"}))};
-        made.generation =
-            number_of(text_at(pod, {"metadata", "annotations", jobs::annotations::kGeneration}));
-        const PodEntry* before = replica.pods.empty() ? nullptr : &replica.pods.back();
-        if (before != nullptr && before->calls_for_another() &&
-            before->generation == made.generation)
-            ++job.replacements;
-        job.generation = std::max(job.generation, made.generation);
-        replica.pods.push_back(std::move(made));
-        if (job.object == nullptr) return;
-        const json::value* limit = find_at(*job.object, {"spec", "runPolicy", "backoffLimit"});
-        if (limit == nullptr) return;
-        const auto most = std::max<std::int64_t>(0, limit->to_number<std::int64_t>() - 1);
-        if (job.replacements + job.generation > most)
-            rules.violated("backoff-limit",
-                           fmt::format("{}: backoffLimit is {}, and restart {} was made", job.title,
-                                       json::serialize(*limit), job.replacements + job.generation));
+    /// A pod was made, perhaps after another of its replica.
+    void check_replacement(const JobLedger& job, const JobLedger::ReplicaId& id) {
+        const std::vector<PodEntry>& pods = job.replicas.at(id).pods;
+        if (pods.size() < 2 || job.object == nullptr) return;
+        const PodEntry& before = pods[pods.size() - 2];
+        if (!before.bad || before.excused) return;
+        const bool grouped = in_groups(*job.object);
+        if (grouped && pods.back().generation <= before.generation)
+            broken("groups", job,
+                   fmt::format("a pod of {} {} follows one that ended badly in generation {}",
+                               id.first, id.second, before.generation));
+        const auto most = most_allowed(*job.object);
+        const std::int64_t least = grouped ? job.generation : job.least_restarts(instant() + 1ns);
+        if (most && least > *most)
+            broken("backoff-limit", job,
+                   fmt::format("restart {} was made, and {} are allowed", least, *most));
     }
 
     // --- the end
 
-    void check_end(const JobLedger& job) {
+    void check_end(JobLedger& job) {
         if (job.removed) return;
         const json::value& object = *job.object;
         check_deadline(job);
-        if (!finished(object)) {
-            const bool waits = suspended(object) && condition_of(object, "Suspended") == "True";
-            if (!waits && !never_ends(object))
-                rules.violated("ends", fmt::format("{} has not ended: {}", job.title,
-                                                   json::serialize(object.at("status"))));
-        } else if (const json::value* ttl =
-                       find_at(object, {"spec", "runPolicy", "ttlSecondsAfterFinished"})) {
+        if (finished(object)) {
+            const json::value* ttl =
+                find_at(object, {"spec", "runPolicy", "ttlSecondsAfterFinished"});
             const auto completed = kube::parse_time(text_at(object, {"status", "completionTime"}));
-            if (completed && !suspended(object) &&
+            if (ttl != nullptr && completed && !suspended(object) &&
                 now() > *completed + std::chrono::seconds(ttl->to_number<std::int64_t>()) + 2s)
-                rules.violated("ttl", job.title + " outlived its TTL");
+                broken("ttl", job, "outlived its TTL");
+            return;
         }
-        if (job.was_edited || in_groups(object)) return;
-        for (const auto& [id, replica] : job.replicas) {
-            auto told = job.told_restarts.find(id.first);
-            const std::int64_t number = told == job.told_restarts.end() ? 0 : told->second;
-            const std::int64_t least = job.least_restarts(id.first);
-            if (number < least)
-                rules.violated("restarts-least",
-                               fmt::format("{}: {} restarts of {} are told, {} happened", job.title,
-                                           number, id.first, least));
-        }
+        check_account(job);
+        const bool waits = suspended(object) && condition_of(object, "Suspended") == "True";
+        if (!waits && !never_ends(object))
+            broken("ends", job,
+                   fmt::format("has not ended: {}", json::serialize(object.at("status"))));
     }
 };
 
-Invariants::Invariants(const Clock& clock, std::vector<std::string> except,
-                       std::function<void(std::string uid, WallTime when)> on_deadline)
+Invariants::Invariants(const Clock& clock, std::vector<std::string> except, InvariantHooks hooks)
     : clock_(clock),
       except_(except.begin(), except.end()),
-      state_(std::make_unique<State>(State{*this, std::move(on_deadline), {}, {}})) {}
+      state_(std::make_unique<State>(State{*this, std::move(hooks), {}, {}, {}})) {}
 
 Invariants::~Invariants() = default;
 
@@ -338,11 +344,11 @@ void Invariants::deadline_passed(const std::string& uid) {
 }
 
 void Invariants::at_end() {
-    for (const auto& [uid, job] : state_->jobs) state_->check_end(job);
+    for (auto& [uid, job] : state_->jobs) state_->check_end(job);
     for (const auto& [key, owner] : state_->dependents) {
         auto job = state_->jobs.find(owner);
         if (owner.empty() || (job != state_->jobs.end() && !job->second.removed)) continue;
-        violated("ends",
+        violated("orphans",
                  fmt::format("{} {}/{} outlived its job", key.resource, key.namespace_, key.name));
     }
 }

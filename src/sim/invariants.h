@@ -22,14 +22,20 @@ struct Violation {
 /// What can be left out of a scenario, in `except`.
 std::span<const std::string_view> invariant_names();
 
+/// What Invariants asks of the world.
+struct InvariantHooks {
+    /// Please call deadline_passed(uid) a second after `when`.
+    std::function<void(std::string uid, WallTime when)> on_deadline;
+    /// What has stood in the API since before that has been seen by an operator that is up.
+    std::function<Instant()> seen_before;
+};
+
 /// Watches every committed change and says which broke a rule. Knows what really happened from what
 /// was committed and by whom. The cost of a change is that of its job, not of the world.
 /// Thread: one loop.
 class Invariants {
   public:
-    /// `on_deadline(uid, when)`: please call deadline_passed(uid) a second after `when`.
-    Invariants(const Clock& clock, std::vector<std::string> except,
-               std::function<void(std::string uid, WallTime when)> on_deadline);
+    Invariants(const Clock& clock, std::vector<std::string> except, InvariantHooks hooks);
     ~Invariants();
 
     /// `who` wrote it: "operator..." are operators, anything else is somebody else.

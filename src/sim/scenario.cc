@@ -19,7 +19,7 @@ void read_recurring(FieldReader& parent, std::string_view key, Recurring& target
         FieldReader fields(value, path, problems);
         fields.read("every", target.every);
         fields.read("lasts", target.lasts);
-        if (by != nullptr) fields.read("by", *by);
+        if (by != nullptr) fields.read_shift("by", *by);
         if (target.every.least <= Duration::zero() && target.every.most > Duration::zero())
             fields.problem("every", "must be longer than nothing");
     });

@@ -2,6 +2,7 @@
 
 #include <boost/json/object.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -89,6 +90,9 @@ struct Scenario {
     /// file.
     std::vector<std::string> except;
 };
+
+/// The reason of a cause about a key that a scenario does not have.
+inline constexpr std::string_view kUnknownField = "FieldUnknown";
 
 /// Unknown keys and wrong values are kInvalid, all of them, each with its path.
 Result<Scenario> read_scenario(const json::value& value);

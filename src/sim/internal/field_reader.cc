@@ -8,6 +8,13 @@
 
 namespace muster::sim {
 
+namespace {
+
+/// Some 30 years, so that sums of a few stay within what a Duration holds.
+constexpr Duration kLongestSpan(1'000'000'000'000'000'000);
+
+}  // namespace
+
 std::optional<Duration> parse_span(std::string_view text) {
     const bool negative = text.starts_with('-');
     if (negative) text.remove_prefix(1);
@@ -28,8 +35,10 @@ std::optional<Duration> parse_span(std::string_view text) {
             text.remove_prefix(std::string_view(unit).size());
             break;
         }
-        if (nanoseconds == 0 || number * nanoseconds > 1e18) return std::nullopt;
+        if (nanoseconds == 0 || number * nanoseconds > static_cast<double>(kLongestSpan.count()))
+            return std::nullopt;
         sum += Duration(static_cast<Duration::rep>(number * nanoseconds));
+        if (sum > kLongestSpan) return std::nullopt;
     }
     return negative ? -sum : sum;
 }
@@ -73,6 +82,7 @@ FieldReader::~FieldReader() {
             kube::nearest_name(field.key(), std::vector<std::string>(known_.begin(), known_.end()));
         problem(field.key(), near.empty() ? "no such field"
                                           : fmt::format("no such field; did you mean {}?", near));
+        problems_.back().reason = kUnknownField;
     }
 }
 
@@ -121,6 +131,14 @@ void FieldReader::read(std::string_view key, Duration& target) {
 }
 
 void FieldReader::read(std::string_view key, DurationRange& target) {
+    read_range(key, target, Duration::zero());
+}
+
+void FieldReader::read_shift(std::string_view key, DurationRange& target) {
+    read_range(key, target, -kLongestSpan);
+}
+
+void FieldReader::read_range(std::string_view key, DurationRange& target, Duration smallest) {
     const json::value* found = take(key);
     if (found == nullptr) return;
     std::optional<Duration> least;
@@ -130,7 +148,7 @@ void FieldReader::read(std::string_view key, DurationRange& target) {
         least = parse_span(first);
         most = parse_span(second);
     }
-    if (!least || !most || *most < *least)
+    if (!least || !most || *least < smallest || *most < *least)
         return problem(key, "must be a time span or a range of two, such as 5s..2m");
     target = {*least, *most};
 }

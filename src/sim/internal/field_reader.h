@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "kube/json.h"
 #include "sim/pod_life.h"
+#include "sim/scenario.h"
 
 namespace muster::sim {
 
@@ -32,6 +33,8 @@ class FieldReader {
     void read(std::string_view key, Duration& target);
     /// "5s" or "5s..1m".
     void read(std::string_view key, DurationRange& target);
+    /// The same, which may go back: "-5m..5m".
+    void read_shift(std::string_view key, DurationRange& target);
     /// "3" or "1..4", or a number.
     void read(std::string_view key, std::pair<int, int>& target);
     /// 0 to 1.
@@ -45,6 +48,7 @@ class FieldReader {
     void problem(std::string_view key, std::string message);
 
   private:
+    void read_range(std::string_view key, DurationRange& target, Duration smallest);
     const json::value* take(std::string_view key);
 
     const json::object* object_ = nullptr;

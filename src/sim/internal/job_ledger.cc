@@ -1,27 +1,126 @@
 #include "sim/internal/job_ledger.h"
 
+#include <algorithm>
+
+#include "jobs/kind.h"
+#include "sim/internal/json_view.h"
+
 namespace muster::sim {
+
+namespace {
+
+std::int64_t number_of(std::string_view text) {
+    std::int64_t number = 0;
+    for (const char c : text)
+        if (c >= '0' && c <= '9') number = number * 10 + (c - '0');
+    return number;
+}
+
+bool by_operator(std::string_view who) { return who.starts_with("operator"); }
+
+}  // namespace
+
+void PodEntry::settle(Instant seen_before) {
+    if (gone || evidence_at > seen_before) return;
+    sure_restarts = restarts;
+    sure_bad = bad;
+}
+
+PodEntry& JobLedger::note_pod(const ReplicaId& replica, std::string_view who,
+                              const apiserver::StoreChange& change, Instant now,
+                              Instant seen_before) {
+    const json::value& pod = change.object ? *change.object : *change.previous;
+    const std::string_view uid = text_at(pod, {"metadata", "uid"});
+    std::vector<PodEntry>& pods = replicas[replica].pods;
+    auto entry = std::ranges::find(pods, uid, &PodEntry::uid);
+    if (entry == pods.end()) {
+        PodEntry made{.uid = std::string(uid)};
+        made.generation =
+            number_of(text_at(pod, {"metadata", "annotations", jobs::annotations::kGeneration}));
+        generation = std::max(generation, made.generation);
+        entry = pods.insert(pods.end(), std::move(made));
+    }
+    entry->settle(seen_before);
+
+    const bool is_gone = change.object == nullptr;
+    const bool going = is_gone || deleting(pod);
+    const bool was_going = entry->gone || (change.previous && deleting(*change.previous));
+    if (const std::int64_t told = restarts_of(pod); told > entry->restarts) {
+        entry->restarts = told;
+        entry->evidence_at = now;
+    }
+    const bool ended = pod_ended(pod);
+    const std::string_view phase = text_at(pod, {"status", "phase"});
+    entry->has_run |= phase == "Running" || entry->restarts > 0;
+    if (ended && !entry->ended && phase == "Failed" && !entry->stopped && !entry->bad) {
+        entry->bad = true;
+        entry->evidence_at = now;
+    }
+    entry->ended |= ended;
+    if (going && !was_going) {
+        if (by_operator(who)) {
+            // It goes because its end was seen, or else for a reason of the operator's own.
+            if (entry->bad)
+                entry->sure_bad = true;
+            else
+                entry->stopped = true;
+        } else if (!entry->ended && entry->has_run) {
+            entry->bad = true;
+            entry->evidence_at = now;
+        }
+    }
+    entry->live = !going && !ended;
+    entry->gone = is_gone;
+    return *entry;
+}
+
+void JobLedger::excuse_all() {
+    for (auto& [id, replica] : replicas)
+        for (PodEntry& pod : replica.pods) pod.excused = true;
+}
+
+void JobLedger::settle_all(Instant seen_before) {
+    for (auto& [id, replica] : replicas)
+        for (PodEntry& pod : replica.pods) pod.settle(seen_before);
+}
 
 std::int64_t JobLedger::most_restarts(const std::string& type) const {
     std::int64_t sum = 0;
     for (const auto& [id, replica] : replicas) {
         if (id.first != type) continue;
-        for (const PodEntry& pod : replica.pods)
-            sum += pod.restarts + (pod.calls_for_another() ? 1 : 0);
+        for (const PodEntry& pod : replica.pods) sum += pod.restarts + (pod.bad ? 1 : 0);
     }
     return sum;
 }
 
-std::int64_t JobLedger::least_restarts(const std::string& type) const {
+std::int64_t JobLedger::least_restarts(const std::string& type, Instant now) const {
     std::int64_t sum = 0;
     for (const auto& [id, replica] : replicas) {
         if (id.first != type) continue;
         for (std::size_t i = 0; i < replica.pods.size(); ++i) {
+            const PodEntry& pod = replica.pods[i];
+            if (pod.excused || pod.evidence_at >= now) continue;
             const bool followed = i + 1 < replica.pods.size();
-            sum += replica.pods[i].restarts + (followed && replica.pods[i].failed ? 1 : 0);
+            sum += pod.sure_restarts + (followed && pod.sure_bad ? 1 : 0);
         }
     }
     return sum;
+}
+
+std::int64_t JobLedger::least_restarts(Instant now) const {
+    std::set<std::string> types;
+    for (const auto& [id, replica] : replicas) types.insert(id.first);
+    std::int64_t sum = 0;
+    for (const std::string& type : types) sum += least_restarts(type, now);
+    return sum;
+}
+
+std::int64_t JobLedger::most_generations() const {
+    std::set<std::int64_t> ended_badly;
+    for (const auto& [id, replica] : replicas)
+        for (const PodEntry& pod : replica.pods)
+            if (pod.bad) ended_badly.insert(pod.generation);
+    return static_cast<std::int64_t>(ended_badly.size());
 }
 
 }  // namespace muster::sim

@@ -2,10 +2,12 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "apiserver/store.h"
 #include "base/clock.h"
 #include "kube/json.h"
 
@@ -16,13 +18,22 @@ struct PodEntry {
     std::string uid;
     std::int64_t generation = 0;  ///< of a group restart
     std::int64_t restarts = 0;    ///< most that any report told
-    bool failed = false;          ///< was seen in phase Failed
+    bool has_run = false;
     bool ended = false;
-    bool taken = false;  ///< deleted by somebody else than the operator while it had not ended
-    bool live = false;   ///< there, not being deleted, not ended
+    bool live = false;     ///< there, not being deleted, not ended
+    bool gone = false;     ///< from the API
+    bool stopped = false;  ///< the operator wanted it to go before it was `bad`
+    /// Failed, or taken away by somebody else while it ran: a pod that follows it is a restart.
+    bool bad = false;
+    /// The job was edited meanwhile: whether it counts is open.
+    bool excused = false;
 
-    /// Whether a pod that follows it is a restart.
-    bool calls_for_another() const { return failed || taken; }
+    Instant evidence_at{};  ///< of the last change of `restarts` or `bad`
+    /// What an operator has surely seen of them, since it was up while that stood in the API.
+    std::int64_t sure_restarts = 0;
+    bool sure_bad = false;
+
+    void settle(Instant seen_before);
 };
 
 /// One replica index: its pods, oldest first.
@@ -32,20 +43,32 @@ struct ReplicaEntry {
 
 /// What is known of one job and its pods, whatever its status says.
 struct JobLedger {
+    using ReplicaId = std::pair<std::string, std::string>;  ///< type (lower case), index
+
     std::string title;  ///< "pytorchjobs default/demo"
     kube::ObjectPtr object;
     bool removed = false;
     std::optional<std::string> final_state;  ///< terminal condition and completionTime, once set
     std::map<std::string, std::int64_t> told_restarts;  ///< by replica type: the most
-    std::string deadline_for;       ///< startTime and value that on_deadline was called for
-    bool was_edited = false;        ///< spec changed: suspended or scaled
-    std::int64_t replacements = 0;  ///< pods made after one that called for another
-    std::int64_t generation = 0;    ///< highest of its pods
-    std::map<std::pair<std::string, std::string>, ReplicaEntry> replicas;  ///< type (lower), index
+    std::string deadline_for;     ///< startTime and value that on_deadline was called for
+    std::int64_t generation = 0;  ///< highest of its pods
+    std::map<ReplicaId, ReplicaEntry> replicas;
 
-    /// Restarts of this type that happened at most, and at least.
+    /// Takes down what a change says about a pod of `replica`, which may be new.
+    PodEntry& note_pod(const ReplicaId& replica, std::string_view who,
+                       const apiserver::StoreChange& change, Instant now, Instant seen_before);
+    /// The spec was edited: pods may go for that reason from now on.
+    void excuse_all();
+    void settle_all(Instant seen_before);
+
+    /// Restarts of this type that happened at most.
     std::int64_t most_restarts(const std::string& type) const;
-    std::int64_t least_restarts(const std::string& type) const;
+    /// Restarts of this type that an operator must know of, by evidence from before `now`. Not for
+    /// groups, whose pods restart together.
+    std::int64_t least_restarts(const std::string& type, Instant now) const;
+    std::int64_t least_restarts(Instant now) const;  ///< of all types
+    /// Group restarts that happened at most: generations that a pod ended badly in.
+    std::int64_t most_generations() const;
 };
 
 }  // namespace muster::sim

@@ -19,6 +19,9 @@ using namespace std::chrono_literals;
 
 /// Reconnecting, listing again and the longest back-off take this long after the last fault.
 constexpr Duration kRecovery = 2min;
+/// By when an operator with a good way to the API has written down what it saw: changes of mere
+/// counts wait for more of their kind.
+constexpr Duration kWrittenDown = 1s;
 /// For how long the world must be quiet at the end.
 constexpr Duration kQuiet = 1h;
 
@@ -27,6 +30,17 @@ std::uint64_t part(std::uint64_t seed, std::uint64_t number) {
     std::uint64_t mixed = seed * 0x9e3779b97f4a7c15ULL + number * 0xbf58476d1ce4e5b9ULL;
     mixed ^= mixed >> 31;
     return mixed * 0x94d049bb133111ebULL;
+}
+
+bool loses_requests(const Scenario& scenario) {
+    return scenario.operator_api.any() || scenario.fault_sites > 0;
+}
+
+/// Whether something may keep an operator from its work.
+bool disturbs_operators(const Scenario& scenario) {
+    const OperatorFaults& faults = scenario.operator_faults;
+    return loses_requests(scenario) || faults.crash.happens() || faults.crash_before_write > 0 ||
+           faults.crash_after_write > 0;
 }
 
 NodesOptions nodes_options(const Scenario& scenario) {
@@ -43,7 +57,8 @@ World::World(const Scenario& scenario, const SimulationOptions& options)
       seed_(options.seed),
       history_(options.tell),
       invariants_(clock_, scenario.except,
-                  [this](std::string uid, WallTime when) { watch_deadline(uid, when); }),
+                  {[this](std::string uid, WallTime when) { watch_deadline(uid, when); },
+                   [this] { return seen_before(); }}),
       api_rng_(part(seed_, 1)),
       nodes_rng_(part(seed_, 2)),
       fault_rng_(part(seed_, 3)),
@@ -61,6 +76,7 @@ World::World(const Scenario& scenario, const SimulationOptions& options)
           nodes_options(scenario)),
       user_(user_transport_, part(seed_, 7)),
       operators_(static_cast<std::size_t>(scenario.operators)),
+      up_since_(operators_.size()),
       trouble_(context_.get_executor()),
       tasks_(context_.get_executor()) {
     // What is logged in a world is about faults that are meant.
@@ -153,6 +169,19 @@ void World::start_operator(std::size_t index) {
         context_.get_executor(), api_, clock_, part(seed_, 100 + ++lives_),
         in_trouble_ ? scenario_.operator_api : TransportFaults{}, std::move(hooks));
     operators_[index]->start();
+    up_since_[index] = clock_.now();
+}
+
+/// An operator that was up all the time since then has seen, and written down, what stood there
+/// then.
+Instant World::seen_before() const {
+    Instant since = Instant::max();
+    for (std::size_t i = 0; i < operators_.size(); ++i)
+        if (operators_[i] != nullptr) since = std::min(since, up_since_[i]);
+    const bool lossy = loses_requests(scenario_) && clock_.now() < calm_since_;
+    const Duration lag = lossy ? kRecovery : disturbs_operators(scenario_) ? kWrittenDown : 1ms;
+    if (since == Instant::max() || clock_.now() - since < lag) return Instant::min();
+    return clock_.now() - lag;
 }
 
 void World::crash_operator(std::size_t index, Duration pause) {
@@ -296,13 +325,9 @@ void World::start_trouble() {
 
 void World::end_trouble() {
     wait(trouble_.stop());
-    const OperatorFaults& crashes = scenario_.operator_faults;
-    const bool disturbed = scenario_.operator_api.any() || crashes.crash.happens() ||
-                           crashes.crash_before_write > 0 || crashes.crash_after_write > 0 ||
-                           scenario_.fault_sites > 0;
     in_trouble_ = false;
     fault_plan_.reset();
-    if (disturbed) calm_since_ = clock_.now() + kRecovery;
+    if (disturbs_operators(scenario_)) calm_since_ = clock_.now() + kRecovery;
     node_transport_.set_faults({});
     for (auto& life : operators_)
         if (life != nullptr) life->transport.set_faults({});
@@ -324,10 +349,7 @@ Task<void> World::make_an_end() {
 Result<SimulationOutcome> World::run() {
     const bool troubled = scenario_.faults_until > Duration::zero();
     in_trouble_ = troubled;
-    if (scenario_.operator_api.any() || scenario_.operator_faults.crash.happens() ||
-        scenario_.operator_faults.crash_before_write > 0 ||
-        scenario_.operator_faults.crash_after_write > 0 || scenario_.fault_sites > 0)
-        calm_since_ = Instant::max();
+    if (disturbs_operators(scenario_)) calm_since_ = Instant::max();
     Result<void> ready = wait(set_up());
     if (!ready) {
         stop_everything();

@@ -45,6 +45,7 @@ class World {
 
     PodLife life_of_pod(const PodIdentity& pod, int start) const;
     void committed(const apiserver::StoreChange& change);
+    Instant seen_before() const;
     void watch_deadline(const std::string& uid, WallTime when);
     Task<void> await_deadline(std::string uid, WallTime when);
     TransportHooks hooks_of(std::string name);
@@ -78,9 +79,10 @@ class World {
     SimulatedNodes nodes_;
     User user_;
     std::vector<std::unique_ptr<OperatorLife>> operators_;  ///< null: crashed
-    std::uint64_t lives_ = 0;                               ///< of operators, so far
-    std::uint64_t past_writes_ = 0;                         ///< of dead operators
-    TaskGroup trouble_;                                     ///< ends when the trouble does
+    std::vector<Instant> up_since_;
+    std::uint64_t lives_ = 0;        ///< of operators, so far
+    std::uint64_t past_writes_ = 0;  ///< of dead operators
+    TaskGroup trouble_;              ///< ends when the trouble does
     TaskGroup tasks_;
     std::optional<FaultPlan> fault_plan_;
     bool in_trouble_ = true;

@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "cli/simulation_input.h"
+#include "sim/builtin_scenarios.h"
+#include "sim/world.h"
+
+namespace muster::cli {
+namespace {
+
+/// Enough to see every kind of fault; ./dev test runs thousands of seeds with the release build.
+constexpr std::uint64_t kSeeds = 4;
+
+class BuiltinScenarios : public ::testing::TestWithParam<sim::BuiltinScenario> {};
+
+TEST_P(BuiltinScenarios, KeepTheRules) {
+    const SimulationInput input = read_scenario_text(GetParam().text, "scenario");
+    for (const Problem& problem : input.problems) ADD_FAILURE() << format(problem);
+    ASSERT_FALSE(HasFailure());
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+        const auto outcome = sim::simulate(input.scenario, {.seed = seed, .tell = {}});
+        ASSERT_TRUE(outcome) << outcome.error().message();
+        for (const sim::Violation& violation : outcome->violations)
+            ADD_FAILURE() << violation.invariant << ": " << violation.what
+                          << "\nreplay: ./dev drill sim " << GetParam().name << " --seed " << seed
+                          << " --trace";
+        if (HasFailure()) break;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BuiltinScenarios, ::testing::ValuesIn(sim::builtin_scenarios()),
+                         [](const auto& tested) {
+                             std::string name(tested.param.name);
+                             for (char& c : name)
+                                 if (c == '-') c = '_';
+                             return name;
+                         });
+
+TEST(SimulationInput, AWrongScenarioIsRefusedWithEveryPlace) {
+    const SimulationInput input = read_scenario_text(
+        "nodes: 0\n"
+        "jobs:\n"
+        "- workrs: 3\n"
+        "pods:\n"
+        "  runTime: soon\n"
+        "  exits: {300: 1}\n"
+        "api: {conflict: 1.5}\n"
+        "clockJumps: {every: 1s..0s}\n",
+        "bad.yaml");
+    std::vector<std::string> said;
+    for (const Problem& problem : input.problems) said.push_back(format(problem));
+    const std::vector<std::string> wanted = {
+        "bad.yaml:1:8: error: nodes: must be a whole number from 1 to 100000",
+        "bad.yaml:3:3: error: jobs[0].workrs: no such field; did you mean workers?",
+        "bad.yaml:5:12: error: pods.runTime: must be a time span or a range of two, such as 5s..2m",
+        "bad.yaml:6:16: error: pods.exits.300: must be an exit code from 0 to 255 and its weight",
+        "bad.yaml:7:17: error: api.conflict: must be a probability, from 0 to 1",
+        "bad.yaml:8:21: error: clockJumps.every: must be a time span or a range of two, such as "
+        "5s..2m"};
+    for (const std::string& line : wanted)
+        EXPECT_NE(std::find(said.begin(), said.end(), line), said.end())
+            << line << "\nsaid:\n"
+            << fmt::format("{}", fmt::join(said, "\n"));
+    EXPECT_EQ(said.size(), wanted.size());
+}
+
+}  // namespace
+}  // namespace muster::cli
