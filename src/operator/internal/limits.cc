@@ -32,7 +32,13 @@ std::optional<WallTime> deadline_of(const JobFacts& facts, const jobs::JobStatus
 
 std::optional<WallTime> expiry_of(const JobFacts& facts, const jobs::JobStatus& status) {
     if (!facts.ttl_seconds || facts.suspend || !status.finished()) return std::nullopt;
-    return later(status.completion_time, *facts.ttl_seconds);
+    if (!status.completion_time.empty()) return later(status.completion_time, *facts.ttl_seconds);
+    // Upstream leaves such jobs behind.
+    const auto end = std::ranges::find_if(status.conditions, [](const jobs::JobCondition& one) {
+        return one.status == "True" &&
+               (one.type == conditions::kSucceeded || one.type == conditions::kFailed);
+    });
+    return later(end->last_transition_time, *facts.ttl_seconds);
 }
 
 std::string backoff_message(std::string_view job_name) {
