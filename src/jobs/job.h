@@ -94,6 +94,8 @@ struct JobStatus {
     /// True when a condition of this type has status "True".
     bool is(std::string_view type) const;
     bool finished() const { return is("Succeeded") || is("Failed"); }
+
+    friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 BOOST_DESCRIBE_STRUCT(JobStatus, (),
                       (conditions, replica_statuses, start_time, completion_time,

@@ -192,6 +192,8 @@ const kube::Container* default_container(const JobKind& kind, const kube::PodSpe
 struct Lineage {
     std::int32_t restarts = 0;    ///< of this replica, counted before this pod
     std::int32_t generation = 0;  ///< JobStatus::restart_generation when it was made
+
+    friend bool operator==(const Lineage&, const Lineage&) = default;
 };
 
 /// The pod of one replica as it will be created: template, labels, environment, restart policy.

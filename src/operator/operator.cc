@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/check.h"
 #include "base/log.h"
 #include "kube/client.h"
 #include "kube/event_recorder.h"
@@ -15,6 +16,7 @@
 #include "kube/work_queue.h"
 #include "operator/internal/alarms.h"
 #include "operator/internal/executor.h"
+#include "operator/internal/from_scratch.h"
 #include "operator/internal/manifest_findings.h"
 #include "operator/internal/planner.h"
 #include "operator/internal/recent_jobs.h"
@@ -245,7 +247,14 @@ struct Operator::Impl {
         if (job.facts) {
             Dependents& dependents = table.of(job.uid);
             dependents.configure(job.facts, status);
-            Plan made = plan(job, status, dependents, table.orphans_of(key), clock.wall_now());
+            const Orphans& orphans = table.orphans_of(key);
+            Plan made = plan(job, status, dependents, orphans, clock.wall_now());
+            if (options.check_sums) {
+                const std::string found =
+                    differences_from_scratch(job, status, dependents, orphans, clock.wall_now(),
+                                             pods.items(), services.items());
+                CHECK(found.empty(), found.c_str());
+            }
             if (status.start_time.empty() && made.status && !made.status->start_time.empty())
                 std::ranges::move(warning_events(job.warnings), std::back_inserter(made.events));
             return made;

@@ -14,6 +14,10 @@ struct OperatorOptions {
     std::string namespace_;    ///< empty: all namespaces
     int workers = 4;           ///< jobs worked on at a time
     int parallel_writes = 32;  ///< requests in flight for one job
+    /// Ends the process when what was summed up event by event, or the plan made from it, is not
+    /// what the caches give at once. For tests and simulations: each look at a job costs a walk
+    /// over all pods.
+    bool check_sums = false;
 };
 
 /// Brings the pods, services and status of every job to what its manifest says: informers feed a

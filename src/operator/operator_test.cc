@@ -19,12 +19,7 @@ class OperatorTest : public ::testing::Test {
   protected:
     OperatorTest() { world.start_operator(); }
 
-    void start_job(const JobSketch& sketch) {
-        world.create_job(sketch);
-        world.settle();
-        world.set_all("Running");
-        world.settle();
-    }
+    void start_job(const JobSketch& sketch) { world.run_job(sketch); }
 
     World world;
 };
@@ -275,9 +270,7 @@ TEST_F(OperatorTest, CleanPodPolicyAllDeletesPodsAndServices) {
 TEST_F(OperatorTest, ScaleUpAndDown) {
     start_job({.workers = 2});
     const auto set_workers = [&](int count) {
-        world.edit_job("demo", [count](json::object& spec) {
-            spec["pytorchReplicaSpecs"].as_object()["Worker"].as_object()["replicas"] = count;
-        });
+        world.scale_workers("demo", count);
         world.settle();
         world.reap();
         world.settle();
@@ -293,8 +286,7 @@ TEST_F(OperatorTest, ScaleUpAndDown) {
 TEST_F(OperatorTest, SuspendAndResume) {
     start_job({});
     const auto suspend = [&](bool on) {
-        world.edit_job("demo",
-                       [on](json::object& spec) { spec["runPolicy"].as_object()["suspend"] = on; });
+        world.suspend_job("demo", on);
         world.settle();
         world.reap();
         world.settle();

@@ -18,6 +18,15 @@ bool is_final(const PodRecord& pod, RestartPolicy policy) {
            (policy == RestartPolicy::kExitCode && !is_retryable(pod.final_exit_code));
 }
 
+/// A pod as it is shown now, but for restarts in place that were shown before: an evicted pod comes
+/// without its containers' statuses.
+PodPtr latest(const PodPtr& known, const PodPtr& shown) {
+    if (shown->node_restarts >= known->node_restarts) return shown;
+    auto made = std::make_shared<PodRecord>(*shown);
+    made->node_restarts = known->node_restarts;
+    return made;
+}
+
 }  // namespace
 
 /// Takes a slot out of the tally and puts it back as it is by then.
@@ -73,8 +82,7 @@ void Dependents::count(Tally& tally, SlotId id, const Slot& slot, int sign) cons
 
     const bool outdated = slot.pod && slot.pod->lineage.generation < generation_;
     if (outdated) tally.outdated += sign;
-    const TypeFacts* wanted = facts_->find(id.type);
-    if (wanted == nullptr || id.index >= wanted->wanted) {
+    if (!is_wanted(id)) {
         mark(tally.surplus, held);
         return;
     }
@@ -116,7 +124,7 @@ void Dependents::count(Tally& tally, SlotId id, const Slot& slot, int sign) cons
         }
         case PodPhase::kFailed:
             tally.failed += sign;
-            if (is_final(pod, wanted->policy)) {
+            if (is_final(pod, facts_->find(id.type)->policy)) {
                 tally.lost += sign;
                 return;
             }
@@ -132,18 +140,35 @@ void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status)
     const std::int32_t generation = status.restart_generation.value_or(0);
     const bool paused = facts->suspend || status.is("Suspended");
     if (facts_ == facts && generation_ == generation && paused_ == paused) return;
-    const bool settle = !facts_ || (paused_ && !paused);
     const bool afresh = generation_ != generation || paused_ != paused;
+    std::vector<std::int32_t> restarts;
+    for (const OfType& type : types_) restarts.push_back(type.tally.restarts);
     facts_ = facts;
     generation_ = generation;
     paused_ = paused;
     for (const TypeFacts& type : facts->types)
         if (type.wanted > 0) slot({type.type, type.wanted - 1});
-    if (afresh)
-        for (OfType& type : types_)
-            for (Slot& slot : type.slots) slot.done = slot.lapsed = false;
+    for (std::size_t type = 0; type < types_.size(); ++type) {
+        for (std::size_t i = 0; i < types_[type].slots.size(); ++i) {
+            Slot& slot = types_[type].slots[i];
+            if (afresh) slot.done = slot.lapsed = false;
+            write_off({static_cast<std::uint8_t>(type), static_cast<std::int32_t>(i)}, slot);
+        }
+    }
     tally_up();
-    if (settle) settle_restarts(status);
+    settle_restarts(status, restarts);
+}
+
+bool Dependents::is_wanted(SlotId id) const {
+    const TypeFacts* type = facts_ ? facts_->find(id.type) : nullptr;
+    return type != nullptr && id.index < type->wanted;
+}
+
+/// What a replica that nobody wants has been through is carried by those that stay. It must not
+/// count again should it be wanted again while its pod is still there.
+void Dependents::write_off(SlotId id, Slot& slot) const {
+    if (facts_ && !is_wanted(id))
+        slot.carried = slot.pod ? -(slot.pod->lineage.restarts + slot.pod->node_restarts) : 0;
 }
 
 void Dependents::tally_up() {
@@ -165,14 +190,47 @@ std::vector<Tally> Dependents::tallied_anew() const {
     return all;
 }
 
-/// The status may know of more restarts than the pods tell: those of pods that are gone, if nobody
-/// looked when they went. They are carried by the next pod that is made, or else in memory.
-void Dependents::settle_restarts(const jobs::JobStatus& status) {
+Dependents Dependents::made_anew(const std::vector<PodPtr>& pods,
+                                 const std::vector<ServicePtr>& services) const {
+    Dependents made;
+    for (const PodPtr& pod : pods) made.apply(nullptr, &pod);
+    for (const ServicePtr& service : services) made.apply(nullptr, &service);
+    made.facts_ = facts_;
+    made.generation_ = generation_;
+    made.paused_ = paused_;
+    if (flight_) made.flight_ = std::make_unique<Flight>(*flight_);
+    for (std::size_t type = 0; type < types_.size(); ++type) {
+        for (std::size_t i = 0; i < types_[type].slots.size(); ++i) {
+            const Slot& ours = types_[type].slots[i];
+            Slot& theirs =
+                made.slot({static_cast<std::uint8_t>(type), static_cast<std::int32_t>(i)});
+            if (theirs.others) made.choose_pod(theirs);
+            if (ours.pod && theirs.pod && ours.pod->uid == theirs.pod->uid)
+                theirs.pod = latest(ours.pod, theirs.pod);
+            theirs.carried = ours.carried;
+            theirs.creating_pod = ours.creating_pod;
+            theirs.creating_service = ours.creating_service;
+            theirs.done = ours.done;
+            theirs.lapsed = ours.lapsed;
+        }
+    }
+    made.tally_up();
+    return made;
+}
+
+/// The status, and we before a change of the job, may know of more restarts than the pods tell now:
+/// those of pods that are gone, if nobody looked when they went, and of replicas that nobody wants
+/// any more. They are carried by the next pod that is made, or else in memory.
+void Dependents::settle_restarts(const jobs::JobStatus& status,
+                                 const std::vector<std::int32_t>& before) {
     for (const TypeFacts& type : facts_->types) {
-        const auto recorded = status.replica_statuses.find(facts_->name_of(type.type));
-        if (recorded == status.replica_statuses.end() || type.wanted == 0) continue;
+        if (type.wanted == 0) continue;
+        std::int32_t known = type.type < before.size() ? before[type.type] : 0;
+        if (const auto recorded = status.replica_statuses.find(facts_->name_of(type.type));
+            recorded != status.replica_statuses.end())
+            known = std::max(known, recorded->second.restarts.value_or(0));
         const Tally& tally = types_[type.type].tally;
-        const std::int32_t missing = recorded->second.restarts.value_or(0) - tally.restarts;
+        const std::int32_t missing = known - tally.restarts;
         if (missing <= 0) continue;
         const std::int32_t vacant = tally.vacant.next(0);
         Recount recount(*this, {type.type, std::max(vacant, 0)});
@@ -182,14 +240,16 @@ void Dependents::settle_restarts(const jobs::JobStatus& status) {
 
 // --- what the caches show
 
-void Dependents::pod_left(Slot& slot, const PodRecord& pod) {
-    const bool asked = flight_ && flight_->asked_to_go.erase(pod.uid) > 0;
-    if (!slot.pod || slot.pod->uid != pod.uid) {
+void Dependents::pod_left(Slot& slot, const std::string& uid) {
+    const bool asked = flight_ && flight_->asked_to_go.erase(uid) > 0;
+    if (!slot.pod || slot.pod->uid != uid) {
         if (!slot.others) return;
-        std::erase_if(*slot.others, [&](const PodPtr& other) { return other->uid == pod.uid; });
+        std::erase_if(*slot.others, [&](const PodPtr& other) { return other->uid == uid; });
         if (slot.others->empty()) slot.others.reset();
         return;
     }
+    const PodPtr left = std::move(slot.pod);
+    const PodRecord& pod = *left;
     const bool current = pod.lineage.generation >= generation_;
     const bool stopped = has_run(pod) && !asked;
     const TypeFacts* type = facts_ ? facts_->find(pod.slot.type) : nullptr;
@@ -198,19 +258,22 @@ void Dependents::pod_left(Slot& slot, const PodRecord& pod) {
     if ((stopped || failed) && keeps_account(pod)) ++slot.carried;
     slot.done = pod.phase == PodPhase::kSucceeded && current && !paused_;
     slot.lapsed = facts_ && facts_->restarts_as_group && !paused_ && current && stopped;
-    slot.pod.reset();
-    if (!slot.others) return;
-    slot.pod = std::move(slot.others->back());
-    slot.others->pop_back();
-    choose_pod(slot);
+    if (slot.others) {
+        slot.pod = std::move(slot.others->back());
+        slot.others->pop_back();
+        choose_pod(slot);
+    }
+    write_off(pod.slot, slot);
 }
 
 void Dependents::pod_came(Slot& slot, PodPtr pod) {
     slot.creating_pod = slot.done = slot.lapsed = false;
     if (flight_) flight_->pods.erase(pod->slot);
     if (!slot.pod) {
+        const SlotId id = pod->slot;
         slot.carried = std::max(slot.carried - pod->lineage.restarts, 0);
         slot.pod = std::move(pod);
+        write_off(id, slot);
         return;
     }
     if (!slot.others) slot.others = std::make_unique<std::vector<PodPtr>>();
@@ -230,10 +293,18 @@ void Dependents::choose_pod(Slot& slot) {
 }
 
 namespace {
+
+template <class Ptr>
+void add_astray(std::vector<Ptr>& astray, const Ptr& object) {
+    astray.insert(std::ranges::upper_bound(astray, object->uid, {},
+                                           [](const Ptr& known) { return known->uid; }),
+                  object);
+}
 template <class Ptr>
 void remove_astray(std::vector<Ptr>& astray, const std::string& uid) {
     std::erase_if(astray, [&](const Ptr& known) { return known->uid == uid; });
 }
+
 }  // namespace
 
 void Dependents::apply(const PodPtr* before, const PodPtr* after) {
@@ -244,10 +315,10 @@ void Dependents::apply(const PodPtr* before, const PodPtr* after) {
         Recount recount(*this, (*after)->slot);
         Slot& slot = recount.slot();
         if (slot.pod && slot.pod->uid == (*after)->uid) {
-            slot.pod = *after;
+            slot.pod = latest(slot.pod, *after);
         } else if (slot.others) {
             for (PodPtr& other : *slot.others)
-                if (other->uid == (*after)->uid) other = *after;
+                if (other->uid == (*after)->uid) other = latest(other, *after);
         }
         if (slot.others) choose_pod(slot);
         if ((*after)->deleting && flight_)
@@ -259,9 +330,9 @@ void Dependents::apply(const PodPtr* before, const PodPtr* after) {
     if (before && (*before)->astray) remove_astray(astray_pods_, (*before)->uid);
     if (before && !(*before)->astray) {
         Recount recount(*this, (*before)->slot);
-        pod_left(recount.slot(), **before);
+        pod_left(recount.slot(), (*before)->uid);
     }
-    if (after && (*after)->astray) astray_pods_.push_back(*after);
+    if (after && (*after)->astray) add_astray(astray_pods_, *after);
     if (after && !(*after)->astray) {
         Recount recount(*this, (*after)->slot);
         pod_came(recount.slot(), *after);
@@ -274,14 +345,15 @@ void Dependents::apply(const ServicePtr* before, const ServicePtr* after) {
     if (before && (*before)->astray) {
         remove_astray(astray_services_, (*before)->uid);
     } else if (before) {
-        const bool gone = !after || (*after)->uid != (*before)->uid;
+        const bool stays = after && (*after)->uid == (*before)->uid && !(*after)->astray &&
+                           (*after)->slot == (*before)->slot;
         Recount recount(*this, (*before)->slot);
         Slot& slot = recount.slot();
         if (slot.service && slot.service->uid == (*before)->uid) slot.service.reset();
-        if (gone && flight_) flight_->asked_to_go.erase((*before)->uid);
+        if (!stays && flight_) flight_->asked_to_go.erase((*before)->uid);
     }
     if (after && (*after)->astray) {
-        astray_services_.push_back(*after);
+        add_astray(astray_services_, *after);
     } else if (after) {
         Recount recount(*this, (*after)->slot);
         Slot& slot = recount.slot();
@@ -319,7 +391,10 @@ void Dependents::service_create_sent(SlotId id, Instant until) {
 
 void Dependents::delete_sent(SlotId id, const std::string& uid, Instant until) {
     Recount recount(*this, id);
+    // Its labels may have moved it to another replica since the plan was made.
+    if (!recount.slot().holds(uid)) return;
     flight().asked_to_go[uid] = {until, id};
+    if (recount.slot().others) choose_pod(recount.slot());
     flight().earliest = std::min(flight().earliest, until);
 }
 
@@ -340,6 +415,7 @@ void Dependents::service_create_failed(SlotId id) {
 void Dependents::delete_failed(SlotId id, const std::string& uid) {
     Recount recount(*this, id);
     if (flight_) flight_->asked_to_go.erase(uid);
+    if (recount.slot().others) choose_pod(recount.slot());
     land();
 }
 
@@ -378,6 +454,11 @@ const Slot* Dependents::at(SlotId id) const {
     const OfType* of_type = of(id.type);
     const auto index = static_cast<std::size_t>(id.index);
     return of_type == nullptr || index >= of_type->slots.size() ? nullptr : &of_type->slots[index];
+}
+
+bool Slot::holds(const std::string& uid) const {
+    return (pod && pod->uid == uid) || (service && service->uid == uid) ||
+           (others && std::ranges::any_of(*others, [&](const PodPtr& o) { return o->uid == uid; }));
 }
 
 bool Dependents::has_pods() const {

@@ -20,7 +20,8 @@ struct Slot {
     ServicePtr service;
     /// Further pods of the same replica: somebody else made them, for our names are deterministic.
     std::unique_ptr<std::vector<PodPtr>> others;
-    /// Restarts of this replica that its pod does not account for.
+    /// Restarts of this replica that its pod does not account for; below zero where another replica
+    /// carries those that the pod tells of.
     std::int32_t carried = 0;
     bool creating_pod = false;
     bool creating_service = false;
@@ -28,6 +29,7 @@ struct Slot {
     bool lapsed = false;  ///< its pod of the current generation vanished without an end
 
     bool empty() const { return !pod && !service; }
+    bool holds(const std::string& uid) const;
 };
 
 /// The pods and services of one replica type, summed up: what a plan reads. All sets are of slots
@@ -94,7 +96,7 @@ class Dependents {
     bool is_going(const DependentRecord& object) const {
         return object.deleting || (flight_ && flight_->asked_to_go.contains(object.uid));
     }
-    /// Controlled by the job with labels that are not its: to be released.
+    /// Controlled by the job with labels that are not its: to be released. By uid.
     const std::vector<PodPtr>& astray_pods() const { return astray_pods_; }
     const std::vector<ServicePtr>& astray_services() const { return astray_services_; }
 
@@ -114,7 +116,11 @@ class Dependents {
     /// The job is gone: what it wanted no longer matters.
     void forget_job() { facts_ = nullptr; }
 
-    /// The tallies made from nothing but the slots, for comparing.
+    /// The same made at once from all that the caches show, with nothing of ours but what no cache
+    /// has: restarts that pods left behind, requests on their way. To compare with.
+    Dependents made_anew(const std::vector<PodPtr>& pods,
+                         const std::vector<ServicePtr>& services) const;
+    /// The tallies made from nothing but the slots, to compare with.
     std::vector<Tally> tallied_anew() const;
 
   private:
@@ -131,13 +137,15 @@ class Dependents {
     Slot& slot(SlotId id);
     void count(Tally& tally, SlotId id, const Slot& slot, int sign) const;
     void tally_up();
-    void settle_restarts(const jobs::JobStatus& status);
-    void pod_left(Slot& slot, const PodRecord& pod);
+    void settle_restarts(const jobs::JobStatus& status, const std::vector<std::int32_t>& before);
+    void write_off(SlotId id, Slot& slot) const;
+    void pod_left(Slot& slot, const std::string& uid);
     void pod_came(Slot& slot, PodPtr pod);
     void choose_pod(Slot& slot);
     Flight& flight();
     void land();
     bool keeps_account(const PodRecord& pod) const;
+    bool is_wanted(SlotId id) const;
 
     FactsPtr facts_;
     std::int32_t generation_ = 0;

@@ -96,8 +96,9 @@ Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job
     }
     for (; service != plan.create_services.end(); ++service)
         writes.push_back(create_service(pass, *service));
-    co_await run_writes(tasks_, std::move(writes), parallel_);
+    // First of all: what is let go of is in nobody's way, or known to be.
     co_await claim(pass, plan);
+    co_await run_writes(tasks_, std::move(writes), parallel_);
 
     if (!pass->status_failed) {
         for (JobEvent& event : plan.events)
@@ -143,8 +144,9 @@ Task<Result<void>> Executor::create(kube::ResourceType type, JobPtr record, std:
                                     "delete it or rename the job",
                                     type.kind, ns, name, owner_text(metadata),
                                     record->kind->resource.kind, record->name));
-    // The operator sees objects by their labels alone, so it would wait for this one for ever.
-    if (!project_service(**existing).has_value())
+    // The operator sees objects by their labels, so it would wait for this one for ever.
+    const auto seen = project_service(**existing);
+    if (!seen.has_value() || (*seen)->astray)
         co_return Error(Code::kAlreadyExists,
                         fmt::format("{} {}/{} is of this job but its labels are not: give it back "
                                     "its training.kubeflow.org labels or delete it",
@@ -241,13 +243,16 @@ Task<void> Executor::claim(std::shared_ptr<Pass> pass, Plan plan) {
             pass->result.complete = false;
             co_return;
         }
-        for (Claim& claim : plan.adopt_pods) co_await adopt(pass, kube::types::kPods, claim);
-        for (Claim& claim : plan.adopt_services)
-            co_await adopt(pass, kube::types::kServices, claim);
     }
-    for (Claim& claim : plan.release_pods) co_await release(pass, kube::types::kPods, claim);
+    std::vector<Task<void>> writes;
+    for (Claim& claim : plan.adopt_pods) writes.push_back(adopt(pass, kube::types::kPods, claim));
+    for (Claim& claim : plan.adopt_services)
+        writes.push_back(adopt(pass, kube::types::kServices, claim));
+    for (Claim& claim : plan.release_pods)
+        writes.push_back(release(pass, kube::types::kPods, claim));
     for (Claim& claim : plan.release_services)
-        co_await release(pass, kube::types::kServices, claim);
+        writes.push_back(release(pass, kube::types::kServices, claim));
+    co_await run_writes(tasks_, std::move(writes), parallel_);
 }
 
 Task<void> Executor::adopt(std::shared_ptr<Pass> pass, kube::ResourceType type, Claim claim) {

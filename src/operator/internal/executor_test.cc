@@ -78,6 +78,12 @@ class ExecutorTest : public ::testing::Test {
     ExecutorTest() {
         log::set_sink([](log::Level, std::string_view) {});
         record = std::make_shared<const JobRecord>(record_of(*job));
+        PodPtr pod = make_pod({.index = 1, .uid = "pod-uid"});
+        auto service = std::make_shared<ServiceRecord>(*make_service("Worker", 1));
+        service->uid = "service-uid";
+        ServicePtr known = service;
+        table.apply(nullptr, &pod);
+        table.apply(nullptr, &known);
         transport.answer = [](const kube::Request& request) {
             json::value body = request.body ? *request.body : json::value(json::object{});
             if (request.path.ends_with("/status"))
@@ -217,6 +223,16 @@ TEST_F(ExecutorTest, RequestsAreMarkedBeforeTheyAreSent) {
     EXPECT_EQ(seen, 24);
     EXPECT_TRUE(creating_pod()) << "until the watch shows";
     EXPECT_TRUE(asked_to_go("pod-uid") && asked_to_go("service-uid"));
+}
+
+// Its labels name another replica since the plan was made: what is summed up there must not change
+// because of a mark that is kept here.
+TEST_F(ExecutorTest, WhatIsNotAtItsPlaceAnyMoreIsNotMarked) {
+    Plan late = everything();
+    late.delete_pods[0].slot = kWorker0;
+    execute(std::move(late));
+    EXPECT_THAT(transport.requests, Contains("DELETE " + kPods + "/demo-worker-1"));
+    EXPECT_FALSE(asked_to_go("pod-uid"));
 }
 
 TEST_F(ExecutorTest, WhatFailedIsUnmarkedToldAndTriedAgain) {

@@ -14,6 +14,8 @@ namespace muster::operators {
 struct PodCreation {
     SlotId slot;
     jobs::Lineage lineage;
+
+    friend bool operator==(const PodCreation&, const PodCreation&) = default;
 };
 
 /// One object that has to go, and exactly that one: a successor of the same name has another uid.
@@ -21,6 +23,8 @@ struct Deletion {
     std::string name;
     std::string uid;
     SlotId slot;
+
+    friend bool operator==(const Deletion&, const Deletion&) = default;
 };
 
 /// One object whose controller reference changes.
@@ -51,6 +55,8 @@ struct Plan {
     bool more = false;                  ///< a pass does so much; the next one does the rest
     /// When the answer changes though nothing else does: a deadline, the end of a TTL.
     std::optional<WallTime> look_again = std::nullopt;
+
+    friend bool operator==(const Plan&, const Plan&) = default;
 
     /// True when there is nothing to write.
     bool empty() const {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace muster::operators {
 namespace {
 
@@ -46,10 +48,13 @@ void Table::remove(const Ptr& object) {
 
 template <class Ptr>
 void Table::add(const Ptr& object) {
-    if (object->is_orphan())
-        list_for(orphans_[key_of(*object)], object).push_back(object);
-    else
-        by_owner_[object->owner.uid].apply(static_cast<const Ptr*>(nullptr), &object);
+    if (object->is_orphan()) {
+        std::vector<Ptr>& list = list_for(orphans_[key_of(*object)], object);
+        const auto uid = [](const Ptr& known) { return known->uid; };
+        list.insert(std::ranges::upper_bound(list, object->uid, {}, uid), object);
+        return;
+    }
+    by_owner_[object->owner.uid].apply(static_cast<const Ptr*>(nullptr), &object);
 }
 
 void Table::forget(const JobUid& job_uid) {

@@ -14,11 +14,13 @@ namespace muster::operators {
 std::string queue_key(std::string_view kind, std::string_view namespace_, std::string_view name);
 
 /// Pods and services that no controller has and whose labels name a job: they are to be adopted.
+/// By uid, so that their order tells nothing of the past.
 struct Orphans {
     std::vector<PodPtr> pods;
     std::vector<ServicePtr> services;
 
     bool empty() const { return pods.empty() && services.empty(); }
+    friend bool operator==(const Orphans&, const Orphans&) = default;
 };
 
 /// All pods and services by the uid of the job that controls them, so that an event costs a lookup

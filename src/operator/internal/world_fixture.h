@@ -30,6 +30,9 @@ class WatchedTransport final : public kube::Transport {
     Duration longest_delay{};        ///< before a request, and before its answer comes
     /// Sees every request that changes something, before it is made.
     std::function<void(const kube::Request&)> before_write;
+    /// So many more writes reach the API, and then nothing: the operator has crashed and does not
+    /// know it. Events need the operator alive but are not counted.
+    std::optional<int> writes_left;
     int writes = 0;  ///< but events
     int event_writes = 0;
 
@@ -49,6 +52,10 @@ class World {
 
     void start_operator();
     void stop_operator();
+    void restart_operator() {
+        stop_operator();
+        start_operator();
+    }
 
     void run_for(Duration duration);
     /// Long enough for every reaction, short against every time-out.
@@ -58,14 +65,21 @@ class World {
 
     // --- what a user does
     void create_job(const JobSketch& sketch);
+    /// Created, and all of its pods run.
+    void run_job(const JobSketch& sketch);
     void edit_job(const std::string& name, const std::function<void(json::object& spec)>& edit);
+    void suspend_job(const std::string& name, bool suspend);
+    void scale_workers(const std::string& name, int count);
     void delete_pod(const std::string& name);
+    /// Without any grace.
+    void force_delete_pod(const std::string& name);
     void delete_service(const std::string& name);
     void delete_job(const std::string& name);
 
     // --- what a node does
+    /// `restarts`: how often the node has restarted the container in place.
     void set_phase(const std::string& pod, std::string_view phase,
-                   std::optional<std::int32_t> exit_code = std::nullopt);
+                   std::optional<std::int32_t> exit_code = std::nullopt, std::int32_t restarts = 0);
     void set_all(std::string_view phase);
     /// Ends the pods that are being deleted.
     void reap();
@@ -78,6 +92,9 @@ class World {
     /// "reason: message" of the events about a job, oldest first.
     std::vector<std::string> events(const std::string& job);
     std::string uid(const std::string& pod);
+    /// Empty where there is none.
+    std::string annotation(const std::string& pod, const std::string& key);
+    std::int32_t restarts(const std::string& job, const std::string& type = "Worker");
 
     asio::io_context context;
     SimClock clock;

@@ -25,8 +25,12 @@ Task<Result<kube::Response>> WatchedTransport::call(kube::Request request) {
     bool lose_request = false;
     bool lose_answer = false;
     if (changes) {
-        if (before_write) before_write(request);
         const bool event = request.path.find("/events") != std::string::npos;
+        if (writes_left) {
+            if (*writes_left == 0) co_return Error(Code::kUnavailable, "the operator has crashed");
+            if (!event) --*writes_left;
+        }
+        if (before_write) before_write(request);
         ++(event ? event_writes : writes);
         if (rng_.chance(failure_probability))
             (rng_.chance(0.5) ? lose_request : lose_answer) = true;
@@ -57,6 +61,7 @@ World::World(std::uint64_t seed, OperatorOptions options)
       client(api),
       options_(std::move(options)),
       operator_rng_(seed + 1) {
+    options_.check_sums = true;
     // The faults of these worlds are meant.
     log::set_sink([](log::Level, std::string_view) {});
     auto started = wait(api.start());
@@ -108,12 +113,37 @@ void World::create_job(const JobSketch& sketch) {
     ASSERT_TRUE(created.has_value()) << created.error().message();
 }
 
+void World::run_job(const JobSketch& sketch) {
+    create_job(sketch);
+    settle();
+    set_all("Running");
+    settle();
+}
+
 void World::edit_job(const std::string& name, const std::function<void(json::object& spec)>& edit) {
     auto job = object(pytorch().resource, name);
     ASSERT_TRUE(job.has_value());
     edit(job->at("spec").as_object());
     auto updated = wait(client.update(pytorch().resource, "default", name, *std::move(job)));
     ASSERT_TRUE(updated.has_value()) << updated.error().message();
+}
+
+void World::suspend_job(const std::string& name, bool suspend) {
+    edit_job(name,
+             [suspend](json::object& spec) { spec["runPolicy"].as_object()["suspend"] = suspend; });
+}
+
+void World::scale_workers(const std::string& name, int count) {
+    edit_job(name, [count](json::object& spec) {
+        spec["pytorchReplicaSpecs"].as_object()["Worker"].as_object()["replicas"] = count;
+    });
+}
+
+void World::force_delete_pod(const std::string& name) {
+    kube::DeleteOptions options;
+    options.grace_period_seconds = 0;
+    auto removed = wait(client.remove(kube::types::kPods, "default", name, options));
+    EXPECT_TRUE(removed.has_value()) << removed.error().message();
 }
 
 void World::delete_pod(const std::string& name) {
@@ -132,7 +162,7 @@ void World::delete_job(const std::string& name) {
 }
 
 void World::set_phase(const std::string& pod, std::string_view phase,
-                      std::optional<std::int32_t> exit_code) {
+                      std::optional<std::int32_t> exit_code, std::int32_t restarts) {
     auto found = object(kube::types::kPods, pod);
     ASSERT_TRUE(found.has_value()) << pod;
     if (!found->at("spec").as_object().contains("nodeName")) {
@@ -154,7 +184,7 @@ void World::set_phase(const std::string& pod, std::string_view phase,
                                                                {"image", "train:1"},
                                                                {"imageID", ""},
                                                                {"ready", !exit_code},
-                                                               {"restartCount", 0},
+                                                               {"restartCount", restarts},
                                                                {"state", std::move(state)}}};
     }
     found->as_object()["status"] = std::move(status);
@@ -171,10 +201,7 @@ void World::reap() {
     for (const std::string& name : pods()) {
         auto pod = object(kube::types::kPods, name);
         if (!pod || !pod->at("metadata").as_object().contains("deletionTimestamp")) continue;
-        kube::DeleteOptions options;
-        options.grace_period_seconds = 0;
-        auto removed = wait(client.remove(kube::types::kPods, "default", name, options));
-        EXPECT_TRUE(removed.has_value()) << removed.error().message();
+        force_delete_pod(name);
     }
 }
 
@@ -230,6 +257,19 @@ std::string World::uid(const std::string& pod) {
     auto found = object(kube::types::kPods, pod);
     if (!found) return {};
     return std::string(found->at("metadata").at("uid").as_string());
+}
+
+std::string World::annotation(const std::string& pod, const std::string& key) {
+    auto found = object(kube::types::kPods, pod);
+    if (!found) return {};
+    const json::object& metadata = found->at("metadata").as_object();
+    const json::value* annotations = metadata.if_contains("annotations");
+    const json::value* value = annotations ? annotations->as_object().if_contains(key) : nullptr;
+    return value ? std::string(value->as_string()) : std::string();
+}
+
+std::int32_t World::restarts(const std::string& job, const std::string& type) {
+    return status(job).replica_statuses[type].restarts.value_or(0);
 }
 
 }  // namespace muster::operators
