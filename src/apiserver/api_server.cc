@@ -31,11 +31,11 @@ struct ApiServer::Impl {
     Task<Result<void>> load();
     Task<Result<void>> create_namespaces();
     void on_change(const StoreChange& change);
-    void serve_definition(const json::object& crd);
+    void serve_definition(const json::object& crd, const ReadDefinition& read);
 };
 
 Task<Result<void>> ApiServer::Impl::load() {
-    for (DefPtr& def : builtin_types()) state.registry.add(std::move(def));
+    for (DefPtr& def : builtin_types(state.read_definition)) state.registry.add(std::move(def));
     state.cache.start_at(state.store->revision());
     std::vector<std::string> resources;
     for (const auto& [name, def] : state.registry.resources()) resources.push_back(name);
@@ -47,7 +47,7 @@ Task<Result<void>> ApiServer::Impl::load() {
                 state.addresses.observe({stored.key, stored.revision, stored.object, nullptr});
             if (stored.key.resource != kube::types::kCustomResourceDefinitions.qualified())
                 continue;
-            serve_definition(stored.object->get_object());
+            serve_definition(stored.object->get_object(), {});
             resources.push_back(stored.key.name);
         }
         state.cache.load(resources[i], std::move(objects));
@@ -78,9 +78,9 @@ Task<Result<void>> ApiServer::Impl::create_namespaces() {
     co_return Result<void>();
 }
 
-void ApiServer::Impl::serve_definition(const json::object& crd) {
+void ApiServer::Impl::serve_definition(const json::object& crd, const ReadDefinition& read) {
     state.registry.remove(name_of(crd));
-    for (DefPtr& def : definitions_of(crd)) state.registry.add(std::move(def));
+    for (DefPtr& def : definitions_of(crd, read)) state.registry.add(std::move(def));
 }
 
 void ApiServer::Impl::on_change(const StoreChange& change) {
@@ -91,8 +91,10 @@ void ApiServer::Impl::on_change(const StoreChange& change) {
         if (change.object != nullptr) {
             const json::object& crd = change.object->get_object();
             // Reading a large schema takes longer than the rest of a write to its status.
-            if (before == nullptr || !declares_the_same(crd, before->get_object()))
-                serve_definition(crd);
+            if (before == nullptr)
+                serve_definition(crd, state.read_definition);
+            else if (!declares_the_same(crd, before->get_object()))
+                serve_definition(crd, {});
         } else {
             state.registry.remove(change.key.name);
             state.cache.end_watches(change.key.name);

@@ -1,3 +1,5 @@
+#include "apiserver/internal/crd.h"
+
 #include <gmock/gmock.h>
 
 #include "apiserver/internal/server_fixture.h"
@@ -256,6 +258,59 @@ TEST_F(CrdTest, DefinitionsThatCannotBeAreRefused) {
         EXPECT_EQ(response.status, 422) << text(response);
         EXPECT_THAT(text(response), HasSubstr(expected));
     }
+}
+
+/// The definition of a resource whose size has another minimum.
+std::string definition_of(std::string_view plural, int least) {
+    std::string text = definition();
+    const auto replace = [&](std::string_view from, std::string_view to) {
+        for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+            text.replace(at, from.size(), to);
+    };
+    replace("things", plural);
+    replace(R"("minimum":0)", fmt::format(R"("minimum":{})", least));
+    return text;
+}
+
+TEST_F(CrdTest, ADefinitionServesItsOwnSchemaWhateverIsValidatedMeanwhile) {
+    EXPECT_EQ(post(kCrds, definition_of("things", 9), {{"dryRun", "All"}}).status, 201);
+    EXPECT_EQ(get(kThings).status, 404);
+    for (const auto& [plural, least] : {std::pair{"things", 3}, std::pair{"others", 5}}) {
+        kube::Request request;
+        request.method = kube::Method::kPost;
+        request.path = kCrds;
+        request.body = parse(definition_of(plural, least));
+        asio::co_spawn(context, server_->call(std::move(request)), asio::detached);
+    }
+    settle();
+    EXPECT_EQ(post(kCrds, definition_of("things", 9)).status, 409);
+    const std::string path = std::string(kCrds) + "/things.ex.org";
+    EXPECT_EQ(put(path + "/status", *get(path).body).status, 200);
+    const auto status_of_size = [&](std::string_view plural, int size) {
+        return post(fmt::format("/apis/ex.org/v1/namespaces/default/{}", plural),
+                    thing(fmt::format("t{}", size), fmt::format(R"({{"size":{}}})", size)))
+            .status;
+    };
+    EXPECT_EQ(status_of_size("things", 2), 422);
+    EXPECT_EQ(status_of_size("things", 3), 201);
+    EXPECT_EQ(status_of_size("others", 4), 422);
+    EXPECT_EQ(status_of_size("others", 5), 201);
+}
+
+TEST(Definitions, TakeTheSchemasThatTheirOwnValidationRead) {
+    json::value crd = json::parse(definition());
+    crd.at("metadata").as_object()["uid"] = "mine";
+    ReadDefinition read;
+    Causes causes;
+    crd_rules(read).validate(crd.get_object(), causes);
+    ASSERT_EQ(read.uid, "mine");
+    ASSERT_EQ(read.schemas.size(), 1u);
+    EXPECT_EQ(definitions_of(crd.get_object(), read).at(0)->schema, read.schemas[0]);
+    read.uid = "another's";
+    const kube::Schema::Ptr again = definitions_of(crd.get_object(), read).at(0)->schema;
+    ASSERT_NE(again, nullptr);
+    EXPECT_NE(again, read.schemas[0]);
+    EXPECT_EQ(again->to_openapi(), read.schemas[0]->to_openapi());
 }
 
 TEST_F(CrdTest, OwnersOfCustomKindsAreFollowed) {

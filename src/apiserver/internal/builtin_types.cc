@@ -1,3 +1,4 @@
+#include "apiserver/internal/crd.h"
 #include "apiserver/internal/kind_rules.h"
 #include "apiserver/internal/registry.h"
 
@@ -110,9 +111,9 @@ DefPtr leases() {
     return std::make_shared<const ResourceDef>(std::move(def));
 }
 
-DefPtr custom_resource_definitions() {
+DefPtr custom_resource_definitions(ReadDefinition& read) {
     ResourceDef def = builtin(kube::types::kCustomResourceDefinitions);
-    def.rules = crd_rules();
+    def.rules = crd_rules(read);
     def.has_status = true;
     def.tracks_generation = true;
     def.unconditional_update = false;
@@ -121,10 +122,12 @@ DefPtr custom_resource_definitions() {
 
 }  // namespace
 
-std::vector<DefPtr> builtin_types() {
-    return {
-        namespaces(), pods(),  services(),         config_maps(), secrets(),
-        events(),     nodes(), service_accounts(), leases(),      custom_resource_definitions()};
+std::vector<DefPtr> builtin_types(ReadDefinition& read) {
+    return {namespaces(), pods(),
+            services(),   config_maps(),
+            secrets(),    events(),
+            nodes(),      service_accounts(),
+            leases(),     custom_resource_definitions(read)};
 }
 
 }  // namespace muster::apiserver

@@ -1,5 +1,7 @@
 #include "apiserver/internal/crd.h"
 
+#include <tuple>
+
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/kind_rules.h"
 #include "apiserver/internal/metadata_rules.h"
@@ -168,12 +170,15 @@ void check_names(const json::object& crd, Causes& causes) {
                                        "fields to true in spec.versions[*].schema instead"));
 }
 
-void check_versions(const json::object& crd, Causes& causes) {
+/// Returns the schema of each version.
+std::vector<kube::Schema::Ptr> check_versions(const json::object& crd, Causes& causes) {
+    std::vector<kube::Schema::Ptr> schemas;
     const json::array* versions = array_at(spec_of(crd), "versions");
     if (versions == nullptr || versions->empty()) {
         causes.push_back(required("spec.versions"));
-        return;
+        return schemas;
     }
+    schemas.resize(versions->size());
     std::size_t storage = 0;
     std::set<std::string> names;
     for (std::size_t i = 0; i < versions->size(); ++i) {
@@ -194,17 +199,14 @@ void check_versions(const json::object& crd, Causes& causes) {
             causes.push_back(required(schema_field, "schemas are required"));
             continue;
         }
-        auto [schema, problems] = kube::Schema::from_openapi(*openapi, schema_field);
+        Causes problems;
+        std::tie(schemas[i], problems) = kube::Schema::from_openapi(*openapi, schema_field);
         for (Cause& problem : problems) causes.push_back(std::move(problem));
     }
     if (storage != 1)
         causes.push_back(invalid_value("spec.versions", json::value(storage),
                                        "must have exactly one version marked as storage version"));
-}
-
-void validate_crd(const json::object& crd, Causes& causes) {
-    check_names(crd, causes);
-    check_versions(crd, causes);
+    return schemas;
 }
 
 void validate_crd_update(const json::object& next, const json::object& current, Causes& causes) {
@@ -218,12 +220,16 @@ void validate_crd_update(const json::object& next, const json::object& current, 
 
 }  // namespace
 
-KindRules crd_rules() {
+KindRules crd_rules(ReadDefinition& last) {
+    auto validate = [&last](const json::object& crd, Causes& causes) {
+        check_names(crd, causes);
+        last = {std::string(string_at(metadata_of(crd), "uid")), check_versions(crd, causes)};
+    };
     return {.apply_defaults = set_crd_defaults,
             .prepare_create = establish,
             .prepare_update = note_stored_version,
             .prepare_delete = begin_cleanup,
-            .validate = validate_crd,
+            .validate = validate,
             .validate_update = validate_crd_update};
 }
 
@@ -234,7 +240,7 @@ bool declares_the_same(const json::object& crd, const json::object& before) {
            int_at(meta, "generation") == int_at(meta_before, "generation");
 }
 
-std::vector<DefPtr> definitions_of(const json::object& crd) {
+std::vector<DefPtr> definitions_of(const json::object& crd, const ReadDefinition& read) {
     std::vector<DefPtr> defs;
     const json::object& spec = spec_of(crd);
     const json::object& names = names_of(crd);
@@ -242,8 +248,10 @@ std::vector<DefPtr> definitions_of(const json::object& crd) {
     const std::string storage_version = storage_version_of(crd);
     const json::array* versions = array_at(spec, "versions");
     if (versions == nullptr) return defs;
-    for (const json::value& entry : *versions) {
-        const json::object* version = entry.if_object();
+    const bool known =
+        read.schemas.size() == versions->size() && read.uid == string_at(metadata_of(crd), "uid");
+    for (std::size_t i = 0; i < versions->size(); ++i) {
+        const json::object* version = (*versions)[i].if_object();
         // The storage version is kept even unserved: the collector and clean-up go through it.
         if (version == nullptr) continue;
         if (!bool_at(*version, "served") && !bool_at(*version, "storage")) continue;
@@ -253,7 +261,10 @@ std::vector<DefPtr> definitions_of(const json::object& crd) {
                     string_at(spec, "scope") != "Cluster"};
         def.list_kind = string_at(names, "listKind");
         const json::value* openapi = schema_of(*version);
-        if (openapi != nullptr) def.schema = kube::Schema::from_openapi(*openapi, "").first;
+        if (known)
+            def.schema = read.schemas[i];
+        else if (openapi != nullptr)
+            def.schema = kube::Schema::from_openapi(*openapi, "").first;
         if (def.schema == nullptr) continue;
         def.custom = true;
         def.served = bool_at(*version, "served");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+#include <string>
 #include <vector>
 
 #include "apiserver/internal/resource_def.h"
@@ -10,9 +11,20 @@ namespace muster::apiserver {
 inline constexpr std::string_view kCrdCleanupFinalizer =
     "customresourcecleanup.apiextensions.k8s.io";
 
+/// What the validation of a CustomResourceDefinition read last, so that serving a new one does not
+/// read its schemas again. They are those of the object of that uid only until it is served:
+/// before, nobody but its creator can have it validated.
+struct ReadDefinition {
+    std::string uid;
+    std::vector<kube::Schema::Ptr> schemas;  ///< as spec.versions; null: not read
+};
+
+/// `last` outlives the rules.
+KindRules crd_rules(ReadDefinition& last);
+
 /// The served versions that a CustomResourceDefinition stands for. It was validated when it was
-/// written.
-std::vector<DefPtr> definitions_of(const json::object& crd);
+/// written; `read` is used if it is of this object.
+std::vector<DefPtr> definitions_of(const json::object& crd, const ReadDefinition& read);
 
 /// True when two states of a stored CustomResourceDefinition stand for the same versions: whatever
 /// changes its spec raises its generation.

@@ -13,6 +13,5 @@ KindRules config_map_rules();
 KindRules secret_rules();
 KindRules event_rules();
 KindRules lease_rules();
-KindRules crd_rules();
 
 }  // namespace muster::apiserver

@@ -9,6 +9,8 @@
 
 namespace muster::apiserver {
 
+struct ReadDefinition;
+
 /// The resources that are served now: the built-in ones, and those of established
 /// CustomResourceDefinitions. Thread: the server's loop.
 class Registry {
@@ -32,7 +34,8 @@ class Registry {
     ByName resources_;
 };
 
-/// pods, services, configmaps, ...
-std::vector<DefPtr> builtin_types();
+/// pods, services, configmaps, ... What validating a CustomResourceDefinition reads goes to `read`,
+/// which outlives them.
+std::vector<DefPtr> builtin_types(ReadDefinition& read);
 
 }  // namespace muster::apiserver

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -22,7 +23,8 @@ enum class NameRule {
     kPathSegment,   ///< anything but '/', '%', "." and ".."
 };
 
-/// What one kind adds to the common rules. Null members add nothing. All are pure.
+/// What one kind adds to the common rules. Null members add nothing. Their answers depend on
+/// their arguments alone.
 struct KindRules {
     /// Fields that were left out, on create and on update.
     void (*apply_defaults)(json::object& object) = nullptr;
@@ -32,7 +34,7 @@ struct KindRules {
     void (*prepare_update)(json::object& next, const json::object& current) = nullptr;
     /// What a deletion that does not end at once changes besides the metadata.
     void (*prepare_delete)(json::object& object, WallTime now) = nullptr;
-    void (*validate)(const json::object& object, Causes& causes) = nullptr;
+    std::function<void(const json::object& object, Causes& causes)> validate = nullptr;
     void (*validate_update)(const json::object& next, const json::object& current,
                             Causes& causes) = nullptr;
 };

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "apiserver/api_server.h"
+#include "apiserver/internal/crd.h"
 #include "apiserver/internal/registry.h"
 #include "apiserver/internal/service_addresses.h"
 #include "apiserver/internal/watch_cache.h"
@@ -29,6 +30,7 @@ struct ServerState {
     ApiServerOptions options;
     NodeApi* node = nullptr;
     TaskGroup tasks;
+    ReadDefinition read_definition;
     Registry registry;
     WatchCache cache;
     ServiceAddresses addresses;
