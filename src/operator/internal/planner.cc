@@ -5,27 +5,16 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "kube/selector.h"
 #include "kube/time.h"
 #include "operator/internal/conditions.h"
 #include "operator/internal/limits.h"
 #include "operator/internal/states.h"
+#include "operator/internal/verdict.h"
 
 namespace muster::operators {
 namespace {
 
 const Tally kNothing;
-
-/// What the pods of one replica type show.
-struct TypeFindings {
-    const TypeFacts& type;
-    const std::string& name;
-    const Tally& tally;
-    jobs::ReplicaCounts counts;
-    IndexSet done;  ///< replicas that have succeeded, whether their pods are still there or not
-    std::int32_t restarts = 0;
-    bool newly = false;  ///< the removal of a failed pod begins now
-};
 
 class Planner {
   public:
@@ -34,10 +23,9 @@ class Planner {
         : job_(job),
           facts_(*job.facts),
           before_(status),
-          status_(status),
           dependents_(dependents),
           orphans_(orphans),
-          now_(now) {}
+          draft_{.job = job, .status = status, .events = {}, .now = now} {}
 
     Plan run() {
         claim();
@@ -46,8 +34,8 @@ class Planner {
             expire();
             return std::move(plan_);
         }
-        set(conditions::kCreated, true, "Created",
-            fmt::format("{} {} is created.", kind(), job_.name));
+        draft_.set(conditions::kCreated, true, "Created",
+                   fmt::format("{} {} is created.", draft_.kind(), job_.name));
         if (facts_.suspend) {
             suspend();
         } else if (before_.is(conditions::kSuspended) && dependents_.has_pods()) {
@@ -56,7 +44,7 @@ class Planner {
             erase_all();
         } else {
             resume();
-            if (status_.start_time.empty()) begin();
+            if (draft_.status.start_time.empty()) begin();
             work();
         }
         compare();
@@ -64,34 +52,20 @@ class Planner {
     }
 
   private:
-    const std::string& kind() const { return job_.kind->resource.kind; }
-    std::string reason(std::string_view suffix) const { return kind() + std::string(suffix); }
-
-    bool set(std::string_view type, bool value, std::string_view suffix, std::string message) {
-        return set_condition(status_,
-                             {.type = type,
-                              .status = value,
-                              .reason = reason(suffix),
-                              .message = std::move(message)},
-                             now_);
-    }
-    void tell(kube::EventType type, std::string_view suffix, std::string message) {
-        plan_.events.push_back({type, reason(suffix), std::move(message)});
-    }
-
     void compare() {
-        const bool same_but_counts = status_.conditions == before_.conditions &&
-                                     status_.start_time == before_.start_time &&
-                                     status_.completion_time == before_.completion_time &&
-                                     status_.restart_generation == before_.restart_generation;
-        if (same_but_counts && status_.replica_statuses == before_.replica_statuses) return;
+        plan_.events = std::move(draft_.events);
+        const jobs::JobStatus& next = draft_.status;
+        const bool same_but_counts = next.conditions == before_.conditions &&
+                                     next.start_time == before_.start_time &&
+                                     next.completion_time == before_.completion_time &&
+                                     next.restart_generation == before_.restart_generation;
+        if (same_but_counts && next.replica_statuses == before_.replica_statuses) return;
         plan_.only_counts = same_but_counts && same_restarts();
-        CHECK(may_follow(state_of(before_), state_of(status_)),
-              "a plan keeps to the table of states");
-        plan_.status = std::move(status_);
+        CHECK(may_follow(state_of(before_), state_of(next)), "a plan keeps to the table of states");
+        plan_.status = std::move(draft_.status);
     }
     bool same_restarts() const {
-        return std::ranges::all_of(status_.replica_statuses, [&](const auto& entry) {
+        return std::ranges::all_of(draft_.status.replica_statuses, [&](const auto& entry) {
             const auto before = before_.replica_statuses.find(entry.first);
             return before != before_.replica_statuses.end() &&
                    before->second.restarts == entry.second.restarts;
@@ -120,10 +94,16 @@ class Planner {
         if (!slot.others) return;
         for (const PodPtr& pod : *slot.others) erase(*pod);
     }
+    void erase_pods(const Slot& slot) {
+        if (slot.pod) erase(*slot.pod);
+        erase_others(slot);
+    }
+    void erase_pods() {
+        dependents_.for_each_held([&](SlotId, const Slot& slot) { erase_pods(slot); });
+    }
     void erase_all() {
         dependents_.for_each_held([&](SlotId, const Slot& slot) {
-            if (slot.pod) erase(*slot.pod);
-            erase_others(slot);
+            erase_pods(slot);
             if (slot.service) erase(*slot.service);
         });
     }
@@ -146,13 +126,10 @@ class Planner {
     void expire() {
         const std::optional<WallTime> expiry = expiry_of(facts_, before_);
         if (!expiry) return;
-        if (now_ >= *expiry)
+        if (draft_.now >= *expiry)
             plan_.delete_job = true;
         else
-            look_again(*expiry);
-    }
-    void look_again(WallTime when) {
-        plan_.look_again = std::min(plan_.look_again.value_or(when), when);
+            plan_.look_again = expiry;
     }
 
     // --- whose is what
@@ -178,27 +155,27 @@ class Planner {
 
     // --- suspension
 
-    void begin() { status_.start_time = kube::format_time(now_); }
+    void begin() { draft_.status.start_time = kube::format_time(draft_.now); }
 
     void suspend() {
         erase_all();
-        for (auto& [type, counts] : status_.replica_statuses) {
+        for (auto& [type, counts] : draft_.status.replica_statuses) {
             counts.active.reset();
             counts.completed_indexes.clear();
         }
-        std::string message = fmt::format("{} {} is suspended.", kind(), job_.name);
+        std::string message = fmt::format("{} {} is suspended.", draft_.kind(), job_.name);
         // This takes a Restarting away, too: a suspended job does neither.
-        if (status_.is(conditions::kRunning) || status_.is(conditions::kRestarting))
-            set(conditions::kRunning, false, "Suspended", message);
-        if (set(conditions::kSuspended, true, "Suspended", message))
-            tell(kube::EventType::kNormal, "Suspended", std::move(message));
+        if (draft_.status.is(conditions::kRunning) || draft_.status.is(conditions::kRestarting))
+            draft_.set(conditions::kRunning, false, "Suspended", message);
+        if (draft_.set(conditions::kSuspended, true, "Suspended", message))
+            draft_.tell(kube::EventType::kNormal, "Suspended", std::move(message));
     }
 
     void resume() {
-        if (!status_.is(conditions::kSuspended)) return;
-        std::string message = fmt::format("{} {} is resumed.", kind(), job_.name);
-        set(conditions::kSuspended, false, "Resumed", message);
-        tell(kube::EventType::kNormal, "Resumed", std::move(message));
+        if (!draft_.status.is(conditions::kSuspended)) return;
+        std::string message = fmt::format("{} {} is resumed.", draft_.kind(), job_.name);
+        draft_.set(conditions::kSuspended, false, "Resumed", message);
+        draft_.tell(kube::EventType::kNormal, "Resumed", std::move(message));
         begin();
     }
 
@@ -216,7 +193,23 @@ class Planner {
             remove(found);
         }
         remove_surplus();
-        judge(findings);
+        const Ruling ruling = judge(findings, before_, draft_, plan_.look_again);
+        if (ruling == Ruling::kGoesOn) return;
+        // Nothing is made, and nothing removed, before the end is on record: the next pass cleans
+        // up from the status. Nor is a pod of a new generation made before the last of the old one
+        // is gone, for it would find its old peers.
+        forget_writes();
+        if (ruling == Ruling::kOver)
+            plan_.look_again.reset();
+        else
+            erase_pods();
+    }
+    void forget_writes() {
+        plan_.create_pods.clear();
+        plan_.create_services.clear();
+        plan_.delete_pods.clear();
+        plan_.delete_services.clear();
+        plan_.more = false;
     }
 
     TypeFindings look_at(const TypeFacts& type) const {
@@ -299,154 +292,18 @@ class Planner {
             const IndexSet& surplus = of_type->tally.surplus;
             for (auto i = surplus.next(0); i >= 0; i = surplus.next(i + 1)) {
                 const Slot& slot = of_type->slots[static_cast<std::size_t>(i)];
-                if (slot.pod) erase(*slot.pod);
-                erase_others(slot);
+                erase_pods(slot);
                 if (slot.service) erase(*slot.service);
             }
         }
     }
 
-    // --- the verdict
-
-    /// The replicas that decide come first: when they are done, nothing else matters any more. A
-    /// final failure outranks a limit, a limit a restart, and a restart that the job runs.
-    void judge(const std::vector<TypeFindings>& findings) {
-        status_.replica_statuses.clear();
-        jobs::ReplicaCounts deciding;
-        std::int32_t restarts = before_.restart_generation.value_or(0);
-        const TypeFindings* lapsed = nullptr;
-        for (const TypeFindings& found : findings) {
-            status_.replica_statuses[found.name] = replica_status(found);
-            if (found.type.type == facts_.deciders.type) deciding = found.counts;
-            restarts += found.restarts;
-            if (lapsed == nullptr && found.tally.lapsed > 0) lapsed = &found;
-        }
-        if (lapsed != nullptr) ++restarts;
-
-        jobs::Verdict verdict =
-            jobs::judge(*job_.kind, facts_.deciders, job_.namespace_, job_.name, deciding);
-        if (verdict.outcome == jobs::Outcome::kSucceeded) return succeed(verdict.message);
-        for (const TypeFindings& found : findings)
-            if (found.tally.lost > 0) return fail(found);
-        if (const std::optional<WallTime> deadline = deadline_of(facts_, status_)) {
-            if (now_ >= *deadline) return fail_by_limit(deadline_message(job_.name));
-            look_again(*deadline);
-        }
-        if (past_backoff_limit(facts_.backoff_limit, restarts))
-            return fail_by_limit(backoff_message(job_.name));
-        if (lapsed != nullptr) return restart_group(*lapsed);
-        bool restarting = false;
-        for (const TypeFindings& found : findings) {
-            if (found.counts.failed == 0) continue;
-            restarting = true;
-            restart(found);
-        }
-        if (!restarting && verdict.outcome == jobs::Outcome::kRunning)
-            set(conditions::kRunning, true, "Running", std::move(verdict.message));
-    }
-
-    jobs::ReplicaStatus replica_status(const TypeFindings& found) const {
-        jobs::ReplicaStatus status;
-        const jobs::ReplicaCounts& counts = found.counts;
-        if (counts.active > 0) status.active = counts.active;
-        if (counts.succeeded > 0) status.succeeded = counts.succeeded;
-        if (counts.failed > 0) status.failed = counts.failed;
-        if (found.restarts > 0) status.restarts = found.restarts;
-        if (counts.succeeded > 0 && counts.succeeded < counts.wanted)
-            status.completed_indexes = found.done.to_string();
-        if (job_.kind->status_selector) {
-            std::map<std::string, std::string> labels = jobs::job_labels(*job_.kind, job_.name);
-            labels[std::string(jobs::labels::kReplicaType)] =
-                job_.kind->replica_types[found.type.type].lower();
-            status.selector = kube::LabelSelector::from_map(labels).to_string();
-        }
-        return status;
-    }
-
-    /// Nothing is made, and nothing removed, before the end is on record: the next pass cleans up
-    /// from the status.
-    void end() {
-        status_.completion_time = kube::format_time(now_);
-        for (auto& [type, counts] : status_.replica_statuses) counts.completed_indexes.clear();
-        forget_objects();
-        plan_.look_again.reset();
-    }
-    void forget_objects() {
-        plan_.create_pods.clear();
-        plan_.create_services.clear();
-        plan_.delete_pods.clear();
-        plan_.delete_services.clear();
-        plan_.more = false;
-    }
-
-    void succeed(std::string message) {
-        set(conditions::kSucceeded, true, "Succeeded", message);
-        tell(kube::EventType::kNormal, "Succeeded", std::move(message));
-        for (auto& [type, counts] : status_.replica_statuses) {
-            const std::int32_t all = counts.succeeded.value_or(0) + counts.active.value_or(0);
-            if (all > 0) counts.succeeded = all;
-            counts.active.reset();
-        }
-        end();
-    }
-
-    void fail(const TypeFindings& found) {
-        const bool never = found.type.policy == RestartPolicy::kNever;
-        std::string message =
-            never ? fmt::format("{} {} is failed because {} {} replica(s) failed.", kind(),
-                                job_.name, found.counts.failed, found.name)
-                  : fmt::format("job \"{}\" is failing because \"{}\" replica(s) failed.",
-                                job_.name, found.name);
-        set(conditions::kFailed, true, "Failed", message);
-        tell(never ? kube::EventType::kNormal : kube::EventType::kWarning, "Failed",
-             std::move(message));
-        end();
-    }
-
-    void fail_by_limit(std::string message) {
-        set(conditions::kFailed, true, "Failed", message);
-        tell(kube::EventType::kNormal, "Failed", std::move(message));
-        end();
-    }
-
-    void restart(const TypeFindings& found) {
-        std::string message =
-            found.tally.replacing > 0
-                ? fmt::format("job {} is restarting because {} replica(s) failed.", job_.name,
-                              found.name)
-                : fmt::format("{} {} is restarting because {} {} replica(s) failed.", kind(),
-                              job_.name, found.counts.failed, found.name);
-        const bool changed = set(conditions::kRestarting, true, "Restarting", message);
-        if (changed || found.newly)
-            tell(kube::EventType::kWarning, "Restarting", std::move(message));
-    }
-
-    /// A new generation: all pods go, and none is made before the last of them is gone, for the new
-    /// ones would find their old peers.
-    void restart_group(const TypeFindings& found) {
-        const std::int32_t generation = before_.restart_generation.value_or(0) + 1;
-        status_.restart_generation = generation;
-        for (auto& [type, counts] : status_.replica_statuses) counts.completed_indexes.clear();
-        forget_objects();
-        dependents_.for_each_held([&](SlotId, const Slot& slot) {
-            if (slot.pod) erase(*slot.pod);
-            erase_others(slot);
-        });
-        std::string message = fmt::format(
-            "job {} is restarting because {} replica(s) failed. All of its pods restart "
-            "together, for the {}. time.",
-            job_.name, found.name, generation);
-        set(conditions::kRestarting, true, "Restarting", message);
-        tell(kube::EventType::kWarning, "Restarting", std::move(message));
-    }
-
     const JobRecord& job_;
     const JobFacts& facts_;
     const jobs::JobStatus& before_;
-    jobs::JobStatus status_;
     const Dependents& dependents_;
     const Orphans& orphans_;
-    WallTime now_;
+    Draft draft_;
     Plan plan_;
 };
 

@@ -1,0 +1,135 @@
+#include "operator/internal/verdict.h"
+
+#include <fmt/format.h>
+
+#include "kube/selector.h"
+#include "kube/time.h"
+#include "operator/internal/conditions.h"
+#include "operator/internal/limits.h"
+
+namespace muster::operators {
+namespace {
+
+jobs::ReplicaStatus replica_status(const JobRecord& job, const TypeFindings& found) {
+    jobs::ReplicaStatus status;
+    const jobs::ReplicaCounts& counts = found.counts;
+    if (counts.active > 0) status.active = counts.active;
+    if (counts.succeeded > 0) status.succeeded = counts.succeeded;
+    if (counts.failed > 0) status.failed = counts.failed;
+    if (found.restarts > 0) status.restarts = found.restarts;
+    if (counts.succeeded > 0 && counts.succeeded < counts.wanted)
+        status.completed_indexes = found.done.to_string();
+    if (job.kind->status_selector) {
+        std::map<std::string, std::string> labels = jobs::job_labels(*job.kind, job.name);
+        labels[std::string(jobs::labels::kReplicaType)] =
+            job.kind->replica_types[found.type.type].lower();
+        status.selector = kube::LabelSelector::from_map(labels).to_string();
+    }
+    return status;
+}
+
+Ruling end(Draft& draft) {
+    draft.status.completion_time = kube::format_time(draft.now);
+    for (auto& [type, counts] : draft.status.replica_statuses) counts.completed_indexes.clear();
+    return Ruling::kOver;
+}
+
+Ruling succeed(Draft& draft, std::string message) {
+    draft.set(conditions::kSucceeded, true, "Succeeded", message);
+    draft.tell(kube::EventType::kNormal, "Succeeded", std::move(message));
+    for (auto& [type, counts] : draft.status.replica_statuses) {
+        const std::int32_t all = counts.succeeded.value_or(0) + counts.active.value_or(0);
+        if (all > 0) counts.succeeded = all;
+        counts.active.reset();
+    }
+    return end(draft);
+}
+
+Ruling fail(Draft& draft, const TypeFindings& found) {
+    const bool never = found.type.policy == RestartPolicy::kNever;
+    std::string message =
+        never ? fmt::format("{} {} is failed because {} {} replica(s) failed.", draft.kind(),
+                            draft.job.name, found.counts.failed, found.name)
+              : fmt::format("job \"{}\" is failing because \"{}\" replica(s) failed.",
+                            draft.job.name, found.name);
+    draft.set(conditions::kFailed, true, "Failed", message);
+    draft.tell(never ? kube::EventType::kNormal : kube::EventType::kWarning, "Failed",
+               std::move(message));
+    return end(draft);
+}
+
+Ruling fail_by_limit(Draft& draft, std::string message) {
+    draft.set(conditions::kFailed, true, "Failed", message);
+    draft.tell(kube::EventType::kNormal, "Failed", std::move(message));
+    return end(draft);
+}
+
+void restart(Draft& draft, const TypeFindings& found) {
+    std::string message =
+        found.tally.replacing > 0
+            ? fmt::format("job {} is restarting because {} replica(s) failed.", draft.job.name,
+                          found.name)
+            : fmt::format("{} {} is restarting because {} {} replica(s) failed.", draft.kind(),
+                          draft.job.name, found.counts.failed, found.name);
+    const bool changed = draft.set(conditions::kRestarting, true, "Restarting", message);
+    if (changed || found.newly)
+        draft.tell(kube::EventType::kWarning, "Restarting", std::move(message));
+}
+
+Ruling restart_group(Draft& draft, const TypeFindings& found, std::int32_t generation) {
+    draft.status.restart_generation = generation;
+    for (auto& [type, counts] : draft.status.replica_statuses) counts.completed_indexes.clear();
+    std::string message = fmt::format(
+        "job {} is restarting because {} replica(s) failed. All of its pods restart together, for "
+        "the {}. time.",
+        draft.job.name, found.name, generation);
+    draft.set(conditions::kRestarting, true, "Restarting", message);
+    draft.tell(kube::EventType::kWarning, "Restarting", std::move(message));
+    return Ruling::kNewGeneration;
+}
+
+}  // namespace
+
+/// The replicas that decide come first: when they are done, nothing else matters any more. A final
+/// failure outranks a limit, a limit a restart, and a restart that the job runs.
+Ruling judge(std::span<const TypeFindings> findings, const jobs::JobStatus& before, Draft& draft,
+             std::optional<WallTime>& look_again) {
+    const JobRecord& job = draft.job;
+    const JobFacts& facts = *job.facts;
+    draft.status.replica_statuses.clear();
+    jobs::ReplicaCounts deciding;
+    std::int32_t restarts = before.restart_generation.value_or(0);
+    const TypeFindings* lapsed = nullptr;
+    for (const TypeFindings& found : findings) {
+        draft.status.replica_statuses[found.name] = replica_status(job, found);
+        if (found.type.type == facts.deciders.type) deciding = found.counts;
+        restarts += found.restarts;
+        if (lapsed == nullptr && found.tally.lapsed > 0) lapsed = &found;
+    }
+    if (lapsed != nullptr) ++restarts;
+
+    jobs::Verdict verdict =
+        jobs::judge(*job.kind, facts.deciders, job.namespace_, job.name, deciding);
+    if (verdict.outcome == jobs::Outcome::kSucceeded) return succeed(draft, verdict.message);
+    for (const TypeFindings& found : findings)
+        if (found.tally.lost > 0) return fail(draft, found);
+    if (const std::optional<WallTime> deadline = deadline_of(facts, draft.status)) {
+        if (draft.now >= *deadline) return fail_by_limit(draft, deadline_message(job.name));
+        look_again = deadline;
+    }
+    if (past_backoff_limit(facts.backoff_limit, restarts))
+        return fail_by_limit(draft, backoff_message(job.name));
+    if (lapsed != nullptr)
+        return restart_group(draft, *lapsed, before.restart_generation.value_or(0) + 1);
+    bool restarting = false;
+    for (const TypeFindings& found : findings) {
+        if (found.counts.failed == 0) continue;
+        restarting = true;
+        restart(draft, found);
+    }
+    if (!restarting && verdict.outcome == jobs::Outcome::kRunning)
+        draft.set(conditions::kRunning, true, "Running", std::move(verdict.message));
+    return Ruling::kGoesOn;
+}
+
+}  // namespace muster::operators
