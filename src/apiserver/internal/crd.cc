@@ -5,6 +5,7 @@
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/kind_rules.h"
 #include "apiserver/internal/metadata_rules.h"
+#include "kube/equality.h"
 #include "kube/name_syntax.h"
 #include "kube/time.h"
 
@@ -213,7 +214,7 @@ void validate_crd_update(const json::object& next, const json::object& current, 
     for (const char* path : {"spec.group", "spec.scope", "spec.names.kind", "spec.names.plural"}) {
         const json::value* before = value_at_path(current, path);
         const json::value* after = value_at_path(next, path);
-        if (before != nullptr && after != nullptr && *before != *after)
+        if (before != nullptr && after != nullptr && !kube::equal(*before, *after))
             causes.push_back(invalid_value(path, *after, "field is immutable"));
     }
 }

@@ -3,6 +3,7 @@
 #include "apiserver/internal/kind_rules.h"
 #include "apiserver/internal/metadata_rules.h"
 #include "apiserver/internal/pod_defaults.h"
+#include "kube/equality.h"
 #include "kube/name_syntax.h"
 
 namespace muster::apiserver {
@@ -121,7 +122,7 @@ bool only_adds_tolerations(const json::object& next, const json::object& current
 void validate_pod_update(const json::object& next, const json::object& current, Causes& causes) {
     const json::object* before = object_at(current, "spec");
     const json::object* after = object_at(next, "spec");
-    if (before == nullptr || after == nullptr || *before == *after) return;
+    if (before == nullptr || after == nullptr || kube::equal(*before, *after)) return;
     json::object rest = *after;
     take_images(rest, *before, "containers");
     take_images(rest, *before, "initContainers");
@@ -139,7 +140,7 @@ void validate_pod_update(const json::object& next, const json::object& current, 
     if (int_at(*before, "terminationGracePeriodSeconds").value_or(0) < 0 &&
         int_at(*after, "terminationGracePeriodSeconds") == 1)
         keep("terminationGracePeriodSeconds");
-    if (rest == *before) return;
+    if (kube::equal(rest, *before)) return;
     causes.push_back(forbidden_field(
         "spec",
         "pod updates may not change fields other than "

@@ -2,6 +2,7 @@
 #include "apiserver/internal/kind_rules.h"
 #include "apiserver/internal/metadata_rules.h"
 #include "kube/base64.h"
+#include "kube/equality.h"
 
 namespace muster::apiserver {
 
@@ -90,7 +91,7 @@ void check_frozen(const json::object& next, const json::object& current,
         const bool same =
             before == nullptr || after == nullptr
                 ? (before == nullptr || before->empty()) && (after == nullptr || after->empty())
-                : *before == *after;
+                : kube::equal(*before, *after);
         if (!same)
             causes.push_back(
                 forbidden_field(std::string(field), "field is immutable when `immutable` is set"));

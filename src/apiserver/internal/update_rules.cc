@@ -2,6 +2,7 @@
 
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/metadata_rules.h"
+#include "kube/equality.h"
 
 namespace muster::apiserver {
 
@@ -11,7 +12,7 @@ bool equal_at(const json::object& a, const json::object& b, std::string_view key
     const json::value* left = a.if_contains(key);
     const json::value* right = b.if_contains(key);
     if (left == nullptr || right == nullptr) return left == right;
-    return *left == *right;
+    return kube::equal(*left, *right);
 }
 
 /// Takes a field from storage, absence included.
