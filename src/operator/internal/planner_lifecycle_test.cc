@@ -14,6 +14,56 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using namespace std::chrono_literals;
 
+struct MixRow {
+    std::string name;
+    int workers;
+    // So many pods of each phase, from index 0 on; the others are missing.
+    int pending = 0;
+    int running = 0;
+    int succeeded = 0;
+    std::vector<std::string> conditions = {"Created", "Running"};
+};
+class TestNormalPath : public ::testing::TestWithParam<MixRow> {};
+
+// training-operator pkg/controller.v1/tensorflow/controller_test.go.
+TEST_P(TestNormalPath, CreatesTheMissingAndCounts) {
+    const MixRow& row = GetParam();
+    const jobs::Job job = make_job({.masters = -1, .workers = row.workers});
+    std::vector<PodSketch> pods;
+    const auto add = [&](int count, PodPhase phase) {
+        for (int i = 0; i < count; ++i)
+            pods.push_back({.index = static_cast<int>(pods.size()), .phase = phase});
+    };
+    add(row.pending, PodPhase::kPending);
+    add(row.running, PodPhase::kRunning);
+    add(row.succeeded, PodPhase::kSucceeded);
+    const auto missing = static_cast<std::size_t>(row.workers) - pods.size();
+    Dependents dependents = make_dependents(pods);
+    const Plan next = plan(job, {}, dependents, kNow);
+    EXPECT_THAT(next.create_services, SizeIs(missing));
+    EXPECT_THAT(next.delete_pods, IsEmpty());
+    ASSERT_TRUE(next.status);
+    EXPECT_EQ(next.status->start_time, kube::format_time(kNow));
+    EXPECT_EQ(summary(*next.status), row.conditions);
+    const jobs::ReplicaStatus& counts = next.status->replica_statuses.at("Worker");
+    EXPECT_EQ(counts.failed, std::nullopt);
+    EXPECT_EQ(counts.succeeded.value_or(0), row.succeeded);
+    EXPECT_EQ(counts.active.value_or(0), row.running);
+    EXPECT_THAT(next.create_pods, SizeIs(next.status->finished() ? 0 : missing));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Upstream, TestNormalPath,
+    ::testing::Values(MixRow{"NothingIsThere", 4, 0, 0, 0, {"Created"}},
+                      MixRow{"AllArePending", 4, 4, 0, 0, {"Created"}},
+                      MixRow{"SomeArePending", 4, 2, 0, 0, {"Created"}},
+                      MixRow{"SomePendingSomeRunning", 4, 2, 1},
+                      MixRow{"SomePendingSomeRunningOneSucceeded", 4, 1, 1, 1},
+                      MixRow{"AllRun", 4, 0, 4},
+                      MixRow{"AllSucceeded", 4, 0, 0, 4, {"Created", "Succeeded"}},
+                      MixRow{"OneReplica", 1, 0, 1}),
+    [](const auto& info) { return info.param.name; });
+
 struct CleanRow {
     std::string name;
     std::string policy;
