@@ -58,6 +58,16 @@ bool is_port_name(std::string_view text) {
            std::ranges::any_of(text, is_lower) && text.find("--") == std::string_view::npos;
 }
 
+bool is_env_name(std::string_view text) {
+    return !text.empty() &&
+           std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~' && c != '='; });
+}
+
+bool is_native_resource(std::string_view name) {
+    return name.find('/') == std::string_view::npos ||
+           name.find("kubernetes.io/") != std::string_view::npos;
+}
+
 std::string label_key_problem(std::string_view key) {
     std::string_view name = key;
     if (const std::size_t slash = key.find('/'); slash != std::string_view::npos) {

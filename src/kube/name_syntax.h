@@ -26,6 +26,12 @@ bool has_dns1035_form(std::string_view text);
 /// in a row (the services of IANA).
 bool is_port_name(std::string_view text);
 
+/// A variable of a container: printable ASCII characters other than '='.
+bool is_env_name(std::string_view text);
+/// A resource that Kubernetes itself knows ("cpu", "kubernetes.io/batch-cpu"); another
+/// ("nvidia.com/gpu") is a device, of which no more can be promised than there is.
+bool is_native_resource(std::string_view name);
+
 /// What is wrong with a key of labels or annotations, or "". `[prefix/]name`: the prefix a DNS
 /// subdomain, the name up to 63 letters, digits, '-', '_' and '.', with a letter or digit at both
 /// ends.

@@ -49,6 +49,16 @@ TEST(NameSyntax, EachRuleTakesItsNamesAndNoOthers) {
          is_port_name,
          {"a", "http", "a-1", "1a", "telnet", "re-mail-ck", "pytorchjob-port"},
          {"", "1", "1-2", "a--b", "-a", "a-", "A", "a_b", "pytorchjob-ports", "a\xc3\xa9"}},
+        {"variable's name",
+         is_env_name,
+         {"A", "a.b", "my-var", "1A", "A B", "~", of(300)},
+         {"", "=", "A=1", "A\n", "A\t", "\x7f",
+          "gr\xc3\xb6\xc3\x9f"
+          "e"}},
+        {"native resource",
+         is_native_resource,
+         {"cpu", "memory", "hugepages-2Mi", "kubernetes.io/x", "requests.kubernetes.io/x"},
+         {"nvidia.com/gpu", "tencent.com/vcuda-core", "kubernetes.example/x"}},
     };
     for (const auto& rule : kRules) {
         for (const std::string& name : rule.good)

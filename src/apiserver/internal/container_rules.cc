@@ -56,11 +56,6 @@ void check_ports(const json::object& container, const std::string& field, Causes
     }
 }
 
-bool is_env_name(std::string_view name) {
-    return !name.empty() &&
-           std::ranges::all_of(name, [](char c) { return c >= ' ' && c <= '~' && c != '='; });
-}
-
 void check_env(const json::object& container, const std::string& field, Causes& causes) {
     const json::array* env = array_at(container, "env");
     if (env == nullptr) return;
@@ -71,7 +66,7 @@ void check_env(const json::object& container, const std::string& field, Causes& 
         const std::string_view name = string_at(*entry, "name");
         if (name.empty())
             causes.push_back(required(at(".name")));
-        else if (!is_env_name(name))
+        else if (!kube::is_env_name(name))
             causes.push_back(invalid_value(
                 at(".name"), json::value(name),
                 "a valid environment variable name must consist only of printable ASCII "
@@ -118,11 +113,6 @@ void check_mounts(const json::object& container, const std::string& field, const
     }
 }
 
-bool is_native_resource(std::string_view name) {
-    return name.find('/') == std::string_view::npos ||
-           name.find("kubernetes.io/") != std::string_view::npos;
-}
-
 void check_resource_list(const json::object& resources, std::string_view kind,
                          const std::string& field, Causes& causes) {
     const json::object* list = object_at(resources, kind);
@@ -144,7 +134,7 @@ void check_resource_list(const json::object& resources, std::string_view kind,
         else if (quantity->is_negative())
             causes.push_back(
                 invalid_value(key(), entry.value(), "must be greater than or equal to 0"));
-        else if (!is_native_resource(name) && quantity->ceil_milli() % 1000 != 0)
+        else if (!kube::is_native_resource(name) && quantity->ceil_milli() % 1000 != 0)
             causes.push_back(invalid_value(key(), entry.value(), "must be an integer"));
     }
 }
@@ -161,7 +151,7 @@ void check_resources(const json::object& container, const std::string& field, Ca
         const std::string_view name = entry.key();
         const json::value* limit = limits == nullptr ? nullptr : limits->if_contains(name);
         if (limit == nullptr) {
-            if (!is_native_resource(name))
+            if (!kube::is_native_resource(name))
                 causes.push_back(required(field + ".resources.limits",
                                           "Limit must be set for non overcommitable resources"));
             continue;
@@ -169,7 +159,7 @@ void check_resources(const json::object& container, const std::string& field, Ca
         const auto wanted = kube::Quantity::parse(entry.value());
         const auto allowed = kube::Quantity::parse(*limit);
         if (!wanted || !allowed) continue;
-        if (!is_native_resource(name) && *wanted != *allowed)
+        if (!kube::is_native_resource(name) && *wanted != *allowed)
             causes.push_back(invalid_value(
                 field + ".resources.requests", json::value(wanted->to_string()),
                 fmt::format("must be equal to {} limit of {}", name, allowed->to_string())));

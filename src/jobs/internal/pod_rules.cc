@@ -126,10 +126,16 @@ class TemplateRules {
         for (std::size_t i = 0; i < container.env.size(); ++i) {
             const kube::EnvVar& variable = container.env[i];
             const std::string here = item_path(path + ".env", i);
-            if (variable.name.empty()) add(required(here + ".name", "a variable needs a name"));
-            if (variable.name.find('=') != std::string::npos)
+            if (variable.name.empty())
+                add(required(here + ".name", "a variable needs a name"));
+            else if (variable.name.find('=') != std::string::npos)
                 add(invalid(here + ".name",
                             fmt::format("\"{}\" has a '='; the part behind it belongs into `value`",
+                                        variable.name)));
+            else if (!kube::is_env_name(variable.name))
+                add(invalid(here + ".name",
+                            fmt::format("\"{}\" is no variable's name: it takes printable ASCII "
+                                        "characters other than '='",
                                         variable.name)));
             if (!variable.value.empty() && variable.value_from)
                 add(invalid(
@@ -196,17 +202,11 @@ class TemplateRules {
                 add(invalid(field, fmt::format("the request {} is above the limit {}; raise the "
                                                "limit or lower the request",
                                                request->to_string(), limit->second.to_string())));
-            else if (is_device(name) && *request != limit->second)
+            else if (!kube::is_native_resource(name) && *request != limit->second)
                 add(invalid(field,
                             fmt::format("must equal the limit {}, got {}: {} can't be shared",
                                         limit->second.to_string(), request->to_string(), name)));
         }
-    }
-
-    /// Extended resources ("nvidia.com/gpu"), which Kubernetes does not overcommit.
-    static bool is_device(const std::string& name) {
-        const std::size_t slash = name.find('/');
-        return slash != std::string::npos && !name.substr(0, slash).ends_with("kubernetes.io");
     }
 
     void check_mandatory_container() {
