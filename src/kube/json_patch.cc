@@ -105,7 +105,7 @@ bool is_deeper_than(const json::value& value, std::size_t limit) {
 }
 
 /// Equality as RFC 6902 has it: numbers by value (1 is 1.0), objects in any order.
-bool equal(const json::value& a, const json::value& b) {
+bool equal_by_value(const json::value& a, const json::value& b) {
     if (a.is_number() && b.is_number() && a.is_double() != b.is_double()) {
         auto real = [](const json::value& value) { return value.to_number<double>(); };
         return real(a) == real(b);
@@ -113,14 +113,14 @@ bool equal(const json::value& a, const json::value& b) {
     if (const json::array* left = a.if_array()) {
         const json::array* right = b.if_array();
         return right != nullptr &&
-               std::equal(left->begin(), left->end(), right->begin(), right->end(), equal);
+               std::equal(left->begin(), left->end(), right->begin(), right->end(), equal_by_value);
     }
     if (const json::object* left = a.if_object()) {
         const json::object* right = b.if_object();
         return right != nullptr && left->size() == right->size() &&
                std::all_of(left->begin(), left->end(), [right](const auto& entry) {
                    const json::value* other = right->if_contains(entry.key());
-                   return other != nullptr && equal(entry.value(), *other);
+                   return other != nullptr && equal_by_value(entry.value(), *other);
                });
     }
     return a == b;
@@ -259,7 +259,7 @@ class Patcher {
     Result<void> test(const Pointer& path, const json::value& value) {
         const json::value* found = find(document_, path, path.size());
         if (found == nullptr) return refused("there is nothing at the path");
-        if (equal(*found, value)) return {};
+        if (equal_by_value(*found, value)) return {};
         constexpr std::size_t kLongest = 100;
         std::string text = json::serialize(*found);
         if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";

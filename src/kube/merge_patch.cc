@@ -1,5 +1,6 @@
 #include <boost/json/object.hpp>
 
+#include "kube/equality.h"
 #include "kube/patch.h"
 
 namespace muster::kube {
@@ -28,7 +29,7 @@ json::object difference(const json::object& from, const json::object& to) {
     for (const auto& entry : to) {
         if (entry.value().is_null()) continue;
         const json::value* before = from.if_contains(entry.key());
-        if (before != nullptr && *before == entry.value()) continue;
+        if (before != nullptr && equal(*before, entry.value())) continue;
         if (before != nullptr && before->is_object() && entry.value().is_object()) {
             json::object nested = difference(before->get_object(), entry.value().get_object());
             // They may differ in nothing but nulls, which a patch can't say.
