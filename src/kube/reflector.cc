@@ -84,12 +84,12 @@ Task<void> Reflector::run() {
     }
 }
 
-/// Any cached state will do at first and our own last one later: the cheapest for the server. The
-/// newest is asked for only after the server no longer knows our revision.
+/// The newest state at first, so that a program that was started again never acts on older state
+/// than it did before it ended; any state from our own last one on later, which is the cheapest for
+/// the server, unless it no longer knows our revision.
 Task<Result<void>> Reflector::list() {
-    const bool newest = revision_gone_;
-    Result<void> listed = co_await list_pages(newest ? "" : revision_.empty() ? "0" : revision_);
-    if (!listed && !newest && refuses_revision(listed.error())) {
+    Result<void> listed = co_await list_pages(revision_gone_ ? "" : revision_);
+    if (!listed && refuses_revision(listed.error())) {
         revision_gone_ = true;
         listed = co_await list_pages("");
     }
@@ -100,7 +100,7 @@ Task<Result<void>> Reflector::list_pages(std::string revision) {
     ListOptions options = options_;
     options.resource_version = revision;
     // With a revision of its own the server would take a limit to mean exactly that revision.
-    options.limit = revision.empty() || revision == "0" ? kPageSize : 0;
+    options.limit = revision.empty() ? kPageSize : 0;
     ListResult all;
     for (;;) {
         Result<ListResult> page = co_await client_.list(type_, options);
