@@ -173,6 +173,7 @@ Task<Result<kube::Response>> FaultyTransport::call(kube::Request request) {
     const bool writes = request.method != kube::Method::kGet;
     const bool changes = writes && !is_event(request);
     if (changes) ++state.writes;
+    if (faults.latency > Duration::zero()) co_await state.clock.sleep_for(faults.latency);
     co_await state.delay(faults.slow_request);
     if (state.is_cut) co_await state.hang();
     if (state.chance(faults.unavailable)) {

@@ -186,10 +186,11 @@ struct Invariants::State {
 
     void check_restarts(JobLedger& job) {
         const std::int64_t generation = number_at(*job.object, {"status", "restartGeneration"});
-        if (generation > job.most_generations())
+        const std::int64_t most_generations = job.most_generations(hooks.forgetful);
+        if (generation > most_generations)
             broken("restarts-most", job,
                    fmt::format("{} group restarts are told, {} happened", generation,
-                               job.most_generations()));
+                               most_generations));
         const json::value* types = find_at(*job.object, {"status", "replicaStatuses"});
         if (types == nullptr || !types->is_object()) return;
         for (const auto& [type, status] : types->get_object()) {
@@ -200,7 +201,7 @@ struct Invariants::State {
                        fmt::format("restarts of {} went from {} down to {}", std::string_view(type),
                                    before, told));
             before = told;
-            const std::int64_t most = job.most_restarts(lower(type));
+            const std::int64_t most = job.most_restarts(lower(type), hooks.forgetful);
             if (told > most)
                 broken("restarts-most", job,
                        fmt::format("{} restarts of {} are told, {} happened", told,
@@ -243,14 +244,15 @@ struct Invariants::State {
                           *started + std::chrono::seconds(seconds->to_number<std::int64_t>()));
     }
 
-    void check_deadline(const JobLedger& job) {
+    /// `late`: by how much the deadline may be missed.
+    void check_deadline(const JobLedger& job, Duration late) {
         if (job.removed || finished(*job.object) || suspended(*job.object)) return;
         const json::value* seconds =
             find_at(*job.object, {"spec", "runPolicy", "activeDeadlineSeconds"});
         const auto started = kube::parse_time(text_at(*job.object, {"status", "startTime"}));
         if (seconds == nullptr || !started) return;
         const WallTime due = *started + std::chrono::seconds(seconds->to_number<std::int64_t>());
-        if (now() >= due + 1s)
+        if (now() >= due + late)
             broken("deadline", job,
                    fmt::format("has run since {}, its deadline is {} s, and it is not Failed",
                                kube::format_time(*started), seconds->to_number<std::int64_t>()));
@@ -296,7 +298,7 @@ struct Invariants::State {
     void check_end(JobLedger& job) {
         if (job.removed) return;
         const json::value& object = *job.object;
-        check_deadline(job);
+        check_deadline(job, 1s);
         if (finished(object)) {
             const json::value* ttl =
                 find_at(object, {"spec", "runPolicy", "ttlSecondsAfterFinished"});
@@ -340,7 +342,7 @@ void Invariants::change(std::string_view who, const apiserver::StoreChange& chan
 
 void Invariants::deadline_passed(const std::string& uid) {
     auto job = state_->jobs.find(uid);
-    if (job != state_->jobs.end()) state_->check_deadline(job->second);
+    if (job != state_->jobs.end()) state_->check_deadline(job->second, {});
 }
 
 void Invariants::at_end() {

@@ -28,6 +28,9 @@ struct InvariantHooks {
     std::function<void(std::string uid, WallTime when)> on_deadline;
     /// What has stood in the API since before that has been seen by an operator that is up.
     std::function<Instant()> seen_before;
+    /// What one operator asked for another may not know: the second of two, or the one after a
+    /// crash. It takes a pod that goes for one that somebody else stopped, and counts it.
+    bool forgetful = false;
 };
 
 /// Watches every committed change and says which broke a rule. Knows what really happened from what

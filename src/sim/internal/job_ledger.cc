@@ -64,10 +64,12 @@ PodEntry& JobLedger::note_pod(const ReplicaId& replica, std::string_view who,
                 entry->sure_bad = true;
             else
                 entry->stopped = true;
-        } else if (!entry->ended && entry->has_run) {
-            entry->bad = true;
-            entry->evidence_at = now;
         }
+    }
+    // That it ran may be told after somebody wanted it to go.
+    if (going && !entry->stopped && !entry->ended && entry->has_run && !entry->bad) {
+        entry->bad = true;
+        entry->evidence_at = now;
     }
     entry->live = !going && !ended;
     entry->gone = is_gone;
@@ -84,11 +86,12 @@ void JobLedger::settle_all(Instant seen_before) {
         for (PodEntry& pod : replica.pods) pod.settle(seen_before);
 }
 
-std::int64_t JobLedger::most_restarts(const std::string& type) const {
+std::int64_t JobLedger::most_restarts(const std::string& type, bool forgetful) const {
     std::int64_t sum = 0;
     for (const auto& [id, replica] : replicas) {
         if (id.first != type) continue;
-        for (const PodEntry& pod : replica.pods) sum += pod.restarts + (pod.bad ? 1 : 0);
+        for (const PodEntry& pod : replica.pods)
+            sum += pod.restarts + (pod.bad || (forgetful && pod.stopped) ? 1 : 0);
     }
     return sum;
 }
@@ -115,11 +118,11 @@ std::int64_t JobLedger::least_restarts(Instant now) const {
     return sum;
 }
 
-std::int64_t JobLedger::most_generations() const {
+std::int64_t JobLedger::most_generations(bool forgetful) const {
     std::set<std::int64_t> ended_badly;
     for (const auto& [id, replica] : replicas)
         for (const PodEntry& pod : replica.pods)
-            if (pod.bad) ended_badly.insert(pod.generation);
+            if (pod.bad || (forgetful && pod.stopped)) ended_badly.insert(pod.generation);
     return static_cast<std::int64_t>(ended_badly.size());
 }
 

@@ -62,13 +62,14 @@ struct JobLedger {
     void settle_all(Instant seen_before);
 
     /// Restarts of this type that happened at most.
-    std::int64_t most_restarts(const std::string& type) const;
+    /// `forgetful`: those that the operator stopped may be among them.
+    std::int64_t most_restarts(const std::string& type, bool forgetful) const;
     /// Restarts of this type that an operator must know of, by evidence from before `now`. Not for
     /// groups, whose pods restart together.
     std::int64_t least_restarts(const std::string& type, Instant now) const;
     std::int64_t least_restarts(Instant now) const;  ///< of all types
     /// Group restarts that happened at most: generations that a pod ended badly in.
-    std::int64_t most_generations() const;
+    std::int64_t most_generations(bool forgetful) const;
 };
 
 }  // namespace muster::sim

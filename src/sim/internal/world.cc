@@ -19,6 +19,8 @@ using namespace std::chrono_literals;
 
 /// Reconnecting, listing again and the longest back-off take this long after the last fault.
 constexpr Duration kRecovery = 2min;
+/// Of an operator's request.
+constexpr Duration kLatency = 1ms;
 /// By when an operator with a good way to the API has written down what it saw: changes of mere
 /// counts wait for more of their kind.
 constexpr Duration kWrittenDown = 1s;
@@ -36,11 +38,19 @@ bool loses_requests(const Scenario& scenario) {
     return scenario.operator_api.any() || scenario.fault_sites > 0;
 }
 
+TransportFaults with_latency(TransportFaults faults) {
+    faults.latency = kLatency;
+    return faults;
+}
+
+bool crashes(const Scenario& scenario) {
+    const OperatorFaults& faults = scenario.operator_faults;
+    return faults.crash.happens() || faults.crash_before_write > 0 || faults.crash_after_write > 0;
+}
+
 /// Whether something may keep an operator from its work.
 bool disturbs_operators(const Scenario& scenario) {
-    const OperatorFaults& faults = scenario.operator_faults;
-    return loses_requests(scenario) || faults.crash.happens() || faults.crash_before_write > 0 ||
-           faults.crash_after_write > 0;
+    return loses_requests(scenario) || crashes(scenario);
 }
 
 NodesOptions nodes_options(const Scenario& scenario) {
@@ -58,7 +68,7 @@ World::World(const Scenario& scenario, const SimulationOptions& options)
       history_(options.tell),
       invariants_(clock_, scenario.except,
                   {[this](std::string uid, WallTime when) { watch_deadline(uid, when); },
-                   [this] { return seen_before(); }}),
+                   [this] { return seen_before(); }, scenario.operators > 1 || crashes(scenario)}),
       api_rng_(part(seed_, 1)),
       nodes_rng_(part(seed_, 2)),
       fault_rng_(part(seed_, 3)),
@@ -167,7 +177,7 @@ void World::start_operator(std::size_t index) {
     };
     operators_[index] = std::make_unique<OperatorLife>(
         context_.get_executor(), api_, clock_, part(seed_, 100 + ++lives_),
-        in_trouble_ ? scenario_.operator_api : TransportFaults{}, std::move(hooks));
+        with_latency(in_trouble_ ? scenario_.operator_api : TransportFaults{}), std::move(hooks));
     operators_[index]->start();
     up_since_[index] = clock_.now();
 }
@@ -179,7 +189,7 @@ Instant World::seen_before() const {
     for (std::size_t i = 0; i < operators_.size(); ++i)
         if (operators_[i] != nullptr) since = std::min(since, up_since_[i]);
     const bool lossy = loses_requests(scenario_) && clock_.now() < calm_since_;
-    const Duration lag = lossy ? kRecovery : disturbs_operators(scenario_) ? kWrittenDown : 1ms;
+    const Duration lag = lossy ? kRecovery : kWrittenDown;
     if (since == Instant::max() || clock_.now() - since < lag) return Instant::min();
     return clock_.now() - lag;
 }
@@ -330,7 +340,7 @@ void World::end_trouble() {
     if (disturbs_operators(scenario_)) calm_since_ = clock_.now() + kRecovery;
     node_transport_.set_faults({});
     for (auto& life : operators_)
-        if (life != nullptr) life->transport.set_faults({});
+        if (life != nullptr) life->transport.set_faults(with_latency({}));
     for (int node = 0; node < nodes_.count(); ++node) {
         nodes_.delay_reports(node, {});
         if (!nodes_.node_is_up(node)) nodes_.revive_node(node);
@@ -394,9 +404,15 @@ void World::watch_deadline(const std::string& uid, WallTime when) {
 }
 
 Task<void> World::await_deadline(std::string uid, WallTime when) {
-    co_await clock_.sleep_until_wall(when + 1s);
-    // A moment to be late in: what is due at this instant is done at this instant.
-    co_await clock_.sleep_for(1ms);
+    // The second begins when the calendar gets there, and again when it was set meanwhile.
+    bool was_set = true;
+    while (was_set) {
+        co_await clock_.sleep_until_wall(when);
+        const Duration ahead =
+            clock_.wall_now().time_since_epoch() - clock_.now().time_since_epoch();
+        co_await clock_.sleep_for(1s);
+        was_set = ahead != clock_.wall_now().time_since_epoch() - clock_.now().time_since_epoch();
+    }
     if (calm_since_ <= clock_.now() - 1s) invariants_.deadline_passed(uid);
 }
 
