@@ -15,6 +15,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <cerrno>
 
+#include "base/log.h"
 #include "runtime/internal/clone_stack.h"
 #include "runtime/internal/shared_network.h"
 
@@ -236,8 +237,17 @@ PodSandbox::PodSandbox(asio::any_io_executor executor, SandboxHost& host, pid_t 
 PodSandbox::~PodSandbox() {
     if (reaped_) return;
     kill();
+    if (auto reaped = reap(); !reaped)
+        log::warning("a pod's end left something behind", {{"error", reaped.error().message()}});
+}
+
+/// The init has ended or is about to.
+Result<void> PodSandbox::reap() {
     siginfo_t info{};
     ::waitid(P_PIDFD, static_cast<id_t>(pidfd_.native_handle()), &info, WEXITED);
+    reaped_ = true;
+    if (link_) TRY_VOID(host_.fabric->disconnect(*link_));
+    return {};
 }
 
 Task<Result<std::optional<Report>>> PodSandbox::next_report() {
@@ -259,9 +269,7 @@ Task<Result<std::optional<Report>>> PodSandbox::next_report() {
     }
     if (!reaped_) {
         co_await pidfd_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
-        siginfo_t info{};
-        ::waitid(P_PIDFD, static_cast<id_t>(pidfd_.native_handle()), &info, WEXITED);
-        reaped_ = true;
+        CO_TRY_VOID(reap());
     }
     co_return std::nullopt;
 }

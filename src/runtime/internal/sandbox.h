@@ -69,6 +69,8 @@ class PodSandbox {
     PodSandbox(asio::any_io_executor executor, SandboxHost& host, pid_t init_pid, UniqueFd control,
                UniqueFd pidfd, std::optional<PodFabric::Link> link);
 
+    Result<void> reap();
+
     SandboxHost& host_;
     pid_t init_pid_;
     asio::posix::stream_descriptor control_;

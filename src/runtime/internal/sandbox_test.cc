@@ -319,6 +319,19 @@ TEST_P(NamespaceTest, APodConnectsToAnotherAtOnceOnAWildcardPort) {
     EXPECT_EQ(server_output.read_all(), "10.244.0.3\n");
 }
 
+// A replica that is made again keeps its address, and the kernel takes its time to clear the old
+// one's network away.
+TEST_P(NamespaceTest, ASuccessorGetsTheAddressAtOnce) {
+    for (int life = 0; life < 20 && !HasFatalFailure(); ++life) {
+        start_pod();
+        sandbox->kill();
+        expect_gone();
+    }
+    start_pod();
+    sandbox.reset();
+    start_pod();
+}
+
 TEST_P(NamespaceTest, TheOutsideRefusesAtOnceAndTheOwnAddressIsKnown) {
     start_pod();
     ContainerStart start = shell("");
