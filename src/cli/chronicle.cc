@@ -42,6 +42,7 @@ void Chronicle::pod_changed(const PodView* before, const PodView* after) {
 }
 
 void Chronicle::note_failures(PodRecord& record, const PodView* before, const PodView& after) {
+    if (after.deleting) return;
     auto note = [&](const std::string& container, std::optional<TerminationView> termination,
                     std::string reason) {
         Failure failure{after.uid, after.name, container, std::move(termination),
@@ -119,6 +120,7 @@ Verdict Chronicle::verdict(const JobView& job) const {
     verdict.succeeded = job.succeeded();
     verdict.result = job.succeeded() ? "succeeded" : job.failed() ? "failed" : "unfinished";
     verdict.restarts = restarts(job.uid);
+    verdict.group_restarts = job.group_restarts;
     const ConditionView* condition = job.true_condition(job.succeeded() ? "Succeeded" : "Failed");
     if (condition != nullptr)
         verdict.condition = fmt::format("{}: {}", condition->reason, condition->message);
@@ -144,14 +146,23 @@ Verdict Chronicle::verdict(const PodView& pod) const {
     return verdict;
 }
 
+namespace {
+
+std::string tell_restarts(const Verdict& verdict) {
+    const bool grouped = verdict.group_restarts > 0;
+    const int count = grouped ? verdict.group_restarts : verdict.restarts;
+    if (count == 0) return "no restarts";
+    return fmt::format("{} restart{}{}", count, count == 1 ? "" : "s",
+                       grouped ? " of all its pods" : "");
+}
+
+}  // namespace
+
 std::vector<Told> tell_verdict(const Verdict& verdict, const std::vector<std::string>& last_lines) {
     std::vector<Told> told;
-    std::string restarts = verdict.restarts == 0   ? "no restarts"
-                           : verdict.restarts == 1 ? "1 restart"
-                                                   : fmt::format("{} restarts", verdict.restarts);
     Tone tone = verdict.succeeded ? Tone::kGood : Tone::kBad;
     told.push_back({tone, fmt::format("{} {} after {}, {}", verdict.name, verdict.result,
-                                      tell_duration(verdict.seconds), restarts)});
+                                      tell_duration(verdict.seconds), tell_restarts(verdict))});
     if (verdict.succeeded) return told;
     if (!verdict.condition.empty()) told.push_back({tone, "  because: " + verdict.condition});
     if (verdict.failure) {

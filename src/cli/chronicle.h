@@ -11,7 +11,8 @@
 
 namespace muster::cli {
 
-/// A container that ended badly, or a pod that failed without one.
+/// A container that ended badly, or a pod that failed without one. What ends because its pod is
+/// stopped is neither.
 struct Failure {
     std::string pod_uid;
     std::string pod;
@@ -29,6 +30,7 @@ struct Verdict {
     std::string result;  ///< "succeeded", "failed", "interrupted", "timed out"
     double seconds = 0;
     int restarts = 0;
+    int group_restarts = 0;          ///< of all pods together; `restarts` has each of them then
     std::string condition;           ///< reason and message of the condition that ended it
     std::optional<Failure> failure;  ///< the first one that was not made good by a restart
     std::string event;               ///< the last warning about it

@@ -158,6 +158,29 @@ TEST(Chronicle, ASuccessHasNoCulprit) {
     EXPECT_THAT(texts(tell_verdict(verdict, {})), ElementsAre(HasSubstr("succeeded after")));
 }
 
+// A deadline stops what runs; nobody failed.
+TEST(Chronicle, WhatIsStoppedHasNotFailed) {
+    Chronicle chronicle;
+    PodView before = pod("Running", running());
+    PodView stopping = before;
+    stopping.deleting = true;
+    PodView stopped = pod("Failed", ended(143));
+    stopped.deleting = true;
+    chronicle.pod_changed(nullptr, &before);
+    chronicle.pod_changed(&before, &stopping);
+    chronicle.pod_changed(&stopping, &stopped);
+    const Verdict verdict = chronicle.verdict(job("Failed"));
+    EXPECT_FALSE(verdict.failure);
+    EXPECT_EQ(verdict.exit_code, 1);
+}
+
+TEST(Chronicle, ARestartOfAllPodsIsOne) {
+    JobView view = job("Succeeded");
+    view.group_restarts = 2;
+    EXPECT_THAT(texts(tell_verdict(Chronicle().verdict(view), {})),
+                ElementsAre(HasSubstr(", 2 restarts of all its pods")));
+}
+
 TEST(Chronicle, APodMadeAgainIsARestart) {
     Chronicle chronicle;
     PodView first = pod("Failed", ended(137, 0, 9));

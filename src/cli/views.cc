@@ -131,6 +131,7 @@ std::optional<JobView> job_view(const json::value& object) {
                                        .message = text_at(condition, "message")});
         }
     }
+    view.group_restarts = number_at(status, "restartGeneration");
     for (const auto& [type, value] : object_at(status, "replicaStatuses")) {
         if (!value.is_object()) continue;
         view.replicas[std::string(type)] = {.active = number_at(value.get_object(), "active"),

@@ -80,7 +80,8 @@ struct JobView {
     std::string uid;
     std::vector<ConditionView> conditions;
     std::map<std::string, CountsView> replicas;
-    int wanted = 0;  ///< replicas of all types together
+    int wanted = 0;          ///< replicas of all types together
+    int group_restarts = 0;  ///< how often all of its pods were restarted together
 
     const ConditionView* true_condition(std::string_view type) const;
     bool succeeded() const { return true_condition("Succeeded") != nullptr; }
