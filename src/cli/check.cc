@@ -8,7 +8,10 @@
 #include <map>
 #include <tuple>
 
+#include "apiserver/object_rules.h"
 #include "cli/known_kinds.h"
+#include "cli/pod_specs.h"
+#include "kube/codec.h"
 #include "kube/schema.h"
 
 namespace muster::cli {
@@ -115,15 +118,49 @@ class DocumentCheck {
         for (const Cause& cause : review.warnings)
             problems_.push_back(document_.problem(Severity::kWarning, cause.field,
                                                   without_path(cause.message, cause.field)));
-        if (review.problems.empty()) checked.job = std::move(review.job);
+        if (!review.problems.empty()) return;
+        check_pods(review.job);
+        checked.job = std::move(review.job);
+    }
+
+    /// What the API would refuse in the job's pods each time that the operator tries to make them.
+    void check_pods(jobs::Job job) {
+        job.metadata.uid = "given when it is created";
+        if (job.metadata.name.empty()) job.metadata.name = job.metadata.generate_name + "xxxxx";
+        json::error_code missing;
+        const json::value* specs =
+            document_.object.find_pointer("/spec/" + job.kind->replicas_field, missing);
+        if (specs == nullptr || !specs->is_object()) return;
+        for (const auto& entry : specs->get_object()) {
+            const jobs::ReplicaType* type = type_named(*job.kind, entry.key());
+            if (type == nullptr) continue;
+            const Result<kube::Pod> pod = jobs::build_pod(job, {type->name, 0});
+            if (!pod) continue;
+            const std::string template_path = fmt::format(
+                "spec.{}.{}.template.", job.kind->replicas_field, std::string_view(entry.key()));
+            for (const Cause& cause :
+                 apiserver::causes_against(kube::types::kPods, kube::encode(*pod)))
+                if (is_of_template(cause.field))
+                    error(template_path + cause.field, without_path(cause.message, cause.field));
+        }
+    }
+
+    /// The rest of a pod's metadata is made, not copied.
+    static bool is_of_template(std::string_view field) {
+        return field.starts_with("spec") || field.starts_with("metadata.labels") ||
+               field.starts_with("metadata.annotations") ||
+               field.starts_with("metadata.finalizers");
     }
 
     void check_built_in(const KnownKind& known) {
-        for (const Cause& cause : kube::validate(*known.schema, document_.object))
-            error(cause.field, without_path(cause.message, cause.field));
+        std::vector<Cause> causes = kube::validate(*known.schema, document_.object);
         const json::value* metadata = document_.object.get_object().if_contains("metadata");
         if (metadata == nullptr || text_at(*metadata, "name") == nullptr)
-            error("metadata.name", "Required value: the object needs a name");
+            causes.push_back(
+                {"FieldValueRequired", "Required value: the object needs a name", "metadata.name"});
+        if (causes.empty()) causes = apiserver::causes_against(known.type, document_.object);
+        for (const Cause& cause : causes)
+            error(cause.field, without_path(cause.message, cause.field));
     }
 
     const Document& document_;

@@ -128,6 +128,21 @@ INSTANTIATE_TEST_SUITE_P(
             "            volumeMounts: [{name: data, mountPath: /data}]",
             "j.yaml:15:35: error: "
             "spec.pytorchReplicaSpecs.Master.template.spec.containers[0].volumeMounts[0].name"},
+        Row{"WhatOnlyTheApiKnows", "            resources: {requests: {cpu: 1}}",
+            "            ports: [{containerPort: 80, hostPort: 70000}]",
+            "j.yaml:15:51: error: "
+            "spec.pytorchReplicaSpecs.Master.template.spec.containers[0].ports[0].hostPort: "
+            "Invalid value: 70000: must be between 1 and 65535, inclusive"},
+        Row{"WhatOnlyTheApiKnowsOfThePod",
+            "        spec:", "        metadata: {annotations: {a b: c}}\n        spec:",
+            "j.yaml:10:33: error: spec.pytorchReplicaSpecs.Master.template.metadata.annotations: "},
+        Row{"WhatOnlyTheApiKnowsOfTheSpec",
+            "          containers:", "          dnsPolicy: Odd\n          containers:",
+            "j.yaml:11:22: error: spec.pytorchReplicaSpecs.Master.template.spec.dnsPolicy: "},
+        Row{"OfATypeInLowerCase", "    Master:",
+            "    master:\n      template: {spec: {containers: [{name: pytorch, image: x, "
+            "command: [t], imagePullPolicy: Maybe}]}}\n    Worker:",
+            "error: spec.pytorchReplicaSpecs.master.template.spec.containers[0].imagePullPolicy: "},
         Row{"NameTooLong", "metadata: {name: digits}",
             "metadata: {name: " + std::string(63, 'a') + "}",
             "j.yaml:3:18: error: metadata.name: "},
@@ -172,6 +187,10 @@ TEST(Check, BuiltInKindsAreChecked) {
     EXPECT_THAT(problems_of("apiVersion: v1\nkind: ConfigMap\nmetadata: {}\ndata: {a: [1]}\n"),
                 ElementsAre(HasSubstr("j.yaml:3:1: error: metadata.name: Required value"),
                             HasSubstr("j.yaml:4:11: error: data.a: ")));
+    EXPECT_THAT(
+        problems_of("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: C}\ndata: {a/b: c}\n"),
+        ElementsAre(HasSubstr("j.yaml:3:18: error: metadata.name: Invalid value"),
+                    HasSubstr("j.yaml:4:13: error: data[a/b]: Invalid value")));
 }
 
 // --- adjustments

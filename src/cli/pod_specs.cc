@@ -26,6 +26,13 @@ bool same_word(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+const jobs::ReplicaType* type_named(const jobs::JobKind& kind, std::string_view key) {
+    const auto found = std::ranges::find_if(
+        kind.replica_types,
+        [&](const jobs::ReplicaType& known) { return same_word(known.name, key); });
+    return found == kind.replica_types.end() ? nullptr : &*found;
+}
+
 std::vector<PodSpecRef> pod_specs(Document& document) {
     std::vector<PodSpecRef> refs;
     json::object* root = document.object.if_object();
@@ -44,9 +51,8 @@ std::vector<PodSpecRef> pod_specs(Document& document) {
     for (auto& [key, value] : *replicas) {
         json::object* pod = object_at(object_at(value.if_object(), "template"), "spec");
         if (pod == nullptr) continue;
-        std::string type(key);
-        for (const jobs::ReplicaType& known : kind.replica_types)
-            if (same_word(known.name, key)) type = known.name;
+        const jobs::ReplicaType* known = type_named(kind, key);
+        std::string type = known == nullptr ? std::string(key) : known->name;
         refs.push_back(
             {fmt::format("spec.{}.{}.template.spec", kind.replicas_field, std::string_view(key)),
              std::move(type), pod});

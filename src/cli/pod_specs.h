@@ -5,8 +5,12 @@
 #include <vector>
 
 #include "cli/manifest.h"
+#include "jobs/kind.h"
 
 namespace muster::cli {
+
+/// The replica type that a key of a manifest means, in whatever case; null for an unknown one.
+const jobs::ReplicaType* type_named(const jobs::JobKind& kind, std::string_view key);
 
 /// One pod template (or pod) inside a document, as JSON and whatever state it is in.
 struct PodSpecRef {

@@ -139,17 +139,16 @@ TEST_F(RunSessionTest, InterruptDeletesWhatWasPosted) {
 }
 
 TEST_F(RunSessionTest, WhatTheApiRefusesStartsNothing) {
-    // The check of built-in kinds knows their structure, the API knows their rules.
+    // The check knows the rules of each object, the API knows what there is.
     std::string manifest(kPod);
     manifest +=
-        "---\napiVersion: v1\nkind: Pod\nmetadata: {name: q}\n"
-        "spec: {restartPolicy: Perhaps, containers: [{name: c, image: x, command: [x]}]}\n";
+        "---\napiVersion: v1\nkind: Service\nmetadata: {name: q}\n"
+        "spec: {clusterIP: 1.2.3.4, ports: [{port: 80}]}\n";
     EXPECT_EQ(run(manifest,
                   {.logs_dir = {}, .timeout = std::chrono::seconds(5), .collect_objects = false}),
               2);
     ASSERT_FALSE(session->problems().empty());
-    EXPECT_THAT(format(session->problems()[0]),
-                HasSubstr("m.yaml:9:23: error: spec.restartPolicy"));
+    EXPECT_THAT(format(session->problems()[0]), HasSubstr("m.yaml:9:1: error: spec.clusterIPs: "));
 }
 
 }  // namespace

@@ -1,0 +1,24 @@
+#include "apiserver/object_rules.h"
+
+#include "apiserver/internal/crd.h"
+#include "apiserver/internal/decoding.h"
+#include "apiserver/internal/registry.h"
+#include "apiserver/internal/update_rules.h"
+
+namespace muster::apiserver {
+
+std::vector<Cause> causes_against(const kube::ResourceType& type, const json::value& object) {
+    ReadDefinition read;
+    Registry builtin;
+    for (DefPtr& def : builtin_types(read)) builtin.add(std::move(def));
+    const DefPtr def = builtin.find(type.api_version(), type.plural);
+    if (def == nullptr) return {};
+    Answer<DecodedObject> decoded =
+        decode_object(*def, kube::Document(object), kube::FieldValidation::kIgnore);
+    if (!decoded) return {{"FieldValueInvalid", decoded.error().error.message(), {}}};
+    if (def->rules.apply_defaults != nullptr) def->rules.apply_defaults(decoded->object.object());
+    const Answer<void> valid = validate_new(*def, *decoded);
+    return valid ? std::vector<Cause>() : valid.error().error.causes();
+}
+
+}  // namespace muster::apiserver
