@@ -17,7 +17,7 @@ class RealNodeWorld : private NodeWorld {
         set_up(::geteuid() == 0 ? SandboxMode::kNamespaces : SandboxMode::kNone);
         start_node();
     }
-    ~RealNodeWorld() { tear_down(); }
+    ~RealNodeWorld() override { tear_down(); }
 
     TestLoop& loop() { return *this; }
     apiserver::NodeApi& node() { return *logs_of_node; }
