@@ -167,8 +167,9 @@ bool Dependents::is_wanted(SlotId id) const {
 /// What a replica that nobody wants has been through is carried by those that stay. It must not
 /// count again should it be wanted again while its pod is still there.
 void Dependents::write_off(SlotId id, Slot& slot) const {
-    if (facts_ && !is_wanted(id))
-        slot.carried = slot.pod ? -(slot.pod->lineage.restarts + slot.pod->node_restarts) : 0;
+    if (!facts_ || is_wanted(id)) return;
+    slot.carried = slot.pod ? -(slot.pod->lineage.restarts + slot.pod->node_restarts) : 0;
+    slot.lapsed = false;
 }
 
 void Dependents::tally_up() {
@@ -257,7 +258,7 @@ void Dependents::pod_left(Slot& slot, const std::string& uid) {
     slot.carried += pod.lineage.restarts + pod.node_restarts;
     if ((stopped || failed) && keeps_account(pod)) ++slot.carried;
     slot.done = pod.phase == PodPhase::kSucceeded && current && !paused_;
-    slot.lapsed = facts_ && facts_->restarts_as_group && !paused_ && current && stopped;
+    slot.lapsed = facts_ && facts_->restarts_as_group && !paused_ && current && (stopped || failed);
     if (slot.others) {
         slot.pod = std::move(slot.others->back());
         slot.others->pop_back();
@@ -271,14 +272,30 @@ void Dependents::pod_came(Slot& slot, PodPtr pod) {
     if (flight_) flight_->pods.erase(pod->slot);
     if (!slot.pod) {
         const SlotId id = pod->slot;
-        slot.carried = std::max(slot.carried - pod->lineage.restarts, 0);
+        const std::int32_t beyond = pod->lineage.restarts - slot.carried;
+        slot.carried = std::max(-beyond, 0);
         slot.pod = std::move(pod);
         write_off(id, slot);
+        if (beyond > 0 && is_wanted(id)) take_from_others(id, beyond);
         return;
     }
     if (!slot.others) slot.others = std::make_unique<std::vector<PodPtr>>();
     slot.others->push_back(std::move(pod));
     choose_pod(slot);
+}
+
+/// A pod tells of more restarts than its replica carries: another operator made it, and carries in
+/// it what we carry elsewhere.
+void Dependents::take_from_others(SlotId id, std::int32_t told) {
+    OfType& of_type = types_[id.type];
+    for (std::size_t i = 0; told > 0 && i < of_type.slots.size(); ++i) {
+        const SlotId other{id.type, static_cast<std::int32_t>(i)};
+        if (other == id || of_type.slots[i].carried <= 0) continue;
+        Recount recount(*this, other);
+        const std::int32_t taken = std::min(told, recount.slot().carried);
+        recount.slot().carried -= taken;
+        told -= taken;
+    }
 }
 
 /// Of several pods: one that stays, then one that has the replica's name; any order else, but the

@@ -141,6 +141,7 @@ class Dependents {
     void write_off(SlotId id, Slot& slot) const;
     void pod_left(Slot& slot, const std::string& uid);
     void pod_came(Slot& slot, PodPtr pod);
+    void take_from_others(SlotId id, std::int32_t told);
     void choose_pod(Slot& slot);
     Flight& flight();
     void land();

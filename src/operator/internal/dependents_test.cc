@@ -381,6 +381,17 @@ TEST(Dependents, RestartsOfAReplicaThatWasScaledAwayStillCount) {
     EXPECT_EQ(cache.workers().restarts, 2);
 }
 
+// Two operators: one carries what the other has written into pods.
+TEST(Dependents, WhatAnotherOperatorsPodsTellIsNotCarriedToo) {
+    Cache cache({.masters = -1, .workers = 3}, with_restarts(6));
+    ASSERT_EQ(cache.dependents.at(kWorker0)->carried, 6);
+    cache.show({{.index = 0, .lineage = {.restarts = 2}},
+                {.index = 1, .lineage = {.restarts = 3}},
+                {.index = 2, .lineage = {.restarts = 1}}});
+    EXPECT_EQ(cache.workers().restarts, 6);
+    EXPECT_EQ(cache.dependents.at(kWorker0)->carried, 0);
+}
+
 TEST(Dependents, ATypeThatHadNoReplicasForAWhileKeepsItsCount) {
     Cache cache({.masters = -1, .workers = 0}, with_restarts(2));
     cache.configure({.masters = -1, .workers = 1}, with_restarts(2));
@@ -409,6 +420,23 @@ TEST(Dependents, AMemberThatVanishesFailsItsGroup) {
     cache.status(next);
     EXPECT_EQ(cache.workers().lapsed, 0) << "that was the last generation's";
     EXPECT_EQ(cache.workers().outdated, 1);
+}
+
+TEST(Dependents, AnEvictedMemberThatIsGoneFailsItsGroupToo) {
+    Cache cache({.masters = -1, .workers = 2, .group = true});
+    cache.show({{.index = 0}, {.index = 1, .phase = PodPhase::kFailed}});
+    EXPECT_EQ(cache.workers().lapsed, 1);
+    cache.lose("demo-worker-1");
+    EXPECT_EQ(cache.workers().lapsed, 1);
+}
+
+TEST(Dependents, AMemberThatNobodyWantsFailsNobody) {
+    Cache cache({.masters = -1, .workers = 2, .group = true});
+    cache.show({{.index = 0}, {.index = 1}});
+    cache.configure({.masters = -1, .workers = 1, .group = true});
+    cache.lose("demo-worker-1");
+    cache.configure({.masters = -1, .workers = 2, .group = true});
+    EXPECT_EQ(cache.workers().lapsed, 0);
 }
 
 TEST(Dependents, AnOldMembersEndFailsNobody) {
