@@ -36,6 +36,9 @@ constexpr std::array<std::string_view, 14> kNames = {
 
 using namespace std::chrono_literals;
 
+/// What happens while a status is on its way is not in it.
+constexpr Duration kInFlight = 1s;
+
 std::string lower(std::string_view text) {
     std::string made(text);
     std::ranges::transform(made, made.begin(), [](unsigned char c) {
@@ -214,17 +217,18 @@ struct Invariants::State {
     void check_account(JobLedger& job) {
         if (in_groups(*job.object)) return;
         job.settle_all(hooks.seen_before());
+        const Instant when = instant() - kInFlight;
         for (const auto& [id, replica] : job.replicas) {
             const auto told = job.told_restarts.find(id.first);
             const std::int64_t number = told == job.told_restarts.end() ? 0 : told->second;
-            const std::int64_t least = job.least_restarts(id.first, instant());
+            const std::int64_t least = job.least_restarts(id.first, when);
             if (number < least)
                 broken("restarts-least", job,
                        fmt::format("{} restarts of {} are told, {} happened", number, id.first,
                                    least));
         }
         const auto most = most_allowed(*job.object);
-        const std::int64_t least = job.least_restarts(instant());
+        const std::int64_t least = job.least_restarts(when);
         if (most && least > *most && condition_of(*job.object, "Failed") != "True")
             broken("backoff-limit", job,
                    fmt::format("has had {} restarts, and {} are allowed", least, *most));
@@ -280,14 +284,14 @@ struct Invariants::State {
         const std::vector<PodEntry>& pods = job.replicas.at(id).pods;
         if (pods.size() < 2 || job.object == nullptr) return;
         const PodEntry& before = pods[pods.size() - 2];
-        if (!before.bad || before.excused) return;
+        if (!before.sure_bad || before.excused) return;
         const bool grouped = in_groups(*job.object);
         if (grouped && pods.back().generation <= before.generation)
             broken("groups", job,
                    fmt::format("a pod of {} {} follows one that ended badly in generation {}",
                                id.first, id.second, before.generation));
         const auto most = most_allowed(*job.object);
-        const std::int64_t least = grouped ? job.generation : job.least_restarts(instant() + 1ns);
+        const std::int64_t least = grouped ? job.generation : job.least_restarts(instant());
         if (most && least > *most)
             broken("backoff-limit", job,
                    fmt::format("restart {} was made, and {} are allowed", least, *most));

@@ -72,6 +72,7 @@ PodEntry& JobLedger::note_pod(const ReplicaId& replica, std::string_view who,
         entry->evidence_at = now;
     }
     entry->live = !going && !ended;
+    entry->settle(seen_before);
     entry->gone = is_gone;
     return *entry;
 }
@@ -96,13 +97,13 @@ std::int64_t JobLedger::most_restarts(const std::string& type, bool forgetful) c
     return sum;
 }
 
-std::int64_t JobLedger::least_restarts(const std::string& type, Instant now) const {
+std::int64_t JobLedger::least_restarts(const std::string& type, Instant when) const {
     std::int64_t sum = 0;
     for (const auto& [id, replica] : replicas) {
         if (id.first != type) continue;
         for (std::size_t i = 0; i < replica.pods.size(); ++i) {
             const PodEntry& pod = replica.pods[i];
-            if (pod.excused || pod.evidence_at >= now) continue;
+            if (pod.excused || pod.evidence_at > when) continue;
             const bool followed = i + 1 < replica.pods.size();
             sum += pod.sure_restarts + (followed && pod.sure_bad ? 1 : 0);
         }
@@ -110,11 +111,11 @@ std::int64_t JobLedger::least_restarts(const std::string& type, Instant now) con
     return sum;
 }
 
-std::int64_t JobLedger::least_restarts(Instant now) const {
+std::int64_t JobLedger::least_restarts(Instant when) const {
     std::set<std::string> types;
     for (const auto& [id, replica] : replicas) types.insert(id.first);
     std::int64_t sum = 0;
-    for (const std::string& type : types) sum += least_restarts(type, now);
+    for (const std::string& type : types) sum += least_restarts(type, when);
     return sum;
 }
 

@@ -64,10 +64,10 @@ struct JobLedger {
     /// Restarts of this type that happened at most.
     /// `forgetful`: those that the operator stopped may be among them.
     std::int64_t most_restarts(const std::string& type, bool forgetful) const;
-    /// Restarts of this type that an operator must know of, by evidence from before `now`. Not for
+    /// Restarts of this type that an operator must know of, by evidence until `when`. Not for
     /// groups, whose pods restart together.
-    std::int64_t least_restarts(const std::string& type, Instant now) const;
-    std::int64_t least_restarts(Instant now) const;  ///< of all types
+    std::int64_t least_restarts(const std::string& type, Instant when) const;
+    std::int64_t least_restarts(Instant when) const;  ///< of all types
     /// Group restarts that happened at most: generations that a pod ended badly in.
     std::int64_t most_generations(bool forgetful) const;
 };

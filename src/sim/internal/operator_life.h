@@ -16,7 +16,7 @@ class OperatorLife {
                  std::uint64_t seed, const TransportFaults& faults, TransportHooks hooks)
         : transport(executor, api, clock, seed, faults, std::move(hooks)),
           rng_(seed ^ 0x0b),
-          operator_(executor, transport, clock, rng_),
+          operator_(executor, transport, clock, rng_, {.namespace_ = {}, .check_sums = true}),
           tasks_(executor) {}
 
     void start() { tasks_.spawn("operator start", run()); }

@@ -185,6 +185,7 @@ void World::start_operator(std::size_t index) {
 /// An operator that was up all the time since then has seen, and written down, what stood there
 /// then.
 Instant World::seen_before() const {
+    if (!disturbs_operators(scenario_)) return Instant::max();
     Instant since = Instant::max();
     for (std::size_t i = 0; i < operators_.size(); ++i)
         if (operators_[i] != nullptr) since = std::min(since, up_since_[i]);
