@@ -4,10 +4,13 @@ verb_drill() {
     case ${1:-} in
     bare-root) shift; drill_bare_root "$@" ;;
     fresh-clone) shift; drill_fresh_clone "$@" ;;
+    sim) shift; drill_sim "$@" ;;
     '')
         say "bare-root [VERB...]    ./dev run and ./dev test in a bare Debian 12 made with debootstrap"
         say "fresh-clone [VERB...]  the same in a fresh clone on this machine, with a bare environment"
         say "VERB is run, test, or both (the default)."
+        say "sim [SCENARIO...] [--seeds N] [--seed N [--trace]]"
+        say "                       many seeds (1000) of simulated worlds, or one as it happened"
         ;;
     *) die "no drill named '$1'; ./dev drill lists them" ;;
     esac

@@ -3,7 +3,7 @@
 # Each suite leaves lines `SUITE PASSED FAILED SKIPPED MILLISECONDS` in $results. A build that fails
 # counts as a failure, and the other suites still run.
 
-suites=(lint tools unit tsan e2e)
+suites=(lint tools unit tsan sim e2e)
 
 verb_test() {
     local begin suite filters=() wanted=() word

@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 def bash(script, tmp_path, path=None):
     """Runs a script with the parts of ./dev loaded, in a home of its own."""
     prelude = f"set -euo pipefail; root={ROOT}; cache={tmp_path}/cache; logs={tmp_path}/logs\n"
-    prelude += "".join(f"source {ROOT}/scripts/{part}.sh\n" for part in ("say", "setup", "build", "test"))
+    prelude += "".join(f"source {ROOT}/scripts/{part}.sh\n" for part in ("say", "setup", "build", "simulate", "test"))
     return subprocess.run(["/bin/bash", "-c", prelude + script], capture_output=True, text=True, check=False,
                           stdin=subprocess.DEVNULL,
                           env={"HOME": str(tmp_path), "PATH": path or os.environ["PATH"], "LC_ALL": "C"})
@@ -83,6 +83,37 @@ def test_the_last_line_sums_all_suites(tmp_path):
     result = bash("results=$logs/results; mkdir -p $logs; record a 3 0 0; record b 4 1 2\n"
                   "summary $(now_ms) || echo failed", tmp_path)
     assert result.stdout.splitlines()[-2:] == ["7 passed, 1 failed, 2 skipped", "failed"]
+
+
+def fake_muster(tmp_path, text):
+    """A checkout whose muster is a script."""
+    program(tmp_path / "tree/build/release/src/cli", "muster", "#!/bin/bash\n" + text)
+    for name in ("one", "two"):
+        path = tmp_path / f"tree/src/sim/scenarios/{name}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    return (f"root={tmp_path}/tree; results=$logs/results; mkdir -p $logs; suite_build() {{ :; }}; "
+            "sim_seeds=20; suite_sim; cat $results; cat $logs/run-sim.log; echo")
+
+
+def test_the_seeds_of_all_scenarios_are_counted(tmp_path):
+    result = bash(fake_muster(tmp_path, 'echo "10 passed, 0 failed"'), tmp_path)
+    assert "sim 20 0 0" in result.stdout, result
+
+
+def test_a_seed_that_breaks_a_rule_comes_with_its_replay(tmp_path):
+    result = bash(fake_muster(tmp_path, 'echo "replay: muster simulate $2 --seed 4 --trace"; '
+                                        'echo "9 passed, 1 failed"; exit 3'), tmp_path)
+    assert "sim 18 2 0" in result.stdout, result
+    assert "replay: ./dev drill sim two --seed 4 --trace" in result.stdout
+
+
+def test_the_seed_of_a_run_that_dies_is_found(tmp_path):
+    result = bash(fake_muster(tmp_path, '[[ $2 == one ]] && { echo "10 passed, 0 failed"; exit 0; }\n'
+                                        '[[ ${6:-$4} == 10 || $4 == 7 ]] && { echo oh no >&2; exit 134; }\nexit 0'),
+                  tmp_path)
+    assert "sim 16 4 0" in result.stdout, result
+    assert "replay: ./dev drill sim two --seed 7 --trace" in result.stdout and "oh no" in result.stdout
 
 
 def test_a_run_without_any_test_is_no_success(tmp_path):

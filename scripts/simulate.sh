@@ -1,0 +1,99 @@
+# Sourced by ./dev: simulated worlds, many seeds of each. A world is one process and one thread, so
+# scenarios run side by side.
+
+# Of all scenarios together; more than the 2,000 that the simulation promises.
+sim_seeds=2100
+
+sim_scenarios() {
+    local file
+    for file in "$root"/src/sim/scenarios/*.yaml; do basename "$file" .yaml; done
+}
+
+# play_scenario BINARY FOLDER SEEDS FIRST NAME: leaves FOLDER/NAME.out, whose last line reads
+# "N passed, N failed". A run that dies or hangs takes the seeds behind it along: its seed is looked
+# for, and the rest counts as failed.
+play_scenario() {
+    local binary=$1 out=$2/$5.out seeds=$3 first=$4 name=$5 seed status=0
+    timeout 600 "$binary" simulate "$name" --seed "$first" --seeds "$seeds" >"$out" 2>&1 || status=$?
+    ((status != 0 && status != 3)) || return 0
+    echo "$name: exit status $status" >>"$out"
+    for ((seed = first; seed < first + seeds; seed++)); do
+        status=0
+        timeout 30 "$binary" simulate "$name" --seed "$seed" >"$out.seed" 2>&1 || status=$?
+        ((status != 0 && status != 3)) || continue
+        echo "seed $seed: exit status $status" >>"$out"
+        tail -n 3 "$out.seed" >>"$out"
+        echo "replay: muster simulate $name --seed $seed --trace" >>"$out"
+        break
+    done
+    rm -f "$out.seed"
+    echo "$((seed - first)) passed, $((first + seeds - seed)) failed" >>"$out"
+}
+
+# play_scenarios FOLDER SEEDS FIRST NAME...: all of them, and what failed with the command that
+# replays it.
+play_scenarios() {
+    local folder=$1 seeds=$2 first=$3
+    shift 3
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    export -f play_scenario
+    printf '%s\n' "$@" | xargs -P "$(cores)" -I{} bash -c 'play_scenario "$@"' play \
+        "$root/build/release/src/cli/muster" "$folder" "$seeds" "$first" {}
+    local name good=0
+    for name in "$@"; do
+        printf '%-16s %s\n' "$name" "$(tail -n 1 "$folder/$name.out")"
+        grep -q ', 0 failed$' <(tail -n 1 "$folder/$name.out") || good=1
+    done
+    for name in "$@"; do
+        grep -q ', 0 failed$' <(tail -n 1 "$folder/$name.out") && continue
+        echo "---- $name"
+        head -n -1 "$folder/$name.out" | sed 's|^replay: muster simulate |replay: ./dev drill sim |' | head -n 12
+    done
+    return "$good"
+}
+
+suite_sim() {
+    (($# == 0)) || return 0
+    suite_build sim release muster || return 0
+    local names folder=$logs/sim passed failed line
+    mapfile -t names < <(sim_scenarios)
+    step "run sim" play_scenarios "$folder" $(((sim_seeds + ${#names[@]} - 1) / ${#names[@]})) 1 "${names[@]}" || true
+    passed=0 failed=0
+    for line in "${names[@]}"; do
+        if [[ $(tail -n 1 "$folder/$line.out" 2>/dev/null) =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+            passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
+        else
+            failed=$((failed + 1))
+        fi
+    done
+    record sim "$passed" "$failed" 0
+}
+
+# drill_sim [SCENARIO...] [--seeds N] [--seed N] [--trace]: any number of seeds, or one of them as it
+# happened.
+drill_sim() {
+    local names=() seeds=1000 first=1 trace=
+    while (($#)); do
+        case $1 in
+        --seeds | --seed)
+            [[ ${2:-} =~ ^[0-9]+$ ]] || die "$1 wants a number"
+            if [[ $1 == --seeds ]]; then seeds=$2; else first=$2; fi
+            shift
+            ;;
+        --trace) trace=1 ;;
+        -*) die "./dev drill sim has no option $1" ;;
+        *) names+=("$1") ;;
+        esac
+        shift
+    done
+    prepare_build
+    build_target release muster
+    if [[ -n $trace ]]; then
+        ((${#names[@]} == 1)) || die "--trace wants one scenario and --seed N"
+        "$root/build/release/src/cli/muster" simulate "${names[0]}" --seed "$first" --trace
+        return
+    fi
+    ((${#names[@]})) || mapfile -t names < <(sim_scenarios)
+    play_scenarios "$logs/drill-sim" "$seeds" "$first" "${names[@]}"
+}
