@@ -204,6 +204,7 @@ struct Operator::Impl {
             if (!whole) co_return false;
         }
         const bool more = next.more;
+        const bool over = next.status && next.status->finished();
         PackedStatus status;
         if (next.status) status = PackedStatus(*next.status);
         const Execution done = co_await run.execute(job, std::move(whole), version, std::move(next),
@@ -213,7 +214,8 @@ struct Operator::Impl {
         if (done.job_removed) removed.insert(key);
         if (const Instant until = table.of(job->uid).expire(clock.now()); until != Instant::max())
             queue.add_at(key, until);
-        if (more) queue.add(key);
+        // What a finished job needs follows from the status that says so.
+        if (more || (over && done.status_written)) queue.add(key);
         co_return done.complete;
     }
 

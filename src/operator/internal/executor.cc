@@ -214,6 +214,8 @@ Task<void> Executor::remove_job(std::shared_ptr<Pass> pass) {
     const JobRecord& job = *pass->record;
     kube::DeleteOptions options;
     options.precondition_uid = job.uid.get();
+    // Not if it was suspended or edited since.
+    options.precondition_resource_version = pass->status_version;
     auto removed =
         co_await client_.remove(job.kind->resource, job.namespace_, job.name, std::move(options));
     if (removed.has_value()) {
@@ -221,8 +223,11 @@ Task<void> Executor::remove_job(std::shared_ptr<Pass> pass) {
         pass->tell(kube::EventType::kNormal, "SuccessfulDeleteJob", "Deleted job: " + job.name);
         co_return;
     }
-    const Code code = removed.error().code();
-    if (code == Code::kNotFound || code == Code::kConflict) co_return;
+    if (removed.error().code() == Code::kNotFound) co_return;
+    if (removed.error().code() == Code::kConflict) {
+        pass->result.complete = false;
+        co_return;
+    }
     pass->fail_and_tell("delete job", job.name, removed.error(), "FailedDeleteJob",
                         "Error deleting");
 }

@@ -308,6 +308,20 @@ TEST_F(ExecutorTest, APodThatVanishesBetweenTwoLooksIsTriedAgainInSilence) {
     EXPECT_FALSE(creating_pod());
 }
 
+// The cache may not know yet that the job is being deleted, or that another has its name by now.
+TEST_F(ExecutorTest, NothingIsAdoptedForAJobThatIsGone) {
+    for (json::object metadata :
+         {json::object{{"uid", "job-uid"}, {"deletionTimestamp", "2026-01-01T00:00:00Z"}},
+          json::object{{"uid", "its-successor"}}}) {
+        transport.requests.clear();
+        transport.answer = [&](const kube::Request&) {
+            return accepted(json::object{{"metadata", metadata}});
+        };
+        EXPECT_FALSE(execute({.adopt_pods = {{"demo-worker-0", "orphan"}}}).complete);
+        EXPECT_THAT(transport.requests, ElementsAre(HasSubstr("GET ")));
+    }
+}
+
 TEST_F(ExecutorTest, AJobThatIsGoneNeedsNoOtherTry) {
     refuse("/status", Code::kNotFound);
     EXPECT_TRUE(execute(everything()).complete);

@@ -225,7 +225,7 @@ class Planner {
             recorded != before_.replica_statuses.end()) {
             found.restarts = std::max(found.restarts, recorded->second.restarts.value_or(0));
             const std::string& completed = recorded->second.completed_indexes;
-            if (!completed.empty() && !before_.is(conditions::kSuspended)) {
+            if (!completed.empty()) {
                 const IndexSet known = IndexSet::parse(completed, type.wanted);
                 for (auto i = known.next(0); i >= 0; i = known.next(i + 1)) found.done.insert(i);
             }

@@ -28,6 +28,8 @@ class WatchedTransport final : public kube::Transport {
 
     double failure_probability = 0;  ///< of a request that changes something
     Duration longest_delay{};        ///< before a request, and before its answer comes
+    /// How late each event of a watch comes.
+    std::function<Duration(const kube::Request&)> watch_lag;
     /// Sees every request that changes something, before it is made.
     std::function<void(const kube::Request&)> before_write;
     /// So many more writes reach the API, and then nothing: the operator has crashed and does not
@@ -35,6 +37,7 @@ class WatchedTransport final : public kube::Transport {
     std::optional<int> writes_left;
     int writes = 0;  ///< but events
     int event_writes = 0;
+    int conflicts = 0;  ///< answers that somebody else was first
 
   private:
     Task<void> delay();

@@ -38,14 +38,41 @@ Task<Result<kube::Response>> WatchedTransport::call(kube::Request request) {
     co_await delay();
     if (lose_request) co_return Error(Code::kUnavailable, "the request was lost");
     auto response = co_await real_.call(std::move(request));
+    conflicts += response.has_value() && response->status == 409 ? 1 : 0;
     co_await delay();
     if (lose_answer) co_return Error(Code::kTimeout, "the answer was lost");
     co_return response;
 }
 
+namespace {
+
+class LateStream final : public kube::WatchStream {
+  public:
+    LateStream(std::unique_ptr<kube::WatchStream> real, Clock& clock, Duration lag)
+        : real_(std::move(real)), clock_(clock), lag_(lag) {}
+
+    Task<Result<std::optional<kube::WatchEvent>>> next() override {
+        // Kept, so that an event is not lost when the caller is cancelled while it is late.
+        if (!came_) came_ = co_await real_->next();
+        co_await clock_.sleep_for(lag_);
+        co_return *std::exchange(came_, std::nullopt);
+    }
+
+  private:
+    std::unique_ptr<kube::WatchStream> real_;
+    Clock& clock_;
+    Duration lag_;
+    std::optional<Result<std::optional<kube::WatchEvent>>> came_;
+};
+
+}  // namespace
+
 Task<Result<std::unique_ptr<kube::WatchStream>>> WatchedTransport::watch(kube::Request request) {
     co_await delay();
+    const Duration lag = watch_lag ? watch_lag(request) : Duration{};
     auto stream = co_await real_.watch(std::move(request));
+    if (stream.has_value() && lag > Duration{})
+        stream = std::make_unique<LateStream>(*std::move(stream), clock_, lag);
     co_return stream;
 }
 
