@@ -1,6 +1,7 @@
 #include "kube/work_queue.h"
 
 #include <boost/asio/post.hpp>
+#include <utility>
 
 #include "base/check.h"
 
@@ -10,7 +11,8 @@ WorkQueue::WorkQueue(Clock& clock, TaskGroup& tasks, Backoff backoff)
     : clock_(clock), tasks_(tasks), backoff_(backoff), work_(tasks.executor()) {}
 
 void WorkQueue::add(const std::string& key) {
-    if (!queued_.insert(key).second || working_.contains(key)) return;
+    State& state = states_[key];
+    if (std::exchange(state.queued, true) || state.working) return;
     ready_.push_back(key);
     work_.notify_all();
 }
@@ -39,15 +41,19 @@ Task<std::string> WorkQueue::next() {
     while (ready_.empty()) co_await work_.wait();
     std::string key = std::move(ready_.front());
     ready_.pop_front();
-    queued_.erase(key);
-    working_.insert(key);
+    states_.insert_or_assign(key, State{.queued = false, .working = true});
     co_return key;
 }
 
 void WorkQueue::done(const std::string& key) {
-    const bool worked = working_.erase(key) == 1;
+    const auto it = states_.find(key);
+    const bool worked = it != states_.end() && it->second.working;
     CHECK(worked, "done() for a key that no worker has");
-    if (!queued_.contains(key)) return;
+    if (!it->second.queued) {
+        states_.erase(it);
+        return;
+    }
+    it->second.working = false;
     ready_.push_back(key);
     work_.notify_all();
 }

@@ -1,10 +1,9 @@
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <deque>
 #include <set>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "base/clock.h"
@@ -50,6 +49,11 @@ class WorkQueue {
     std::size_t delayed() const { return due_.size(); }
 
   private:
+    struct State {
+        bool queued = false;  ///< in ready_, or to be on done()
+        bool working = false;
+    };
+
     Task<void> run_timer(Instant deadline);
     void add_due();
     void arm();
@@ -58,10 +62,10 @@ class WorkQueue {
     TaskGroup& tasks_;
     Backoff backoff_;
     std::deque<std::string> ready_;
-    std::unordered_set<std::string> queued_;  ///< in ready_, or to be on done()
-    std::unordered_set<std::string> working_;
-    std::unordered_map<std::string, int> failures_;
-    std::unordered_map<std::string, Instant> due_;
+    // Flat: with tens of thousands of keys each node of another table is a miss of the caches.
+    boost::unordered_flat_map<std::string, State> states_;  ///< of keys that are either
+    boost::unordered_flat_map<std::string, int> failures_;
+    boost::unordered_flat_map<std::string, Instant> due_;
     std::set<std::pair<Instant, std::string>> timers_;  ///< due_, by time
     Signal work_;
     std::set<Instant> armed_;  ///< the deadlines that a timer task sleeps for

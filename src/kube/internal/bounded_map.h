@@ -1,9 +1,9 @@
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
-#include <list>
-#include <unordered_map>
-#include <utility>
+#include <cstdint>
+#include <deque>
 
 #include "kube/internal/fingerprint.h"
 
@@ -17,27 +17,61 @@ class BoundedMap {
 
     /// The value of a key, made by default if it is new. Holds until the next call.
     T& operator[](const Fingerprint& key) {
-        if (auto it = places_.find(key); it != places_.end()) {
-            order_.splice(order_.begin(), order_, it->second);
-            return it->second->second;
+        if (const auto it = places_.find(key); it != places_.end()) {
+            if (it->second != newest_) {
+                unlink(it->second);
+                link(it->second);
+            }
+            return entries_[newest_].value;
         }
-        order_.emplace_front(key, T{});
-        places_.emplace(key, order_.begin());
-        if (order_.size() > capacity_) {
-            places_.erase(order_.back().first);
-            order_.pop_back();
-        }
-        return order_.front().second;
+        const std::uint32_t place = free_place();
+        entries_[place].key = key;
+        entries_[place].value = T{};
+        places_.emplace(key, place);
+        link(place);
+        return entries_[place].value;
     }
 
-    std::size_t size() const { return order_.size(); }
+    std::size_t size() const { return entries_.size(); }
 
   private:
-    using Order = std::list<std::pair<Fingerprint, T>>;
+    static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+    struct Entry {
+        Fingerprint key;
+        T value;
+        std::uint32_t older = kNone;
+        std::uint32_t newer = kNone;
+    };
 
+    /// A new one, or that of the entry that was not used for longest.
+    std::uint32_t free_place() {
+        if (entries_.size() < capacity_) {
+            entries_.emplace_back();
+            return static_cast<std::uint32_t>(entries_.size() - 1);
+        }
+        const std::uint32_t place = oldest_;
+        places_.erase(entries_[place].key);
+        unlink(place);
+        return place;
+    }
+    void unlink(std::uint32_t place) {
+        const Entry& entry = entries_[place];
+        (entry.older == kNone ? oldest_ : entries_[entry.older].newer) = entry.newer;
+        (entry.newer == kNone ? newest_ : entries_[entry.newer].older) = entry.older;
+    }
+    void link(std::uint32_t place) {
+        entries_[place].older = newest_;
+        entries_[place].newer = kNone;
+        (newest_ == kNone ? oldest_ : entries_[newest_].newer) = place;
+        newest_ = place;
+    }
+
+    // Everything close together: each event of each object comes by here.
     std::size_t capacity_;
-    Order order_;  ///< most recently used first
-    std::unordered_map<Fingerprint, typename Order::iterator, Fingerprint::Hash> places_;
+    std::deque<Entry> entries_;  ///< a doubly linked list by age, in their order of making
+    std::uint32_t oldest_ = kNone;
+    std::uint32_t newest_ = kNone;
+    boost::unordered_flat_map<Fingerprint, std::uint32_t, Fingerprint::Hash> places_;
 };
 
 }  // namespace muster::kube
