@@ -1,0 +1,437 @@
+#include "sim/invariants.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+
+#include "base/sim_clock.h"
+#include "kube/time.h"
+
+namespace muster::sim {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// Hand-made changes of one job "j" and its pods.
+class Changes {
+  public:
+    /// When all was told that there is to tell, the rules that were broken, in order.
+    std::vector<std::string> broken() const {
+        std::vector<std::string> names;
+        for (const Violation& violation : rules_.violations()) names.push_back(violation.invariant);
+        return names;
+    }
+    std::vector<std::string> end() {
+        rules_.at_end();
+        return broken();
+    }
+
+    void job(std::string_view changes, std::string_view who = "operator-1") {
+        merge(job_, json::parse(changes));
+        tell(who, "pytorchjobs.kubeflow.org", "j", job_);
+    }
+    void remove_job(std::string_view who) { tell(who, "pytorchjobs.kubeflow.org", "j", nullptr); }
+    /// Its name is its uid; the replica is worker `index`.
+    void pod(const std::string& uid, int index, std::string_view changes = "{}",
+             std::string_view who = "nodes") {
+        json::value& object = pods_[uid];
+        if (object.is_null()) {
+            object = json::parse(fmt::format(
+                R"({{"metadata":{{"uid":"{}","labels":{{"training.kubeflow.org/replica-type":"worker",
+                    "training.kubeflow.org/replica-index":"{}"}},
+                    "ownerReferences":[{{"uid":"job","controller":true}}]}}}})",
+                uid, index));
+            who = "operator-1";
+        }
+        merge(object, json::parse(changes));
+        tell(who, "pods", uid, object);
+    }
+    void remove_pod(const std::string& uid, std::string_view who = "operator-1") {
+        tell(who, "pods", uid, nullptr);
+    }
+    void deadline_passed() { rules_.deadline_passed("job"); }
+    void wait(Duration duration) { clock_.advance_to(clock_.now() + duration); }
+    void set_calendar(Duration by) { clock_.skew_wall(by); }
+    std::string time() const { return kube::format_time(clock_.wall_now()); }
+    bool asked_for_deadline() const { return asked_for_deadline_; }
+
+    Changes() : Changes({}, false) {}
+    Changes(std::vector<std::string> except, bool forgetful)
+        : rules_(
+              clock_, std::move(except),
+              {.on_deadline = [this](const std::string&, WallTime) { asked_for_deadline_ = true; },
+               .seen_before = [] { return Instant::max(); },
+               .forgetful = forgetful}) {
+        job(R"({"metadata":{"uid":"job","generation":1},"status":{},
+                "spec":{"pytorchReplicaSpecs":{"Worker":{"restartPolicy":"OnFailure"}}}})",
+            "user");
+    }
+
+  private:
+    /// As a merge patch.
+    static void merge(json::value& target, const json::value& patch) {
+        if (!patch.is_object()) {
+            target = patch;
+            return;
+        }
+        if (!target.is_object()) target.emplace_object();
+        for (const auto& [key, value] : patch.get_object()) {
+            if (value.is_null())
+                target.get_object().erase(key);
+            else
+                merge(target.get_object()[key], value);
+        }
+    }
+    void tell(std::string_view who, std::string resource, const std::string& name,
+              const json::value& object) {
+        apiserver::StoreChange change;
+        change.key = {.resource = std::move(resource), .namespace_ = "default", .name = name};
+        change.revision = ++revision_;
+        kube::ObjectPtr& shown = shown_[change.key.resource + name];
+        change.previous = shown;
+        if (!object.is_null()) change.object = std::make_shared<const json::value>(object);
+        shown = change.object;
+        rules_.change(who, change);
+    }
+
+    SimClock clock_;
+    bool asked_for_deadline_ = false;
+    Invariants rules_;
+    json::value job_;
+    std::map<std::string, json::value> pods_;
+    std::map<std::string, kube::ObjectPtr> shown_;
+    apiserver::Revision revision_ = 0;
+};
+
+constexpr const char* kRunning = R"({"status":{"phase":"Running"}})";
+constexpr const char* kFailed = R"({"status":{"phase":"Failed"}})";
+constexpr const char* kGoing = R"({"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}})";
+
+std::string condition(std::string_view type, std::string_view more = "") {
+    return fmt::format(R"({{"status":{{"conditions":[{{"type":"{}","status":"True"}}]{}}}}})", type,
+                       more);
+}
+std::string finished(const Changes& world, std::string_view type = "Succeeded",
+                     std::string_view more = "") {
+    return condition(type, fmt::format(R"(,"completionTime":"{}"{})", world.time(), more));
+}
+std::string told(int restarts) {
+    return fmt::format(R"({{"status":{{"replicaStatuses":{{"Worker":{{"restarts":{}}}}}}}}})",
+                       restarts);
+}
+std::string in_place(int restarts) {
+    return fmt::format(
+        R"({{"status":{{"phase":"Running","containerStatuses":[{{"restartCount":{}}}]}}}})",
+        restarts);
+}
+
+/// What happens, and the rule that it breaks ("" for none).
+struct Case {
+    const char* name;
+    std::string broken;
+    std::function<void(Changes&)> happens;
+};
+
+class EachInvariant : public ::testing::TestWithParam<Case> {};
+
+TEST_P(EachInvariant, IsBrokenByThisAlone) {
+    Changes world;
+    GetParam().happens(world);
+    if (GetParam().broken.empty())
+        EXPECT_THAT(world.broken(), IsEmpty());
+    else
+        EXPECT_THAT(world.broken(), ElementsAre(GetParam().broken));
+}
+
+std::vector<Case> cases() {
+    return {
+        {"TwoLivePods", "one-pod",
+         [](Changes& w) {
+             w.pod("a", 0);
+             w.pod("b", 0);
+         }},
+        {"APodAfterOneThatGoes", "",
+         [](Changes& w) {
+             w.pod("a", 0);
+             w.pod("a", 0, kGoing, "operator-1");
+             w.pod("b", 0);
+         }},
+        {"PodsOfTwoGenerations", "",
+         [](Changes& w) {
+             w.pod("a", 0);
+             w.pod("b", 0, R"({"metadata":{"annotations":{"muster.dev/generation":"1"}}})");
+         }},
+        {"ATerminalConditionChanges", "final",
+         [](Changes& w) {
+             w.job(finished(w));
+             w.job(finished(w, "Failed"));
+         }},
+        {"ACompletionTimeChanges", "final",
+         [](Changes& w) {
+             w.job(finished(w));
+             w.wait(5s);
+             w.job(finished(w));
+         }},
+        {"SucceededAndFailed", "exclusive",
+         [](Changes& w) {
+             w.job(R"({"status":{"completionTime":"2026-01-01T00:00:00Z","conditions":[
+                 {"type":"Succeeded","status":"True"},{"type":"Failed","status":"True"}]}})");
+         }},
+        {"RunningAndRestarting", "exclusive",
+         [](Changes& w) {
+             w.job(R"({"status":{"conditions":[{"type":"Running","status":"True"},
+                 {"type":"Restarting","status":"True"}]}})");
+         }},
+        {"RunningAndNoLongerRestarting", "",
+         [](Changes& w) {
+             w.job(R"({"status":{"conditions":[{"type":"Running","status":"True"},
+                 {"type":"Restarting","status":"False"}]}})");
+         }},
+        {"FinishedWithoutCompletionTime", "completion-time",
+         [](Changes& w) { w.job(condition("Succeeded")); }},
+        {"CompletionTimeUnfinished", "completion-time",
+         [](Changes& w) { w.job(finished(w, "Running")); }},
+        {"RestartsFall", "restarts-fall",
+         [](Changes& w) {
+             w.pod("a", 0, in_place(2));
+             w.job(told(2));
+             w.job(told(1));
+         }},
+        {"MoreRestartsThanHappened", "restarts-most",
+         [](Changes& w) {
+             w.pod("a", 0, in_place(1));
+             w.job(told(2));
+         }},
+        {"AFailureCountsOnce", "restarts-most",
+         [](Changes& w) {
+             w.pod("a", 0, kRunning);
+             w.pod("a", 0, kFailed);
+             w.remove_pod("a");
+             w.pod("b", 0);
+             w.job(told(2));
+         }},
+        {"WhatTheOperatorStoppedIsNoRestart", "restarts-most",
+         [](Changes& w) {
+             w.pod("a", 0, kRunning);
+             w.pod("a", 0, kGoing, "operator-1");
+             w.pod("a", 0, kFailed);
+             w.job(told(1));
+         }},
+        {"WhatSomebodyElseStoppedIsOne", "",
+         [](Changes& w) {
+             w.pod("a", 0, kRunning);
+             w.pod("a", 0, kGoing, "user");
+             w.job(told(1));
+         }},
+        {"WhatNeverRanIsNone", "restarts-most",
+         [](Changes& w) {
+             w.pod("a", 0);
+             w.pod("a", 0, kGoing, "user");
+             w.job(told(1));
+         }},
+        {"AGroupRestartThatNeverWas", "restarts-most",
+         [](Changes& w) { w.job(R"({"status":{"restartGeneration":1}})"); }},
+        {"FewerRestartsThanHappened", "restarts-least",
+         [](Changes& w) {
+             w.pod("a", 0, in_place(2));
+             w.job(told(1));
+             w.wait(1min);
+             w.job(finished(w));
+         }},
+        {"AFailureThatIsNotCounted", "restarts-least",
+         [](Changes& w) {
+             w.pod("a", 0, kRunning);
+             w.pod("a", 0, kFailed);
+             w.remove_pod("a");
+             w.pod("b", 0);
+             w.wait(1min);
+             w.job(finished(w));
+         }},
+        {"RestartsAfterTheEndAreInNoAccount", "",
+         [](Changes& w) {
+             w.job(finished(w, "Failed"));
+             w.pod("a", 0, in_place(2));
+             w.wait(1min);
+         }},
+        {"AnEditExcusesWhatGoes", "",
+         [](Changes& w) {
+             w.pod("a", 0, kRunning);
+             w.job(R"({"metadata":{"generation":2}})", "user");
+             w.pod("a", 0, kFailed);
+             w.remove_pod("a");
+             w.pod("b", 0);
+             w.wait(1min);
+             w.job(finished(w));
+         }},
+        {"AGroupStaysInItsGeneration", "groups",
+         [](Changes& w) {
+             w.job(R"({"metadata":{"annotations":{"muster.dev/restart":"group"}}})", "user");
+             w.pod("a", 0, kRunning);
+             w.pod("a", 0, kFailed);
+             w.remove_pod("a");
+             w.pod("b", 0);
+         }},
+        {"AGroupGoesOnToTheNext", "",
+         [](Changes& w) {
+             w.job(R"({"metadata":{"annotations":{"muster.dev/restart":"group"}}})", "user");
+             w.pod("a", 0, kRunning);
+             w.pod("a", 0, kFailed);
+             w.remove_pod("a");
+             w.pod("b", 0, R"({"metadata":{"annotations":{"muster.dev/generation":"1"}}})");
+         }},
+        {"APodBeyondTheLimit", "backoff-limit",
+         [](Changes& w) {
+             w.job(R"({"spec":{"runPolicy":{"backoffLimit":1}}})", "user");
+             w.pod("a", 0, kRunning);
+             w.pod("a", 0, kFailed);
+             w.remove_pod("a");
+             w.pod("b", 0);
+         }},
+        {"APodBelowTheLimit", "",
+         [](Changes& w) {
+             w.job(R"({"spec":{"runPolicy":{"backoffLimit":2}}})", "user");
+             w.pod("a", 0, kRunning);
+             w.pod("a", 0, kFailed);
+             w.remove_pod("a");
+             w.pod("b", 0);
+         }},
+        {"SuccessBeyondTheLimit", "backoff-limit",
+         [](Changes& w) {
+             w.job(R"({"spec":{"runPolicy":{"backoffLimit":2}}})", "user");
+             w.pod("a", 0, in_place(2));
+             w.job(told(2));
+             w.wait(1min);
+             w.job(finished(w));
+         }},
+        {"ADeadlineThatDoesNotFire", "deadline",
+         [](Changes& w) {
+             w.job(R"({"spec":{"runPolicy":{"activeDeadlineSeconds":10}}})", "user");
+             w.job(fmt::format(R"({{"status":{{"startTime":"{}"}}}})", w.time()));
+             EXPECT_TRUE(w.asked_for_deadline());
+             w.wait(11s);
+             w.deadline_passed();
+         }},
+        {"ADeadlineThatTheCalendarJumpedOver", "deadline",
+         [](Changes& w) {
+             w.job(R"({"spec":{"runPolicy":{"activeDeadlineSeconds":10, "suspend":false}}})",
+                   "user");
+             w.job(fmt::format(R"({{"status":{{"startTime":"{}"}}}})", w.time()));
+             w.set_calendar(1h);
+             w.deadline_passed();
+         }},
+        {"ADeadlineThatFired", "",
+         [](Changes& w) {
+             w.job(R"({"spec":{"runPolicy":{"activeDeadlineSeconds":10}}})", "user");
+             w.job(fmt::format(R"({{"status":{{"startTime":"{}"}}}})", w.time()));
+             w.wait(10s);
+             w.job(finished(w, "Failed"));
+             w.wait(1s);
+             w.deadline_passed();
+         }},
+        {"ADeletionWithoutATtl", "ttl",
+         [](Changes& w) {
+             w.job(finished(w));
+             w.remove_job("operator-1");
+         }},
+        {"ATtlTooEarly", "ttl",
+         [](Changes& w) {
+             w.job(R"({"spec":{"runPolicy":{"ttlSecondsAfterFinished":10}}})", "user");
+             w.job(finished(w));
+             w.wait(9s);
+             w.remove_job("operator-1");
+         }},
+        {"ATtlInTime", "",
+         [](Changes& w) {
+             w.job(R"({"spec":{"runPolicy":{"ttlSecondsAfterFinished":10}}})", "user");
+             w.job(finished(w));
+             w.wait(11s);
+             w.remove_job("operator-1");
+             w.end();
+         }},
+        {"ATtlWhileSuspended", "ttl",
+         [](Changes& w) {
+             w.job(R"({"spec":{"runPolicy":{"ttlSecondsAfterFinished":1,"suspend":true}}})",
+                   "user");
+             w.job(finished(w));
+             w.wait(1min);
+             w.remove_job("operator-1");
+         }},
+        {"ATtlThatNeverComes", "ttl",
+         [](Changes& w) {
+             w.job(R"({"spec":{"runPolicy":{"ttlSecondsAfterFinished":10}}})", "user");
+             w.job(finished(w));
+             w.wait(1min);
+             w.end();
+         }},
+        {"AUserMayDelete", "",
+         [](Changes& w) {
+             w.remove_job("user");
+             w.end();
+         }},
+        {"AJobThatNeverEnds", "ends",
+         [](Changes& w) {
+             w.job(condition("Running"));
+             w.end();
+         }},
+        {"AJobThatSaysThatItIsSuspended", "",
+         [](Changes& w) {
+             w.job(R"({"spec":{"runPolicy":{"suspend":true}}})", "user");
+             w.job(condition("Suspended"));
+             w.end();
+         }},
+        {"AJobThatRestartsForEver", "",
+         [](Changes& w) {
+             w.job(R"({"spec":{"pytorchReplicaSpecs":{"Worker":{"restartPolicy":"Always"}}}})",
+                   "user");
+             w.job(condition("Running"));
+             w.end();
+         }},
+        {"AnOrphan", "orphans",
+         [](Changes& w) {
+             w.pod("a", 0);
+             w.remove_job("user");
+             w.end();
+         }},
+    };
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EachInvariant, ::testing::ValuesIn(cases()),
+                         [](const auto& tested) { return tested.param.name; });
+
+TEST(Invariants, EachHasACaseThatBreaksIt) {
+    std::set<std::string> broken{"quiet"};  // the world itself says that
+    for (const Case& one : cases()) broken.insert(one.broken);
+    for (const std::string_view name : invariant_names())
+        EXPECT_TRUE(broken.contains(std::string(name))) << name;
+}
+
+TEST(Invariants, WhatIsExceptedMayBeBroken) {
+    Changes world({"exclusive"}, false);
+    world.job(R"({"status":{"conditions":[{"type":"Running","status":"True"},
+        {"type":"Restarting","status":"True"}]}})");
+    EXPECT_THAT(world.broken(), IsEmpty());
+}
+
+TEST(Invariants, AForgetfulOperatorMayCountWhatItStopped) {
+    Changes world({}, true);
+    world.pod("a", 0, kRunning);
+    world.pod("a", 0, kGoing, "operator-1");
+    world.job(told(1));
+    EXPECT_THAT(world.broken(), IsEmpty());
+    world.job(told(2));
+    EXPECT_THAT(world.broken(), ElementsAre("restarts-most"));
+}
+
+TEST(Invariants, AJobBreaksARuleOnce) {
+    Changes world;
+    world.job(told(1));
+    world.job(told(2));
+    EXPECT_THAT(world.broken(), ElementsAre("restarts-most"));
+}
+
+}  // namespace
+}  // namespace muster::sim
