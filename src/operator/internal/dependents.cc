@@ -141,8 +141,17 @@ void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status)
     const bool paused = facts->suspend || status.is("Suspended");
     if (facts_ == facts && generation_ == generation && paused_ == paused) return;
     const bool afresh = generation_ != generation || paused_ != paused;
-    std::vector<std::int32_t> restarts;
-    for (const OfType& type : types_) restarts.push_back(type.tally.restarts);
+    // What the status tells counts where we have not counted ourselves. Else what another operator
+    // writes into it would be carried, and counted again when our watch shows it.
+    std::vector<std::int32_t> known(facts->kind->replica_types.size());
+    for (std::size_t type = 0; facts_ && type < types_.size(); ++type)
+        known[type] = types_[type].tally.restarts;
+    for (const TypeFacts& type : facts->types) {
+        const TypeFacts* before = facts_ ? facts_->find(type.type) : nullptr;
+        const auto recorded = status.replica_statuses.find(facts->name_of(type.type));
+        if ((before == nullptr || before->wanted == 0) && recorded != status.replica_statuses.end())
+            known[type.type] = recorded->second.restarts.value_or(0);
+    }
     facts_ = facts;
     generation_ = generation;
     paused_ = paused;
@@ -156,7 +165,7 @@ void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status)
         }
     }
     tally_up();
-    settle_restarts(status, restarts);
+    settle_restarts(known);
 }
 
 bool Dependents::is_wanted(SlotId id) const {
@@ -219,19 +228,14 @@ Dependents Dependents::made_anew(const std::vector<PodPtr>& pods,
     return made;
 }
 
-/// The status, and we before a change of the job, may know of more restarts than the pods tell now:
-/// those of pods that are gone, if nobody looked when they went, and of replicas that nobody wants
-/// any more. They are carried by the next pod that is made, or else in memory.
-void Dependents::settle_restarts(const jobs::JobStatus& status,
-                                 const std::vector<std::int32_t>& before) {
+/// More restarts of a type may be known than its pods tell now: those of pods that are gone, if
+/// nobody looked when they went, and of replicas that nobody wants any more. They are carried by
+/// the next pod that is made, or else in memory.
+void Dependents::settle_restarts(const std::vector<std::int32_t>& known) {
     for (const TypeFacts& type : facts_->types) {
         if (type.wanted == 0) continue;
-        std::int32_t known = type.type < before.size() ? before[type.type] : 0;
-        if (const auto recorded = status.replica_statuses.find(facts_->name_of(type.type));
-            recorded != status.replica_statuses.end())
-            known = std::max(known, recorded->second.restarts.value_or(0));
         const Tally& tally = types_[type.type].tally;
-        const std::int32_t missing = known - tally.restarts;
+        const std::int32_t missing = known[type.type] - tally.restarts;
         if (missing <= 0) continue;
         const std::int32_t vacant = tally.vacant.next(0);
         Recount recount(*this, {type.type, std::max(vacant, 0)});

@@ -137,7 +137,7 @@ class Dependents {
     Slot& slot(SlotId id);
     void count(Tally& tally, SlotId id, const Slot& slot, int sign) const;
     void tally_up();
-    void settle_restarts(const jobs::JobStatus& status, const std::vector<std::int32_t>& before);
+    void settle_restarts(const std::vector<std::int32_t>& known);
     void write_off(SlotId id, Slot& slot) const;
     void pod_left(Slot& slot, const std::string& uid);
     void pod_came(Slot& slot, PodPtr pod);
