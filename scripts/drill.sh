@@ -5,12 +5,15 @@ verb_drill() {
     bare-root) shift; drill_bare_root "$@" ;;
     fresh-clone) shift; drill_fresh_clone "$@" ;;
     sim) shift; drill_sim "$@" ;;
+    mutations) shift; drill_mutations "$@" ;;
     '')
         say "bare-root [VERB...]    ./dev run and ./dev test in a bare Debian 12 made with debootstrap"
         say "fresh-clone [VERB...]  the same in a fresh clone on this machine, with a bare environment"
         say "VERB is run, test, or both (the default)."
         say "sim [SCENARIO...] [--seeds N] [--seed N [--trace]]"
         say "                       many seeds (1000) of simulated worlds, or one as it happened"
+        say "mutations [--only WORDS] [--record]"
+        say "                       small deliberate mistakes in the operator, each to be caught by a test"
         ;;
     *) die "no drill named '$1'; ./dev drill lists them" ;;
     esac
@@ -89,4 +92,9 @@ remove_root() {
     else
         rm -rf --one-file-system "$1"
     fi
+}
+
+drill_mutations() {
+    prepare_build
+    nice python3 "$root/scripts/mutate.py" "$root" "$@"
 }

@@ -22,7 +22,7 @@ def named(text):
     return re.findall(r"`(\w+\.\w+)`", text)
 
 
-@pytest.mark.parametrize("document", ["docs/upstream-tests.md"])
+@pytest.mark.parametrize("document", ["docs/upstream-tests.md", "docs/mutations.md"])
 def test_every_test_that_a_document_names_exists(document):
     names = [n for n in named((ROOT / document).read_text()) if n.split(".")[1][0].isupper()]
     assert len(names) > 20
