@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cli/simulation_input.h"
 #include "sim/builtin_scenarios.h"
 #include "sim/world.h"
@@ -35,6 +37,75 @@ INSTANTIATE_TEST_SUITE_P(All, BuiltinScenarios, ::testing::ValuesIn(sim::builtin
                                  if (c == '-') c = '_';
                              return name;
                          });
+
+struct Faults {
+    const char* scenario;
+    std::vector<std::string> told;  ///< in lines about faults, each at least once
+};
+
+class FaultsOfScenarios : public ::testing::TestWithParam<Faults> {};
+
+sim::Scenario scenario_named(std::string_view name) {
+    for (const sim::BuiltinScenario& builtin : sim::builtin_scenarios())
+        if (builtin.name == name) return read_scenario_text(builtin.text, "scenario").scenario;
+    ADD_FAILURE() << "no scenario " << name;
+    return {};
+}
+
+TEST_P(FaultsOfScenarios, ReallyHappen) {
+    const sim::Scenario scenario = scenario_named(GetParam().scenario);
+    std::vector<std::string> missing = GetParam().told;
+    constexpr std::uint64_t kMostSeeds = 40;
+    for (std::uint64_t seed = 1; seed <= kMostSeeds && !missing.empty(); ++seed) {
+        std::string lines;
+        ASSERT_TRUE(
+            sim::simulate(scenario, {.seed = seed, .tell = [&](const sim::HistoryLine& line) {
+                                         lines += fmt::format("{}: {}\n", line.who, line.what);
+                                     }}));
+        std::erase_if(missing, [&](const std::string& told) {
+            return lines.find(told) != std::string::npos;
+        });
+    }
+    EXPECT_EQ(missing, std::vector<std::string>());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, FaultsOfScenarios,
+    ::testing::Values(
+        Faults{"lossy-api",
+               {"a request is lost", "a watch is lost", "a write times out without effect",
+                "a write times out with effect", "too many requests", "a request is on its way",
+                "an answer is on its way"}},
+        Faults{"conflicts", {"operator-1: a conflict"}},
+        Faults{"stale-caches",
+               {"a list as of revision", "a list expires", "a watch is refused with 410",
+                "a watch expires", "a watch breaks", "an event comes twice", "an event lags"}},
+        Faults{"node-death", {"dies", "is back", "(NodeLost)"}},
+        Faults{"node-silence", {"falls silent", "is back", "s late"}},
+        Faults{"evictions", {"is evicted", "is killed", "(Evicted)", "user: pod"}},
+        Faults{"crashes",
+               {"operator-1 crashes before a write", "operator-1 crashes after a write",
+                "operator-1 crashes\n"}},
+        Faults{"two-operators", {"operator-1: pod", "operator-2: pod"}},
+        Faults{"clock-jumps", {"the calendar is set by -", "the calendar is set by "}},
+        Faults{"limits", {"reached the specified backoff limit", "active longer than"}},
+        Faults{"groups", {"All of its pods restart together", "is evicted"}},
+        Faults{"meddling",
+               {"PyTorchJobSuspended", "PyTorchJobResumed", "user: pod", "user: services",
+                "user: pytorchjobs"}}),
+    [](const auto& tested) {
+        std::string name(tested.param.scenario);
+        std::ranges::replace(name, '-', '_');
+        return name;
+    });
+
+TEST(FaultPoints, OfTheCodeChangeTheCourseOfThings) {
+    sim::Scenario scenario = scenario_named("fault-points");
+    const auto with = sim::simulate(scenario, {.seed = 1, .tell = {}});
+    scenario.fault_sites = 0;
+    const auto without = sim::simulate(scenario, {.seed = 1, .tell = {}});
+    EXPECT_NE(with->hash, without->hash);
+}
 
 TEST(SimulationInput, AWrongScenarioIsRefusedWithEveryPlace) {
     const SimulationInput input = read_scenario_text(

@@ -27,13 +27,17 @@ struct FaultyTransport::State {
 
     bool chance(double probability) { return probability > 0 && rng.chance(probability); }
 
-    Task<void> delay(double probability) {
+    Task<void> delay(double probability, const char* what, std::string path) {
         if (!chance(probability)) co_return;
         const auto span =
             std::max<Duration::rep>(1, (faults.delay.most - faults.delay.least).count());
         const Duration pause =
             faults.delay.least +
             Duration(static_cast<Duration::rep>(rng.below(static_cast<std::uint64_t>(span))));
+        if (hooks.note)
+            hooks.note(fmt::format("{} for {} ms: {}", what,
+                                   std::chrono::floor<std::chrono::milliseconds>(pause).count(),
+                                   path));
         co_await clock.sleep_for(pause);
     }
 
@@ -63,6 +67,8 @@ struct FaultyTransport::State {
 };
 
 namespace {
+
+constexpr const char* kShortPage = "5";
 
 bool is_event(const kube::Request& request) {
     return request.path.find("/events") != std::string::npos;
@@ -123,12 +129,15 @@ class FaultyTransport::Watch final : public kube::WatchStream {
             held_ = std::move(*came);
         }
         // A caller that is cancelled here finds the event at its next call.
-        co_await state_->delay(state_->faults.slow_event);
+        co_await state_->delay(state_->faults.slow_event, "an event lags", path_);
         if (state_->is_cut) co_await state_->hang();
         std::optional<kube::WatchEvent> event = std::exchange(held_, std::nullopt);
         if (event->object != nullptr && event->type != kube::WatchEventType::kError)
             state_->saw(event->object->at("metadata").at("resourceVersion").as_string());
-        if (state_->chance(state_->faults.repeated_event)) repeat_ = event;
+        if (state_->chance(state_->faults.repeated_event)) {
+            note("an event comes twice");
+            repeat_ = event;
+        }
         co_return event;
     }
 
@@ -174,7 +183,7 @@ Task<Result<kube::Response>> FaultyTransport::call(kube::Request request) {
     const bool changes = writes && !is_event(request);
     if (changes) ++state.writes;
     if (faults.latency > Duration::zero()) co_await state.clock.sleep_for(faults.latency);
-    co_await state.delay(faults.slow_request);
+    co_await state.delay(faults.slow_request, "a request is on its way", request.path);
     if (state.is_cut) co_await state.hang();
     if (state.chance(faults.unavailable)) {
         state.note("a request is lost", request);
@@ -190,6 +199,10 @@ Task<Result<kube::Response>> FaultyTransport::call(kube::Request request) {
             state.note("a list expires", request);
             co_return refusal(expired());
         }
+        // There is something to expire only where there is a next page: a server may give shorter
+        // ones than it is asked for.
+        if (faults.gone_list > 0 && !request.query_value("limit").empty())
+            set_query(request, "limit", kShortPage);
         const std::string_view asked = request.query_value("resourceVersion");
         std::uint64_t floor = 0;
         std::from_chars(asked.data(), asked.data() + asked.size(), floor);
@@ -237,7 +250,7 @@ Task<Result<kube::Response>> FaultyTransport::call(kube::Request request) {
         state.note("a write times out with effect", done);
         co_return Error(Code::kTimeout, "the answer was lost");
     }
-    co_await state.delay(faults.slow_request);
+    co_await state.delay(faults.slow_request, "an answer is on its way", path);
     if (state.is_cut) co_await state.hang();
     if (!writes && response && response->body != nullptr && response->body->is_object()) {
         const json::value* metadata = response->body->get_object().if_contains("metadata");
@@ -251,7 +264,7 @@ Task<Result<kube::Response>> FaultyTransport::call(kube::Request request) {
 Task<Result<std::unique_ptr<kube::WatchStream>>> FaultyTransport::watch(kube::Request request) {
     State& state = *state_;
     if (state.is_cut) co_await state.hang();
-    co_await state.delay(state.faults.slow_request);
+    co_await state.delay(state.faults.slow_request, "a watch is on its way", request.path);
     if (state.is_cut) co_await state.hang();
     if (state.chance(state.faults.unavailable)) {
         state.note("a watch is lost", request);

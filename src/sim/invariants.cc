@@ -271,7 +271,8 @@ struct Invariants::State {
         JobLedger& job = owner->second;
         const JobLedger::ReplicaId id(std::string(label_of(pod, jobs::labels::kReplicaType)),
                                       std::string(label_of(pod, jobs::labels::kReplicaIndex)));
-        const PodEntry& entry = job.note_pod(id, who, change, instant(), hooks.seen_before());
+        const PodEntry& entry = job.note_pod(id, who, change, instant(), hooks.seen_before(),
+                                             hooks.lives ? hooks.lives() : 0);
         if (change.previous == nullptr) check_replacement(job, id);
         if (!entry.live) return;
         for (const PodEntry& other : job.replicas[id].pods)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <set>
@@ -31,6 +32,8 @@ struct InvariantHooks {
     /// What one operator asked for another may not know: the second of two, or the one after a
     /// crash. It takes a pod that goes for one that somebody else stopped, and counts it.
     bool forgetful = false;
+    /// Lives of operators so far. Empty: there is but one.
+    std::function<std::uint64_t()> lives = {};
 };
 
 /// Watches every committed change and says which broke a rule. Knows what really happened from what

@@ -28,7 +28,7 @@ void PodEntry::settle(Instant seen_before) {
 
 PodEntry& JobLedger::note_pod(const ReplicaId& replica, std::string_view who,
                               const apiserver::StoreChange& change, Instant now,
-                              Instant seen_before) {
+                              Instant seen_before, std::uint64_t lives) {
     const json::value& pod = change.object ? *change.object : *change.previous;
     const std::string_view uid = text_at(pod, {"metadata", "uid"});
     std::vector<PodEntry>& pods = replicas[replica].pods;
@@ -37,7 +37,11 @@ PodEntry& JobLedger::note_pod(const ReplicaId& replica, std::string_view who,
         PodEntry made{.uid = std::string(uid)};
         made.generation =
             number_of(text_at(pod, {"metadata", "annotations", jobs::annotations::kGeneration}));
+        made.before =
+            number_of(text_at(pod, {"metadata", "annotations", jobs::annotations::kRestarts}));
         generation = std::max(generation, made.generation);
+        if (!pods.empty() && pods.back().gone && pods.back().gone_in != lives)
+            pods.back().excused = true;
         entry = pods.insert(pods.end(), std::move(made));
     }
     entry->settle(seen_before);
@@ -74,6 +78,7 @@ PodEntry& JobLedger::note_pod(const ReplicaId& replica, std::string_view who,
     entry->live = !going && !ended;
     entry->settle(seen_before);
     entry->gone = is_gone;
+    if (is_gone) entry->gone_in = lives;
     return *entry;
 }
 
@@ -91,8 +96,11 @@ std::int64_t JobLedger::most_restarts(const std::string& type, bool forgetful) c
     std::int64_t sum = 0;
     for (const auto& [id, replica] : replicas) {
         if (id.first != type) continue;
-        for (const PodEntry& pod : replica.pods)
-            sum += pod.restarts + (pod.bad || (forgetful && pod.stopped) ? 1 : 0);
+        for (const PodEntry& pod : replica.pods) {
+            const bool may_count = forgetful && pod.stopped;
+            sum += pod.restarts + (pod.bad || may_count ? 1 : 0);
+            if (may_count && pod.excused) sum += pod.before + pod.restarts;
+        }
     }
     return sum;
 }

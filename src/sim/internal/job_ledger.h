@@ -17,6 +17,7 @@ namespace muster::sim {
 struct PodEntry {
     std::string uid;
     std::int64_t generation = 0;  ///< of a group restart
+    std::int64_t before = 0;      ///< restarts of its replica that it was made with
     std::int64_t restarts = 0;    ///< most that any report told
     bool has_run = false;
     bool ended = false;
@@ -25,8 +26,11 @@ struct PodEntry {
     bool stopped = false;  ///< the operator wanted it to go before it was `bad`
     /// Failed, or taken away by somebody else while it ran: a pod that follows it is a restart.
     bool bad = false;
-    /// The job was edited meanwhile: whether it counts is open.
+    /// Whether it counts is open. The job was edited meanwhile; or an operator died between its
+    /// removal and its successor, which the next one can tell by the status alone: what has ended
+    /// meanwhile hides behind that.
     bool excused = false;
+    std::uint64_t gone_in = 0;  ///< life of the operators
 
     Instant evidence_at{};  ///< of the last change of `restarts` or `bad`
     /// What an operator has surely seen of them, since it was up while that stood in the API.
@@ -56,13 +60,16 @@ struct JobLedger {
 
     /// Takes down what a change says about a pod of `replica`, which may be new.
     PodEntry& note_pod(const ReplicaId& replica, std::string_view who,
-                       const apiserver::StoreChange& change, Instant now, Instant seen_before);
+                       const apiserver::StoreChange& change, Instant now, Instant seen_before,
+                       std::uint64_t lives);
     /// The spec was edited: pods may go for that reason from now on.
     void excuse_all();
     void settle_all(Instant seen_before);
 
     /// Restarts of this type that happened at most.
-    /// `forgetful`: those that the operator stopped may be among them.
+    /// `forgetful`: pods that the operator stopped may be among them. Of one whose replica was
+    /// scaled away and wanted again while it was still going, all that it tells may be there twice:
+    /// another pod carries it by then.
     std::int64_t most_restarts(const std::string& type, bool forgetful) const;
     /// Restarts of this type that an operator must know of, by evidence until `when`. Not for
     /// groups, whose pods restart together.
