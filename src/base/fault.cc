@@ -9,6 +9,13 @@ namespace muster {
 
 namespace {
 thread_local FaultPlan* g_current = nullptr;
+
+/// Where a file lies in the sources, wherever those and the build folder lie: a seed must choose
+/// the same sites in every checkout.
+std::string_view in_sources(std::string_view file) {
+    const std::size_t at = file.rfind("src/");
+    return at == std::string_view::npos ? file : file.substr(at);
+}
 }
 
 FaultPlan::FaultPlan(std::uint64_t seed, double site_probability, double fire_probability)
@@ -29,7 +36,7 @@ FaultPlan* FaultPlan::current() { return g_current; }
 
 bool FaultPlan::fires(const char* file, std::uint32_t line) {
     // The choice of sites depends on the seed and the place alone, not on the order of passing.
-    const std::uint64_t place = std::hash<std::string_view>{}(file) * 31 + line;
+    const std::uint64_t place = std::hash<std::string_view>{}(in_sources(file)) * 31 + line;
     if (!Rng(seed_ ^ place).chance(site_probability_)) return false;
     return rng_.chance(fire_probability_);
 }

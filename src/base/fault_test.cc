@@ -27,6 +27,16 @@ TEST(FaultPointTest, AChosenSiteFiresAtItsRateAndAnUnchosenOneNever) {
     EXPECT_EQ(count_fires(10), 0);
 }
 
+TEST(FaultPointTest, AChoiceDoesNotDependOnWhereTheSourcesLie) {
+    auto chosen = [](std::uint64_t seed, const char* file) {
+        FaultPlan plan(seed, 0.5, 1.0);
+        return plan.fires(file, 7);
+    };
+    for (std::uint64_t seed = 1; seed <= 50; ++seed)
+        EXPECT_EQ(chosen(seed, "../../src/kube/reflector.cc"),
+                  chosen(seed, "/home/me/muster/src/kube/reflector.cc"));
+}
+
 TEST(FaultPointTest, EqualSeedsFireEqually) {
     auto run = [](std::uint64_t seed) {
         FaultPlan plan(seed, 0.5, 0.5);
