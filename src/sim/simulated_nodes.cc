@@ -131,6 +131,7 @@ struct SimulatedNodes::Impl {
                 return run(pod);
             case PodStage::kBackingOff:
                 ++pod->restarts;
+                pod->life = life(pod->identity(), pod->restarts);
                 return run(pod);
             case PodStage::kRunning:
                 return end(pod, pod->life.exit_code);
@@ -154,7 +155,6 @@ struct SimulatedNodes::Impl {
     void end(const PodPtr& pod, std::int32_t exit_code) {
         if (pod->deleting || !pod->restarts_after(exit_code)) return finish(pod, exit_code);
         pod->last = pod->make_end(exit_code, clock.wall_now());
-        pod->life = life(pod->identity(), pod->restarts + 1);
         const Duration ran = clock.wall_now() - pod->started_at;
         if (ran > 2 * options.longest_crash_backoff) pod->crash_backoff = {};
         const Duration pause = pod->crash_backoff;
