@@ -3,20 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "operator/internal/exit_codes.h"
-
 namespace muster::operators {
 namespace {
-
-/// It ran, so that what stops it is a restart.
-bool has_run(const PodRecord& pod) {
-    return pod.phase == PodPhase::kRunning || pod.phase == PodPhase::kUnknown;
-}
-
-bool is_final(const PodRecord& pod, RestartPolicy policy) {
-    return policy == RestartPolicy::kNever ||
-           (policy == RestartPolicy::kExitCode && !is_retryable(pod.final_exit_code));
-}
 
 /// A pod as it is shown now, but for restarts in place that were shown before: an evicted pod comes
 /// without its containers' statuses.
@@ -56,105 +44,29 @@ Slot& Dependents::slot(SlotId id) {
     return slots[index];
 }
 
-// --- counting
-
-/// False for a pod whose end is not counted as a restart of its replica: a whole group restarts and
-/// counts once, and while a job is paused its pods go because it is.
-bool Dependents::keeps_account(const PodRecord& pod) const {
-    return facts_ && !facts_->restarts_as_group && !paused_ &&
-           pod.lineage.generation >= generation_;
-}
-
-void Dependents::count(Tally& tally, SlotId id, const Slot& slot, int sign) const {
-    const auto mark = [&](IndexSet& set, bool member) {
-        if (member) set.set(id.index, sign > 0);
-    };
-    const bool pod_stays = slot.pod && !is_going(*slot.pod);
-    bool held = pod_stays || (slot.service && !is_going(*slot.service));
-    if (slot.pod) tally.pods += sign;
-    if (slot.others) {
-        tally.pods += sign * static_cast<std::int32_t>(slot.others->size());
-        held |= std::ranges::any_of(*slot.others, [&](const PodPtr& p) { return !is_going(*p); });
-        mark(tally.doubled, true);
-    }
-    mark(tally.held, held);
-    if (!facts_) return;
-
-    const bool outdated = slot.pod && slot.pod->lineage.generation < generation_;
-    if (outdated) tally.outdated += sign;
-    if (!is_wanted(id)) {
-        mark(tally.surplus, held);
-        return;
-    }
-    tally.restarts += sign * slot.carried;
-    mark(tally.unserved, facts_->kind->services && !slot.service && !slot.creating_service);
-    if (!slot.pod) {
-        if (slot.lapsed) tally.lapsed += sign;
-        mark(tally.vacant, !slot.creating_pod && !slot.done);
-        mark(tally.succeeded, slot.done);
-        return;
-    }
-    const PodRecord& pod = *slot.pod;
-    tally.restarts += sign * (pod.lineage.restarts + pod.node_restarts);
-    if (outdated) {
-        mark(tally.replace, pod_stays);
-        return;
-    }
-    const bool grouped = facts_->restarts_as_group;
-    switch (pod.phase) {
-        case PodPhase::kPending:
-            return;
-        case PodPhase::kSucceeded:
-            mark(tally.succeeded, true);
-            return;
-        case PodPhase::kUnknown:
-        case PodPhase::kRunning: {
-            const bool running = pod.phase == PodPhase::kRunning;
-            if (!pod.deleting) {
-                if (running) tally.active += sign;
-                return;
-            }
-            // On its way out without an end of its own: upstream counts it as failed since 1.7. Its
-            // slot is filled again once the object is gone.
-            if (running) tally.failed += sign;
-            const bool by_somebody_else = !(flight_ && flight_->asked_to_go.contains(pod.uid));
-            if (by_somebody_else && keeps_account(pod)) tally.restarts += sign;
-            if (by_somebody_else && grouped && !paused_) tally.lapsed += sign;
-            return;
-        }
-        case PodPhase::kFailed:
-            tally.failed += sign;
-            if (is_final(pod, facts_->find(id.type)->policy)) {
-                tally.lost += sign;
-                return;
-            }
-            tally.replacing += sign;
-            if (keeps_account(pod)) tally.restarts += sign;
-            if (grouped) tally.lapsed += sign;
-            mark(tally.replace, pod_stays && !grouped);
-            return;
-    }
-}
+// --- how the job stands
 
 void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status) {
     const std::int32_t generation = status.restart_generation.value_or(0);
     const bool paused = facts->suspend || status.is("Suspended");
-    if (facts_ == facts && generation_ == generation && paused_ == paused) return;
-    const bool afresh = generation_ != generation || paused_ != paused;
+    if (standing_.facts == facts && standing_.generation == generation &&
+        standing_.paused == paused)
+        return;
+    const bool afresh = standing_.generation != generation || standing_.paused != paused;
     // What the status tells counts where we have not counted ourselves. Else what another operator
     // writes into it would be carried, and counted again when our watch shows it.
     std::vector<std::int32_t> known(facts->kind->replica_types.size());
-    for (std::size_t type = 0; facts_ && type < types_.size(); ++type)
+    for (std::size_t type = 0; standing_.facts && type < types_.size(); ++type)
         known[type] = types_[type].tally.restarts;
     for (const TypeFacts& type : facts->types) {
-        const TypeFacts* before = facts_ ? facts_->find(type.type) : nullptr;
+        const TypeFacts* before = standing_.facts ? standing_.facts->find(type.type) : nullptr;
         const auto recorded = status.replica_statuses.find(facts->name_of(type.type));
         if ((before == nullptr || before->wanted == 0) && recorded != status.replica_statuses.end())
             known[type.type] = recorded->second.restarts.value_or(0);
     }
-    facts_ = facts;
-    generation_ = generation;
-    paused_ = paused;
+    standing_.facts = facts;
+    standing_.generation = generation;
+    standing_.paused = paused;
     for (const TypeFacts& type : facts->types)
         if (type.wanted > 0) slot({type.type, type.wanted - 1});
     for (std::size_t type = 0; type < types_.size(); ++type) {
@@ -168,15 +80,10 @@ void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status)
     settle_restarts(known);
 }
 
-bool Dependents::is_wanted(SlotId id) const {
-    const TypeFacts* type = facts_ ? facts_->find(id.type) : nullptr;
-    return type != nullptr && id.index < type->wanted;
-}
-
 /// What a replica that nobody wants has been through is carried by those that stay. It must not
 /// count again should it be wanted again while its pod is still there.
 void Dependents::write_off(SlotId id, Slot& slot) const {
-    if (!facts_ || is_wanted(id)) return;
+    if (!standing_.facts || standing_.wants(id)) return;
     slot.carried = slot.pod ? -(slot.pod->lineage.restarts + slot.pod->node_restarts) : 0;
     slot.lapsed = false;
 }
@@ -205,9 +112,7 @@ Dependents Dependents::made_anew(const std::vector<PodPtr>& pods,
     Dependents made;
     for (const PodPtr& pod : pods) made.apply(nullptr, &pod);
     for (const ServicePtr& service : services) made.apply(nullptr, &service);
-    made.facts_ = facts_;
-    made.generation_ = generation_;
-    made.paused_ = paused_;
+    made.standing_ = standing_;
     if (flight_) made.flight_ = std::make_unique<Flight>(*flight_);
     for (std::size_t type = 0; type < types_.size(); ++type) {
         for (std::size_t i = 0; i < types_[type].slots.size(); ++i) {
@@ -232,7 +137,7 @@ Dependents Dependents::made_anew(const std::vector<PodPtr>& pods,
 /// nobody looked when they went, and of replicas that nobody wants any more. They are carried by
 /// the next pod that is made, or else in memory.
 void Dependents::settle_restarts(const std::vector<std::int32_t>& known) {
-    for (const TypeFacts& type : facts_->types) {
+    for (const TypeFacts& type : standing_.facts->types) {
         if (type.wanted == 0) continue;
         const Tally& tally = types_[type.type].tally;
         const std::int32_t missing = known[type.type] - tally.restarts;
@@ -246,8 +151,8 @@ void Dependents::settle_restarts(const std::vector<std::int32_t>& known) {
 // --- what the caches show
 
 void Dependents::pod_left(Slot& slot, const std::string& uid) {
-    const bool asked = flight_ && flight_->asked_to_go.erase(uid) > 0;
     if (!slot.pod || slot.pod->uid != uid) {
+        if (flight_) flight_->asked_to_go.erase(uid);
         if (!slot.others) return;
         std::erase_if(*slot.others, [&](const PodPtr& other) { return other->uid == uid; });
         if (slot.others->empty()) slot.others.reset();
@@ -255,14 +160,18 @@ void Dependents::pod_left(Slot& slot, const std::string& uid) {
     }
     const PodPtr left = std::move(slot.pod);
     const PodRecord& pod = *left;
-    const bool current = pod.lineage.generation >= generation_;
-    const bool stopped = has_run(pod) && !asked;
-    const TypeFacts* type = facts_ ? facts_->find(pod.slot.type) : nullptr;
-    const bool failed = pod.phase == PodPhase::kFailed && type && !is_final(pod, type->policy);
+    const bool current = pod.lineage.generation >= standing_.generation;
+    const bool by_us = was_stopped(pod, flight_.get());
+    const bool stopped = has_run(pod) && !by_us;
+    const TypeFacts* type = standing_.facts ? standing_.facts->find(pod.slot.type) : nullptr;
+    const bool failed =
+        pod.phase == PodPhase::kFailed && !by_us && type && !is_final(pod, type->policy);
     slot.carried += pod.lineage.restarts + pod.node_restarts;
-    if ((stopped || failed) && keeps_account(pod)) ++slot.carried;
-    slot.done = pod.phase == PodPhase::kSucceeded && current && !paused_;
-    slot.lapsed = facts_ && facts_->restarts_as_group && !paused_ && current && (stopped || failed);
+    if ((stopped || failed) && standing_.keeps_account(pod)) ++slot.carried;
+    slot.done = pod.phase == PodPhase::kSucceeded && !by_us && current && !standing_.paused;
+    slot.lapsed = standing_.facts && standing_.facts->restarts_as_group && !standing_.paused &&
+                  current && (stopped || failed);
+    if (flight_) flight_->asked_to_go.erase(uid);
     if (slot.others) {
         slot.pod = std::move(slot.others->back());
         slot.others->pop_back();
@@ -280,7 +189,7 @@ void Dependents::pod_came(Slot& slot, PodPtr pod) {
         slot.carried = std::max(-beyond, 0);
         slot.pod = std::move(pod);
         write_off(id, slot);
-        if (beyond > 0 && is_wanted(id)) take_from_others(id, beyond);
+        if (beyond > 0 && standing_.wants(id)) take_from_others(id, beyond);
         return;
     }
     if (!slot.others) slot.others = std::make_unique<std::vector<PodPtr>>();
@@ -345,7 +254,7 @@ void Dependents::apply(const PodPtr* before, const PodPtr* after) {
         if ((*after)->deleting && flight_)
             if (auto asked = flight_->asked_to_go.find((*after)->uid);
                 asked != flight_->asked_to_go.end())
-                asked->second.first = Instant::max();
+                asked->second.until = Instant::max();
         return;
     }
     if (before && (*before)->astray) remove_astray(astray_pods_, (*before)->uid);
@@ -387,7 +296,7 @@ void Dependents::apply(const ServicePtr* before, const ServicePtr* after) {
 
 // --- what was asked for
 
-Dependents::Flight& Dependents::flight() {
+Flight& Dependents::flight() {
     if (!flight_) flight_ = std::make_unique<Flight>();
     return *flight_;
 }
@@ -414,7 +323,8 @@ void Dependents::delete_sent(SlotId id, const std::string& uid, Instant until) {
     Recount recount(*this, id);
     // Its labels may have moved it to another replica since the plan was made.
     if (!recount.slot().holds(uid)) return;
-    flight().asked_to_go[uid] = {until, id};
+    const bool alive = recount.slot().has_alive(uid);
+    flight().asked_to_go[uid] = {.until = until, .slot = id, .alive = alive};
     if (recount.slot().others) choose_pod(recount.slot());
     flight().earliest = std::min(flight().earliest, until);
 }
@@ -457,7 +367,7 @@ Instant Dependents::expire(Instant now) {
     for (const auto& [id, until] : flight_->services)
         sort_out(until, [&] { services.push_back(id); });
     for (const auto& [uid, asked] : flight_->asked_to_go)
-        sort_out(asked.first, [&] { deletions.emplace_back(asked.second, uid); });
+        sort_out(asked.until, [&] { deletions.emplace_back(asked.slot, uid); });
     flight_->earliest = next;
     for (SlotId id : pods) pod_create_failed(id);
     for (SlotId id : services) service_create_failed(id);
@@ -475,11 +385,6 @@ const Slot* Dependents::at(SlotId id) const {
     const OfType* of_type = of(id.type);
     const auto index = static_cast<std::size_t>(id.index);
     return of_type == nullptr || index >= of_type->slots.size() ? nullptr : &of_type->slots[index];
-}
-
-bool Slot::holds(const std::string& uid) const {
-    return (pod && pod->uid == uid) || (service && service->uid == uid) ||
-           (others && std::ranges::any_of(*others, [&](const PodPtr& o) { return o->uid == uid; }));
 }
 
 bool Dependents::has_pods() const {

@@ -308,6 +308,34 @@ TEST(Dependents, WhatTheNodeOnceReportedIsNotTakenBack) {
     EXPECT_EQ(cache.workers().restarts, 3);
 }
 
+// A replica that is scaled away and wanted again while its pod still ends, with SIGTERM's exit
+// status or with none: that says nothing of the replica.
+TEST(Dependents, HowAPodEndsThatWasStoppedIsNotHeldAgainstItsReplica) {
+    for (const char* policy : {"OnFailure", "Never", "ExitCode"}) {
+        for (const bool group : {false, true}) {
+            for (const PodPhase end : {PodPhase::kFailed, PodPhase::kSucceeded}) {
+                const JobSketch wanted{
+                    .masters = -1, .workers = 2, .policy = policy, .group = group};
+                Cache cache(wanted);
+                cache.show({{.index = 0}, {.index = 1}});
+                cache.configure({.masters = -1, .workers = 1, .policy = policy, .group = group});
+                cache.dependents.delete_sent(kWorker1, "worker1", kLater);
+                cache.configure(wanted);
+                cache.show({.index = 1, .phase = end, .deleting = true, .exit_code = 1});
+                const auto expect_nothing = [&] {
+                    const Tally& tally = cache.workers();
+                    EXPECT_EQ(tally.restarts + tally.failed + tally.lost + tally.lapsed, 0);
+                    EXPECT_TRUE(tally.succeeded.empty());
+                };
+                expect_nothing();
+                cache.lose("demo-worker-1");
+                expect_nothing();
+                EXPECT_TRUE(cache.workers().vacant.contains(1));
+            }
+        }
+    }
+}
+
 struct EndRow {
     std::string name;
     std::vector<PodSketch> life;  ///< of worker 0, the last before it is gone
