@@ -204,7 +204,8 @@ struct Invariants::State {
                        fmt::format("restarts of {} went from {} down to {}", std::string_view(type),
                                    before, told));
             before = told;
-            const std::int64_t most = job.most_restarts(lower(type), hooks.forgetful);
+            const std::int64_t most =
+                hooks.operators * job.most_restarts(lower(type), hooks.forgetful);
             if (told > most)
                 broken("restarts-most", job,
                        fmt::format("{} restarts of {} are told, {} happened", told,
@@ -271,8 +272,12 @@ struct Invariants::State {
         JobLedger& job = owner->second;
         const JobLedger::ReplicaId id(std::string(label_of(pod, jobs::labels::kReplicaType)),
                                       std::string(label_of(pod, jobs::labels::kReplicaIndex)));
-        const PodEntry& entry = job.note_pod(id, who, change, instant(), hooks.seen_before(),
-                                             hooks.lives ? hooks.lives() : 0);
+        const PodEntry& entry = job.note_pod(id, change,
+                                             {.who = who,
+                                              .at = instant(),
+                                              .seen_before = hooks.seen_before(),
+                                              .forgetful = hooks.forgetful,
+                                              .lives = hooks.lives ? hooks.lives() : 0});
         if (change.previous == nullptr) check_replacement(job, id);
         if (!entry.live) return;
         for (const PodEntry& other : job.replicas[id].pods)

@@ -34,6 +34,9 @@ struct InvariantHooks {
     bool forgetful = false;
     /// Lives of operators so far. Empty: there is but one.
     std::function<std::uint64_t()> lives = {};
+    /// At once. Nothing tells one of two that what it sees of a pod is older than what the other
+    /// has already counted into the job, so each may count a restart.
+    int operators = 1;
 };
 
 /// Watches every committed change and says which broke a rule. Knows what really happened from what

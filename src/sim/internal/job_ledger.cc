@@ -26,9 +26,8 @@ void PodEntry::settle(Instant seen_before) {
     sure_bad = bad;
 }
 
-PodEntry& JobLedger::note_pod(const ReplicaId& replica, std::string_view who,
-                              const apiserver::StoreChange& change, Instant now,
-                              Instant seen_before, std::uint64_t lives) {
+PodEntry& JobLedger::note_pod(const ReplicaId& replica, const apiserver::StoreChange& change,
+                              const Circumstances& now) {
     const json::value& pod = change.object ? *change.object : *change.previous;
     const std::string_view uid = text_at(pod, {"metadata", "uid"});
     std::vector<PodEntry>& pods = replicas[replica].pods;
@@ -40,29 +39,31 @@ PodEntry& JobLedger::note_pod(const ReplicaId& replica, std::string_view who,
         made.before =
             number_of(text_at(pod, {"metadata", "annotations", jobs::annotations::kRestarts}));
         generation = std::max(generation, made.generation);
-        if (!pods.empty() && pods.back().gone && pods.back().gone_in != lives)
+        if (!pods.empty() && pods.back().gone && pods.back().gone_in != now.lives)
             pods.back().excused = true;
         entry = pods.insert(pods.end(), std::move(made));
     }
-    entry->settle(seen_before);
+    entry->settle(now.seen_before);
 
     const bool is_gone = change.object == nullptr;
     const bool going = is_gone || deleting(pod);
     const bool was_going = entry->gone || (change.previous && deleting(*change.previous));
-    if (const std::int64_t told = restarts_of(pod); told > entry->restarts) {
+    const std::int64_t told = restarts_of(pod);
+    if (told < entry->restarts && now.forgetful) entry->excused = true;
+    if (told > entry->restarts) {
         entry->restarts = told;
-        entry->evidence_at = now;
+        entry->evidence_at = now.at;
     }
     const bool ended = pod_ended(pod);
     const std::string_view phase = text_at(pod, {"status", "phase"});
     entry->has_run |= phase == "Running" || entry->restarts > 0;
     if (ended && !entry->ended && phase == "Failed" && !entry->stopped && !entry->bad) {
         entry->bad = true;
-        entry->evidence_at = now;
+        entry->evidence_at = now.at;
     }
     entry->ended |= ended;
     if (going && !was_going) {
-        if (by_operator(who)) {
+        if (by_operator(now.who)) {
             // It goes because its end was seen, or else for a reason of the operator's own.
             if (entry->bad)
                 entry->sure_bad = true;
@@ -73,12 +74,12 @@ PodEntry& JobLedger::note_pod(const ReplicaId& replica, std::string_view who,
     // That it ran may be told after somebody wanted it to go.
     if (going && !entry->stopped && !entry->ended && entry->has_run && !entry->bad) {
         entry->bad = true;
-        entry->evidence_at = now;
+        entry->evidence_at = now.at;
     }
     entry->live = !going && !ended;
-    entry->settle(seen_before);
+    entry->settle(now.seen_before);
     entry->gone = is_gone;
-    if (is_gone) entry->gone_in = lives;
+    if (is_gone) entry->gone_in = now.lives;
     return *entry;
 }
 

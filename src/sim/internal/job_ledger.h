@@ -26,8 +26,9 @@ struct PodEntry {
     bool stopped = false;  ///< the operator wanted it to go before it was `bad`
     /// Failed, or taken away by somebody else while it ran: a pod that follows it is a restart.
     bool bad = false;
-    /// Whether it counts is open. The job was edited meanwhile; or an operator died between its
-    /// removal and its successor, which the next one can tell by the status alone: what has ended
+    /// Whether it counts is open. The job was edited meanwhile. Or operators die, and one did
+    /// between its removal and its successor, or its eviction took its restarts in place from its
+    /// status: the next operator knows of them by the job's status alone, and what happened
     /// meanwhile hides behind that.
     bool excused = false;
     std::uint64_t gone_in = 0;  ///< life of the operators
@@ -38,6 +39,15 @@ struct PodEntry {
     bool sure_bad = false;
 
     void settle(Instant seen_before);
+};
+
+/// When a change was made, and by whom.
+struct Circumstances {
+    std::string_view who;
+    Instant at;
+    Instant seen_before;  ///< of InvariantHooks, as are the next two
+    bool forgetful = false;
+    std::uint64_t lives = 0;
 };
 
 /// One replica index: its pods, oldest first.
@@ -59,9 +69,8 @@ struct JobLedger {
     std::map<ReplicaId, ReplicaEntry> replicas;
 
     /// Takes down what a change says about a pod of `replica`, which may be new.
-    PodEntry& note_pod(const ReplicaId& replica, std::string_view who,
-                       const apiserver::StoreChange& change, Instant now, Instant seen_before,
-                       std::uint64_t lives);
+    PodEntry& note_pod(const ReplicaId& replica, const apiserver::StoreChange& change,
+                       const Circumstances& now);
     /// The spec was edited: pods may go for that reason from now on.
     void excuse_all();
     void settle_all(Instant seen_before);

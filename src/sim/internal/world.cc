@@ -69,7 +69,7 @@ World::World(const Scenario& scenario, const SimulationOptions& options)
       invariants_(clock_, scenario.except,
                   {[this](std::string uid, WallTime when) { watch_deadline(uid, when); },
                    [this] { return seen_before(); }, scenario.operators > 1 || crashes(scenario),
-                   [this] { return lives_; }}),
+                   [this] { return lives_; }, scenario.operators}),
       api_rng_(part(seed_, 1)),
       nodes_rng_(part(seed_, 2)),
       fault_rng_(part(seed_, 3)),
