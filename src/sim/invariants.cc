@@ -291,6 +291,8 @@ struct Invariants::State {
         if (pods.size() < 2 || job.object == nullptr) return;
         const PodEntry& before = pods[pods.size() - 2];
         if (!before.sure_bad || before.excused) return;
+        // One of two may not have seen yet that the other has ended the job. The pod goes again.
+        if (hooks.operators > 1 && finished(*job.object)) return;
         const bool grouped = in_groups(*job.object);
         if (grouped && pods.back().generation <= before.generation)
             broken("groups", job,
