@@ -279,6 +279,9 @@ struct Invariants::State {
                                               .forgetful = hooks.forgetful,
                                               .lives = hooks.lives ? hooks.lives() : 0});
         if (change.previous == nullptr) check_replacement(job, id);
+        // What ends before the job says that it is resumed is in nobody's account.
+        if (job.object != nullptr && condition_of(*job.object, "Suspended") == "True")
+            job.excuse_all();
         if (!entry.live) return;
         for (const PodEntry& other : job.replicas[id].pods)
             if (other.live && other.uid != entry.uid && other.generation == entry.generation)
