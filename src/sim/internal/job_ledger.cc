@@ -59,6 +59,8 @@ PodEntry& JobLedger::note_pod(const ReplicaId& replica, const apiserver::StoreCh
     entry->has_run |= phase == "Running" || entry->restarts > 0;
     if (ended && !entry->ended && phase == "Failed" && !entry->stopped && !entry->bad) {
         entry->bad = true;
+        // It never ran, and somebody else wanted it to go before: how it ends then says little.
+        if (was_going && !entry->has_run) entry->excused = true;
         entry->evidence_at = now.at;
     }
     entry->ended |= ended;
