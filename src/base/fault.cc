@@ -16,7 +16,7 @@ std::string_view in_sources(std::string_view file) {
     const std::size_t at = file.rfind("src/");
     return at == std::string_view::npos ? file : file.substr(at);
 }
-}
+}  // namespace
 
 FaultPlan::FaultPlan(std::uint64_t seed, double site_probability, double fire_probability)
     : seed_(seed),

@@ -40,8 +40,8 @@ class PodFabric {
     /// To be called once both ends are up: makes the kernel act on the new carrier state now;
     /// without it some first packets wait a second in a queue that is not there yet.
     Result<void> settle(const Link& link);
-    /// Frees the pod's address. The kernel does so, too, some time after the last process of the pod
-    /// has ended; the pod's successor does not wait for that.
+    /// Frees the pod's address. The kernel does so, too, some time after the last process of the
+    /// pod has ended; the pod's successor does not wait for that.
     Result<void> disconnect(const Link& link);
 
   private:
