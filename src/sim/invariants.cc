@@ -69,6 +69,23 @@ bool suspended(const json::value& job) {
     return suspend != nullptr && *suspend == true;
 }
 
+/// When the run policy's seconds have gone by after a time of the status; nothing without either.
+std::optional<WallTime> later(const json::value& job, std::string_view time,
+                              std::string_view policy) {
+    const json::value* seconds = find_at(job, {"spec", "runPolicy", policy});
+    const auto from = kube::parse_time(text_at(job, {"status", time}));
+    if (seconds == nullptr || !from) return std::nullopt;
+    return *from + std::chrono::seconds(seconds->to_number<std::int64_t>());
+}
+
+std::optional<WallTime> deadline_of(const json::value& job) {
+    return later(job, "startTime", "activeDeadlineSeconds");
+}
+
+std::optional<WallTime> end_of_ttl(const json::value& job) {
+    return later(job, "completionTime", "ttlSecondsAfterFinished");
+}
+
 bool in_groups(const json::value& job) {
     return text_at(job, {"metadata", "annotations", jobs::annotations::kRestart}) ==
            jobs::annotations::kRestartGroup;
@@ -151,15 +168,13 @@ struct Invariants::State {
 
     void deletion_begins(std::string_view who, JobLedger& job, const json::value& object) {
         if (!by_operator(who)) return;
-        const json::value* ttl = find_at(object, {"spec", "runPolicy", "ttlSecondsAfterFinished"});
-        const auto completed = kube::parse_time(text_at(object, {"status", "completionTime"}));
-        if (ttl == nullptr || !completed || !finished(object))
+        const auto due = end_of_ttl(object);
+        if (!due || !finished(object))
             return broken("ttl", job, "was deleted by the operator without a TTL");
-        const WallTime due = *completed + std::chrono::seconds(ttl->to_number<std::int64_t>());
-        if (now() < due)
+        if (now() < *due)
             broken("ttl", job,
                    fmt::format("was deleted at {}, before {}", kube::format_micro_time(now()),
-                               kube::format_time(due)));
+                               kube::format_time(*due)));
         if (suspended(object)) broken("ttl", job, "was deleted while suspended");
     }
 
@@ -237,30 +252,21 @@ struct Invariants::State {
 
     void watch_deadline(std::string_view uid, JobLedger& job) {
         const json::value& object = *job.object;
-        const json::value* seconds =
-            find_at(object, {"spec", "runPolicy", "activeDeadlineSeconds"});
-        const std::string_view start = text_at(object, {"status", "startTime"});
-        const auto started = kube::parse_time(start);
-        if (seconds == nullptr || !started || finished(object)) return;
-        std::string about = fmt::format("{} {}", start, json::serialize(*seconds));
-        if (about == job.deadline_for) return;
-        job.deadline_for = std::move(about);
-        hooks.on_deadline(std::string(uid),
-                          *started + std::chrono::seconds(seconds->to_number<std::int64_t>()));
+        const auto due = deadline_of(object);
+        if (!due || finished(object) || due == job.deadline) return;
+        job.deadline = due;
+        hooks.on_deadline(std::string(uid), *due);
     }
 
     /// `late`: by how much the deadline may be missed.
     void check_deadline(const JobLedger& job, Duration late) {
         if (job.removed || finished(*job.object) || suspended(*job.object)) return;
-        const json::value* seconds =
-            find_at(*job.object, {"spec", "runPolicy", "activeDeadlineSeconds"});
-        const auto started = kube::parse_time(text_at(*job.object, {"status", "startTime"}));
-        if (seconds == nullptr || !started) return;
-        const WallTime due = *started + std::chrono::seconds(seconds->to_number<std::int64_t>());
-        if (now() >= due + late)
+        const auto due = deadline_of(*job.object);
+        if (due && now() >= *due + late)
             broken("deadline", job,
-                   fmt::format("has run since {}, its deadline is {} s, and it is not Failed",
-                               kube::format_time(*started), seconds->to_number<std::int64_t>()));
+                   fmt::format("has run since {}, its deadline was {}, and it is not Failed",
+                               text_at(*job.object, {"status", "startTime"}),
+                               kube::format_time(*due)));
     }
 
     // --- pods
@@ -315,11 +321,8 @@ struct Invariants::State {
         const json::value& object = *job.object;
         check_deadline(job, 1s);
         if (finished(object)) {
-            const json::value* ttl =
-                find_at(object, {"spec", "runPolicy", "ttlSecondsAfterFinished"});
-            const auto completed = kube::parse_time(text_at(object, {"status", "completionTime"}));
-            if (ttl != nullptr && completed && !suspended(object) &&
-                now() > *completed + std::chrono::seconds(ttl->to_number<std::int64_t>()) + 2s)
+            const auto due = end_of_ttl(object);
+            if (due && !suspended(object) && now() > *due + 2s)
                 broken("ttl", job, "outlived its TTL");
             return;
         }

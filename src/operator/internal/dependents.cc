@@ -89,13 +89,9 @@ void Dependents::write_off(SlotId id, Slot& slot) const {
 }
 
 void Dependents::tally_up() {
-    for (std::size_t type = 0; type < types_.size(); ++type) {
-        types_[type].tally = Tally();
-        for (std::size_t i = 0; i < types_[type].slots.size(); ++i)
-            count(types_[type].tally,
-                  {static_cast<std::uint8_t>(type), static_cast<std::int32_t>(i)},
-                  types_[type].slots[i], +1);
-    }
+    std::vector<Tally> anew = tallied_anew();
+    for (std::size_t type = 0; type < types_.size(); ++type)
+        types_[type].tally = std::move(anew[type]);
 }
 
 std::vector<Tally> Dependents::tallied_anew() const {

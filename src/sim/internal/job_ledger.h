@@ -64,8 +64,8 @@ struct JobLedger {
     bool removed = false;
     std::optional<std::string> final_state;  ///< terminal condition and completionTime, once set
     std::map<std::string, std::int64_t> told_restarts;  ///< by replica type: the most
-    std::string deadline_for;     ///< startTime and value that on_deadline was called for
-    std::int64_t generation = 0;  ///< highest of its pods
+    std::optional<WallTime> deadline;                   ///< that on_deadline was called for
+    std::int64_t generation = 0;                        ///< highest of its pods
     std::map<ReplicaId, ReplicaEntry> replicas;
 
     /// Takes down what a change says about a pod of `replica`, which may be new.
