@@ -125,11 +125,7 @@ TEST_F(ClaimsTest, TestClaimServicesClaimsByLabel) {
 
 TEST_F(ClaimsTest, TestClaimPodsOfADeletingJobClaimsNothing) {
     world.run_job({});
-    json::object patch{{"metadata", json::object{{"finalizers", json::array{"example.com/keep"}}}}};
-    ASSERT_TRUE(world
-                    .wait(world.client.patch(pytorch().resource, "default", "demo",
-                                             kube::ContentType::kMergePatch, std::move(patch)))
-                    .has_value());
+    world.hold_job("demo");
     world.delete_job("demo");
     world.settle();
     make_pod_by_hand({.name = "by-hand", .index = 5});

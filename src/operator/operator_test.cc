@@ -374,11 +374,7 @@ TEST_F(OperatorTest, ADeletedJobAndAnotherOfItsNameDoNotMix) {
 // Its owner's end is what makes a pod of a deleted job go; nothing may put one back.
 TEST_F(OperatorTest, AJobThatIsBeingDeletedIsLeftAlone) {
     start_job({});
-    json::object patch{{"metadata", json::object{{"finalizers", json::array{"example.com/keep"}}}}};
-    ASSERT_TRUE(world
-                    .wait(world.client.patch(pytorch().resource, "default", "demo",
-                                             kube::ContentType::kMergePatch, std::move(patch)))
-                    .has_value());
+    world.hold_job("demo");
     world.delete_job("demo");
     world.settle();
     world.delete_pod("demo-worker-0");

@@ -78,6 +78,8 @@ class World {
     void force_delete_pod(const std::string& name);
     void delete_service(const std::string& name);
     void delete_job(const std::string& name);
+    /// A finalizer of somebody else's: what is deleted stays.
+    void hold_job(const std::string& name);
 
     // --- what a node does
     /// `restarts`: how often the node has restarted the container in place.

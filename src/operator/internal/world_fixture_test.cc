@@ -188,6 +188,13 @@ void World::delete_job(const std::string& name) {
     EXPECT_TRUE(removed.has_value()) << removed.error().message();
 }
 
+void World::hold_job(const std::string& name) {
+    json::object patch{{"metadata", json::object{{"finalizers", json::array{"example.com/keep"}}}}};
+    auto held = wait(client.patch(pytorch().resource, "default", name,
+                                  kube::ContentType::kMergePatch, std::move(patch)));
+    ASSERT_TRUE(held.has_value()) << held.error().message();
+}
+
 void World::set_phase(const std::string& pod, std::string_view phase,
                       std::optional<std::int32_t> exit_code, std::int32_t restarts) {
     auto found = object(kube::types::kPods, pod);
