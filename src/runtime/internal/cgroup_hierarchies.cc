@@ -1,0 +1,102 @@
+#include "runtime/internal/cgroup_hierarchies.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace muster::runtime {
+
+namespace {
+
+/// Takes what comes before `separator` off the front of `text`.
+std::string_view take(std::string_view& text, char separator) {
+    const std::size_t end = text.find(separator);
+    const std::string_view taken = text.substr(0, end);
+    text = end == text.npos ? std::string_view() : text.substr(end + 1);
+    return taken;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    while (!text.empty()) parts.push_back(take(text, separator));
+    return parts;
+}
+
+std::optional<Controller> controller_named(std::string_view name) {
+    for (const Controller controller : kControllers)
+        if (name == to_string(controller)) return controller;
+    return std::nullopt;
+}
+
+std::set<Controller> controllers_in(std::string_view list) {
+    std::set<Controller> controllers;
+    for (const std::string_view name : split(list, ','))
+        if (const auto controller = controller_named(name)) controllers.insert(*controller);
+    return controllers;
+}
+
+/// mountinfo writes blanks and backslashes of a path as three octal digits.
+std::string unescaped(std::string_view text) {
+    std::string path;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '\\' || i + 3 >= text.size()) {
+            path += text[i];
+            continue;
+        }
+        path += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 +
+                                  (text[i + 3] - '0'));
+        i += 3;
+    }
+    return path;
+}
+
+/// The path in `own_groups` of the tree with these controllers (none: version 2).
+std::string own_path(std::string_view own_groups, const std::set<Controller>& controllers) {
+    for (std::string_view line : split(own_groups, '\n')) {
+        const std::string_view id = take(line, ':');
+        const std::string_view list = take(line, ':');
+        const bool same = controllers.empty() ? id == "0" && list.empty()
+                                              : id != "0" && controllers_in(list) == controllers;
+        if (same) return std::string(line);
+    }
+    return "/";
+}
+
+/// Where the group `path` is when the group `mounted` is mounted at `root`.
+std::string visible_at(const std::string& root, const std::string& mounted,
+                       const std::string& path) {
+    if (path == mounted) return root;
+    const std::string prefix = mounted == "/" ? "" : mounted;
+    if (path.starts_with("/..") || !path.starts_with(prefix + "/") || path == "/") return root;
+    return root + path.substr(prefix.size());
+}
+
+}  // namespace
+
+std::vector<CgroupHierarchy> find_cgroup_hierarchies(std::string_view mountinfo,
+                                                     std::string_view own_groups) {
+    std::vector<CgroupHierarchy> found;
+    for (const std::string_view line : split(mountinfo, '\n')) {
+        // id parent device root mount-point options... - type source super-options
+        const std::vector<std::string_view> words = split(line, ' ');
+        const auto dash = std::ranges::find(words, "-");
+        if (words.size() < 5 || words.end() - dash < 4) continue;
+        const std::string_view type = dash[1];
+        if (type != "cgroup" && type != "cgroup2") continue;
+        CgroupHierarchy hierarchy;
+        hierarchy.version = type == "cgroup" ? CgroupVersion::kV1 : CgroupVersion::kV2;
+        if (hierarchy.version == CgroupVersion::kV1) {
+            hierarchy.controllers = controllers_in(dash[3]);
+            if (hierarchy.controllers.empty()) continue;
+        }
+        hierarchy.root = unescaped(words[4]);
+        hierarchy.own = visible_at(hierarchy.root, unescaped(words[3]),
+                                   own_path(own_groups, hierarchy.controllers));
+        const bool again = std::ranges::any_of(found, [&](const CgroupHierarchy& other) {
+            return other.version == hierarchy.version && other.controllers == hierarchy.controllers;
+        });
+        if (!again) found.push_back(std::move(hierarchy));
+    }
+    return found;
+}
+
+}  // namespace muster::runtime

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "kube/pod.h"
+
+namespace muster::runtime {
+
+enum class Controller : std::uint8_t { kMemory, kCpu, kPids };
+inline constexpr Controller kControllers[] = {Controller::kMemory, Controller::kCpu,
+                                              Controller::kPids};
+/// As the kernel names it.
+std::string_view to_string(Controller controller);
+
+enum class CgroupVersion : std::uint8_t { kV1, kV2 };
+
+/// What one container may use.
+struct ContainerLimits {
+    std::optional<std::int64_t> memory_bytes;
+    std::optional<std::int64_t> cpu_milli;  ///< at most, however idle the machine is
+    std::int64_t cpu_request_milli = 0;     ///< its share of a busy machine
+
+    friend bool operator==(const ContainerLimits&, const ContainerLimits&) = default;
+};
+
+/// From the container's resources; a missing request for CPU is the limit. An error for what is no
+/// quantity.
+Result<ContainerLimits> limits_of(const kube::Container& container);
+
+/// One file of a group and what is to be written to it.
+struct CgroupSetting {
+    Controller controller;
+    std::string file;
+    std::string value;
+    /// False: a kernel may lack it (swap accounting), and the limit holds without.
+    bool required = true;
+
+    friend bool operator==(const CgroupSetting&, const CgroupSetting&) = default;
+};
+
+/// The files of a container's group, in the order in which they are written. The figures are those
+/// of a kubelet (upstream: pkg/kubelet/cm/helpers_linux.go; runc libcontainer/cgroups for the
+/// weight).
+std::vector<CgroupSetting> container_settings(const ContainerLimits& limits, CgroupVersion version);
+
+/// The files of a pod's group: the sum of its containers' requests for CPU, and how many processes
+/// and threads it may have.
+std::vector<CgroupSetting> pod_settings(std::int64_t cpu_request_milli, std::int64_t pids,
+                                        CgroupVersion version);
+
+/// How many processes and threads one pod may have, and all pods of a node together, so that a fork
+/// bomb takes neither the machine nor its neighbours: from the kernel's own two limits, whichever
+/// is lower.
+struct PidLimits {
+    std::int64_t pod = 0;
+    std::int64_t node = 0;
+};
+PidLimits default_pid_limits(std::int64_t pid_max, std::int64_t threads_max);
+
+/// How many processes of the group the kernel has killed for want of memory, as `text`, the content
+/// of memory.events (version 2) or memory.oom_control (version 1), says; 0 if it does not.
+std::int64_t oom_kills(std::string_view text);
+
+}  // namespace muster::runtime

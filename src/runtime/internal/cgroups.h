@@ -1,0 +1,137 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kube/pod.h"
+#include "runtime/internal/cgroup_files.h"
+#include "runtime/internal/cgroup_hierarchies.h"
+#include "runtime/internal/cgroup_limits.h"
+
+namespace muster::runtime {
+
+/// The groups of one instance of a container, one in each tree. Owns them: the destructor removes
+/// them, so its processes must be gone by then; what can't be removed yet goes with the node's.
+class ContainerCgroup {
+  public:
+    struct Group {
+        std::string path;
+        CgroupVersion version;
+        bool memory = false;  ///< has that controller
+    };
+    ContainerCgroup(CgroupFiles& files, std::vector<Group> groups)
+        : files_(&files), groups_(std::move(groups)) {}
+    ~ContainerCgroup();
+    ContainerCgroup(const ContainerCgroup&) = delete;
+    ContainerCgroup& operator=(const ContainerCgroup&) = delete;
+
+    /// Their directories, for CgroupEntry.
+    Result<std::vector<UniqueFd>> open() const;
+    /// Whether the kernel has killed a process of the container for want of memory.
+    bool ran_out_of_memory() const;
+
+  private:
+    CgroupFiles* files_;
+    std::vector<Group> groups_;
+};
+
+class Cgroups;
+
+/// The groups of one pod. Outlives those of its containers, and the node's outlive it. The
+/// destructor removes them with all that is below.
+class PodCgroup {
+  public:
+    PodCgroup(CgroupFiles& files, const Cgroups& node, std::string name)
+        : files_(&files), node_(&node), name_(std::move(name)) {}
+    ~PodCgroup();
+    PodCgroup(const PodCgroup&) = delete;
+    PodCgroup& operator=(const PodCgroup&) = delete;
+
+    /// `name` is that of no other container of the pod that still has its group.
+    Result<std::unique_ptr<ContainerCgroup>> make_container(const std::string& name,
+                                                            const ContainerLimits& limits) const;
+
+  private:
+    CgroupFiles* files_;
+    const Cgroups* node_;
+    std::string name_;
+};
+
+/// What the kernel lets this process limit, and the group in each tree under which it does: one per
+/// node, claimed by a lock on its directory, one per pod below it, one per container below that.
+/// Thread: the loop; no call waits.
+class Cgroups {
+  public:
+    /// What is looked at.
+    struct Place {
+        std::string mountinfo;   ///< content of /proc/self/mountinfo
+        std::string own_groups;  ///< content of /proc/self/cgroup
+        std::int64_t pid_max = 0;
+        std::int64_t threads_max = 0;
+        bool root = false;
+    };
+    static Place place_of_this_process();
+
+    /// What may be done is tried, and kept. With a version 2 tree in which only this process may
+    /// make groups (a systemd scope with Delegate=yes) this process moves into a group of its own.
+    /// `pids_per_pod` 0: from the kernel's limits.
+    static Cgroups create(CgroupFiles& files, const Place& place, const std::string& name,
+                          std::int64_t pids_per_pod = 0);
+    /// None, as asked for or because `obstacle` says why.
+    explicit Cgroups(std::string obstacle) : obstacle_(std::move(obstacle)) {}
+    Cgroups(Cgroups&&) = default;
+    Cgroups& operator=(Cgroups&&) = delete;
+
+    bool enforces(Controller controller) const;
+    /// Why some limits are not enforced, and what to do about it; empty when all are.
+    const std::string& obstacle() const { return obstacle_; }
+
+    Result<std::unique_ptr<PodCgroup>> make_pod(const std::string& name,
+                                                std::int64_t cpu_request_milli) const;
+
+    /// Every group that belongs to this node alone, for whoever cleans up after a kill.
+    std::vector<std::string> groups() const;
+    /// Removes them; the processes of all pods must be gone.
+    Result<void> remove();
+
+  private:
+    friend class PodCgroup;
+    struct Tree {
+        CgroupVersion version;
+        std::set<Controller> controllers;
+        std::string group;
+    };
+
+    void take_v1(const CgroupHierarchy& hierarchy, const std::string& name);
+    void take_v2(const CgroupHierarchy& hierarchy, const std::string& name, bool root);
+    Result<void> take_below(const std::string& parent, const CgroupHierarchy& hierarchy,
+                            const std::string& name, const std::set<Controller>& wanted);
+    Result<void> enable_below(const std::string& parent, const CgroupHierarchy& hierarchy,
+                              const std::string& name, const std::set<Controller>& missing);
+    template <class Use>
+    Result<void> with_group(const std::string& group, Use use);
+    Result<void> keep(Tree tree);
+    void explain(bool root);
+    Result<void> set_up(const Tree& tree, const std::string& group,
+                        const std::vector<CgroupSetting>& settings, bool has_groups_below) const;
+
+    CgroupFiles* files_ = nullptr;
+    std::vector<Tree> trees_;
+    std::vector<UniqueFd> claims_;
+    PidLimits pids_;
+    /// Where this process was in the version 2 tree, and where it is now; empty: it did not move.
+    std::string moved_from_;
+    std::string moved_to_;
+    std::set<Controller> enabled_;  ///< in `moved_from_`, by us
+    std::string problem_;
+    std::string obstacle_;
+};
+
+/// "spec.containers[0].resources.limits.memory": what the pod asks to be limited and these groups
+/// do not.
+std::vector<std::string> limits_not_enforced(const kube::Pod& pod, const Cgroups& cgroups);
+
+}  // namespace muster::runtime
