@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/internal/termination_message.h"
+
 namespace muster::runtime {
 
 namespace fs = std::filesystem;
@@ -44,13 +46,8 @@ std::string quoted(const std::string& text) { return "\"" + text + "\""; }
 
 }  // namespace
 
-Result<void> check_container(const kube::Container& container, bool init, bool namespaces,
+Result<void> check_container(const kube::Container& container, bool namespaces,
                              const kube::Pod& pod) {
-    if (init && container.restart_policy == "Always")
-        return Error(Code::kUnsupported,
-                     fmt::format("init container {} has restartPolicy Always (a sidecar), which "
-                                 "muster does not implement: make it an ordinary container",
-                                 container.name));
     if (container.command.empty())
         return Error(
             Code::kInvalid,
@@ -99,6 +96,7 @@ Result<ContainerStart> plan_container(const kube::Container& container, Containe
         add(bind(directory.string(), without_trailing_slash(image_path.string()), true));
     add(bind(directories.hosts, "/etc/hosts"));
     add(bind(directories.hostname, "/etc/hostname"));
+    add(bind(directories.termination_log.string(), termination_log_of(container)));
     if (own_tmp) {
         std::vector<std::string> kept = surroundings.kept_below_tmp;
         std::error_code error;
@@ -108,6 +106,12 @@ Result<ContainerStart> plan_container(const kube::Container& container, Containe
     }
     std::ranges::sort(mounts, {}, &MountSpec::target);
     return start;
+}
+
+std::string termination_log_of(const kube::Container& container) {
+    const std::string& path = container.termination_message_path;
+    if (path.empty()) return std::string(kTerminationLog);
+    return without_trailing_slash(path.starts_with('/') ? path : "/" + path);
 }
 
 std::vector<std::string> find_kept_below_tmp(const std::vector<std::string>& environment,
@@ -157,7 +161,6 @@ std::vector<std::string> fields_without_effect(const kube::Pod& pod) {
     for (const char* name : {"securityContext", "hostPID", "hostIPC", "shareProcessNamespace"})
         if (asks(pod.spec.rest, name)) fields.push_back(fmt::format("spec.{}", name));
     if (pod.spec.host_network.value_or(false)) fields.push_back("spec.hostNetwork");
-    if (pod.spec.active_deadline_seconds) fields.push_back("spec.activeDeadlineSeconds");
     auto look = [&](const std::vector<kube::Container>& containers, std::string_view list) {
         for (std::size_t i = 0; i < containers.size(); ++i) {
             for (const char* name : {"lifecycle", "livenessProbe", "readinessProbe", "startupProbe",

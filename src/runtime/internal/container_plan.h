@@ -32,11 +32,12 @@ struct PodDirectories {
     std::filesystem::path hostname;  ///< file
     std::filesystem::path tmp;
     std::filesystem::path scratch;
+    std::filesystem::path termination_log;  ///< file
 };
 
 /// Why this container can't run here whatever else there is; the message of its
 /// CreateContainerConfigError.
-Result<void> check_container(const kube::Container& container, bool init, bool namespaces,
+Result<void> check_container(const kube::Container& container, bool namespaces,
                              const kube::Pod& pod);
 
 /// Everything that the init needs to start the container, but its id.
@@ -44,6 +45,9 @@ Result<ContainerStart> plan_container(const kube::Container& container, Containe
                                       const ContainerSurroundings& surroundings,
                                       const PodDirectories& directories,
                                       const ReadyVolumes& volumes);
+
+/// Where the container writes its termination message.
+std::string termination_log_of(const kube::Container& container);
 
 /// The directories of `environment` (HOME, PATH) and `working_dir` that lie below /tmp.
 std::vector<std::string> find_kept_below_tmp(const std::vector<std::string>& environment,

@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <map>
 
+#include "runtime/internal/pod_devices.h"
+
 namespace muster::runtime {
 
 namespace {
@@ -196,6 +198,7 @@ Result<void> set_up_pod_mounts(const std::vector<MountSpec>& mounts) {
         return system_error("making the pod's mounts private", errno);
     if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) < 0)
         return system_error("mounting the pod's /proc", errno);
+    TRY_VOID(set_up_pod_devices());
     if (is_directory("/dev/shm") &&
         ::mount("shm", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") < 0)
         return system_error("mounting the pod's /dev/shm", errno);

@@ -1,11 +1,14 @@
 #include "runtime/internal/pod_files.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 
 #include "kube/name_syntax.h"
+#include "runtime/internal/unique_fd.h"
 
 namespace muster::runtime {
 
@@ -55,7 +58,18 @@ PodDirectories PodFiles::of_container(const std::string& name) const {
     return {.hosts = hosts(),
             .hostname = directory_ / "hostname",
             .tmp = own / "tmp",
-            .scratch = own / "scratch"};
+            .scratch = own / "scratch",
+            .termination_log = own / "termination-log"};
+}
+
+Result<void> PodFiles::begin_termination_log(const std::string& container) const {
+    const fs::path path = of_container(container).termination_log;
+    std::error_code ignored;
+    fs::remove(path, ignored);
+    UniqueFd file(::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
+    if (!file || ::fchmod(file.get(), 0666) < 0)
+        return system_error("making the file " + path.string(), errno);
+    return {};
 }
 
 fs::path PodFiles::log(const std::string& container, int run) const {

@@ -29,6 +29,8 @@ class PodFiles {
 
     std::filesystem::path volumes() const { return directory_ / "volumes"; }
     PodDirectories of_container(const std::string& name) const;
+    /// An empty file for the termination message of a new instance, which anyone may write.
+    Result<void> begin_termination_log(const std::string& container) const;
     /// `run` counts from 0.
     std::filesystem::path log(const std::string& container, int run) const;
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include "runtime/internal/pod_machine_fixture.h"
+
 namespace muster::runtime {
 namespace {
 
@@ -11,82 +13,6 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using Kind = PodAction::Kind;
-
-/// Feeds a machine and prints what it answers: "sandbox", "start 0", "signal 0 15", "kill",
-/// "delete", "event Reason".
-class Life {
-  public:
-    explicit Life(std::string policy, int init = 0, int mains = 1) {
-        kube::Pod pod;
-        pod.metadata.name = "p";
-        pod.metadata.namespace_ = "ns";
-        pod.metadata.uid = "u";
-        pod.spec.restart_policy = std::move(policy);
-        for (int i = 0; i < init; ++i)
-            pod.spec.init_containers.emplace_back().name = fmt::format("i{}", i);
-        for (int i = 0; i < mains; ++i)
-            pod.spec.containers.emplace_back().name = fmt::format("c{}", i);
-        machine.emplace(pod, "10.0.0.1", "127.0.0.1", now());
-    }
-    PodMachine::Now now() const {
-        return {Instant(std::chrono::hours(1)) + passed, WallTime(1'700'000'000s) + passed};
-    }
-    std::vector<std::string> print(const PodActions& actions) {
-        std::vector<std::string> lines;
-        for (const PodAction& action : actions) switch (action.kind) {
-                case Kind::kCreateSandbox:
-                    lines.push_back("sandbox");
-                    break;
-                case Kind::kStartContainer:
-                    lines.push_back(fmt::format("start {}", action.container));
-                    break;
-                case Kind::kSignal:
-                    lines.push_back(fmt::format("signal {} {}", action.container, action.signal));
-                    break;
-                case Kind::kKillSandbox:
-                    lines.push_back("kill");
-                    break;
-                case Kind::kRecordEvent:
-                    lines.push_back("event " + action.reason);
-                    break;
-                case Kind::kDeletePod:
-                    lines.push_back("delete");
-                    break;
-            }
-        return lines;
-    }
-    using Lines = std::vector<std::string>;
-    Lines start() { return print(machine->start(now())); }
-    Lines ready() { return print(machine->sandbox_ready(now())); }
-    Lines gone() { return print(machine->sandbox_gone(now())); }
-    Lines started(std::size_t i = 0) { return print(machine->container_started(i, "id", now())); }
-    Lines exited(int code, std::size_t i = 0) {
-        return print(machine->container_exited(i, code, now()));
-    }
-    Lines remove(Duration grace) { return print(machine->deletion_requested(grace, now())); }
-    Lines tick(Duration later) {
-        passed += later;
-        return print(machine->tick(now()));
-    }
-    void run() {
-        start();
-        ready();
-        started();
-    }
-    std::string phase() const { return machine->phase(); }
-    const ContainerRecord& container(std::size_t i = 0) const {
-        return machine->facts().containers[i];
-    }
-    std::optional<Duration> sleeps() const {
-        auto at = machine->wake_at();
-        if (!at) return std::nullopt;
-        return *at - now().mono;
-    }
-
-    std::optional<PodMachine> machine;
-    Duration passed{};
-};
 
 TEST(PodMachine, FromNothingToSucceeded) {
     Life life("Never");
@@ -180,8 +106,8 @@ TEST(PodMachine, AFailedInitContainerFailsThePodUnlessItMayRestart) {
 TEST(PodMachine, DeletionTermsWaitsAndKills) {
     Life life("Always", 0, 2);
     life.start();
-    life.ready();
-    life.started(0);
+    EXPECT_THAT(life.ready(), ElementsAre("start 0"));
+    EXPECT_THAT(life.started(0), ElementsAre("event Started", "start 1")) << "one after the other";
     life.started(1);
     EXPECT_THAT(life.remove(30s),
                 ElementsAre("event Killing", "signal 0 15", "event Killing", "signal 1 15"));

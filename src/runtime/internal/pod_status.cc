@@ -11,9 +11,8 @@ namespace {
 
 using State = ContainerRecord::State;
 
-bool succeeded(const ContainerRecord& record) {
-    return record.state == State::kTerminated && record.terminated->exit_code == 0;
-}
+/// Upstream: pkg/kubelet/container, MaxPodTerminationMessageLogLength.
+constexpr std::size_t kMaxMessagesOfPod = 12 * 1024;
 
 kube::ContainerStateTerminated terminated_state(const Termination& end) {
     kube::ContainerStateTerminated state;
@@ -26,15 +25,27 @@ kube::ContainerStateTerminated terminated_state(const Termination& end) {
     return state;
 }
 
+/// Each container has its share of what the messages of a pod may take.
+void shorten_messages(kube::PodStatus& status) {
+    const std::size_t containers =
+        status.init_container_statuses.size() + status.container_statuses.size();
+    const std::size_t share = kMaxMessagesOfPod / std::max<std::size_t>(1, containers);
+    for (auto* list : {&status.init_container_statuses, &status.container_statuses})
+        for (kube::ContainerStatus& container : *list)
+            for (kube::ContainerState* state : {&container.state, &container.last_state})
+                if (state->terminated && state->terminated->message.size() > share)
+                    state->terminated->message.resize(share);
+}
+
 kube::ContainerStatus container_status(const ContainerRecord& record) {
     kube::ContainerStatus status;
     status.name = record.name;
     status.image = record.image;
     status.container_id = record.container_id;
     status.restart_count = record.restarts;
-    const bool running = record.state == State::kRunning;
-    status.started = running && !record.init;
-    status.ready = record.init ? succeeded(record) : running;
+    const bool once = record.init && !record.sidecar;
+    status.started = record.started && !once;
+    status.ready = once ? succeeded(record) : record.ready;
     switch (record.state) {
         case State::kWaiting:
             status.state.waiting.emplace();
@@ -51,6 +62,11 @@ kube::ContainerStatus container_status(const ContainerRecord& record) {
     }
     if (record.last) status.last_state.terminated = terminated_state(*record.last);
     return status;
+}
+
+/// At least once.
+bool has_started(const ContainerRecord& record) {
+    return record.started || record.last || record.terminated;
 }
 
 /// "[a b]" as Go prints a slice.
@@ -78,8 +94,10 @@ std::vector<kube::PodCondition> conditions_of(const PodFacts& facts, const std::
     std::vector<std::string> uninitialized;
     std::vector<std::string> unready;
     for (const ContainerRecord& record : facts.containers) {
-        if (record.init && !succeeded(record)) uninitialized.push_back(record.name);
-        if (!record.init && record.state != State::kRunning) unready.push_back(record.name);
+        const bool once = record.init && !record.sidecar;
+        if (once ? !succeeded(record) : record.sidecar && !has_started(record))
+            uninitialized.push_back(record.name);
+        if (!once && !record.ready) unready.push_back(record.name);
     }
     std::vector<kube::PodCondition> conditions;
     conditions.push_back(condition("PodReadyToStartContainers", facts.sandbox_ready));
@@ -106,47 +124,41 @@ std::vector<kube::PodCondition> conditions_of(const PodFacts& facts, const std::
 
 }  // namespace
 
-std::string pod_phase(const std::string& restart_policy, const PodFacts& facts) {
-    const bool never = restart_policy == "Never";
+bool succeeded(const ContainerRecord& record) {
+    return record.state == State::kTerminated && record.terminated->exit_code == 0;
+}
+
+std::string pod_phase(const PodFacts& facts) {
     int waiting = 0;
-    int running = 0;
-    int stopped = 0;
-    int good = 0;
+    int begun = 0;
     bool initialized = true;
+    bool all_good = true;
     for (const ContainerRecord& record : facts.containers) {
-        const bool failed = record.state == State::kTerminated && record.terminated->exit_code != 0;
-        if (record.init) {
-            if (failed && (never || facts.ending)) return "Failed";
-            if (!succeeded(record)) initialized = false;
-            continue;
+        if (record.sidecar) {
+            initialized &= has_started(record);
+        } else if (record.init) {
+            initialized &= succeeded(record);
+        } else {
+            const bool never_ran = record.state == State::kWaiting && !record.last;
+            ++(never_ran ? waiting : begun);
+            all_good &= succeeded(record);
         }
-        if (record.state == State::kRunning)
-            ++running;
-        else if (record.state == State::kTerminated || record.last)
-            ++stopped;
-        else
-            ++waiting;
-        if (succeeded(record)) ++good;
     }
-    const bool busy =
-        running > 0 || std::ranges::any_of(facts.containers, [](const ContainerRecord& record) {
-            return record.init && record.state == State::kRunning;
-        });
-    if (facts.ending && !busy) {
+    if (facts.ending && std::ranges::none_of(facts.containers, &ContainerRecord::busy)) {
         // Deleted before it was done: what never ran did not succeed.
-        return waiting == 0 && good == stopped && initialized ? "Succeeded" : "Failed";
+        return facts.failed_reason.empty() && initialized && all_good ? "Succeeded" : "Failed";
     }
-    if (!initialized || waiting > 0) return "Pending";
-    if (running > 0) return "Running";
-    if (restart_policy == "Always" || restart_policy.empty()) return "Running";
-    if (good == stopped) return "Succeeded";
-    return never ? "Failed" : "Running";
+    return waiting > 0 || (!initialized && begun == 0) ? "Pending" : "Running";
 }
 
 kube::PodStatus make_pod_status(const kube::Pod& pod, const PodFacts& facts, WallTime now) {
     kube::PodStatus status;
     status.rest = pod.status.rest;
-    status.phase = pod_phase(pod.spec.restart_policy, facts);
+    status.phase = pod_phase(facts);
+    if (status.phase == "Failed") {
+        status.reason = facts.failed_reason;
+        status.message = facts.failed_message;
+    }
     status.host_ip = facts.host_ip;
     status.pod_ip = facts.pod_ip;
     status.start_time = kube::format_time(facts.start_time);
@@ -167,6 +179,7 @@ kube::PodStatus make_pod_status(const kube::Pod& pod, const PodFacts& facts, Wal
         (record.init ? status.init_container_statuses : status.container_statuses)
             .push_back(container_status(record));
     std::ranges::sort(status.container_statuses, {}, &kube::ContainerStatus::name);
+    shorten_messages(status);
     return status;
 }
 

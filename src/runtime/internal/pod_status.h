@@ -25,6 +25,10 @@ struct ContainerRecord {
     std::string name;
     std::string image;
     bool init = false;
+    bool sidecar = false;  ///< an init container that runs on beside the others
+    bool busy = false;     ///< it has a process, or is about to
+    bool started = false;  ///< runs, and its startup probe has passed
+    bool ready = false;
 
     State state = State::kWaiting;
     std::string waiting_reason;
@@ -43,11 +47,18 @@ struct PodFacts {
     std::string pod_ip;
     std::string host_ip;
     bool sandbox_ready = false;
-    bool ending = false;  ///< deleted: nothing will be restarted
+    bool ending = false;  ///< nothing will be started any more
+    /// The pod has failed, whatever its containers' ends: "DeadlineExceeded".
+    std::string failed_reason;
+    std::string failed_message;
 };
 
-/// The phase by the kubelet's rules (upstream: pkg/kubelet/kubelet_pods.go, getPhase).
-std::string pod_phase(const std::string& restart_policy, const PodFacts& facts);
+/// Ended with exit code 0.
+bool succeeded(const ContainerRecord& record);
+
+/// The phase by the kubelet's rules (upstream: pkg/kubelet/kubelet_pods.go, getPhase): terminal
+/// only when the pod is ending and none of its processes is left.
+std::string pod_phase(const PodFacts& facts);
 
 /// The whole status. Transition times are kept from `pod.status` where a condition is as it was;
 /// conditions of others are kept.

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "runtime/internal/object_data.h"
+#include "runtime/internal/termination_message.h"
 
 namespace muster::runtime {
 
@@ -36,7 +37,7 @@ PodWorker::PodWorker(NodeContext& node, std::shared_ptr<const kube::Pod> pod)
       files_(node.hosts, node.options.state_dir, *pod_),
       tasks_(node.executor),
       status_(node.client, node.clock, tasks_, *pod_, [this] { return current_status(); }),
-      machine_(*pod_,
+      machine_(*pod_, {},
                format_address(
                    node.names.address(pod_->metadata.namespace_, pod_->metadata.name).value_or(0)),
                node.host_ip, now()),
@@ -48,6 +49,11 @@ void PodWorker::start() {
     if (!fields.empty())
         record(kube::EventType::kWarning, "NotEnforced",
                fmt::format("muster does not act on these fields: {}", fmt::join(fields, ", ")));
+    if (pod_->status.phase == "Succeeded" || pod_->status.phase == "Failed") {
+        // It ended before this process began: its status stays, and only the object is to go.
+        if (pod_->metadata.deleting()) tasks_.spawn("deletion", delete_pod());
+        return;
+    }
     perform(machine_.start(now()));
     if (pod_->metadata.deleting()) update(pod_);
 }
@@ -101,6 +107,9 @@ void PodWorker::perform_one(PodAction action) {
         case PodAction::Kind::kSignal:
             if (!runs_[action.container].empty())
                 runs_[action.container].back()->signal(action.signal);
+            return;
+        case PodAction::Kind::kRunProbe:
+        case PodAction::Kind::kRunHook:
             return;
         case PodAction::Kind::kKillSandbox:
             if (sandbox_) sandbox_->kill();
@@ -157,8 +166,7 @@ Task<void> PodWorker::create_sandbox() {
 Task<Result<void>> PodWorker::prepare_pod() {
     const bool namespaces = node_.surroundings.namespaces;
     for (std::size_t i = 0; i < runs_.size(); ++i)
-        CO_TRY_VOID(
-            check_container(container(i), machine_.facts().containers[i].init, namespaces, *pod_));
+        CO_TRY_VOID(check_container(container(i), namespaces, *pod_));
     auto fetched = co_await fetch_data(node_.client, pod_->metadata.namespace_,
                                        references_of_volumes(*pod_), config_maps_, secrets_);
     if (!fetched) co_return fetched.error();
@@ -226,12 +234,24 @@ void PodWorker::handle(Report report) {
         }
         case Report::Kind::kExited:
             run->finish();
-            perform(machine_.container_exited(index, exit_code(report.value), now()));
+            perform(machine_.container_exited(index, end_of(index, *run, report), now()));
             return;
         case Report::Kind::kReady:
         case Report::Kind::kSetupFailed:
             return;
     }
+}
+
+ContainerEnd PodWorker::end_of(std::size_t index, const ContainerRun& run,
+                               const Report& report) const {
+    const kube::Container& ended = container(index);
+    ContainerEnd end;
+    end.exit_code = exit_code(report.value);
+    const bool from_log =
+        end.exit_code != 0 && ended.termination_message_policy == "FallbackToLogsOnError";
+    end.message = read_termination_message(files_.of_container(ended.name).termination_log,
+                                           run.log()->path(), from_log);
+    return end;
 }
 
 Task<void> PodWorker::start_container(std::size_t index) {
@@ -243,6 +263,8 @@ Task<void> PodWorker::start_container(std::size_t index) {
     auto plan_made = fetched ? plan(index) : Result<ContainerStart>(fetched.error());
     if (!plan_made)
         co_return perform(machine_.config_failed(index, plan_made.error().message(), now()));
+    if (auto made = files_.begin_termination_log(container(index).name); !made)
+        co_return perform(machine_.config_failed(index, made.error().message(), now()));
     warn_about_tmp(*plan_made);
     auto& runs = runs_[index];
     const int run = machine_.facts().containers[index].restarts + (runs.empty() ? 0 : 1);

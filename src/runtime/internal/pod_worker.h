@@ -52,6 +52,8 @@ class PodWorker {
     void sandbox_ended();
     ContainerRun* find_run(std::uint32_t id, std::size_t& index);
 
+    ContainerEnd end_of(std::size_t index, const ContainerRun& run, const Report& report) const;
+
     Task<void> start_container(std::size_t index);
     Result<ContainerStart> plan(std::size_t index);
     std::map<std::string, std::string, std::less<>> addresses_for(std::size_t index);
