@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace muster::runtime {
+
+/// What the machine's account files say about one user.
+struct Account {
+    std::string name;
+    std::uint32_t gid = 0;
+    std::string home;
+    std::vector<std::uint32_t> groups;  ///< besides gid
+
+    friend bool operator==(const Account&, const Account&) = default;
+};
+
+/// From the content of /etc/passwd and /etc/group, as a container runtime looks a numeric user up:
+/// in the files alone. nullopt: no such user.
+std::optional<Account> find_account(std::string_view passwd, std::string_view group,
+                                    std::uint32_t uid);
+
+}  // namespace muster::runtime
