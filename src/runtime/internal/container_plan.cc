@@ -85,7 +85,7 @@ Result<ContainerStart> plan_container(const kube::Container& container, Containe
     start.scratch_dir = directories.scratch;
     if (!surroundings.namespaces) return start;
 
-    TRY(start.mounts, container_mounts(container, volumes));
+    TRY(start.mounts, container_mounts(container, start.environment, volumes));
     std::vector<MountSpec>& mounts = start.mounts;
     auto add = [&mounts](MountSpec mount) {
         // What the manifest mounts there wins.

@@ -77,6 +77,7 @@ void write_mounts(Writer& out, const std::vector<MountSpec>& mounts) {
     for (const MountSpec& mount : mounts) {
         out.u8(static_cast<std::uint8_t>(mount.kind));
         out.text(mount.source);
+        out.text(mount.sub_path);
         out.text(mount.target);
         out.text(mount.options);
         out.u8(mount.read_only ? 1 : 0);
@@ -90,6 +91,7 @@ std::vector<MountSpec> read_mounts(Reader& in) {
         MountSpec mount;
         mount.kind = static_cast<MountSpec::Kind>(in.u8());
         mount.source = in.text();
+        mount.sub_path = in.text();
         mount.target = in.text();
         mount.options = in.text();
         mount.read_only = in.u8() != 0;

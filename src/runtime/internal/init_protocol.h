@@ -21,7 +21,10 @@ struct MountSpec {
     enum class Kind : std::uint8_t { kBind, kTmpfs };
 
     Kind kind = Kind::kBind;
-    std::string source;   ///< of a bind: a path as the machine sees it
+    std::string source;  ///< of a bind: a path as the machine sees it
+    /// Of a bind: what is mounted of the source. Made, as a directory, if it is missing; a link
+    /// that leads out of the source is refused.
+    std::string sub_path = {};
     std::string target;   ///< absolute
     std::string options;  ///< of a tmpfs: "mode=0777,size=1048576"
     bool read_only = false;

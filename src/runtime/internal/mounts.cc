@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -184,6 +185,56 @@ class Tree {
     std::map<std::string, bool> owned_;
 };
 
+/// The path below the directory `top`, made where it is missing, with the mode of `top`; a link
+/// that leads out of `top` is refused.
+Result<UniqueFd> open_inside(int top, const std::string& path) {
+    struct stat info{};
+    if (::fstat(top, &info) < 0) return system_error("looking at a volume", errno);
+    open_how how{};
+    how.flags = O_PATH | O_CLOEXEC;
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+    auto open = [&](const std::string& part) {
+        return UniqueFd(
+            static_cast<int>(::syscall(SYS_openat2, top, part.c_str(), &how, sizeof how)));
+    };
+    std::string parent = ".";
+    for (std::size_t end = 0; end != path.npos;) {
+        end = path.find('/', end + 1);
+        const std::string part = path.substr(0, end);
+        UniqueFd at = open(part);
+        if (!at && errno == ENOENT) {
+            const UniqueFd directory = open(parent);
+            const std::string name = part.substr(part.rfind('/') + 1);
+            if (!directory || ::mkdirat(directory.get(), name.c_str(), 0700) < 0 ||
+                ::fchmodat(directory.get(), name.c_str(), info.st_mode & 07777u, 0) < 0)
+                return system_error("making the subPath " + part, errno);
+            at = open(part);
+        }
+        if (!at) return system_error("opening the subPath " + part, errno);
+        if (end == path.npos) return at;
+        parent = part;
+    }
+    return Error(Code::kInternal, "a subPath has no end");
+}
+
+/// A detached copy of what is to be mounted.
+Result<UniqueFd> take_source(const MountSpec& mount) {
+    constexpr unsigned kClone = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE;
+    UniqueFd tree;
+    if (mount.sub_path.empty()) {
+        tree.reset(::open_tree(AT_FDCWD, mount.source.c_str(), kClone));
+    } else {
+        const UniqueFd top(::open(mount.source.c_str(), O_PATH | O_CLOEXEC));
+        if (!top) return system_error("opening " + mount.source, errno);
+        TRY(const UniqueFd inside, open_inside(top.get(), mount.sub_path));
+        tree.reset(::open_tree(inside.get(), "", kClone | AT_EMPTY_PATH));
+    }
+    if (!tree)
+        return system_error(fmt::format("taking {} to mount it at {}", mount.source, mount.target),
+                            errno);
+    return tree;
+}
+
 Result<void> mount_tmpfs(const MountSpec& mount) {
     if (::mount("tmpfs", mount.target.c_str(), "tmpfs", MS_NOSUID | MS_NODEV,
                 mount.options.c_str()) < 0)
@@ -209,15 +260,10 @@ Result<void> set_up_pod_mounts(const std::vector<MountSpec>& mounts) {
 Result<void> set_up_container_mounts(const std::vector<MountSpec>& mounts,
                                      const std::string& scratch_dir) {
     std::vector<UniqueFd> sources(mounts.size());
-    for (std::size_t i = 0; i < mounts.size(); ++i) {
-        if (mounts[i].kind != MountSpec::Kind::kBind) continue;
-        sources[i] = UniqueFd(::open_tree(AT_FDCWD, mounts[i].source.c_str(),
-                                          OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
-        if (!sources[i])
-            return system_error(
-                fmt::format("taking {} to mount it at {}", mounts[i].source, mounts[i].target),
-                errno);
-    }
+    for (std::size_t i = 0; i < mounts.size(); ++i)
+        if (mounts[i].kind == MountSpec::Kind::kBind) {
+            TRY(sources[i], take_source(mounts[i]));
+        }
     Tree tree(scratch_dir);
     for (std::size_t i = 0; i < mounts.size(); ++i) {
         const MountSpec& mount = mounts[i];

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "runtime/internal/object_data.h"
 #include "runtime/internal/termination_message.h"
+#include "runtime/internal/volume_files.h"
 
 namespace muster::runtime {
 
@@ -171,7 +172,8 @@ Task<Result<void>> PodWorker::prepare_pod() {
                                        references_of_volumes(*pod_), config_maps_, secrets_);
     if (!fetched) co_return fetched.error();
     CO_TRY_VOID(files_.make(*pod_));
-    CO_TRY(volumes_, prepare_volumes(*pod_, files_.volumes(), config_maps_, secrets_, namespaces));
+    CO_TRY(volumes_, prepare_volumes(environment_input(), files_.volumes(),
+                                     {.tmpfs = namespaces, .fs_group = {}}));
     co_return Result<void>{};
 }
 
@@ -281,18 +283,22 @@ Task<void> PodWorker::start_container(std::size_t index) {
     }
 }
 
+EnvironmentInput PodWorker::environment_input() const {
+    return {.pod = *pod_,
+            .config_maps = config_maps_,
+            .secrets = secrets_,
+            .base = node_.options.environment,
+            .hostname = hostname_of(*pod_),
+            .pod_ip = machine_.facts().pod_ip,
+            .host_ip = machine_.facts().host_ip,
+            .node_name = node_.options.name,
+            .node_cpu = node_.cpu,
+            .node_memory = node_.memory,
+            .addresses = {}};
+}
+
 Result<ContainerStart> PodWorker::plan(std::size_t index) {
-    EnvironmentInput input{.pod = *pod_,
-                           .config_maps = config_maps_,
-                           .secrets = secrets_,
-                           .base = node_.options.environment,
-                           .hostname = hostname_of(*pod_),
-                           .pod_ip = machine_.facts().pod_ip,
-                           .host_ip = machine_.facts().host_ip,
-                           .node_name = node_.options.name,
-                           .node_cpu = node_.cpu,
-                           .node_memory = node_.memory,
-                           .addresses = {}};
+    EnvironmentInput input = environment_input();
     if (!node_.surroundings.namespaces) input.addresses = addresses_for(index);
     TRY(ContainerProcess process, make_process(container(index), input));
     TRY(ContainerStart start,

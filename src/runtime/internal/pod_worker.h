@@ -55,6 +55,7 @@ class PodWorker {
     ContainerEnd end_of(std::size_t index, const ContainerRun& run, const Report& report) const;
 
     Task<void> start_container(std::size_t index);
+    EnvironmentInput environment_input() const;
     Result<ContainerStart> plan(std::size_t index);
     std::map<std::string, std::string, std::less<>> addresses_for(std::size_t index);
     void warn_about_tmp(const ContainerStart& start);

@@ -381,6 +381,47 @@ TEST_P(NamespaceTest, MountPointsThatDoNotExistAppearWithoutTouchingTheMachine) 
     EXPECT_TRUE(fs::exists(dir / "tmp/x"));
 }
 
+TEST_P(NamespaceTest, ASubPathIsMadeWhereItIsMissingAndNeverLeavesItsVolume) {
+    const std::string memory = dir / "memory";
+    fs::create_directory(memory);
+    fs::create_directory(dir / "volume");
+    fs::permissions(dir / "volume", fs::perms(01777));
+    fs::create_directory_symlink("/etc", dir / "volume/out");
+    fs::create_directory_symlink("a/b", dir / "volume/within");
+    MountSpec tmpfs;
+    tmpfs.kind = MountSpec::Kind::kTmpfs;
+    tmpfs.target = memory;
+    tmpfs.options = "mode=0777";
+    spec.mounts = {tmpfs};
+    start_pod();
+    auto mount = [](std::string source, std::string sub_path) {
+        MountSpec made;
+        made.source = std::move(source);
+        made.sub_path = std::move(sub_path);
+        made.target = "/mnt";
+        return made;
+    };
+    const std::string volume = dir / "volume";
+    ContainerStart start = shell("echo 1 >/mnt/one; stat -c %a /mnt");
+    start.mounts = {mount(volume, "a/b")};
+    EXPECT_EQ(run_container(start).output, "1777\n");
+    EXPECT_TRUE(fs::exists(dir / "volume/a/b/one"));
+    start = shell("cat /mnt/one");
+    start.mounts = {mount(volume, "within")};
+    EXPECT_EQ(run_container(start).output, "1\n");
+    start = shell("stat -f -c %T /mnt");
+    start.mounts = {mount(memory, "x/y")};
+    EXPECT_EQ(run_container(start).output, "tmpfs\n");
+    for (const char* outside : {"out", "out/new", "../scratch"}) {
+        start = shell("ls /mnt");
+        start.mounts = {mount(volume, outside)};
+        Ended ended = run_container(start);
+        EXPECT_EQ(ended.kind, Report::Kind::kStartFailed) << outside;
+        EXPECT_THAT(ended.detail, HasSubstr("subPath")) << outside;
+    }
+    EXPECT_FALSE(fs::exists("/etc/new"));
+}
+
 /// Tried, not guessed: some kernels forbid it to ordinary users, and all to whoever is in a chroot.
 bool nobody_may_make_user_namespaces(uid_t nobody) {
     const pid_t child = ::fork();

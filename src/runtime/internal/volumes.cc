@@ -3,19 +3,17 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "kube/quantity.h"
 #include "runtime/internal/unique_fd.h"
+#include "runtime/internal/volume_files.h"
 
 namespace muster::runtime {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::uint32_t kDefaultMode = 0644;
 
 Result<void> make_directory(const fs::path& path, mode_t mode) {
     if (::mkdir(path.c_str(), 0755) < 0 && errno != EEXIST)
@@ -24,60 +22,6 @@ Result<void> make_directory(const fs::path& path, mode_t mode) {
     if (::chmod(path.c_str(), mode) < 0)
         return system_error("setting the mode of " + path.string(), errno);
     return {};
-}
-
-Result<void> write_file(const fs::path& path, std::string_view content, mode_t mode) {
-    UniqueFd file(::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
-    if (!file) return system_error("making the file " + path.string(), errno);
-    while (!content.empty()) {
-        const ssize_t written = ::write(file.get(), content.data(), content.size());
-        if (written < 0) return system_error("writing " + path.string(), errno);
-        content.remove_prefix(static_cast<std::size_t>(written));
-    }
-    if (::fchmod(file.get(), mode) < 0)
-        return system_error("setting the mode of " + path.string(), errno);
-    return {};
-}
-
-/// A relative path that stays inside: no "..", nothing absolute.
-bool stays_inside(const fs::path& path) {
-    if (path.empty() || path.is_absolute()) return false;
-    return std::ranges::none_of(path, [](const fs::path& part) { return part == ".."; });
-}
-
-/// The files of a ConfigMap or Secret volume. nullopt: optional and not there.
-Result<std::map<std::string, VolumeFile>> files_of(const std::string& name,
-                                                   const std::vector<kube::KeyToPath>& items,
-                                                   std::optional<std::int32_t> default_mode,
-                                                   bool optional, const KeyValueObjects& objects,
-                                                   std::string_view what) {
-    std::map<std::string, VolumeFile> files;
-    const auto mode =
-        static_cast<std::uint32_t>(default_mode.value_or(static_cast<std::int32_t>(kDefaultMode)));
-    auto object = objects.find(name);
-    if (object == objects.end()) {
-        if (optional) return files;
-        return Error(Code::kNotFound, fmt::format("{} \"{}\" not found", what, name));
-    }
-    if (items.empty()) {
-        for (const auto& [key, content] : object->second) files[key] = {content, mode};
-        return files;
-    }
-    for (const kube::KeyToPath& item : items) {
-        auto entry = object->second.find(item.key);
-        if (entry == object->second.end()) {
-            if (optional) continue;
-            return Error(Code::kNotFound,
-                         fmt::format("references non-existent {} key: {}",
-                                     what == "secret" ? "secret" : "config", item.key));
-        }
-        if (!stays_inside(item.path))
-            return Error(Code::kInvalid, fmt::format("the path {} of key {} leaves the volume",
-                                                     item.path, item.key));
-        files[item.path] = {entry->second,
-                            item.mode ? static_cast<std::uint32_t>(*item.mode) : mode};
-    }
-    return files;
 }
 
 Result<void> check_host_path(const kube::HostPathVolumeSource& source) {
@@ -116,73 +60,115 @@ Result<void> check_host_path(const kube::HostPathVolumeSource& source) {
     return {};
 }
 
+/// Gives what is below `path` to the group, as a kubelet does (upstream: pkg/volume,
+/// SetVolumeOwnership).
+Result<void> give_to_group(const fs::path& path, gid_t group, bool read_only) {
+    struct stat info{};
+    if (::lstat(path.c_str(), &info) < 0) return system_error("looking at " + path.string(), errno);
+    if (::lchown(path.c_str(), static_cast<uid_t>(-1), group) < 0)
+        return system_error("giving " + path.string() + " to the fsGroup", errno);
+    if (S_ISLNK(info.st_mode)) return {};
+    mode_t mode = info.st_mode & 07777u;
+    mode |= read_only ? 0440 : 0660;
+    if (S_ISDIR(info.st_mode)) mode |= S_ISGID | 0110u;
+    if (::chmod(path.c_str(), mode) < 0)
+        return system_error("setting the mode of " + path.string(), errno);
+    if (!S_ISDIR(info.st_mode)) return {};
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(path, error))
+        TRY_VOID(give_to_group(entry.path(), group, read_only));
+    if (error) return system_error("reading " + path.string(), error.value());
+    return {};
+}
+
 Result<ReadyVolume> prepare_empty_dir(const kube::EmptyDirVolumeSource& source,
-                                      const fs::path& path, bool tmpfs, ReadyVolumes& ready) {
+                                      const fs::path& path, const VolumeOptions& options,
+                                      ReadyVolumes& ready) {
     TRY_VOID(make_directory(path, 0777));
-    if (source.medium == "Memory" && tmpfs) {
+    if (source.medium == "Memory" && options.tmpfs) {
         MountSpec mount;
         mount.kind = MountSpec::Kind::kTmpfs;
         mount.target = path;
-        mount.options = "mode=0777";
+        mount.options = options.fs_group ? fmt::format("mode=02777,gid={}", *options.fs_group)
+                                         : std::string("mode=0777");
         if (!source.size_limit.is_null()) {
             TRY(kube::Quantity size, kube::Quantity::parse(source.size_limit));
             mount.options += fmt::format(",size={}", size.ceil_units());
         }
         ready.pod_mounts.push_back(std::move(mount));
+    } else if (options.fs_group) {
+        TRY_VOID(give_to_group(path, *options.fs_group, false));
     }
     return ReadyVolume{.path = path, .owned = true};
 }
 
-Result<ReadyVolume> prepare_volume(const kube::Volume& volume, const fs::path& directory,
-                                   const KeyValueObjects& config_maps,
-                                   const KeyValueObjects& secrets, bool tmpfs,
+Result<ReadyVolume> prepare_volume(const kube::Volume& volume, const EnvironmentInput& input,
+                                   const fs::path& directory, const VolumeOptions& options,
                                    ReadyVolumes& ready) {
     const fs::path path = directory / volume.name;
     if (volume.host_path) {
         TRY_VOID(check_host_path(*volume.host_path));
         return ReadyVolume{.path = volume.host_path->path};
     }
-    if (volume.empty_dir) return prepare_empty_dir(*volume.empty_dir, path, tmpfs, ready);
-    if (volume.config_map || volume.secret) {
-        const bool secret = volume.secret.has_value();
-        TRY(auto files,
-            secret
-                ? files_of(volume.secret->secret_name, volume.secret->items,
-                           volume.secret->default_mode, volume.secret->optional.value_or(false),
-                           secrets, "secret")
-                : files_of(volume.config_map->name, volume.config_map->items,
-                           volume.config_map->default_mode,
-                           volume.config_map->optional.value_or(false), config_maps, "configmap"));
+    if (volume.empty_dir) return prepare_empty_dir(*volume.empty_dir, path, options, ready);
+    TRY(const std::optional<VolumeFiles> files, files_of_volume(volume, input));
+    if (files) {
         TRY_VOID(make_directory(path, 0755));
-        TRY_VOID(write_atomically(path, files));
+        TRY_VOID(write_atomically(path, *files));
+        if (options.fs_group) TRY_VOID(give_to_group(path, *options.fs_group, true));
         return ReadyVolume{.path = path, .owned = true, .read_only = true};
     }
     if (volume.rest.empty()) {  // the API's default source
-        return prepare_empty_dir({}, path, tmpfs, ready);
+        return prepare_empty_dir({}, path, options, ready);
     }
-    return Error(Code::kUnsupported,
-                 fmt::format("volume {} has the source {}, which muster does not implement: use "
-                             "emptyDir, hostPath, configMap or secret",
-                             volume.name, std::string(volume.rest.begin()->key())));
+    return Error(
+        Code::kUnsupported,
+        fmt::format("its source {} is none that muster implements: use emptyDir, hostPath, "
+                    "configMap, secret, downwardAPI or projected",
+                    std::string(volume.rest.begin()->key())));
+}
+
+/// The path inside the volume that is mounted; empty: the whole of it.
+Result<std::string> sub_path_of(const kube::VolumeMount& mount,
+                                const std::vector<std::string>& environment) {
+    std::string path = mount.sub_path;
+    const json::value* expression = mount.rest.if_contains("subPathExpr");
+    if (expression != nullptr && expression->is_string()) {
+        std::optional<std::string> missing;
+        std::string found;
+        path = expand_variables(
+            expression->get_string(), [&](std::string_view name) -> const std::string* {
+                for (const std::string& entry : environment) {
+                    if (!entry.starts_with(name) || entry.size() <= name.size() ||
+                        entry[name.size()] != '=')
+                        continue;
+                    found = entry.substr(name.size() + 1);
+                    return &found;
+                }
+                missing = name;
+                return nullptr;
+            });
+        if (missing)
+            return Error(Code::kInvalid, fmt::format("missing value for \"{}\" in the subPathExpr "
+                                                     "of volumeMount {}",
+                                                     *missing, mount.name));
+    }
+    if (!path.empty() && !stays_inside(path))
+        return Error(Code::kInvalid, fmt::format("subPath {} of volumeMount {} must be a relative "
+                                                 "path without '..'",
+                                                 path, mount.name));
+    path = fs::path(path).lexically_normal();
+    while (path.ends_with('/')) path.pop_back();
+    return path == "." ? std::string() : path;
 }
 
 }  // namespace
 
-References references_of_volumes(const kube::Pod& pod) {
-    References references;
-    for (const kube::Volume& volume : pod.spec.volumes) {
-        if (volume.config_map) references.config_maps.push_back(volume.config_map->name);
-        if (volume.secret) references.secrets.push_back(volume.secret->secret_name);
-    }
-    return references;
-}
-
-Result<ReadyVolumes> prepare_volumes(const kube::Pod& pod, const fs::path& directory,
-                                     const KeyValueObjects& config_maps,
-                                     const KeyValueObjects& secrets, bool tmpfs) {
+Result<ReadyVolumes> prepare_volumes(const EnvironmentInput& input, const fs::path& directory,
+                                     const VolumeOptions& options) {
     ReadyVolumes ready;
-    for (const kube::Volume& volume : pod.spec.volumes) {
-        auto prepared = prepare_volume(volume, directory, config_maps, secrets, tmpfs, ready);
+    for (const kube::Volume& volume : input.pod.spec.volumes) {
+        auto prepared = prepare_volume(volume, input, directory, options, ready);
         if (!prepared) {
             Error error = std::move(prepared.error());
             return error.prefix(fmt::format("volume {}", volume.name));
@@ -193,6 +179,7 @@ Result<ReadyVolumes> prepare_volumes(const kube::Pod& pod, const fs::path& direc
 }
 
 Result<std::vector<MountSpec>> container_mounts(const kube::Container& container,
+                                                const std::vector<std::string>& environment,
                                                 const ReadyVolumes& volumes) {
     std::vector<MountSpec> mounts;
     for (const kube::VolumeMount& wanted : container.volume_mounts) {
@@ -210,46 +197,10 @@ Result<std::vector<MountSpec>> container_mounts(const kube::Container& container
         mount.read_only = volume.read_only || wanted.read_only.value_or(false);
         if (!mount.target.starts_with('/')) mount.target.insert(0, "/");
         while (mount.target.size() > 1 && mount.target.ends_with('/')) mount.target.pop_back();
-        if (wanted.rest.contains("subPathExpr"))
-            return Error(Code::kUnsupported,
-                         fmt::format("subPathExpr of volumeMount {} is not implemented by muster: "
-                                     "write the path as subPath",
-                                     wanted.name));
-        if (!wanted.sub_path.empty()) {
-            if (!stays_inside(wanted.sub_path))
-                return Error(Code::kInvalid, fmt::format("subPath {} of volumeMount {} must be a "
-                                                         "relative path without '..'",
-                                                         wanted.sub_path, wanted.name));
-            const fs::path inside = volume.path / wanted.sub_path;
-            std::error_code error;
-            if (!fs::exists(inside, error)) fs::create_directories(inside, error);
-            if (error) return system_error("making the subPath " + inside.string(), error.value());
-            mount.source = inside;
-        }
+        TRY(mount.sub_path, sub_path_of(wanted, environment));
         mounts.push_back(std::move(mount));
     }
     return mounts;
-}
-
-Result<void> write_atomically(const fs::path& directory,
-                              const std::map<std::string, VolumeFile>& files) {
-    const std::string version = "..1";
-    TRY_VOID(make_directory(directory / version, 0755));
-    std::error_code error;
-    for (const auto& [path, file] : files) {
-        const fs::path target = directory / version / path;
-        fs::create_directories(target.parent_path(), error);
-        if (error) return system_error("making " + target.parent_path().string(), error.value());
-        TRY_VOID(write_file(target, file.content, file.mode));
-    }
-    fs::create_symlink(version, directory / "..data", error);
-    for (const auto& [path, file] : files) {
-        const fs::path first = *fs::path(path).begin();
-        if (!error && !fs::is_symlink(directory / first))
-            fs::create_symlink(fs::path("..data") / first, directory / first, error);
-    }
-    if (error) return system_error("linking the files of " + directory.string(), error.value());
-    return {};
 }
 
 }  // namespace muster::runtime

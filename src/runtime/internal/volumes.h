@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,6 @@
 #include "runtime/internal/init_protocol.h"
 
 namespace muster::runtime {
-
-/// The ConfigMaps and Secrets that the pod's volumes refer to.
-References references_of_volumes(const kube::Pod& pod);
 
 /// One volume that is ready to be mounted.
 struct ReadyVolume {
@@ -27,24 +25,23 @@ struct ReadyVolumes {
     std::vector<MountSpec> pod_mounts;  ///< memory-backed ones, mounted once for the pod
 };
 
-/// Makes the pod's volumes below `directory` (which exists). `tmpfs`: memory-backed ones can be
-/// mounted; else they are directories. The message of a failure is the kubelet's where it has one.
-Result<ReadyVolumes> prepare_volumes(const kube::Pod& pod, const std::filesystem::path& directory,
-                                     const KeyValueObjects& config_maps,
-                                     const KeyValueObjects& secrets, bool tmpfs);
-
-/// The mounts of one container, in the order of their targets. `expand` is for subPath, whose
-/// directory is made if it is missing.
-Result<std::vector<MountSpec>> container_mounts(const kube::Container& container,
-                                                const ReadyVolumes& volumes);
-
-/// Writes `files` (relative path -> content and mode) as a kubelet's atomic writer does: into a
-/// directory of their own, reached through the link `..data`, with one link per first component.
-struct VolumeFile {
-    std::string content;
-    std::uint32_t mode = 0644;
+struct VolumeOptions {
+    /// Memory-backed volumes can be mounted; else they are directories.
+    bool tmpfs = false;
+    /// The pod's own volumes belong to it, and it may use them (securityContext.fsGroup).
+    std::optional<std::uint32_t> fs_group;
 };
-Result<void> write_atomically(const std::filesystem::path& directory,
-                              const std::map<std::string, VolumeFile>& files);
+
+/// Makes the volumes of `input.pod` below `directory` (which exists). The message of a failure is
+/// the kubelet's where it has one.
+Result<ReadyVolumes> prepare_volumes(const EnvironmentInput& input,
+                                     const std::filesystem::path& directory,
+                                     const VolumeOptions& options);
+
+/// The mounts of one container, in the order of its manifest. A subPathExpr is expanded from
+/// `environment`, "KEY=value".
+Result<std::vector<MountSpec>> container_mounts(const kube::Container& container,
+                                                const std::vector<std::string>& environment,
+                                                const ReadyVolumes& volumes);
 
 }  // namespace muster::runtime
