@@ -21,7 +21,7 @@ class LocalCluster::NodeLogs final : public apiserver::NodeApi {
 LocalCluster::LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rng)
     : api_(executor, clock, rng, apiserver::make_memory_store()),
       client_(api_, "muster-run"),
-      operator_(executor, api_, clock, rng) {}
+      operator_(executor, api_, clock, rng, {.namespace_ = {}, .announce_gangs = true}) {}
 
 LocalCluster::~LocalCluster() = default;
 

@@ -20,7 +20,8 @@ struct NotYet {
 constexpr std::array<NotYet, 1> kNotYet{{
     {"spec.runPolicy.schedulingPolicy",
      [](const RunPolicy& p) { return p.scheduling_policy.has_value(); },
-     "each pod is scheduled on its own"},
+     "on a cluster each pod is scheduled on its own; on one machine minAvailable says how many "
+     "start together"},
 }};
 
 class TemplateWarnings {

@@ -68,7 +68,7 @@ struct Operator::Impl {
           queue(clock, tasks),
           alarms(clock, tasks, [this](const std::string& key) { queue.add(key); }),
           recent(kRecentJobs),
-          run(client, clock, tasks, table, options.parallel_writes),
+          run(client, clock, tasks, table, options.parallel_writes, options.announce_gangs),
           pods(client, clock, rng, kube::types::kPods, dependents_options(), project_pod),
           services(client, clock, rng, kube::types::kServices, dependents_options(),
                    project_service) {

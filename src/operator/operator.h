@@ -14,6 +14,9 @@ struct OperatorOptions {
     std::string namespace_;    ///< empty: all namespaces
     int workers = 4;           ///< jobs worked on at a time
     int parallel_writes = 32;  ///< requests in flight for one job
+    /// Each pod says how many of its job start together (annotation muster.dev/gang-size), for a
+    /// node that places them so. Not for clusters, whose schedulers do not read it.
+    bool announce_gangs = false;
     /// Ends the process when what was summed up event by event, or the plan made from it, is not
     /// what the caches give at once. For tests and simulations: each look at a job costs a walk
     /// over all pods.

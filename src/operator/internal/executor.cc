@@ -5,6 +5,7 @@
 #include "base/fault.h"
 #include "base/log.h"
 #include "kube/codec.h"
+#include "operator/internal/gang.h"
 #include "operator/internal/write_batch.h"
 
 namespace muster::operators {
@@ -64,8 +65,14 @@ struct Executor::Pass {
     }
 };
 
-Executor::Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& table, int parallel)
-    : client_(client), clock_(clock), tasks_(tasks), table_(table), parallel_(parallel) {}
+Executor::Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& table, int parallel,
+                   bool announce_gangs)
+    : client_(client),
+      clock_(clock),
+      tasks_(tasks),
+      table_(table),
+      parallel_(parallel),
+      announce_gangs_(announce_gangs) {}
 
 Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job> job,
                                   std::string status_version, Plan plan,
@@ -158,6 +165,7 @@ Task<void> Executor::create_pod(std::shared_ptr<Pass> pass, PodCreation creation
     const std::string name = pass->name_of(creation.slot);
     Result<void> created;
     auto pod = jobs::build_pod(*pass->job, pass->replica(creation.slot), creation.lineage);
+    if (pod.has_value() && announce_gangs_) announce_gang(*pass->job, *pod);
     if (pod.has_value())
         created = co_await create(kube::types::kPods, pass->record, name, kube::encode(*pod));
     else

@@ -23,9 +23,11 @@ struct Execution {
 /// Carries out plans. Creations and the status go out together, deletions after the status; every
 /// creation has a deterministic name and every deletion a uid, so that repeating a pass that was
 /// cut off anywhere does no harm. Failures become events, a log line and `complete = false`.
+/// With `announce_gangs` each pod says how many of its job start together.
 class Executor {
   public:
-    Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& table, int parallel);
+    Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& table, int parallel,
+             bool announce_gangs = false);
 
     /// `job`: what pods and services are made from; null only if the plan makes none.
     /// `status_version`: the job's resourceVersion that the plan's status was made from.
@@ -51,6 +53,7 @@ class Executor {
     TaskGroup& tasks_;
     Table& table_;
     int parallel_;
+    bool announce_gangs_;
 };
 
 }  // namespace muster::operators

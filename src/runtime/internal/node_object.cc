@@ -16,7 +16,6 @@ constexpr std::int64_t kMaxPods = 65'000;  ///< the range of pod addresses
 json::object resources(const std::map<std::string, kube::Quantity>& capacity) {
     json::object list;
     for (const auto& [name, amount] : capacity) list[name] = amount.to_string();
-    list["pods"] = std::to_string(kMaxPods);
     return list;
 }
 
@@ -29,6 +28,7 @@ std::map<std::string, kube::Quantity> node_capacity(double cpus, std::uint64_t m
                            ? static_cast<std::int64_t>(memory_bytes)
                            : std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
     return {{"cpu", kube::Quantity::from_milli(milli)},
+            {"pods", kube::Quantity::from_units(kMaxPods)},
             {"memory", kube::Quantity::from_units(bytes, kube::Quantity::Format::kBinarySi)}};
 }
 

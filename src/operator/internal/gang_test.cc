@@ -1,0 +1,37 @@
+#include "operator/internal/gang.h"
+
+#include <gtest/gtest.h>
+
+namespace muster::operators {
+namespace {
+
+TEST(Gang, IsAllReplicasUnlessMinAvailableSaysLess) {
+    struct Case {
+        std::int32_t masters;
+        std::int32_t workers;
+        std::optional<std::int32_t> min_available;
+        std::int32_t size;
+        const char* announced;  ///< nullptr: nothing
+    };
+    const Case cases[] = {{1, 3, {}, 4, "4"}, {1, 0, {}, 1, nullptr}, {1, 3, 2, 2, "2"},
+                          {1, 3, 9, 4, "4"},  {1, 3, 1, 1, nullptr},  {1, 3, 0, 0, nullptr}};
+    for (const Case& c : cases) {
+        jobs::Job job;
+        job.replicas["Master"].replicas = c.masters;
+        job.replicas["Worker"].replicas = c.workers;
+        if (c.min_available)
+            job.run_policy.scheduling_policy.emplace().min_available = c.min_available;
+        EXPECT_EQ(gang_size(job), c.size);
+        kube::Pod pod;
+        pod.metadata.annotations[std::string(kGangSizeAnnotation)] = "of the template";
+        announce_gang(job, pod);
+        const auto written = pod.metadata.annotations.find(std::string(kGangSizeAnnotation));
+        if (c.announced == nullptr)
+            EXPECT_EQ(written, pod.metadata.annotations.end());
+        else
+            EXPECT_EQ(written->second, c.announced);
+    }
+}
+
+}  // namespace
+}  // namespace muster::operators
