@@ -90,7 +90,8 @@ std::string shared_network(std::string_view why) {
 
 struct Node::Impl {
     Impl(asio::any_io_executor executor, kube::Transport& transport, Clock& clock, Rng& rng,
-         NodeOptions node_options, SandboxHost host, std::string notice_text)
+         NodeOptions node_options, SandboxHost host, std::unique_ptr<LogWatch> logs,
+         std::string notice_text)
         : options(std::move(node_options)),
           notice(std::move(notice_text)),
           client(transport, "muster-node"),
@@ -103,6 +104,7 @@ struct Node::Impl {
           names(sandboxes.fabric ? kFabricFirst : kSharedFirst,
                 sandboxes.fabric ? kFabricLast : kSharedLast),
           hosts(names, clock, tasks),
+          log_watch(std::move(logs)),
           capacity(node_capacity(options.cpus, options.memory_bytes)),
           context{.executor = executor,
                   .clock = clock,
@@ -112,6 +114,7 @@ struct Node::Impl {
                   .sandboxes = sandboxes,
                   .names = names,
                   .hosts = hosts,
+                  .log_watch = *log_watch,
                   .surroundings = {.namespaces = sandboxes.fabric.has_value(),
                                    .working_dir = options.working_dir,
                                    .image_mounts = options.mounts,
@@ -200,6 +203,7 @@ struct Node::Impl {
     SandboxHost sandboxes;
     NameTable names;
     HostsFiles hosts;
+    std::unique_ptr<LogWatch> log_watch;
     std::map<std::string, kube::Quantity> capacity;
     NodeContext context;
     Scheduler scheduler;
@@ -237,15 +241,17 @@ Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
                      fmt::format("{} can't be made to appear in pods: they have no mounts of their "
                                  "own ({})",
                                  options.mounts.begin()->first.string(), notice));
-    return std::unique_ptr<Node>(
-        new Node(std::make_unique<Impl>(std::move(executor), transport, clock, rng,
-                                        std::move(options), *std::move(host), std::move(notice))));
+    TRY(auto log_watch, LogWatch::create(executor));
+    return std::unique_ptr<Node>(new Node(
+        std::make_unique<Impl>(std::move(executor), transport, clock, rng, std::move(options),
+                               *std::move(host), std::move(log_watch), std::move(notice))));
 }
 
 Node::Node(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Node::~Node() = default;
 
 Task<Result<void>> Node::start() {
+    impl_->tasks.spawn("logs", impl_->log_watch->run());
     impl_->pods.start(impl_->tasks);
     impl_->services.start(impl_->tasks);
     co_return co_await register_node(impl_->client, impl_->options.name, impl_->capacity,

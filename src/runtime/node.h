@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "base/task_group.h"
 #include "kube/client.h"
+#include "runtime/log_limits.h"
 
 namespace muster::runtime {
 
@@ -33,6 +34,7 @@ struct NodeOptions {
     /// CPUs and bytes that pods may request together; 0: what the machine has.
     double cpus = 0;
     std::uint64_t memory_bytes = 0;
+    LogLimits log_limits;
 };
 
 /// The node of a single machine: takes pods that are bound to it (and binds those that wait for a

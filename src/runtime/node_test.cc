@@ -168,6 +168,7 @@ TEST_P(NodeTest, WhatNeverFitsSaysWhy) {
 }
 
 TEST_P(NodeTest, AHugeLineDoesNotGrowMemoryAndATailIsQuick) {
+    options.log_limits.bytes = std::uint64_t{100} << 20;
     start_node();
     create(pod_json("big", shell("head -c 50000000 /dev/zero | tr '\\0' x; echo; echo last")));
     wait_phase("big", "Succeeded");

@@ -213,6 +213,7 @@ std::string describe_start_failure(const StartFailure& failure, const ContainerS
                 "{} is neither a program for this machine nor a script with a first line like "
                 "#!/bin/sh: add one, or name its interpreter in command",
                 failure.detail);
+        case StartStage::kGroup:
         case StartStage::kOther:
             break;
     }

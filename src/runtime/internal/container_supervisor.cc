@@ -17,7 +17,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <map>
+#include <span>
 
+#include "runtime/internal/container_log.h"
 #include "runtime/internal/mounts.h"
 #include "runtime/internal/program.h"
 
@@ -27,6 +30,12 @@ namespace {
 
 constexpr mode_t kContainerUmask = 022;
 constexpr int kInitEnded = SIGUSR1;
+/// What is taken of a pipe once its container has ended: more than a pipe holds, unless it was made
+/// larger; the bound is for a writer that lives elsewhere and still writes.
+constexpr int kLastPieces = 64;
+// As a shell says it.
+constexpr int kCannotExecute = 126;
+constexpr int kNotFound = 127;
 
 std::optional<std::string> read_file(const char* path) {
     UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
@@ -90,25 +99,59 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
     return result;
 }
 
-/// Executes the program in a new child; returns its pid, or minus the error of the most telling
-/// attempt. vfork: the error comes back through memory, and nothing is copied for a process that
-/// is about to be replaced.
-[[gnu::noinline]] pid_t execute(const Program& program, int stdin_fd, int stdout_fd,
-                                int stderr_fd) {
+Program find_program(std::vector<std::string>& argv, std::vector<std::string>& environment) {
+    return {program_candidates(argv[0], path_of(environment)), pointers(argv),
+            pointers(environment)};
+}
+
+/// What a process of the container begins with.
+struct Surroundings {
+    const char* working_dir;
+    const std::vector<UniqueFd>& groups;
+};
+
+struct Outputs {
+    int stdout_fd;
+    int stderr_fd;
+};
+
+struct Launched {
+    pid_t pid = -1;
+    StartStage stage = StartStage::kOther;  ///< of a failure, or kOther for the exec itself
+    int error = 0;
+};
+
+/// Executes the program in a new child, or says with which error the most telling attempt failed.
+/// vfork: the error comes back through memory, and nothing is copied for a process that is about to
+/// be replaced.
+[[gnu::noinline]] Launched execute(const Program& program, const Surroundings& surroundings,
+                                   int stdin_fd, Outputs outputs) {
     volatile int error = 0;
+    volatile StartStage stage = StartStage::kOther;
     const pid_t child = ::vfork();
-    if (child < 0) return -errno;
+    if (child < 0) return {.error = errno};
     if (child == 0) {
         ::setsid();
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (const UniqueFd& group : surroundings.groups) {
+            if (::write(group.get(), "0", 1) == 1) continue;
+            error = errno;
+            stage = StartStage::kGroup;
+            ::_exit(127);
+        }
+        if (::chdir(surroundings.working_dir) < 0) {
+            error = errno;
+            stage = StartStage::kWorkingDir;
+            ::_exit(127);
+        }
         ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
         for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
         sigset_t none;
         ::sigemptyset(&none);
         ::sigprocmask(SIG_SETMASK, &none, nullptr);
         ::dup2(stdin_fd, STDIN_FILENO);
-        ::dup2(stdout_fd, STDOUT_FILENO);
-        ::dup2(stderr_fd, STDERR_FILENO);
+        ::dup2(outputs.stdout_fd, STDOUT_FILENO);
+        ::dup2(outputs.stderr_fd, STDERR_FILENO);
         int most_telling = ENOENT;
         for (const std::string& candidate : program.candidates) {
             ::execve(candidate.c_str(), program.argv.data(), program.environment.data());
@@ -122,16 +165,41 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
     // The child is gone or has become the program: `error` is final.
     if (error != 0) {
         ::waitpid(child, nullptr, 0);
-        return -error;
+        return {-1, stage, error};
     }
-    return child;
+    return {.pid = child};
+}
+
+struct Pipe {
+    UniqueFd reader;
+    UniqueFd writer;
+};
+
+Result<Pipe> make_pipe() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) < 0)
+        return system_error("making a pipe for a container's output", errno);
+    Pipe made{UniqueFd(ends[0]), UniqueFd(ends[1])};
+    // Only our end: programs do not expect theirs to be non-blocking.
+    if (::fcntl(made.reader.get(), F_SETFL, O_NONBLOCK) < 0)
+        return system_error("making a container's output non-blocking", errno);
+    return made;
+}
+
+/// One piece of a pipe; "" when there is none now, nullopt at its end.
+std::optional<std::string_view> read_piece(const UniqueFd& pipe, std::span<char> buffer) {
+    const ssize_t size = ::read(pipe.get(), buffer.data(), buffer.size());
+    if (size > 0) return std::string_view(buffer.data(), static_cast<std::size_t>(size));
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return std::string_view();
+    return std::nullopt;
 }
 
 class Supervisor {
   public:
-    Supervisor(int control, std::uint32_t id) : control_(control), id_(id) {}
+    Supervisor(UniqueFd control, Request request)
+        : control_(std::move(control)), request_(std::move(request)), start_(request_.start) {}
 
-    [[noreturn]] void run(Request request, bool namespaces, pid_t init) {
+    [[noreturn]] void run(bool namespaces, pid_t init) {
         ::prctl(PR_SET_CHILD_SUBREAPER, 1);
         ::prctl(PR_SET_NAME, "muster-pod");
         sigset_t set;
@@ -143,61 +211,153 @@ class Supervisor {
         ::prctl(PR_SET_PDEATHSIG, kInitEnded);
         if (::getppid() != init) abandon();
 
-        ContainerStart& start = request.start;
-        if (namespaces && !start.mounts.empty()) {
-            auto mounted = make_mounts(start);
+        auto log =
+            ContainerLog::open(std::move(request_.log_dir), start_.log_name, start_.log_limits);
+        if (!log) fail({StartStage::kOther, EIO, log.error().message()});
+        log_.emplace(*std::move(log));
+        if (namespaces && !start_.mounts.empty()) {
+            auto mounted = make_mounts(start_);
             if (!mounted) fail({StartStage::kMount, 0, mounted.error().message()});
         }
-        if (::chdir(start.working_dir.c_str()) < 0)
-            fail({StartStage::kWorkingDir, errno, start.working_dir});
         ::umask(kContainerUmask);
-        start_program(request);
-        wait_for_end();
+        null_.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+        start_program();
+        serve();
     }
 
   private:
+    struct Exec {
+        pid_t pid;
+        UniqueFd pipe;
+        std::string output;
+    };
+
     static Result<void> make_mounts(const ContainerStart& start) {
         if (::unshare(CLONE_NEWNS) < 0)
             return system_error("making the container's mount namespace", errno);
         return set_up_container_mounts(start.mounts, start.scratch_dir);
     }
 
-    void start_program(Request& request) {
-        ContainerStart& start = request.start;
-        UniqueFd input(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-        Program program;
-        program.candidates = program_candidates(start.argv[0], path_of(start.environment));
-        program.argv = pointers(start.argv);
-        program.environment = pointers(start.environment);
-        const pid_t child =
-            execute(program, input.get(), request.stdout_fd.get(), request.stderr_fd.get());
-        if (child < 0) fail(diagnose_program(program.candidates, start.argv[0], -child));
-        main_ = child;
-        request.stdout_fd.reset();
-        request.stderr_fd.reset();
-        // The working directory is the program's business from here on.
-        if (::chdir("/") < 0) {
-        }
+    Surroundings surroundings() const { return {start_.working_dir.c_str(), request_.groups}; }
+
+    void start_program() {
+        auto out = make_pipe();
+        auto err = make_pipe();
+        if (!out || !err) fail({StartStage::kOther, EMFILE, (out ? err : out).error().message()});
+        const Program program = find_program(start_.argv, start_.environment);
+        const Launched launched =
+            execute(program, surroundings(), null_.get(), {out->writer.get(), err->writer.get()});
+        if (launched.error != 0) fail(failure_of(launched, program, start_.argv[0]));
+        main_ = launched.pid;
+        outputs_[0] = std::move(out->reader);
+        outputs_[1] = std::move(err->reader);
         Report report;
         report.kind = Report::Kind::kStarted;
-        report.id = id_;
-        report.pid = child;
-        report.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+        report.id = start_.id;
+        report.pid = main_;
+        report.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, main_, 0)));
         tell(report);
     }
 
-    [[noreturn]] void wait_for_end() {
-        std::array<pollfd, 2> events{};
-        events[0] = {signals_.get(), POLLIN, 0};
-        events[1] = {control_, 0, 0};  // only its end
-        for (;;) {
-            reap();
-            if (::poll(events.data(), events.size(), -1) < 0 && errno != EINTR) abandon();
-            if ((events[1].revents & (POLLHUP | POLLERR)) != 0) abandon();
-            signalfd_siginfo info{};
-            while (::read(signals_.get(), &info, sizeof info) > 0)
-                if (info.ssi_signo == kInitEnded) abandon();
+    StartFailure failure_of(const Launched& launched, const Program& program,
+                            const std::string& name) const {
+        switch (launched.stage) {
+            case StartStage::kWorkingDir:
+                return {launched.stage, launched.error, start_.working_dir};
+            case StartStage::kGroup:
+                return {launched.stage, launched.error, "entering its cgroup"};
+            default:
+                break;
         }
+        // A relative name means a file below the working directory.
+        if (::chdir(start_.working_dir.c_str()) < 0)
+            return {StartStage::kWorkingDir, errno, start_.working_dir};
+        StartFailure failure = diagnose_program(program.candidates, name, launched.error);
+        if (::chdir("/") < 0) abandon();
+        return failure;
+    }
+
+    [[noreturn]] void serve() {
+        std::vector<pollfd> events;
+        for (;;) {
+            events.assign({{signals_.get(), POLLIN, 0}, {control_.get(), POLLIN, 0}});
+            // Poll passes over a descriptor of -1.
+            for (const UniqueFd& output : outputs_) events.push_back({output.get(), POLLIN, 0});
+            for (const auto& [id, exec] : execs_) events.push_back({exec.pipe.get(), POLLIN, 0});
+            if (::poll(events.data(), events.size(), -1) < 0) {
+                if (errno != EINTR) abandon();
+                continue;
+            }
+            // Outputs before the process's end, so that the order of a log is that of its writing.
+            for (std::size_t i = 0; i < outputs_.size(); ++i)
+                if (events[2 + i].revents != 0) pump(i);
+            std::size_t next = 2 + outputs_.size();
+            for (auto& [id, exec] : execs_)
+                if (events[next++].revents != 0) collect(exec);
+            if (events[1].revents != 0) answer();
+            if (events[0].revents != 0) take_signals();
+        }
+    }
+
+    void take_signals() {
+        signalfd_siginfo info{};
+        while (::read(signals_.get(), &info, sizeof info) > 0)
+            if (info.ssi_signo == kInitEnded) abandon();
+        reap();
+    }
+
+    void answer() {
+        auto received = receive_request(control_.get());
+        if (!received || !*received) abandon();
+        const Request request = **std::move(received);
+        if (request.kind == Request::Kind::kExec) start_exec(request.exec);
+        if (request.kind != Request::Kind::kCancel) return;
+        // It leads a session of its own; what left that is the container's from here on.
+        if (auto it = execs_.find(request.exec.id); it != execs_.end())
+            ::kill(-it->second.pid, SIGKILL);
+    }
+
+    void start_exec(ExecStart exec) {
+        auto pipe = make_pipe();
+        if (!pipe) return end_exec(exec.id, kCannotExecute, pipe.error().message());
+        const Program program = find_program(exec.argv, start_.environment);
+        const Launched launched =
+            execute(program, surroundings(), null_.get(), {pipe->writer.get(), pipe->writer.get()});
+        if (launched.error != 0) {
+            const StartFailure failure = failure_of(launched, program, exec.argv[0]);
+            const bool missing = failure.stage == StartStage::kProgramMissing;
+            return end_exec(
+                exec.id, missing ? kNotFound : kCannotExecute,
+                fmt::format("{}: {}", failure.detail,
+                            ::strerror(failure.error)));  // NOLINT(concurrency-mt-unsafe)
+        }
+        execs_.emplace(exec.id, Exec{launched.pid, std::move(pipe->reader), {}});
+    }
+
+    void end_exec(std::uint32_t id, int exit_code, std::string output) {
+        Report report;
+        report.kind = Report::Kind::kExecEnded;
+        report.id = id;
+        report.value = W_EXITCODE(exit_code, 0);
+        report.text = std::move(output);
+        tell(report);
+    }
+
+    /// Takes what is there now; more than is kept is read and dropped, so that nobody waits.
+    bool collect(Exec& exec) {
+        const auto piece = read_piece(exec.pipe, buffer_);
+        if (!piece) exec.pipe.reset();
+        if (!piece || piece->empty()) return false;
+        exec.output += piece->substr(0, kExecOutputLimit - exec.output.size());
+        return true;
+    }
+
+    bool pump(std::size_t stream) {
+        const auto piece = read_piece(outputs_[stream], buffer_);
+        if (!piece) outputs_[stream].reset();
+        if (!piece || piece->empty()) return false;
+        log_->write(static_cast<LogStream>(stream), *piece);
+        return true;
     }
 
     void reap() {
@@ -205,18 +365,44 @@ class Supervisor {
             int status = 0;
             const pid_t pid = ::waitpid(-1, &status, WNOHANG);
             if (pid <= 0) return;
-            if (pid != main_) continue;
-            kill_descendants();
-            Report report;
-            report.kind = Report::Kind::kExited;
-            report.id = id_;
-            report.value = status;
-            tell(report);
-            ::_exit(0);
+            if (pid == main_) finish(status);
+            for (auto it = execs_.begin(); it != execs_.end(); ++it)
+                if (it->second.pid == pid) {
+                    finish_exec(it->first, it->second, status);
+                    execs_.erase(it);
+                    break;
+                }
         }
     }
 
-    [[noreturn]] void abandon() {
+    void finish_exec(std::uint32_t id, Exec& exec, int status) {
+        for (int pieces = 0; pieces < kLastPieces && exec.pipe && collect(exec); ++pieces) {
+        }
+        Report report;
+        report.kind = Report::Kind::kExecEnded;
+        report.id = id;
+        report.value = status;
+        report.text = std::move(exec.output);
+        tell(report);
+    }
+
+    [[noreturn]] void finish(int status) {
+        kill_descendants();
+        for (auto& [id, exec] : execs_) finish_exec(id, exec, SIGKILL);
+        for (std::size_t stream = 0; stream < outputs_.size(); ++stream)
+            for (int pieces = 0; pieces < kLastPieces && outputs_[stream] && pump(stream);
+                 ++pieces) {
+            }
+        Report report;
+        report.kind = Report::Kind::kExited;
+        report.id = start_.id;
+        report.value = status;
+        report.text = log_->finish();
+        tell(report);
+        ::_exit(0);
+    }
+
+    [[noreturn]] static void abandon() {
         kill_descendants();
         ::_exit(0);
     }
@@ -224,7 +410,7 @@ class Supervisor {
     [[noreturn]] void fail(StartFailure failure) {
         Report report;
         report.kind = Report::Kind::kStartFailed;
-        report.id = id_;
+        report.id = start_.id;
         report.stage = failure.stage;
         report.value = failure.error;
         report.text = std::move(failure.detail);
@@ -233,14 +419,20 @@ class Supervisor {
     }
 
     void tell(const Report& report) {
-        // A send fails only when the other end is gone, and then there is nobody to tell.
-        if (!send_report(control_, report)) abandon();
+        // A send fails only when the init is gone, and then there is nobody to tell.
+        if (!send_report(control_.get(), report)) abandon();
     }
 
-    int control_;
-    std::uint32_t id_;
-    pid_t main_ = -1;
+    UniqueFd control_;
+    Request request_;
+    ContainerStart& start_;
     UniqueFd signals_;
+    UniqueFd null_;
+    std::optional<ContainerLog> log_;
+    pid_t main_ = -1;
+    std::array<UniqueFd, 2> outputs_;  ///< as LogStream counts
+    std::map<std::uint32_t, Exec> execs_;
+    std::array<char, 64 * 1024> buffer_;
 };
 
 }  // namespace
@@ -258,9 +450,8 @@ void kill_descendants() {
     }
 }
 
-void supervise_container(int control, Request request, bool namespaces, int init) {
-    Supervisor supervisor(control, request.start.id);
-    supervisor.run(std::move(request), namespaces, init);
+void supervise_container(UniqueFd control, Request request, bool namespaces, pid_t init) {
+    Supervisor(std::move(control), std::move(request)).run(namespaces, init);
 }
 
 }  // namespace muster::runtime

@@ -13,7 +13,7 @@ namespace muster::runtime {
 
 namespace {
 
-constexpr std::size_t kMaxReportText = 4096;
+constexpr std::size_t kMaxReportText = kExecOutputLimit;
 
 class Writer {
   public:
@@ -22,6 +22,10 @@ class Writer {
         std::array<char, sizeof value> raw;
         std::memcpy(raw.data(), &value, sizeof value);
         bytes_.append(raw.data(), raw.size());
+    }
+    void u64(std::uint64_t value) {
+        u32(static_cast<std::uint32_t>(value));
+        u32(static_cast<std::uint32_t>(value >> 32));
     }
     void text(std::string_view value) {
         u32(static_cast<std::uint32_t>(value.size()));
@@ -47,6 +51,10 @@ class Reader {
         std::uint32_t value = 0;
         std::memcpy(&value, raw.data(), sizeof value);
         return value;
+    }
+    std::uint64_t u64() {
+        const std::uint64_t low = u32();
+        return low | std::uint64_t{u32()} << 32;
     }
     std::string text() { return std::string(take(u32())); }
     std::vector<std::string> texts() {
@@ -104,6 +112,7 @@ std::vector<MountSpec> read_mounts(Reader& in) {
 std::string encode(const PodSetup& setup) {
     Writer out;
     out.u8(setup.namespaces ? 1 : 0);
+    out.u8(setup.outlives ? 1 : 0);
     out.text(setup.hostname);
     out.u8(setup.link ? 1 : 0);
     if (setup.link) {
@@ -124,12 +133,24 @@ std::string encode(const ContainerStart& start) {
     out.text(start.working_dir);
     write_mounts(out, start.mounts);
     out.text(start.scratch_dir);
+    out.text(start.log_name);
+    out.u64(start.log_limits.bytes);
+    out.u32(start.log_limits.files);
+    return out.bytes();
+}
+
+std::string encode(const ExecStart& exec) {
+    Writer out;
+    out.u32(exec.id);
+    out.u32(exec.container);
+    out.texts(exec.argv);
     return out.bytes();
 }
 
 bool decode(std::string_view bytes, PodSetup& setup) {
     Reader in(bytes);
     setup.namespaces = in.u8() != 0;
+    setup.outlives = in.u8() != 0;
     setup.hostname = in.text();
     if (in.u8() != 0) {
         PodLink link;
@@ -151,12 +172,25 @@ bool decode(std::string_view bytes, ContainerStart& start) {
     start.working_dir = in.text();
     start.mounts = read_mounts(in);
     start.scratch_dir = in.text();
+    start.log_name = in.text();
+    start.log_limits.bytes = in.u64();
+    start.log_limits.files = in.u32();
     return in.ok();
 }
 
-constexpr std::size_t kMaxFds = 4;
+bool decode(std::string_view bytes, ExecStart& exec) {
+    Reader in(bytes);
+    exec.id = in.u32();
+    exec.container = in.u32();
+    exec.argv = in.texts();
+    return in.ok();
+}
 
-Result<void> send_message(int socket, std::string_view bytes, std::span<const int> fds) {
+constexpr std::size_t kMaxFds = 16;
+
+/// False: no room now, with MSG_DONTWAIT.
+Result<bool> send_message(int socket, std::string_view bytes, std::span<const int> fds,
+                          int flags = 0) {
     iovec part{const_cast<char*>(bytes.data()), bytes.size()};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxFds)> control{};
     msghdr message{};
@@ -171,10 +205,11 @@ Result<void> send_message(int socket, std::string_view bytes, std::span<const in
         header->cmsg_len = CMSG_LEN(fds.size_bytes());
         std::memcpy(CMSG_DATA(header), fds.data(), fds.size_bytes());
     }
-    while (::sendmsg(socket, &message, MSG_NOSIGNAL) < 0) {
+    while (::sendmsg(socket, &message, flags | MSG_NOSIGNAL) < 0) {
+        if (errno == EAGAIN) return false;
         if (errno != EINTR) return system_error("sending to the other end of a pod", errno);
     }
-    return {};
+    return true;
 }
 
 struct Message {
@@ -194,7 +229,9 @@ Result<Message> receive_message(int socket, int flags) {
     header.msg_controllen = control.size();
     ssize_t size = 0;
     while ((size = ::recvmsg(socket, &header, flags | MSG_CMSG_CLOEXEC)) < 0) {
-        if (errno == ECONNRESET) return Message{};
+        // Said once when the other end closed without having read everything; what it sent before
+        // is still to come.
+        if (errno == ECONNRESET) continue;
         if (errno == EAGAIN) return Message{.bytes = {}, .fds = {}, .nothing_yet = true};
         if (errno != EINTR) return system_error("receiving from the other end of a pod", errno);
     }
@@ -242,6 +279,44 @@ Result<std::string> read_memory_file(int fd) {
     }
 }
 
+Result<void> send_request(int socket, Request::Kind kind, std::string_view payload,
+                          std::span<const int> fds) {
+    TRY(UniqueFd file, memory_file(payload));
+    std::vector<int> all{file.get()};
+    all.insert(all.end(), fds.begin(), fds.end());
+    const char byte = static_cast<char>(kind);
+    TRY_VOID(send_message(socket, {&byte, 1}, all));
+    return {};
+}
+
+bool decode_payload(std::string_view bytes, Request& request) {
+    switch (request.kind) {
+        case Request::Kind::kSetup:
+            return decode(bytes, request.setup);
+        case Request::Kind::kStart:
+            return decode(bytes, request.start);
+        case Request::Kind::kExec:
+        case Request::Kind::kCancel:
+            return decode(bytes, request.exec);
+        case Request::Kind::kEnd:
+            return bytes.empty();
+    }
+    return false;
+}
+
+Result<bool> send_report(int socket, const Report& report, int flags) {
+    Writer out;
+    out.u8(static_cast<std::uint8_t>(report.kind));
+    out.u32(report.id);
+    out.u32(static_cast<std::uint32_t>(report.value));
+    out.u32(static_cast<std::uint32_t>(report.pid));
+    out.u8(static_cast<std::uint8_t>(report.stage));
+    out.text(std::string_view(report.text).substr(0, kMaxReportText));
+    const int fd = report.pidfd.get();
+    return send_message(socket, out.bytes(), fd < 0 ? std::span<const int>{} : std::span(&fd, 1),
+                        flags);
+}
+
 }  // namespace
 
 Result<std::pair<UniqueFd, UniqueFd>> make_control_pair() {
@@ -251,18 +326,29 @@ Result<std::pair<UniqueFd, UniqueFd>> make_control_pair() {
     return std::pair{UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
-Result<void> send_setup(int socket, const PodSetup& setup) {
-    TRY(UniqueFd payload, memory_file(encode(setup)));
-    const std::array fds{payload.get()};
-    const char kind = static_cast<char>(Request::Kind::kSetup);
-    return send_message(socket, {&kind, 1}, fds);
+Result<void> send_setup(int socket, const PodSetup& setup, int lifeline) {
+    return send_request(socket, Request::Kind::kSetup, encode(setup), {&lifeline, 1});
 }
 
-Result<void> send_start(int socket, const ContainerStart& start, int stdout_fd, int stderr_fd) {
-    TRY(UniqueFd payload, memory_file(encode(start)));
-    const std::array fds{payload.get(), stdout_fd, stderr_fd};
-    const char kind = static_cast<char>(Request::Kind::kStart);
-    return send_message(socket, {&kind, 1}, fds);
+Result<void> send_start(int socket, const ContainerStart& start, int log_dir,
+                        std::span<const int> groups) {
+    std::vector<int> fds{log_dir};
+    fds.insert(fds.end(), groups.begin(), groups.end());
+    return send_request(socket, Request::Kind::kStart, encode(start), fds);
+}
+
+Result<void> send_exec(int socket, const ExecStart& exec) {
+    return send_request(socket, Request::Kind::kExec, encode(exec), {});
+}
+
+Result<void> send_cancel(int socket, const ExecStart& exec) {
+    return send_request(socket, Request::Kind::kCancel, encode(exec), {});
+}
+
+Result<void> send_end(int socket) { return send_request(socket, Request::Kind::kEnd, {}, {}); }
+
+Result<void> forward(int socket, const Request& request) {
+    return send_request(socket, request.kind, encode(request.exec), {});
 }
 
 Result<std::optional<Request>> receive_request(int socket) {
@@ -270,29 +356,29 @@ Result<std::optional<Request>> receive_request(int socket) {
     if (message.bytes.empty()) return std::nullopt;
     Request request;
     request.kind = static_cast<Request::Kind>(message.bytes[0]);
-    const bool start = request.kind == Request::Kind::kStart;
-    if (message.fds.size() != (start ? 3u : 1u))
+    const std::size_t least =
+        request.kind == Request::Kind::kSetup || request.kind == Request::Kind::kStart ? 2 : 1;
+    if (message.fds.size() < least)
         return Error(Code::kInternal, "a request to a pod's init lacks its descriptors");
     TRY(std::string payload, read_memory_file(message.fds[0].get()));
-    if (start ? !decode(payload, request.start) : !decode(payload, request.setup))
+    if (!decode_payload(payload, request))
         return Error(Code::kInternal, "a request to a pod's init is cut short");
-    if (start) {
-        request.stdout_fd = std::move(message.fds[1]);
-        request.stderr_fd = std::move(message.fds[2]);
+    if (request.kind == Request::Kind::kSetup) request.lifeline = std::move(message.fds[1]);
+    if (request.kind == Request::Kind::kStart) {
+        request.log_dir = std::move(message.fds[1]);
+        for (std::size_t i = 2; i < message.fds.size(); ++i)
+            request.groups.push_back(std::move(message.fds[i]));
     }
     return request;
 }
 
 Result<void> send_report(int socket, const Report& report) {
-    Writer out;
-    out.u8(static_cast<std::uint8_t>(report.kind));
-    out.u32(report.id);
-    out.u32(static_cast<std::uint32_t>(report.value));
-    out.u32(static_cast<std::uint32_t>(report.pid));
-    out.u8(static_cast<std::uint8_t>(report.stage));
-    out.text(std::string_view(report.text).substr(0, kMaxReportText));
-    const int fd = report.pidfd.get();
-    return send_message(socket, out.bytes(), fd < 0 ? std::span<const int>{} : std::span(&fd, 1));
+    TRY_VOID(send_report(socket, report, 0));
+    return {};
+}
+
+Result<bool> try_send_report(int socket, const Report& report) {
+    return send_report(socket, report, MSG_DONTWAIT);
 }
 
 Result<Receive> receive_report(int socket, Report& report) {

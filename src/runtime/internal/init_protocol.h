@@ -2,16 +2,18 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "runtime/internal/unique_fd.h"
+#include "runtime/log_limits.h"
 
-// What `muster` and a pod's init say to each other, over a SOCK_SEQPACKET pair. Both ends are the
-// same binary, so the form is private and has no versions. Used inside the init: plain system calls
-// only.
+// What `muster` and a pod's init say to each other, and the init and a container's supervisor, over
+// a SOCK_SEQPACKET pair. Both ends are the same binary, so the form is private and has no versions.
+// Used inside the init: plain system calls only.
 
 namespace muster::runtime {
 
@@ -46,6 +48,9 @@ struct PodLink {
 
 struct PodSetup {
     bool namespaces = false;
+    /// The pod goes on when the other end closes, and whoever connects to the listening socket that
+    /// came along is the other end from then on.
+    bool outlives = false;
     std::string hostname;
     std::optional<PodLink> link;
     std::vector<MountSpec> mounts;  ///< shared by all containers of the pod
@@ -61,14 +66,29 @@ struct ContainerStart {
     std::vector<MountSpec> mounts;
     /// A directory of this container where a file system may be put together.
     std::string scratch_dir;
+    /// In the log's directory, whose descriptor comes along.
+    std::string log_name;
+    LogLimits log_limits;
 
     friend bool operator==(const ContainerStart&, const ContainerStart&) = default;
 };
+
+/// A command to be run inside a container that runs: where it is, as it is.
+struct ExecStart {
+    std::uint32_t id = 0;         ///< of the exec; never that of another one of the same pod
+    std::uint32_t container = 0;  ///< of its start
+    std::vector<std::string> argv;
+
+    friend bool operator==(const ExecStart&, const ExecStart&) = default;
+};
+/// What is kept of an exec's output.
+inline constexpr std::size_t kExecOutputLimit = std::size_t{10} * 1024;
 
 /// Why a container's program could not be started.
 enum class StartStage : std::uint8_t {
     kMount,
     kWorkingDir,
+    kGroup,  ///< entering its cgroup
     kProgramMissing,
     kNotExecutable,
     kInterpreterMissing,
@@ -77,22 +97,36 @@ enum class StartStage : std::uint8_t {
 };
 
 struct Request {
-    enum class Kind : std::uint8_t { kSetup, kStart };
+    enum class Kind : std::uint8_t {
+        kSetup,   ///< setup
+        kStart,   ///< start
+        kExec,    ///< exec; kExecEnded follows, whatever comes of it
+        kCancel,  ///< exec.id, exec.container: kill it
+        kEnd,     ///< kill everything and end; for an init that outlives its `muster`
+    };
 
     Kind kind = Kind::kSetup;
     PodSetup setup;
     ContainerStart start;
-    UniqueFd stdout_fd;  ///< of a start
-    UniqueFd stderr_fd;
+    ExecStart exec;
+    /// Of a setup: the process to end with, or the socket to listen at (`outlives`).
+    UniqueFd lifeline;
+    /// Of a start: where its log goes.
+    UniqueFd log_dir;
+    /// Of a start: open for writing, each takes the program into one cgroup.
+    std::vector<UniqueFd> groups;
 };
 
 struct Report {
     enum class Kind : std::uint8_t {
-        kReady,        ///< set-up is done
+        kReady,        ///< set-up is done; with the init's own pidfd
         kSetupFailed,  ///< text says why; the init ends
         kStarted,      ///< id, pid, pidfd of the main process
         kStartFailed,  ///< id, stage, value = errno, text = the path or the interpreter
-        kExited,       ///< id, value = wait status; no process of the container is left
+        /// id, value = wait status; no process of the container is left, and its log is complete
+        /// but for what `text` says.
+        kExited,
+        kExecEnded,  ///< id of the exec, value = wait status, text = its output's beginning
     };
 
     Kind kind = Kind::kReady;
@@ -107,13 +141,23 @@ struct Report {
 /// The two ends, close-on-exec.
 Result<std::pair<UniqueFd, UniqueFd>> make_control_pair();
 
-/// Sends with the payload in a memory file, so that an environment of megabytes fits.
-Result<void> send_setup(int socket, const PodSetup& setup);
-Result<void> send_start(int socket, const ContainerStart& start, int stdout_fd, int stderr_fd);
+/// Sends with the payload in a memory file, so that an environment of megabytes fits. The
+/// descriptors stay the caller's.
+Result<void> send_setup(int socket, const PodSetup& setup, int lifeline);
+Result<void> send_start(int socket, const ContainerStart& start, int log_dir,
+                        std::span<const int> groups);
+Result<void> send_exec(int socket, const ExecStart& exec);
+Result<void> send_cancel(int socket, const ExecStart& exec);
+Result<void> send_end(int socket);
+/// Passes a kExec or kCancel on.
+Result<void> forward(int socket, const Request& request);
 /// Blocks. nullopt when the other end is closed.
 Result<std::optional<Request>> receive_request(int socket);
 
+/// Blocks while the other end does not read.
 Result<void> send_report(int socket, const Report& report);
+/// Never blocks; false when there is no room now.
+Result<bool> try_send_report(int socket, const Report& report);
 enum class Receive { kReport, kNothing, kClosed };
 /// Never blocks.
 Result<Receive> receive_report(int socket, Report& report);

@@ -1,51 +1,69 @@
 #pragma once
 
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "base/clock.h"
+#include "base/async.h"
+#include "base/result.h"
 #include "base/signal.h"
-#include "kube/client.h"
-#include "kube/transport.h"
-#include "runtime/internal/cri_log.h"
-#include "runtime/internal/unique_fd.h"
+#include "runtime/internal/init_protocol.h"
 
 namespace muster::runtime {
 
-/// The log of one instance of a container: a CRI file that grows until finish(). Shared by the
-/// container's output pumps and by readers that follow it. Thread: the loop.
+/// The log of one instance of a container, as `muster` sees it: a CRI file and the older ones that
+/// it took the place of, written by the container's supervisor in a directory of the container.
+/// Thread: the loop.
 class LogFile {
   public:
+    /// Makes the newest file, empty, and the directory's descriptor for the supervisor.
     static Result<std::shared_ptr<LogFile>> create(asio::any_io_executor executor,
                                                    std::filesystem::path path);
 
-    void write(LogStream stream, std::string_view bytes, WallTime now);
     /// No more will come; readers that follow see the end.
-    void finish(WallTime now);
+    void finish() {
+        finished_ = true;
+        changed_.notify_all();
+    }
+    /// Removes all files; readers that have one open keep it.
+    void discard() const;
 
     bool finished() const { return finished_; }
     const std::filesystem::path& path() const { return path_; }
+    int directory() const { return directory_.get(); }
     Signal& changed() { return changed_; }
 
-    LogFile(asio::any_io_executor executor, std::filesystem::path path, UniqueFd fd)
-        : path_(std::move(path)), fd_(std::move(fd)), changed_(executor) {}
+    LogFile(asio::any_io_executor executor, std::filesystem::path path, UniqueFd directory)
+        : path_(std::move(path)), directory_(std::move(directory)), changed_(executor) {}
 
   private:
-    void append(std::string_view lines);
-
     std::filesystem::path path_;
-    UniqueFd fd_;
+    UniqueFd directory_;
     Signal changed_;
-    CriEncoder encoder_;
-    std::string lines_;
     bool finished_ = false;
-    bool failed_ = false;
 };
 
-/// What `kubectl logs` shows of the file: raw text, with the options applied. `now` is for
-/// sinceSeconds.
-Result<std::unique_ptr<kube::TextStream>> open_log(std::shared_ptr<LogFile> log,
-                                                   const kube::LogOptions& options, WallTime now);
+/// Wakes the readers of logs that grow: one inotify for all that are followed. Thread: the loop.
+class LogWatch {
+  public:
+    static Result<std::unique_ptr<LogWatch>> create(asio::any_io_executor executor);
+
+    /// From here on every change of the log's directory notifies `log->changed()`.
+    Result<void> follow(const std::shared_ptr<LogFile>& log);
+    /// To be spawned once; runs until it is cancelled.
+    Task<void> run();
+
+    LogWatch(asio::any_io_executor executor, UniqueFd inotify)
+        : inotify_(executor, inotify.release()) {}
+
+  private:
+    void notify(int watch);
+
+    asio::posix::stream_descriptor inotify_;
+    std::map<int, std::vector<std::weak_ptr<LogFile>>> followed_;  ///< by watch descriptor
+};
 
 }  // namespace muster::runtime

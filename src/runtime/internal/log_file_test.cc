@@ -4,9 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <boost/asio/detached.hpp>
+#include <fstream>
+
+#include "base/task_group.h"
+#include "kube/time.h"
+#include "runtime/internal/container_log.h"
+#include "runtime/internal/cri_log.h"
+#include "runtime/internal/log_reader.h"
 
 namespace muster::runtime {
 namespace {
+
+namespace fs = std::filesystem;
 
 TEST(CriEncoder, LinesAreCompletedPerStream) {
     CriEncoder encoder;
@@ -53,24 +62,53 @@ class LogFileTest : public ::testing::Test {
         ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
         dir = pattern;
         log = *LogFile::create(context.get_executor(), dir / "0.log");
+        watch = *LogWatch::create(context.get_executor());
+        tasks = std::make_unique<TaskGroup>(context.get_executor());
+        tasks->spawn("watch", watch->run());
     }
-    void TearDown() override { std::filesystem::remove_all(dir); }
+    void TearDown() override {
+        asio::co_spawn(context, tasks->stop(), asio::detached);
+        context.restart();
+        context.run();
+        fs::remove_all(dir);
+    }
 
     static WallTime at(int second) {
         return WallTime(std::chrono::seconds(1'700'000'000 + second));
     }
     void write(std::string_view text, int second = 0) {
-        log->write(LogStream::kStdout, text, at(second));
+        std::string lines;
+        encoder.feed(LogStream::kStdout, text, kube::format_nano_time(at(second)), lines);
+        std::ofstream(log->path(), std::ios::app) << lines;
+    }
+    void finish(int second) {
+        std::string lines;
+        encoder.finish(kube::format_nano_time(at(second)), lines);
+        std::ofstream(log->path(), std::ios::app) << lines;
+        log->finish();
+    }
+    /// As a supervisor does when a file is full.
+    void turn_over() {
+        for (std::uint32_t age = 4; age > 0; --age)
+            if (fs::exists(dir / log_file_name("0.log", age - 1)))
+                fs::rename(dir / log_file_name("0.log", age - 1),
+                           dir / log_file_name("0.log", age));
+        std::ofstream(log->path()).flush();
     }
     std::string read(kube::LogOptions options = {}) {
-        auto stream = open_log(log, options, at(100));
+        auto stream = open_log(log, *watch, options, at(100));
         EXPECT_TRUE(stream);
         std::string text;
         bool ended = false;
         asio::co_spawn(context, read_all(**stream, text, ended), asio::detached);
+        run_until([&] { return ended; });
+        return text;
+    }
+    template <class P>
+    void run_until(P done) {
         context.restart();
-        context.poll();
-        return text + (ended ? "" : "...");
+        while (!done() && context.run_one() > 0) {
+        }
     }
     static Task<void> read_all(kube::TextStream& stream, std::string& text, bool& ended) {
         for (;;) {
@@ -82,15 +120,18 @@ class LogFileTest : public ::testing::Test {
     }
 
     asio::io_context context;
-    std::filesystem::path dir;
+    fs::path dir;
     std::shared_ptr<LogFile> log;
+    std::unique_ptr<LogWatch> watch;
+    std::unique_ptr<TaskGroup> tasks;
+    CriEncoder encoder;
 };
 
 TEST_F(LogFileTest, Options) {
     write("one\ntwo\n", 1);
     write("three\n", 50);
     write("part", 60);
-    log->finish(at(61));
+    finish(61);
     struct Case {
         const char* name;
         kube::LogOptions options;
@@ -132,24 +173,78 @@ TEST_F(LogFileTest, FollowingEndsWithTheContainer) {
     kube::LogOptions options;
     options.follow = true;
     write("a\n");
-    auto stream = open_log(log, options, at(0));
+    auto stream = open_log(log, *watch, options, at(0));
     ASSERT_TRUE(stream);
     std::string text;
     bool ended = false;
     asio::co_spawn(context, read_all(**stream, text, ended), asio::detached);
-    context.poll();
-    EXPECT_EQ(text, "a\n");
+    run_until([&] { return text == "a\n"; });
     write("b\n");
-    context.restart();
-    context.poll();
-    EXPECT_EQ(text, "a\nb\n");
+    run_until([&] { return text == "a\nb\n"; });
     EXPECT_FALSE(ended);
     write("c");
-    log->finish(at(1));
-    context.restart();
-    context.poll();
+    finish(1);
+    run_until([&] { return ended; });
     EXPECT_EQ(text, "a\nb\nc");
-    EXPECT_TRUE(ended);
+}
+
+TEST_F(LogFileTest, AllFilesOfALogAreRead) {
+    write("one\ntwo\n");
+    turn_over();
+    write("three\n");
+    turn_over();
+    write("four\nfive\n");
+    EXPECT_EQ(read(), "one\ntwo\nthree\nfour\nfive\n");
+    const std::pair<int, const char*> tails[] = {{0, ""},
+                                                 {1, "five\n"},
+                                                 {2, "four\nfive\n"},
+                                                 {3, "three\nfour\nfive\n"},
+                                                 {4, "two\nthree\nfour\nfive\n"},
+                                                 {9, "one\ntwo\nthree\nfour\nfive\n"}};
+    for (const auto& [lines, expected] : tails) {
+        kube::LogOptions options;
+        options.tail_lines = lines;
+        EXPECT_EQ(read(options), expected) << lines;
+    }
+    log->discard();
+    EXPECT_TRUE(fs::is_empty(dir));
+}
+
+TEST_F(LogFileTest, FollowingGoesOverToTheNextFile) {
+    kube::LogOptions options;
+    options.follow = true;
+    write("a\n");
+    auto stream = open_log(log, *watch, options, at(0));
+    ASSERT_TRUE(stream);
+    std::string text;
+    bool ended = false;
+    asio::co_spawn(context, read_all(**stream, text, ended), asio::detached);
+    run_until([&] { return text == "a\n"; });
+    write("b\n");
+    turn_over();
+    write("c\n");
+    turn_over();
+    write("d\n");
+    run_until([&] { return text == "a\nb\nc\nd\n"; });
+    log->finish();
+    run_until([&] { return ended; });
+    EXPECT_EQ(text, "a\nb\nc\nd\n");
+}
+
+TEST_F(LogFileTest, AReaderThatIsTooSlowIsToldSo) {
+    write("a\n");
+    auto stream = open_log(log, *watch, {}, at(0));
+    ASSERT_TRUE(stream);
+    for (int i = 0; i < 9; ++i) {
+        turn_over();
+        write(fmt::format("{}\n", i));
+    }
+    std::string text;
+    bool ended = false;
+    asio::co_spawn(context, read_all(**stream, text, ended), asio::detached);
+    run_until([&] { return ended; });
+    EXPECT_THAT(text, testing::MatchesRegex(
+                          "a\nmuster: a part of this log was removed [^\n]*\n4\n5\n6\n7\n8\n"));
 }
 
 }  // namespace

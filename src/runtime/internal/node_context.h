@@ -10,6 +10,7 @@
 #include "kube/quantity.h"
 #include "runtime/internal/container_plan.h"
 #include "runtime/internal/hosts_files.h"
+#include "runtime/internal/log_file.h"
 #include "runtime/internal/names.h"
 #include "runtime/internal/sandbox.h"
 #include "runtime/node.h"
@@ -26,6 +27,7 @@ struct NodeContext {
     SandboxHost& sandboxes;
     NameTable& names;
     HostsFiles& hosts;
+    LogWatch& log_watch;
     ContainerSurroundings surroundings;
     kube::Quantity cpu;
     kube::Quantity memory;

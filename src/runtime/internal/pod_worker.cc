@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "runtime/internal/log_reader.h"
 #include "runtime/internal/object_data.h"
 #include "runtime/internal/termination_message.h"
 #include "runtime/internal/volume_files.h"
@@ -236,10 +237,14 @@ void PodWorker::handle(Report report) {
         }
         case Report::Kind::kExited:
             run->finish();
+            if (!report.text.empty())
+                record(kube::EventType::kWarning, "LogIncomplete",
+                       fmt::format("Container {}: {}", container(index).name, report.text));
             perform(machine_.container_exited(index, end_of(index, *run, report), now()));
             return;
         case Report::Kind::kReady:
         case Report::Kind::kSetupFailed:
+        case Report::Kind::kExecEnded:
             return;
     }
 }
@@ -270,10 +275,10 @@ Task<void> PodWorker::start_container(std::size_t index) {
     warn_about_tmp(*plan_made);
     auto& runs = runs_[index];
     const int run = machine_.facts().containers[index].restarts + (runs.empty() ? 0 : 1);
-    auto made = ContainerRun::create(node_.executor, node_.clock, *std::move(plan_made),
+    auto made = ContainerRun::create(node_.executor, *std::move(plan_made),
                                      files_.log(container(index).name, run));
     if (!made) co_return perform(machine_.config_failed(index, made.error().message(), now()));
-    auto launched = (*made)->launch(*sandbox_, tasks_);
+    auto launched = (*made)->launch(*sandbox_);
     if (!launched)
         co_return perform(machine_.config_failed(index, launched.error().message(), now()));
     runs.push_back(*std::move(made));
@@ -305,6 +310,7 @@ Result<ContainerStart> PodWorker::plan(std::size_t index) {
         plan_container(container(index), std::move(process), node_.surroundings,
                        files_.of_container(container(index).name), volumes_));
     start.id = ++last_run_id_;
+    start.log_limits = node_.options.log_limits;
     return start;
 }
 
@@ -364,14 +370,15 @@ Result<std::unique_ptr<kube::TextStream>> PodWorker::logs(const kube::LogOptions
             return Error(Code::kBadRequest,
                          fmt::format("previous terminated container \"{}\" in pod \"{}\" not found",
                                      name, pod_name));
-        return open_log(runs[runs.size() - 2]->log(), options, node_.clock.wall_now());
+        return open_log(runs[runs.size() - 2]->log(), node_.log_watch, options,
+                        node_.clock.wall_now());
     }
     const bool never_ran = record->state == ContainerRecord::State::kWaiting && !record->last;
     if (runs.empty() || never_ran)
         return Error(Code::kBadRequest,
                      fmt::format("container \"{}\" in pod \"{}\" is waiting to start: {}", name,
                                  pod_name, record->waiting_reason));
-    return open_log(runs.back()->log(), options, node_.clock.wall_now());
+    return open_log(runs.back()->log(), node_.log_watch, options, node_.clock.wall_now());
 }
 
 }  // namespace muster::runtime

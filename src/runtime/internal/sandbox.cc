@@ -7,7 +7,9 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -87,7 +89,8 @@ struct Cloned {
     UniqueFd pidfd;
 };
 
-Result<Cloned> clone_init(const SandboxHost& host, int control, const std::string& title) {
+Result<Cloned> clone_init(const SandboxHost& host, int control, const std::string& title,
+                          bool outlives = false) {
     const bool namespaces = host.fabric.has_value();
     std::string name = "muster-pod " + title;
     std::string argument = kPodInitArgument;
@@ -95,7 +98,7 @@ Result<Cloned> clone_init(const SandboxHost& host, int control, const std::strin
     std::array<char*, 1> environment{nullptr};
     InitArguments init{.program = host.program.get(),
                        .control = control,
-                       .die_with_parent = namespaces && ::gettid() == ::getpid(),
+                       .die_with_parent = namespaces && !outlives && ::gettid() == ::getpid(),
                        .keep_capabilities = namespaces && ::geteuid() != 0,
                        .open_files = host.open_files,
                        .argv = argv.data(),
@@ -152,8 +155,9 @@ Result<void> try_out(SandboxHost& host) {
     theirs.reset();
     auto probe = [&]() -> Result<void> {
         TRY(PodFabric::Link link, host.fabric->connect(init.pid, PodFabric::kRange + 1));
-        PodSetup setup{.namespaces = true, .hostname = "probe", .link = link.pod, .mounts = {}};
-        TRY_VOID(send_setup(ends.first.get(), setup));
+        const PodSetup setup{
+            .namespaces = true, .hostname = "probe", .link = link.pod, .mounts = {}};
+        TRY_VOID(send_setup(ends.first.get(), setup, host.self.get()));
         pollfd event{ends.first.get(), POLLIN, 0};
         Report report;
         report.kind = Report::Kind::kSetupFailed;
@@ -171,6 +175,43 @@ Result<void> try_out(SandboxHost& host) {
     if (worked) return {};
     Error error = std::move(worked.error());
     return error.prefix("a pod on trial failed");
+}
+
+/// A Unix socket's name for a path of any length (that of a name ends at 107 bytes): by a
+/// descriptor of its directory, which is kept open in `directory`.
+Result<sockaddr_un> socket_name(const std::filesystem::path& path, UniqueFd& directory) {
+    directory.reset(::open(path.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!directory) return system_error("opening " + path.parent_path().string(), errno);
+    const std::string name =
+        fmt::format("/proc/self/fd/{}/{}", directory.get(), path.filename().string());
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (name.size() >= sizeof address.sun_path)
+        return Error(Code::kInternal, "the name of the socket " + path.string() + " is too long");
+    name.copy(address.sun_path, name.size());
+    return address;
+}
+
+Result<UniqueFd> listen_at(const std::filesystem::path& path) {
+    UniqueFd directory;
+    TRY(const sockaddr_un address, socket_name(path, directory));
+    UniqueFd listener(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    if (!listener ||
+        ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0 ||
+        ::listen(listener.get(), 1) < 0)
+        return system_error("listening at " + path.string(), errno);
+    return listener;
+}
+
+Result<UniqueFd> connect_to(const std::filesystem::path& path) {
+    UniqueFd directory;
+    TRY(const sockaddr_un address, socket_name(path, directory));
+    UniqueFd connected(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    if (!connected) return system_error("making a Unix socket", errno);
+    if (::connect(connected.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0)
+        return Error(Code::kUnavailable,
+                     system_error("connecting to " + path.string(), errno).message());
+    return connected;
 }
 
 rlim_t soft_limit_of_open_files() {
@@ -192,6 +233,8 @@ void raise_limit_of_open_files() {
 Result<SandboxHost> SandboxHost::create(bool namespaces) {
     SandboxHost host;
     TRY(host.program, above_control(UniqueFd(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC))));
+    host.self = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+    if (!host.self) return system_error("opening this process as a pidfd", errno);
     host.open_files = soft_limit_of_open_files();
     if (namespaces) {
         if (::geteuid() != 0) TRY_VOID(enter_user_namespace());
@@ -206,15 +249,22 @@ Result<SandboxHost> SandboxHost::create(bool namespaces) {
 
 Result<std::unique_ptr<PodSandbox>> PodSandbox::start(asio::any_io_executor executor,
                                                       SandboxHost& host, const SandboxSpec& spec) {
+    const bool outlives = !spec.socket.empty();
+    UniqueFd listener;
+    if (outlives) {
+        TRY(listener, listen_at(spec.socket));
+    }
     TRY(auto ends, make_control_pair());
     TRY(UniqueFd theirs, above_control(std::move(ends.second)));
     const bool namespaces = host.fabric.has_value();
-    TRY(Cloned init, clone_init(host, theirs.get(), spec.title));
+    TRY(Cloned init, clone_init(host, theirs.get(), spec.title, outlives));
     theirs.reset();
     const pid_t pid = init.pid;
+    // Until all of it is there it ends with us.
     std::unique_ptr<PodSandbox> sandbox(new PodSandbox(
-        std::move(executor), host, pid, std::move(ends.first), std::move(init.pidfd), {}));
+        std::move(executor), host, std::move(ends.first), std::move(init.pidfd), false));
     PodSetup setup{.namespaces = namespaces,
+                   .outlives = outlives,
                    .hostname = spec.hostname,
                    .link = std::nullopt,
                    .mounts = spec.mounts};
@@ -222,20 +272,36 @@ Result<std::unique_ptr<PodSandbox>> PodSandbox::start(asio::any_io_executor exec
         TRY(sandbox->link_, host.fabric->connect(pid, spec.address));
         setup.link = sandbox->link_->pod;
     }
-    TRY_VOID(send_setup(sandbox->control_.native_handle(), setup));
+    TRY_VOID(send_setup(sandbox->control_.native_handle(), setup,
+                        outlives ? listener.get() : host.self.get()));
+    sandbox->outlives_ = outlives;
     return sandbox;
 }
 
-PodSandbox::PodSandbox(asio::any_io_executor executor, SandboxHost& host, pid_t init_pid,
-                       UniqueFd control, UniqueFd pidfd, std::optional<PodFabric::Link> link)
+Task<Result<std::unique_ptr<PodSandbox>>> PodSandbox::find(asio::any_io_executor executor,
+                                                           SandboxHost& host,
+                                                           std::filesystem::path socket) {
+    CO_TRY(UniqueFd connected, connect_to(socket));
+    asio::posix::stream_descriptor control(executor, connected.get());
+    Report ready;
+    co_await control.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+    control.release();
+    CO_TRY(const Receive received, receive_report(connected.get(), ready));
+    if (received != Receive::kReport || ready.kind != Report::Kind::kReady || !ready.pidfd)
+        co_return Error(Code::kUnavailable, "the init at " + socket.string() + " does not answer");
+    co_return std::unique_ptr<PodSandbox>(new PodSandbox(
+        std::move(executor), host, std::move(connected), std::move(ready.pidfd), true));
+}
+
+PodSandbox::PodSandbox(asio::any_io_executor executor, SandboxHost& host, UniqueFd control,
+                       UniqueFd pidfd, bool outlives)
     : host_(host),
-      init_pid_(init_pid),
       control_(executor, control.release()),
       pidfd_(executor, pidfd.release()),
-      link_(std::move(link)) {}
+      outlives_(outlives) {}
 
 PodSandbox::~PodSandbox() {
-    if (reaped_) return;
+    if (reaped_ || outlives_) return;
     kill();
     if (auto reaped = reap(); !reaped)
         log::warning("a pod's end left something behind", {{"error", reaped.error().message()}});
@@ -274,17 +340,27 @@ Task<Result<std::optional<Report>>> PodSandbox::next_report() {
     co_return std::nullopt;
 }
 
-Result<void> PodSandbox::start_container(const ContainerStart& start, int stdout_fd,
-                                         int stderr_fd) {
-    return send_start(control_.native_handle(), start, stdout_fd, stderr_fd);
+Result<void> PodSandbox::start_container(const ContainerStart& start, int log_dir,
+                                         std::span<const int> groups) {
+    return send_start(control_.native_handle(), start, log_dir, groups);
+}
+
+Result<void> PodSandbox::exec(const ExecStart& exec) {
+    return send_exec(control_.native_handle(), exec);
+}
+
+Result<void> PodSandbox::cancel(const ExecStart& exec) {
+    return send_cancel(control_.native_handle(), exec);
 }
 
 void PodSandbox::kill() {
     if (reaped_) return;
-    if (link_) {
+    if (host_.fabric) {
         ::syscall(SYS_pidfd_send_signal, pidfd_.native_handle(), SIGKILL, nullptr, 0);
     } else if (control_.is_open()) {
-        // The end of the socket tells the init and every supervisor to kill what they have.
+        // Without a PID namespace it must live to kill what it has. The end of the socket tells it,
+        // unless it outlives us.
+        (void)send_end(control_.native_handle()).has_value();
         control_.close();
     }
 }

@@ -3,9 +3,10 @@
 #include <sys/resource.h>
 
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <functional>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/task_group.h"
@@ -22,6 +23,8 @@ inline constexpr int kPodInitControlFd = 3;
 struct SandboxHost {
     /// This program, opened once: a rebuilt or removed file does not matter to pods.
     UniqueFd program;
+    /// This process: pods that are not to outlive it watch it.
+    UniqueFd self;
     /// How many descriptors a pod's process may have: what ours could before create() raised it.
     rlim_t open_files = 0;
     /// Present with namespaces.
@@ -40,10 +43,12 @@ struct SandboxSpec {
     std::string hostname;
     std::uint32_t address = 0;
     std::vector<MountSpec> mounts;
+    /// Where the init of a pod that outlives us is found again (find()); empty: it ends with us.
+    std::filesystem::path socket;
 };
 
 /// One pod's init and its namespaces, seen from `muster`. Owns the process: the destructor kills it
-/// (and in a PID namespace the kernel then everything in it).
+/// (and in a PID namespace the kernel then everything in it), unless it outlives us.
 ///
 /// Thread: the loop.
 class PodSandbox {
@@ -51,6 +56,11 @@ class PodSandbox {
     /// Starts the init and sends it the set-up; kReady or kSetupFailed follows as a report.
     static Result<std::unique_ptr<PodSandbox>> start(asio::any_io_executor executor,
                                                      SandboxHost& host, const SandboxSpec& spec);
+    /// Connects to the init of a pod that outlived the process which started it. What is known of
+    /// its containers follows as reports, as if it had just happened. kUnavailable when it is gone.
+    static Task<Result<std::unique_ptr<PodSandbox>>> find(asio::any_io_executor executor,
+                                                          SandboxHost& host,
+                                                          std::filesystem::path socket);
     ~PodSandbox();
 
     /// The next report; nullopt once the init has ended, after which nothing is left of the pod's
@@ -58,24 +68,28 @@ class PodSandbox {
     Task<Result<std::optional<Report>>> next_report();
 
     /// Queues the start of a container; kStarted or kStartFailed follows.
-    Result<void> start_container(const ContainerStart& start, int stdout_fd, int stderr_fd);
-
-    pid_t init_pid() const { return init_pid_; }
+    /// The log is written into `log_dir`, and the program enters each of `groups`.
+    Result<void> start_container(const ContainerStart& start, int log_dir,
+                                 std::span<const int> groups);
+    /// Queues a command inside a container; kExecEnded follows unless the sandbox ends.
+    Result<void> exec(const ExecStart& exec);
+    /// Kills that command.
+    Result<void> cancel(const ExecStart& exec);
 
     /// SIGKILL to the whole pod. next_report() then soon gives nullopt.
     void kill();
 
   private:
-    PodSandbox(asio::any_io_executor executor, SandboxHost& host, pid_t init_pid, UniqueFd control,
-               UniqueFd pidfd, std::optional<PodFabric::Link> link);
+    PodSandbox(asio::any_io_executor executor, SandboxHost& host, UniqueFd control, UniqueFd pidfd,
+               bool outlives);
 
     Result<void> reap();
 
     SandboxHost& host_;
-    pid_t init_pid_;
     asio::posix::stream_descriptor control_;
     asio::posix::stream_descriptor pidfd_;
     std::optional<PodFabric::Link> link_;
+    bool outlives_;
     bool reaped_ = false;
 };
 

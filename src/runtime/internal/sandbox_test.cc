@@ -1,6 +1,5 @@
 #include "runtime/internal/sandbox.h"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <grp.h>
 #include <gtest/gtest.h>
@@ -11,109 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <filesystem>
-#include <fstream>
-
-#include "base/test_loop.h"
+#include "runtime/internal/sandbox_fixture.h"
 
 namespace muster::runtime {
 namespace {
 
 using ::testing::HasSubstr;
-namespace fs = std::filesystem;
-
-/// A pipe whose whole content is wanted once its writers are gone.
-struct Output {
-    Output() {
-        std::array<int, 2> ends{};
-        EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
-        reader.reset(ends[0]);
-        writer.reset(ends[1]);
-    }
-    std::string read_all() {
-        writer.reset();
-        std::string text;
-        std::array<char, 4096> buffer;
-        ssize_t size = 0;
-        while ((size = ::read(reader.get(), buffer.data(), buffer.size())) > 0)
-            text.append(buffer.data(), static_cast<std::size_t>(size));
-        return text;
-    }
-    UniqueFd reader;
-    UniqueFd writer;
-};
-
-struct Ended {
-    Report::Kind kind = Report::Kind::kReady;
-    int status = 0;
-    StartStage stage = StartStage::kOther;
-    std::string detail;
-    std::string output;
-};
-
-class SandboxTest : public ::testing::TestWithParam<bool>, protected RealLoop {
-  protected:
-    void SetUp() override {
-        if (GetParam() && ::geteuid() != 0) GTEST_SKIP() << "namespaces are tested as root here";
-        auto made = SandboxHost::create(GetParam());
-        ASSERT_TRUE(made) << made.error().message();
-        host = std::make_unique<SandboxHost>(*std::move(made));
-        std::string pattern = "/var/tmp/muster-sandbox-XXXXXX";
-        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-        dir = pattern;
-        fs::create_directory(dir / "scratch");
-        spec = {
-            .title = "ns/pod", .hostname = "pod", .address = PodFabric::kRange + 2, .mounts = {}};
-    }
-    void TearDown() override {
-        sandbox.reset();
-        if (!dir.empty()) fs::remove_all(dir);
-    }
-
-    Report next() {
-        Result<std::optional<Report>> report = await(sandbox->next_report());
-        EXPECT_TRUE(report) << report.error().message();
-        if (!report) return {};
-        EXPECT_TRUE(*report) << "the init ended";
-        return (*std::move(report)).value_or(Report{});
-    }
-    void expect_gone() {
-        const Result<std::optional<Report>> report = await(sandbox->next_report());
-        EXPECT_TRUE(report && !*report);
-    }
-    void start_pod() {
-        auto started = PodSandbox::start(context.get_executor(), *host, spec);
-        ASSERT_TRUE(started) << started.error().message();
-        sandbox = *std::move(started);
-        Report report = next();
-        ASSERT_EQ(report.kind, Report::Kind::kReady) << report.text;
-    }
-    ContainerStart shell(std::string script) {
-        ContainerStart start;
-        start.id = ++last_id;
-        start.argv = {"sh", "-c", std::move(script)};
-        start.environment = {"PATH=/usr/bin:/bin"};
-        start.working_dir = "/";
-        start.scratch_dir = (dir / "scratch").string();
-        return start;
-    }
-    /// Runs to the end.
-    Ended run_container(const ContainerStart& start) {
-        Output output;
-        EXPECT_TRUE(sandbox->start_container(start, output.writer.get(), output.writer.get()));
-        Report report = next();
-        if (report.kind == Report::Kind::kStarted) report = next();
-        EXPECT_EQ(report.id, start.id);
-        return {report.kind, report.value, report.stage, report.text, output.read_all()};
-    }
-
-    std::unique_ptr<SandboxHost> host;
-    std::unique_ptr<PodSandbox> sandbox;
-    SandboxSpec spec;
-    fs::path dir;
-    std::uint32_t last_id = 0;
-};
 
 TEST_P(SandboxTest, OutputAndExitCodeOfAProgram) {
     start_pod();
@@ -126,18 +28,17 @@ TEST_P(SandboxTest, OutputAndExitCodeOfAProgram) {
 
 TEST_P(SandboxTest, SignalsReachTheMainProcessThroughItsPidfd) {
     start_pod();
-    Output output;
-    ContainerStart start = shell("trap 'echo term; exit 3' TERM; echo up; sleep 1000 & wait");
-    ASSERT_TRUE(sandbox->start_container(start, output.writer.get(), output.writer.get()));
-    output.writer.reset();
+    Lifeline lifeline(dir / "alive");
+    ContainerStart start =
+        shell(lifeline.held_by("trap 'echo term; exit 3' TERM; echo up >&9; sleep 1000 & wait"));
+    ASSERT_TRUE(launch(start));
     Report started = next();
     ASSERT_EQ(started.kind, Report::Kind::kStarted);
-    std::array<char, 3> up{};
-    ASSERT_EQ(::read(output.reader.get(), up.data(), up.size()), 3);
+    ASSERT_EQ(lifeline.read_line(), "up");
     ASSERT_EQ(::syscall(SYS_pidfd_send_signal, started.pidfd.get(), SIGTERM, nullptr, 0), 0);
     Report ended = next();
     EXPECT_EQ(WEXITSTATUS(ended.value), 3);
-    EXPECT_EQ(output.read_all(), "term\n");
+    EXPECT_EQ(log_of(start), "term\n");
 }
 
 TEST_P(SandboxTest, SigkillIsReportedAsASignal) {
@@ -150,18 +51,19 @@ TEST_P(SandboxTest, SigkillIsReportedAsASignal) {
 TEST_P(SandboxTest, ADaemonThatDoubleForksDoesNotOutliveItsContainer) {
     start_pod();
     // The daemon keeps the output open; the container's end closes it all the same.
-    Ended ended = run_container(shell("(setsid sh -c 'sleep 1000 & sleep 1000' &) ; echo main"));
+    Lifeline lifeline(dir / "alive");
+    Ended ended = run_container(
+        shell(lifeline.held_by("(setsid sh -c 'sleep 1000 & sleep 1000' &) ; echo main")));
     EXPECT_EQ(ended.kind, Report::Kind::kExited);
     EXPECT_EQ(WEXITSTATUS(ended.status), 0);
-    EXPECT_EQ(ended.output, "main\n");  // read_all() returns only when no writer is left
+    EXPECT_EQ(ended.output, "main\n");
+    EXPECT_EQ(lifeline.read_to_end(), "");
 }
 
 TEST_P(SandboxTest, AContainerOfThePodSurvivesTheEndOfAnother) {
     start_pod();
-    Output output;
-    ContainerStart lasting =
-        shell("(sleep 1000 &); read -r line </proc/self/stat; echo lasting; exec sleep 1000");
-    ASSERT_TRUE(sandbox->start_container(lasting, output.writer.get(), output.writer.get()));
+    ContainerStart lasting = shell("(sleep 1000 &); exec sleep 1000");
+    ASSERT_TRUE(launch(lasting));
     Report started = next();
     Ended ended = run_container(shell("(sleep 1000 &); exit 0"));
     EXPECT_EQ(WEXITSTATUS(ended.status), 0);
@@ -218,30 +120,25 @@ TEST_P(SandboxTest, AnEnvironmentOfMegabytesArrives) {
 
 TEST_P(SandboxTest, KillEndsEverythingAtOnce) {
     start_pod();
-    Output output;
-    ContainerStart start =
-        shell("trap '' TERM; (setsid sleep 1000 &); sleep 1000 & echo up; exec sleep 1000");
-    ASSERT_TRUE(sandbox->start_container(start, output.writer.get(), output.writer.get()));
+    Lifeline lifeline(dir / "alive");
+    ASSERT_TRUE(launch(shell(lifeline.held_by(
+        "trap '' TERM; (setsid sleep 1000 &); sleep 1000 & echo up >&9; exec sleep 1000"))));
     ASSERT_EQ(next().kind, Report::Kind::kStarted);
-    output.writer.reset();
-    std::array<char, 3> up{};
-    ASSERT_EQ(::read(output.reader.get(), up.data(), up.size()), 3);
+    ASSERT_EQ(lifeline.read_line(), "up");
     sandbox->kill();
     expect_gone();
-    EXPECT_EQ(output.read_all(), "");  // returns only when no process is left
+    EXPECT_EQ(lifeline.read_to_end(), "");
 }
 
 TEST_P(SandboxTest, NothingOutlivesAKilledInit) {
     start_pod();
-    Output output;
-    ContainerStart start = shell("(setsid sleep 1000 &); echo up; exec sleep 1000");
-    ASSERT_TRUE(sandbox->start_container(start, output.writer.get(), output.writer.get()));
+    Lifeline lifeline(dir / "alive");
+    ASSERT_TRUE(
+        launch(shell(lifeline.held_by("(setsid sleep 1000 &); echo up >&9; exec sleep 1000"))));
     ASSERT_EQ(next().kind, Report::Kind::kStarted);
-    output.writer.reset();
-    std::array<char, 3> up{};
-    ASSERT_EQ(::read(output.reader.get(), up.data(), up.size()), 3);
-    ASSERT_EQ(::kill(sandbox->init_pid(), SIGKILL), 0);
-    EXPECT_EQ(output.read_all(), "");  // returns only when no process is left
+    ASSERT_EQ(lifeline.read_line(), "up");
+    ASSERT_EQ(::syscall(SYS_pidfd_send_signal, init.get(), SIGKILL, nullptr, 0), 0);
+    EXPECT_EQ(lifeline.read_to_end(), "");
     for (;;) {  // without a PID namespace the container's end may still be reported
         const Result<std::optional<Report>> report = await(sandbox->next_report());
         if (!report || !*report) break;
@@ -250,29 +147,19 @@ TEST_P(SandboxTest, NothingOutlivesAKilledInit) {
 
 /// The claim that everything rests on: whatever way muster goes, nothing is left.
 TEST_P(SandboxTest, NothingOutlivesAKilledMuster) {
-    Output output;
-    std::array<int, 2> ready{};
-    ASSERT_EQ(::pipe2(ready.data(), O_CLOEXEC), 0);
+    Lifeline lifeline(dir / "alive");
     const pid_t muster = ::fork();
     if (muster == 0) {
+        host->self.reset(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
         start_pod();
-        ContainerStart start = shell("(setsid sh -c 'sleep 1000 & sleep 1000' &); sleep 1000");
-        (void)sandbox->start_container(start, output.writer.get(), output.writer.get());
-        output.writer.reset();
-        Report report = next();
-        char byte = report.kind == Report::Kind::kStarted ? 'y' : 'n';
-        (void)!::write(ready[1], &byte, 1);
+        launch(shell(lifeline.held_by(
+            "(setsid sh -c 'sleep 1000 & sleep 1000' &); echo up >&9; sleep 1000")));
         for (;;) ::pause();
     }
-    ::close(ready[1]);
-    output.writer.reset();
-    char byte = 0;
-    ASSERT_EQ(::read(ready[0], &byte, 1), 1);
-    ASSERT_EQ(byte, 'y');
-    ::close(ready[0]);
+    ASSERT_EQ(lifeline.read_line(), "up");
     ASSERT_EQ(::kill(muster, SIGKILL), 0);
     ::waitpid(muster, nullptr, 0);
-    EXPECT_EQ(output.read_all(), "");  // returns only when the last process of the tree is gone
+    EXPECT_EQ(lifeline.read_to_end(), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, SandboxTest, ::testing::Bool(), [](const auto& suite_param) {
@@ -292,17 +179,17 @@ TEST_P(NamespaceTest, ThePodHasItsOwnHostNameLinkAndProcesses) {
 
 TEST_P(NamespaceTest, APodConnectsToAnotherAtOnceOnAWildcardPort) {
     start_pod();
-    Output server_output;
+    Lifeline lifeline(dir / "alive");
     ContainerStart server = shell("");
-    server.argv = {
-        "python3", "-c",
-        "import socket\ns=socket.socket();s.bind(('0.0.0.0',23456));s.listen()\n"
-        "print('listening',flush=True);c,a=s.accept();print(a[0],flush=True);c.send(b'hi')"};
-    ASSERT_TRUE(
-        sandbox->start_container(server, server_output.writer.get(), server_output.writer.get()));
+    server.argv = {"python3", "-c",
+                   "import socket\ns=socket.socket();s.bind(('0.0.0.0',23456));s.listen()\n"
+                   "f=open('" +
+                       (dir / "alive").string() +
+                       "','w');print('listening',file=f,flush=True)\n"
+                       "c,a=s.accept();print(a[0],flush=True);c.send(b'hi')"};
+    ASSERT_TRUE(launch(server));
     ASSERT_EQ(next().kind, Report::Kind::kStarted);
-    std::array<char, 10> listening{};
-    ASSERT_EQ(::read(server_output.reader.get(), listening.data(), listening.size()), 10);
+    ASSERT_EQ(lifeline.read_line(), "listening");
 
     auto first = std::move(sandbox);
     spec.address = PodFabric::kRange + 3;
@@ -316,7 +203,7 @@ TEST_P(NamespaceTest, APodConnectsToAnotherAtOnceOnAWildcardPort) {
     EXPECT_EQ(ended.output, "hi\nown port\n");
     std::swap(first, sandbox);
     EXPECT_EQ(WEXITSTATUS(next().value), 0);
-    EXPECT_EQ(server_output.read_all(), "10.244.0.3\n");
+    EXPECT_EQ(log_of(server), "10.244.0.3\n");
 }
 
 // A replica that is made again keeps its address, and the kernel takes its time to clear the old
@@ -435,8 +322,10 @@ TEST_P(NamespaceTest, AnOrdinaryUserGetsTheSameInAUserNamespace) {
     constexpr uid_t kNobody = 65534;
     if (!nobody_may_make_user_namespaces(kNobody))
         GTEST_SKIP() << "ordinary users may not make user namespaces here";
-    Output output;
+    Lifeline words(dir / "alive");
     fs::permissions(dir, fs::perms::all);
+    fs::permissions(dir / "logs", fs::perms::all);
+    fs::permissions(dir / "alive", fs::perms::all);
     fs::create_directory(dir / "data");
     std::ofstream(dir / "data/file") << "content\n";
     const pid_t child = ::fork();
@@ -462,11 +351,12 @@ TEST_P(NamespaceTest, AnOrdinaryUserGetsTheSameInAUserNamespace) {
             Ended ended = run_container(start);
             return ended.output + ended.detail;
         }();
-        (void)!::write(output.writer.get(), why.data(), why.size());
+        std::ofstream(dir / "alive") << "said\n" << why;
         sandbox.reset();
         ::_exit(0);
     }
-    const std::string text = output.read_all();
+    EXPECT_EQ(words.read_line(), "said");
+    const std::string text = words.read_to_end();
     ::waitpid(child, nullptr, 0);
     EXPECT_THAT(text, HasSubstr("65534\npod\ncontent\nCapEff:\t0000000000000000\n"));
     EXPECT_THAT(text, HasSubstr("dropped\n"));
