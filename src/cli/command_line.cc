@@ -189,6 +189,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
     CLI::App* simulate_verb = app.add_subcommand("simulate");
     add_simulate_flags(*simulate_verb, simulate, raw);
 
+    CLI::App* clean_verb = app.add_subcommand("clean");
     CLI::App* version_verb = app.add_subcommand("version");
     CLI::App* help_verb = app.add_subcommand("help");
     std::string help_about;
@@ -214,6 +215,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
     }
 
     if (app.count("--version") > 0 || chosen() == version_verb) return VersionOptions{};
+    if (chosen() == clean_verb) return CleanOptions{};
     if (chosen() == help_verb)
         return Print{.exit_code = 0, .out = std::string(help_text(help_about)), .err = {}};
     if (chosen() == run_verb) {

@@ -55,6 +55,7 @@ struct SimulateOptions {
     OutputFormat output = OutputFormat::kNone;  ///< or kJson
 };
 
+struct CleanOptions {};
 struct VersionOptions {};
 
 /// Nothing to run: print and exit.
@@ -64,7 +65,7 @@ struct Print {
     std::string err;
 };
 
-using Command = std::variant<RunOptions, ValidateOptions, SimulateOptions, VersionOptions, Print>;
+using Command = std::variant<RunOptions, ValidateOptions, SimulateOptions, CleanOptions, VersionOptions, Print>;
 
 /// The arguments after the program's name. Pure; never exits.
 Command parse_command_line(const std::vector<std::string>& arguments);

@@ -12,6 +12,7 @@ Usage: muster VERB [FLAGS]
   run FILE...       run the jobs of a manifest here, and exit as they do
   validate FILE...  check a manifest without starting anything
   simulate FILE     play a job on simulated nodes, in virtual time, with faults
+  clean             remove what killed runs left behind
   version           print the version
 
 Examples:
@@ -123,6 +124,17 @@ Examples:
   muster simulate chaos --seeds 1000
 )";
 
+constexpr std::string_view kClean =
+    R"(Removes what killed runs left behind: state directories below TMPDIR, and cgroups.
+
+Usage: muster clean
+
+A run cleans up after itself, and so does its keeper when muster is killed. Only when both were killed, or the
+machine's power failed, is there something to remove. Runs that are under way are not touched.
+
+Exit status: 0, or 1 when something could not be removed.
+)";
+
 constexpr std::string_view kVersion =
     R"(Prints the version.
 
@@ -135,6 +147,7 @@ std::string_view help_text(std::string_view verb) {
     if (verb == "run") return kRun;
     if (verb == "validate") return kValidate;
     if (verb == "simulate") return kSimulate;
+    if (verb == "clean") return kClean;
     if (verb == "version") return kVersion;
     return kMain;
 }

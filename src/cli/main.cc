@@ -2,6 +2,6 @@
 #include "runtime/node.h"
 
 int main(int argc, char** argv) {
-    if (muster::runtime::is_pod_init(argc, argv)) return muster::runtime::run_pod_init(argc, argv);
+    if (const auto status = muster::runtime::run_as_part_of_a_node(argc, argv)) return *status;
     return muster::cli::run_command_line(argc, argv);
 }

@@ -45,12 +45,13 @@ void require_workload(Prepared& prepared) {
 
 runtime::NodeOptions node_options(const RunOptions& options, const Prepared& prepared,
                                   const Caller& caller, const Machine& machine,
-                                  const std::filesystem::path& state) {
+                                  const StateDir& state) {
     runtime::NodeOptions node;
     node.sandbox = options.sandbox == Sandbox::kNone         ? runtime::SandboxMode::kNone
                    : options.sandbox == Sandbox::kNamespaces ? runtime::SandboxMode::kNamespaces
                                                              : runtime::SandboxMode::kAuto;
-    node.state_dir = state;
+    node.state_dir = state.path();
+    node.state_lock = state.lock();
     node.working_dir = prepared.working_dir;
     node.environment = caller.environment;
     node.mounts = prepared.mounts;
@@ -81,9 +82,8 @@ Task<int> run_in_cluster(asio::signal_set& signals, LocalCluster& cluster, RunSe
 int run_prepared(const RunOptions& options, Prepared prepared, const Caller& caller,
                  const Machine& machine) {
     std::string temporary = caller.variable("TMPDIR");
-    Result<StateDir> state = StateDir::create(temporary.empty() ? "/tmp" : temporary);
+    Result<StateDir> state = StateDir::create(temporary.empty() ? "/tmp" : temporary, options.keep);
     if (!state) return fail(state.error());
-    if (options.keep) state->keep();
     if (!options.logs_dir.empty()) {
         std::error_code failed;
         std::filesystem::create_directories(options.logs_dir, failed);
@@ -99,9 +99,8 @@ int run_prepared(const RunOptions& options, Prepared prepared, const Caller& cal
     Screen screen(screen_for(options.output != OutputFormat::kNone, options.quiet,
                              !caller.variable("NO_COLOR").empty()));
     for (const std::string& notice : prepared.notices) screen.tell({Tone::kPlain, notice});
-    auto cluster =
-        LocalCluster::create(context.get_executor(), clock, rng,
-                             node_options(options, prepared, caller, machine, state->path()));
+    auto cluster = LocalCluster::create(context.get_executor(), clock, rng,
+                                        node_options(options, prepared, caller, machine, *state));
     if (!cluster) return fail(cluster.error());
     if (const std::string& notice = (*cluster)->sandbox_notice(); !notice.empty())
         screen.tell({Tone::kPlain, notice});

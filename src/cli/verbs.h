@@ -9,6 +9,7 @@ namespace muster::cli {
 int run(const RunOptions& options);
 int validate(const ValidateOptions& options);
 int simulate(const SimulateOptions& options);
+int clean();
 int version();
 
 /// Parses the arguments and runs the verb.

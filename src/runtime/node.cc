@@ -241,6 +241,8 @@ Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
                      fmt::format("{} can't be made to appear in pods: they have no mounts of their "
                                  "own ({})",
                                  options.mounts.begin()->first.string(), notice));
+    if (options.state_lock >= 0)
+        TRY_VOID(host->keeper->remove_directory(options.state_dir, options.state_lock));
     TRY(auto log_watch, LogWatch::create(executor));
     return std::unique_ptr<Node>(new Node(
         std::make_unique<Impl>(std::move(executor), transport, clock, rng, std::move(options),

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct NodeOptions {
     SandboxMode sandbox = SandboxMode::kAuto;
     /// Scratch space of this node (volumes, hosts files, logs of pods); made by the caller, 0700.
     std::filesystem::path state_dir;
+    /// A descriptor that claims it (flock). Given one, the node removes the directory at its end,
+    /// however it ends; -1: it stays.
+    int state_lock = -1;
     /// Where containers start that name no workingDir.
     std::filesystem::path working_dir;
     /// The base environment of every container (PATH, HOME, ... of the caller).
@@ -68,9 +72,8 @@ class Node {
     std::unique_ptr<Impl> impl_;
 };
 
-/// True when this process was started as a pod's init; main() calls it before anything else and, if
-/// so, returns run_pod_init().
-bool is_pod_init(int argc, char** argv);
-int run_pod_init(int argc, char** argv);
+/// A node starts this very program again, as the init of a pod or to clean up after itself. main()
+/// calls this before anything else, and returns the exit status that it gives, if any.
+std::optional<int> run_as_part_of_a_node(int argc, char** argv);
 
 }  // namespace muster::runtime

@@ -40,6 +40,10 @@ class ContainerCgroup {
 
 class Cgroups;
 
+/// What the name of a node's group begins with. Such a group that nobody has claimed is what a
+/// killed node left.
+inline constexpr std::string_view kCgroupPrefix = "muster-";
+
 /// The groups of one pod. Outlives those of its containers, and the node's outlive it. The
 /// destructor removes them with all that is below.
 class PodCgroup {
@@ -94,6 +98,8 @@ class Cgroups {
 
     /// Every group that belongs to this node alone, for whoever cleans up after a kill.
     std::vector<std::string> groups() const;
+    /// What claims them; at least as long as this object.
+    const std::vector<UniqueFd>& claims() const { return claims_; }
     /// Removes them; the processes of all pods must be gone.
     Result<void> remove();
 

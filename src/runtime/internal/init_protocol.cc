@@ -9,11 +9,14 @@
 #include <cstring>
 #include <span>
 
+#include "runtime/internal/message_socket.h"
+
 namespace muster::runtime {
 
 namespace {
 
 constexpr std::size_t kMaxReportText = kExecOutputLimit;
+static_assert(kMaxReportText + 64 <= kMaxMessage);
 
 class Writer {
   public:
@@ -186,69 +189,6 @@ bool decode(std::string_view bytes, ExecStart& exec) {
     return in.ok();
 }
 
-constexpr std::size_t kMaxFds = 16;
-
-/// False: no room now, with MSG_DONTWAIT.
-Result<bool> send_message(int socket, std::string_view bytes, std::span<const int> fds,
-                          int flags = 0) {
-    iovec part{const_cast<char*>(bytes.data()), bytes.size()};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxFds)> control{};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    if (!fds.empty()) {
-        message.msg_control = control.data();
-        message.msg_controllen = CMSG_SPACE(fds.size_bytes());
-        cmsghdr* header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(fds.size_bytes());
-        std::memcpy(CMSG_DATA(header), fds.data(), fds.size_bytes());
-    }
-    while (::sendmsg(socket, &message, flags | MSG_NOSIGNAL) < 0) {
-        if (errno == EAGAIN) return false;
-        if (errno != EINTR) return system_error("sending to the other end of a pod", errno);
-    }
-    return true;
-}
-
-struct Message {
-    std::string bytes;  ///< empty: the other end is closed
-    std::vector<UniqueFd> fds;
-    bool nothing_yet = false;  ///< with MSG_DONTWAIT
-};
-
-Result<Message> receive_message(int socket, int flags) {
-    std::array<char, 64 + kMaxReportText> buffer;
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxFds)> control{};
-    iovec part{buffer.data(), buffer.size()};
-    msghdr header{};
-    header.msg_iov = &part;
-    header.msg_iovlen = 1;
-    header.msg_control = control.data();
-    header.msg_controllen = control.size();
-    ssize_t size = 0;
-    while ((size = ::recvmsg(socket, &header, flags | MSG_CMSG_CLOEXEC)) < 0) {
-        // Said once when the other end closed without having read everything; what it sent before
-        // is still to come.
-        if (errno == ECONNRESET) continue;
-        if (errno == EAGAIN) return Message{.bytes = {}, .fds = {}, .nothing_yet = true};
-        if (errno != EINTR) return system_error("receiving from the other end of a pod", errno);
-    }
-    Message message;
-    message.bytes.assign(buffer.data(), static_cast<std::size_t>(size));
-    for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
-        std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (std::size_t i = 0; i < count; ++i) {
-            int fd = -1;
-            std::memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof fd);
-            message.fds.emplace_back(fd);
-        }
-    }
-    return message;
-}
-
 Result<UniqueFd> memory_file(std::string_view bytes) {
     UniqueFd file(::memfd_create("pod-request", MFD_CLOEXEC));
     if (!file) return system_error("memfd_create", errno);
@@ -318,13 +258,6 @@ Result<bool> send_report(int socket, const Report& report, int flags) {
 }
 
 }  // namespace
-
-Result<std::pair<UniqueFd, UniqueFd>> make_control_pair() {
-    std::array<int, 2> ends{};
-    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) < 0)
-        return system_error("socketpair", errno);
-    return std::pair{UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
 
 Result<void> send_setup(int socket, const PodSetup& setup, int lifeline) {
     return send_request(socket, Request::Kind::kSetup, encode(setup), {&lifeline, 1});

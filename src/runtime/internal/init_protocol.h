@@ -138,9 +138,6 @@ struct Report {
     UniqueFd pidfd;
 };
 
-/// The two ends, close-on-exec.
-Result<std::pair<UniqueFd, UniqueFd>> make_control_pair();
-
 /// Sends with the payload in a memory file, so that an environment of megabytes fits. The
 /// descriptors stay the caller's.
 Result<void> send_setup(int socket, const PodSetup& setup, int lifeline);

@@ -1,3 +1,5 @@
+#include "runtime/internal/pod_init.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -15,10 +17,10 @@
 
 #include "runtime/internal/container_supervisor.h"
 #include "runtime/internal/init_protocol.h"
+#include "runtime/internal/message_socket.h"
 #include "runtime/internal/mounts.h"
 #include "runtime/internal/pod_network.h"
 #include "runtime/internal/sandbox.h"
-#include "runtime/node.h"
 
 namespace muster::runtime {
 
@@ -183,7 +185,7 @@ class PodInit {
         forget_old_containers();
         containers_[id];
         const pid_t own = ::getpid();
-        auto ends = make_control_pair();
+        auto ends = make_message_pair();
         const pid_t pid = ends ? ::fork() : -1;
         if (pid == 0) {
             // Else a sibling would keep our ends of the sockets open when we are gone.
@@ -367,17 +369,11 @@ class PodInit {
 
 }  // namespace
 
-bool is_pod_init(int argc, char** argv) {
-    return argc >= 2 && std::strcmp(argv[1], kPodInitArgument) == 0;
-}
-
-int run_pod_init(int, char**) {
+int run_pod_init() {
     // A terminal's Ctrl-C goes to every process of its group; only muster may act on it, so that
     // pods end with their grace.
     ::setsid();
-    PodInit init(kPodInitControlFd);
-    // No destructors or exit handlers of the rest of the program.
-    ::_exit(init.run());
+    return PodInit(kPodInitControlFd).run();
 }
 
 }  // namespace muster::runtime

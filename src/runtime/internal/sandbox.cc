@@ -19,6 +19,8 @@
 
 #include "base/log.h"
 #include "runtime/internal/clone_stack.h"
+#include "runtime/internal/message_socket.h"
+#include "runtime/internal/pod_init.h"
 #include "runtime/internal/shared_network.h"
 
 #ifndef P_PIDFD
@@ -149,7 +151,7 @@ constexpr int kProbeTimeoutMs = 10'000;
 /// Makes one pod that runs nothing. What a kernel, a container around us or a security module
 /// forbids shows in no setting reliably, so it is tried.
 Result<void> try_out(SandboxHost& host) {
-    TRY(auto ends, make_control_pair());
+    TRY(auto ends, make_message_pair());
     TRY(UniqueFd theirs, above_control(std::move(ends.second)));
     TRY(Cloned init, clone_init(host, theirs.get(), "probe"));
     theirs.reset();
@@ -244,6 +246,7 @@ Result<SandboxHost> SandboxHost::create(bool namespaces) {
         TRY(host.network_claim, claim_shared_network());
     }
     raise_limit_of_open_files();
+    TRY(host.keeper, Keeper::start(host.program.get()));
     return host;
 }
 
@@ -254,12 +257,13 @@ Result<std::unique_ptr<PodSandbox>> PodSandbox::start(asio::any_io_executor exec
     if (outlives) {
         TRY(listener, listen_at(spec.socket));
     }
-    TRY(auto ends, make_control_pair());
+    TRY(auto ends, make_message_pair());
     TRY(UniqueFd theirs, above_control(std::move(ends.second)));
     const bool namespaces = host.fabric.has_value();
     TRY(Cloned init, clone_init(host, theirs.get(), spec.title, outlives));
     theirs.reset();
     const pid_t pid = init.pid;
+    if (!outlives) TRY_VOID(host.keeper->wait_for(init.pidfd.get()));
     // Until all of it is there it ends with us.
     std::unique_ptr<PodSandbox> sandbox(new PodSandbox(
         std::move(executor), host, std::move(ends.first), std::move(init.pidfd), false));

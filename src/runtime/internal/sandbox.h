@@ -11,13 +11,10 @@
 
 #include "base/task_group.h"
 #include "runtime/internal/init_protocol.h"
+#include "runtime/internal/keeper.h"
 #include "runtime/internal/pod_network.h"
 
 namespace muster::runtime {
-
-/// What a process is started with to become a pod's init, and where it finds its socket.
-inline constexpr const char* kPodInitArgument = "--muster-pod-init";
-inline constexpr int kPodInitControlFd = 3;
 
 /// What all sandboxes of a node share.
 struct SandboxHost {
@@ -25,6 +22,7 @@ struct SandboxHost {
     UniqueFd program;
     /// This process: pods that are not to outlive it watch it.
     UniqueFd self;
+    std::optional<Keeper> keeper;
     /// How many descriptors a pod's process may have: what ours could before create() raised it.
     rlim_t open_files = 0;
     /// Present with namespaces.

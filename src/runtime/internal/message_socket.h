@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/internal/unique_fd.h"
+
+// Messages with descriptors between processes of ours, over SOCK_SEQPACKET. Plain system calls.
+
+namespace muster::runtime {
+
+inline constexpr std::size_t kMaxMessage = std::size_t{12} * 1024;
+inline constexpr std::size_t kMaxMessageFds = 16;
+
+/// The two ends, close-on-exec.
+Result<std::pair<UniqueFd, UniqueFd>> make_message_pair();
+
+/// The descriptors stay the caller's. False: no room now, with MSG_DONTWAIT in `flags`.
+Result<bool> send_message(int socket, std::string_view bytes, std::span<const int> fds,
+                          int flags = 0);
+
+struct Message {
+    std::string bytes;  ///< empty: the other end is closed
+    std::vector<UniqueFd> fds;
+    bool nothing_yet = false;  ///< with MSG_DONTWAIT
+};
+
+/// Blocks, unless `flags` has MSG_DONTWAIT.
+Result<Message> receive_message(int socket, int flags);
+
+}  // namespace muster::runtime

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace muster::runtime {
+
+/// Removes what killed runs of this user left: directories of `temporary` whose names begin with
+/// `prefix`, and cgroups, as far as nobody holds their locks. Processes that such a cgroup still
+/// has are killed. Says what it removed. Blocks.
+Result<std::vector<std::string>> remove_leftovers(const std::filesystem::path& temporary,
+                                                  std::string_view prefix);
+
+}  // namespace muster::runtime
