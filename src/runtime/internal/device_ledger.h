@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "kube/pod.h"
+#include "runtime/devices.h"
+
+namespace muster::runtime {
+
+/// Which pod has which of the machine's devices. Pure; thread: the loop.
+class DeviceLedger {
+  public:
+    explicit DeviceLedger(Devices all) : all_(std::move(all)) {}
+
+    /// The devices that the pod asks for, the same ones each time until it releases them. kConflict
+    /// when others still have too many: whoever admitted the pod counted on the end of one of them.
+    Result<Devices> take(const std::string& pod_uid, const kube::PodSpec& spec);
+    void release(const std::string& pod_uid) { taken_.erase(pod_uid); }
+
+    const Devices& all() const { return all_; }
+
+  private:
+    Devices all_;
+    std::map<std::string, Devices> taken_;
+};
+
+/// The part of the pod's devices that is one container's: init containers begin with the first, one
+/// after the other; the others share them out. `index` counts init containers first.
+Devices devices_of_container(const kube::PodSpec& spec, std::size_t index, const Devices& of_pod);
+
+/// What makes the accelerators' libraries see those devices and no others of `machine`, as
+/// "KEY=value": for kinds that the machine lacks, nothing.
+std::vector<std::string> device_environment(const Devices& machine, const Devices& own);
+
+}  // namespace muster::runtime
