@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace muster::runtime {
+
+/// One line of /proc/self/mountinfo.
+struct MountEntry {
+    std::string path;
+    std::string type;
+    bool read_only = false;
+
+    friend bool operator==(const MountEntry&, const MountEntry&) = default;
+};
+
+/// In the order of the table: what is mounted later at the same path hides the earlier.
+std::vector<MountEntry> parse_mount_table(std::string_view mountinfo);
+
+/// A file system of the kernel's own making, which has no files that a program could spoil.
+bool is_of_the_kernel(std::string_view type);
+
+/// True for a path below the directory, not for the directory itself.
+bool lies_below(std::string_view path, std::string_view directory);
+
+/// What a private view does at one path, from the outside in.
+struct ViewPoint {
+    enum class How {
+        kOverlay,  ///< copy on write
+        kShare,    ///< the machine's own, with all that is mounted below
+        kFreeze,   ///< the machine's own, read-only: it is so, or it is a single file
+    };
+    std::string path;
+    How how = How::kOverlay;
+
+    friend bool operator==(const ViewPoint&, const ViewPoint&) = default;
+};
+
+/// A view of the whole machine in which nothing that is written stays, but for `kept` paths and
+/// what is below them. What is mounted below a shared path comes with it.
+std::vector<ViewPoint> plan_private_view(const std::vector<MountEntry>& mounts,
+                                         const std::vector<std::string>& kept);
+
+}  // namespace muster::runtime
