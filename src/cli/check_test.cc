@@ -309,6 +309,7 @@ class FakeMachine final : public Machine {
     }
     double cpus() const override { return 2; }
     std::uint64_t memory_bytes() const override { return 1ULL << 30; }
+    runtime::Devices devices() const override { return {{"amd.com/gpu", {"0", "1"}}}; }
 };
 
 class MachineCheck : public testing::Test {
@@ -381,6 +382,13 @@ TEST_F(MachineCheck, SaysWhatToDoAboutWhatIsMissing) {
                 ElementsAre(HasSubstr(
                     "resources.limits[nvidia.com/gpu]: this machine has no \"nvidia.com/gpu\" to "
                     "hand out; run without it with --ignore-resources nvidia.com/gpu")));
+    EXPECT_THAT(check({{"            resources: {requests: {cpu: 1}}",
+                        "            resources: {limits: {amd.com/gpu: 2}}"}}),
+                IsEmpty());
+    EXPECT_THAT(check({{"            resources: {requests: {cpu: 1}}",
+                        "            resources: {limits: {amd.com/gpu: 3}}"}}),
+                ElementsAre(HasSubstr(
+                    "resources.limits[amd.com/gpu]: it asks for 3 and this machine has 2 in all")));
 }
 
 TEST_F(MachineCheck, InterpretersOfScripts) {

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "kube/quantity.h"
 #include "kube/schema.h"
 
 namespace muster::cli {
@@ -19,6 +20,8 @@ struct Raw {
     std::vector<std::string> mounts;
     std::string fit = "scale";
     std::string sandbox = "auto";
+    std::string files = "shared";
+    std::string files_limit;
     std::string output;
     std::string timeout;
     std::string duration;
@@ -111,6 +114,10 @@ std::optional<std::string> take_apart(const Raw& raw, ManifestOptions& options) 
                                directory);
         if (directory.empty()) return fmt::format("--mount {}=: the directory is missing", image);
     }
+    if (options.adjustments.workdir == "per-pod") {
+        options.own_workdir = true;
+        options.adjustments.workdir.clear();
+    }
     options.files.insert(options.files.end(), raw.more_files.begin(), raw.more_files.end());
     if (options.files.empty()) return "name a manifest, or - for standard input";
     return std::nullopt;
@@ -124,6 +131,16 @@ std::optional<std::string> take_apart(const Raw& raw, RunOptions& options) {
         options.sandbox = Sandbox::kNamespaces;
     else if (raw.sandbox != "auto")
         return fmt::format("--sandbox wants auto, namespaces or none, not \"{}\"", raw.sandbox);
+    if (raw.files != "shared" && raw.files != "private")
+        return fmt::format("--files wants shared or private, not \"{}\"", raw.files);
+    options.private_files = raw.files == "private";
+    if (!raw.files_limit.empty()) {
+        const auto limit = kube::Quantity::parse(raw.files_limit);
+        if (!limit || limit->ceil_units() < 1)
+            return fmt::format("--files-limit wants a size such as 512Mi or 4Gi, not \"{}\"",
+                               raw.files_limit);
+        options.files_bytes = static_cast<std::uint64_t>(limit->ceil_units());
+    }
     if (raw.output == "json")
         options.output = OutputFormat::kJson;
     else if (raw.output == "yaml")
@@ -179,6 +196,8 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
     run_verb->add_flag("--quiet,-q", run.quiet);
     run_verb->add_flag("--verbose,-v", run.verbose);
     run_verb->add_option("--sandbox", raw.sandbox);
+    run_verb->add_option("--files", raw.files);
+    run_verb->add_option("--files-limit", raw.files_limit);
 
     CLI::App* validate_verb = app.add_subcommand("validate");
     add_manifest_flags(*validate_verb, validate.manifest, raw);

@@ -21,7 +21,8 @@ struct ManifestOptions {
     std::vector<std::string> files;  ///< "-": standard input
     Adjustments adjustments;
     std::vector<std::pair<std::string, std::string>>
-        mounts;  ///< --mount IMAGE_PATH=DIR, as written
+        mounts;                ///< --mount IMAGE_PATH=DIR, as written
+    bool own_workdir = false;  ///< --workdir per-pod
     Fit fit = Fit::kScale;
     bool strict = false;
     bool any_machine = false;  ///< validate --anywhere: this machine is not looked at
@@ -37,6 +38,8 @@ struct RunOptions {
     bool quiet = false;
     int verbose = 0;
     Sandbox sandbox = Sandbox::kAuto;
+    bool private_files = false;
+    std::uint64_t files_bytes = std::uint64_t{1} << 30;  ///< of memory, for what each pod writes
 };
 
 struct ValidateOptions {

@@ -100,6 +100,23 @@ TEST(CommandLine, BadValuesSayWhatIsWanted) {
                 HasSubstr("--timeout wants a duration"));
 }
 
+TEST(CommandLine, WhereTheFilesOfAPodAre) {
+    RunOptions plain = run_of({"run", "j.yaml", "--workdir", "/w"});
+    EXPECT_FALSE(plain.private_files || plain.manifest.own_workdir);
+    EXPECT_EQ(plain.manifest.adjustments.workdir, "/w");
+    RunOptions own = run_of(
+        {"run", "j.yaml", "--files", "private", "--files-limit", "2Mi", "--workdir", "per-pod"});
+    EXPECT_TRUE(own.private_files && own.manifest.own_workdir);
+    EXPECT_EQ(own.manifest.adjustments.workdir, "");
+    EXPECT_EQ(own.files_bytes, 2U << 20);
+    for (const auto& [flag, value] : std::vector<std::pair<std::string, std::string>>{
+             {"--files", "mine"}, {"--files-limit", "much"}, {"--files-limit", "0"}}) {
+        Command command = parse_command_line({"run", "j.yaml", flag, value});
+        ASSERT_TRUE(std::holds_alternative<Print>(command)) << flag;
+        EXPECT_THAT(std::get<Print>(command).err, HasSubstr(flag + " wants"));
+    }
+}
+
 TEST(CommandLine, HelpOfEachVerb) {
     for (std::string verb : {"run", "validate", "version"}) {
         auto command = parse_command_line({verb, "--help"});
@@ -113,9 +130,10 @@ TEST(CommandLine, HelpOfEachVerb) {
 /// A flag that --help does not explain might as well not exist.
 TEST(CommandLine, HelpOfRunNamesEveryFlag) {
     for (std::string flag :
-         {"-f, --filename", "--namespace", "--replicas", "--set", "--env", "--strict", "--dry-run",
-          "--workdir", "--mount", "--ignore-resources", "--fit", "--sandbox", "--logs",
-          "-o, --output", "-q, --quiet", "-v, --verbose", "--keep", "--timeout"})
+         {"-f, --filename", "--namespace", "--replicas",    "--set",     "--env",
+          "--strict",       "--dry-run",   "--workdir",     "--mount",   "--ignore-resources",
+          "--fit",          "--files",     "--files-limit", "--sandbox", "--logs",
+          "-o, --output",   "-q, --quiet", "-v, --verbose", "--keep",    "--timeout"})
         EXPECT_THAT(std::string(help_text("run")), HasSubstr(flag + " "));
     for (std::string_view line = help_text("run"); !line.empty();) {
         std::size_t end = line.find('\n');

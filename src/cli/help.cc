@@ -45,11 +45,16 @@ What to run:
       --dry-run              print the pods and services that would be made, and stop
 
 How it meets this machine:
-      --workdir DIR          where every container starts (default: workingDir, else here)
+      --workdir DIR          where every container starts (default: workingDir, else here);
+                             per-pod: here, but each pod writes into a view of its own
       --mount IMAGE_PATH=DIR a path of the image lives in DIR here
       --ignore-resources R   run without a device that is not here, as in nvidia.com/gpu
       --fit scale|strict     requests beyond this machine's CPUs and memory are scaled down to fit
                              (default), or refused
+      --files shared|private what pods write into this machine's files stays (default), or each pod
+                             has a view of its own, kept in DIR/files/POD with --logs DIR, else
+                             in memory and dropped
+      --files-limit SIZE     of memory for such a view of a pod (default: 1Gi)
       --sandbox MODE         auto (default): pods get namespaces of their own where the kernel allows
                              it; namespaces: or fail; none: all share this machine's network
 

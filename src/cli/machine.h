@@ -4,6 +4,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "runtime/devices.h"
 
 namespace muster::cli {
 
@@ -20,9 +23,11 @@ class Machine {
 
     virtual double cpus() const = 0;
     virtual std::uint64_t memory_bytes() const = 0;
+    virtual runtime::Devices devices() const = 0;
 };
 
-/// This machine: CPUs that the caller may run on, and its physical memory.
-std::unique_ptr<Machine> make_real_machine();
+/// This machine: CPUs that the caller may run on, its physical memory, and the accelerators that
+/// `environment` ("KEY=value") leaves visible.
+std::unique_ptr<Machine> make_real_machine(std::vector<std::string> environment);
 
 }  // namespace muster::cli

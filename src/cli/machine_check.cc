@@ -9,6 +9,7 @@
 #include <set>
 
 #include "cli/pod_specs.h"
+#include "kube/quantity.h"
 
 namespace muster::cli {
 
@@ -314,12 +315,29 @@ class ContainerCheck {
             if (list == nullptr || !list->is_object()) continue;
             for (const auto& [name, amount] : list->get_object()) {
                 if (is_native(name) || !told.emplace(name).second) continue;
-                error(fmt::format("{}.resources.{}[{}]", ref_.path, part, std::string_view(name)),
-                      fmt::format("this machine has no \"{0}\" to hand out; run without it with "
-                                  "--ignore-resources {0}",
-                                  std::string_view(name)));
+                check_device(
+                    fmt::format("{}.resources.{}[{}]", ref_.path, part, std::string_view(name)),
+                    name, amount);
             }
         }
+    }
+
+    void check_device(const std::string& field, const std::string& name,
+                      const json::value& amount) {
+        const runtime::Devices devices = machine_.devices();
+        const auto found = devices.find(name);
+        if (found == devices.end())
+            return error(field,
+                         fmt::format("this machine has no \"{0}\" to hand out; run without it "
+                                     "with --ignore-resources {0}",
+                                     name));
+        const auto wanted = kube::Quantity::parse(amount);
+        const auto have = static_cast<std::int64_t>(found->second.size());
+        if (wanted && wanted->ceil_units() > have)
+            error(field,
+                  fmt::format("it asks for {} and this machine has {} in all; ask for fewer, "
+                              "or run without with --ignore-resources {}",
+                              wanted->to_string(), have, name));
     }
 
     const Document& document_;

@@ -12,6 +12,9 @@ namespace {
 
 class RealMachine final : public Machine {
   public:
+    explicit RealMachine(std::vector<std::string> environment)
+        : environment_(std::move(environment)) {}
+
     FileKind kind_of(const std::string& path) const override {
         struct stat status{};
         if (::stat(path.c_str(), &status) != 0) return FileKind::kMissing;
@@ -39,10 +42,19 @@ class RealMachine final : public Machine {
         return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
                static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));
     }
+
+    runtime::Devices devices() const override {
+        return runtime::visible_devices(runtime::find_devices("/"), environment_);
+    }
+
+  private:
+    std::vector<std::string> environment_;
 };
 
 }  // namespace
 
-std::unique_ptr<Machine> make_real_machine() { return std::make_unique<RealMachine>(); }
+std::unique_ptr<Machine> make_real_machine(std::vector<std::string> environment) {
+    return std::make_unique<RealMachine>(std::move(environment));
+}
 
 }  // namespace muster::cli

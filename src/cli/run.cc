@@ -57,6 +57,13 @@ runtime::NodeOptions node_options(const RunOptions& options, const Prepared& pre
     node.mounts = prepared.mounts;
     node.cpus = machine.cpus();
     node.memory_bytes = machine.memory_bytes();
+    node.devices = machine.devices();
+    node.files = options.private_files          ? runtime::FileMode::kPrivate
+                 : options.manifest.own_workdir ? runtime::FileMode::kWorkingDir
+                                                : runtime::FileMode::kShared;
+    node.files_bytes = options.files_bytes;
+    if (!options.logs_dir.empty())
+        node.files_dir = std::filesystem::absolute(options.logs_dir) / "files";
     return node;
 }
 
@@ -131,7 +138,7 @@ int run(const RunOptions& options) {
     if (options.verbose > 0)
         log::set_level(options.verbose > 1 ? log::Level::kDebug : log::Level::kInfo);
     Caller caller = current_caller();
-    std::unique_ptr<Machine> machine = make_real_machine();
+    std::unique_ptr<Machine> machine = make_real_machine(caller.environment);
     Prepared prepared = prepare(options.manifest, caller, *machine);
     require_workload(prepared);
     print_problems(prepared.problems);

@@ -83,7 +83,8 @@ SimulationInput read_manifests(const SimulateOptions& options) {
     ManifestOptions manifests;
     manifests.files = options.files;
     manifests.any_machine = true;
-    Prepared prepared = prepare(manifests, current_caller(), *make_real_machine());
+    const Caller caller = current_caller();
+    Prepared prepared = prepare(manifests, caller, *make_real_machine(caller.environment));
     input.problems = std::move(prepared.problems);
     bool jobs = false;
     for (CheckedObject& checked : prepared.objects) {

@@ -8,7 +8,8 @@
 namespace muster::cli {
 
 int validate(const ValidateOptions& options) {
-    Prepared prepared = prepare(options.manifest, current_caller(), *make_real_machine());
+    const Caller caller = current_caller();
+    Prepared prepared = prepare(options.manifest, caller, *make_real_machine(caller.environment));
     for (const Problem& problem : prepared.problems) fmt::print(stderr, "{}\n", format(problem));
     if (has_errors(prepared.problems)) {
         fmt::print(stderr, "muster validate: {}\n", count_problems(prepared.problems));

@@ -79,6 +79,15 @@ bool ended(const kube::Pod& pod) {
     return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
 }
 
+/// One name for a state directory, in this process and in one that takes its pods over.
+std::string cgroup_name(const std::filesystem::path& state_dir) {
+    // FNV-1a: the same in every build, as std::hash need not be.
+    std::uint64_t hash = 14695981039346656037u;
+    for (const char c : state_dir.native())
+        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    return fmt::format("muster-{:016x}", hash);
+}
+
 std::string shared_network(std::string_view why) {
     return fmt::format(
         "pods share this machine's network and have an address 127.77.x.y each, {}; jobs that use "
@@ -90,8 +99,8 @@ std::string shared_network(std::string_view why) {
 
 struct Node::Impl {
     Impl(asio::any_io_executor executor, kube::Transport& transport, Clock& clock, Rng& rng,
-         NodeOptions node_options, SandboxHost host, std::unique_ptr<LogWatch> logs,
-         std::string notice_text)
+         NodeOptions node_options, SandboxHost host, Cgroups cgroups,
+         std::unique_ptr<LogWatch> logs, std::string notice_text)
         : options(std::move(node_options)),
           notice(std::move(notice_text)),
           client(transport, "muster-node"),
@@ -105,7 +114,10 @@ struct Node::Impl {
                 sandboxes.fabric ? kFabricLast : kSharedLast),
           hosts(names, clock, tasks),
           log_watch(std::move(logs)),
-          capacity(node_capacity(options.cpus, options.memory_bytes)),
+          isolation{.cgroups = std::move(cgroups),
+                    .devices = DeviceLedger(options.devices),
+                    .caller = caller_of_this_process()},
+          capacity(node_capacity(options)),
           context{.executor = executor,
                   .clock = clock,
                   .options = options,
@@ -115,6 +127,7 @@ struct Node::Impl {
                   .names = names,
                   .hosts = hosts,
                   .log_watch = *log_watch,
+                  .isolation = isolation,
                   .surroundings = {.namespaces = sandboxes.fabric.has_value(),
                                    .working_dir = options.working_dir,
                                    .image_mounts = options.mounts,
@@ -204,6 +217,7 @@ struct Node::Impl {
     NameTable names;
     HostsFiles hosts;
     std::unique_ptr<LogWatch> log_watch;
+    NodeIsolation isolation;
     std::map<std::string, kube::Quantity> capacity;
     NodeContext context;
     Scheduler scheduler;
@@ -215,6 +229,9 @@ struct Node::Impl {
 Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
                                            kube::Transport& transport, Clock& clock, Rng& rng,
                                            NodeOptions options) {
+    // Before any process of ours is started: a group that has no other one may be divided.
+    Cgroups cgroups = Cgroups::create(kernel_cgroup_files(), Cgroups::place_of_this_process(),
+                                      cgroup_name(options.state_dir), options.pids_per_pod);
     const bool try_namespaces = options.sandbox != SandboxMode::kNone;
     auto host = SandboxHost::create(try_namespaces);
     std::string notice = try_namespaces ? std::string() : shared_network("as asked for");
@@ -243,10 +260,17 @@ Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
                                  options.mounts.begin()->first.string(), notice));
     if (options.state_lock >= 0)
         TRY_VOID(host->keeper->remove_directory(options.state_dir, options.state_lock));
+    if (!host->fabric && options.files != FileMode::kShared)
+        return Error(Code::kUnsupported,
+                     fmt::format("pods can't have files of their own: they have no mounts of their "
+                                 "own ({})",
+                                 notice));
+    for (const Cgroups::Claim& claim : cgroups.claims())
+        TRY_VOID(host->keeper->remove_cgroup(claim.group, claim.lock.get()));
     TRY(auto log_watch, LogWatch::create(executor));
-    return std::unique_ptr<Node>(new Node(
-        std::make_unique<Impl>(std::move(executor), transport, clock, rng, std::move(options),
-                               *std::move(host), std::move(log_watch), std::move(notice))));
+    return std::unique_ptr<Node>(new Node(std::make_unique<Impl>(
+        std::move(executor), transport, clock, rng, std::move(options), *std::move(host),
+        std::move(cgroups), std::move(log_watch), std::move(notice))));
 }
 
 Node::Node(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -272,6 +296,8 @@ Task<void> Node::stop() {
         co_await worker->stop();
         impl_->ending.erase(worker);
     }
+    if (auto removed = impl_->isolation.cgroups.remove(); !removed)
+        log::warning("a cgroup stays behind", {{"error", removed.error().message()}});
 }
 
 Task<Result<std::unique_ptr<kube::TextStream>>> Node::logs(std::string namespace_, std::string pod,

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "base/task_group.h"
 #include "kube/client.h"
+#include "runtime/devices.h"
 #include "runtime/log_limits.h"
 
 namespace muster::runtime {
@@ -19,6 +20,13 @@ enum class SandboxMode {
     kAuto,        ///< namespaces where the kernel allows them, else none with a notice
     kNamespaces,  ///< or fail to start
     kNone,        ///< one shared network, 127.x addresses
+};
+
+/// How containers see the files of this machine.
+enum class FileMode {
+    kShared,      ///< what they write stays
+    kPrivate,     ///< copy-on-write, for each pod
+    kWorkingDir,  ///< that of the working directory alone, for each pod
 };
 
 struct NodeOptions {
@@ -38,6 +46,16 @@ struct NodeOptions {
     /// CPUs and bytes that pods may request together; 0: what the machine has.
     double cpus = 0;
     std::uint64_t memory_bytes = 0;
+    /// Accelerators that pods may request.
+    Devices devices;
+    FileMode files = FileMode::kShared;
+    /// Where what pods write into their own view of the files is kept, in a directory for each pod;
+    /// empty: in memory, and it goes with the pod.
+    std::filesystem::path files_dir;
+    /// How much of memory that may take, for each pod.
+    std::uint64_t files_bytes = std::uint64_t{1} << 30;
+    /// How many processes and threads a pod may have; 0: a quarter of what the kernel can have.
+    std::int64_t pids_per_pod = 0;
     LogLimits log_limits;
 };
 

@@ -33,7 +33,7 @@ CgroupEntry::CgroupEntry(std::vector<UniqueFd> groups) : groups_(std::move(group
 
 pid_t CgroupEntry::fork_into() const {
     clone_args arguments{};
-    arguments.flags = CLONE_INTO_CGROUP;
+    arguments.flags = CLONE_INTO_CGROUP | CLONE_VFORK;
     arguments.exit_signal = SIGCHLD;
     arguments.cgroup = static_cast<__u64>(target_);
     return static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof arguments));

@@ -23,7 +23,7 @@ class CgroupEntry {
     /// The version 2 group that fork_into() begins a process in; -1: there is none, and an ordinary
     /// fork does.
     int target() const { return target_; }
-    /// As fork(). Needs a target.
+    /// As fork(), but waits until the child has executed a program or is gone. Needs a target.
     pid_t fork_into() const;
     /// Takes the calling process, which has one thread, into the other groups; 0 or the error.
     int enter() const;

@@ -57,7 +57,9 @@ TEST_F(Version2Group, AProcessBeginsInItAndAStopEndsAllOfThem) {
     ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
     const pid_t child = into.fork_into();
     if (child == 0) {
-        if (into.enter() != 0 || ::fork() < 0 || ::write(ends[1], "x", 1) != 1) ::_exit(1);
+        const pid_t grandchild = ::fork();
+        if (into.enter() != 0 || grandchild < 0 || ::write(ends[1], "x", 1) != 1) ::_exit(1);
+        if (grandchild > 0) ::execl("/bin/sleep", "sleep", "1000", static_cast<char*>(nullptr));
         for (;;) ::pause();
     }
     ASSERT_GT(child, 0);

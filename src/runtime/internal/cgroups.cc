@@ -132,6 +132,8 @@ Cgroups Cgroups::create(CgroupFiles& files, const Place& place, const std::strin
     return cgroups;
 }
 
+Cgroups::~Cgroups() { warn(remove()); }
+
 bool Cgroups::enforces(Controller controller) const {
     return std::ranges::any_of(
         trees_, [&](const Tree& tree) { return tree.controllers.contains(controller); });
@@ -139,11 +141,11 @@ bool Cgroups::enforces(Controller controller) const {
 
 Result<void> Cgroups::keep(Tree tree) {
     TRY(UniqueFd claim, files_->claim(tree.group));
-    claims_.push_back(std::move(claim));
     if (tree.controllers.contains(Controller::kPids))
         TRY_VOID(files_->write(tree.group, "pids.max", std::to_string(pids_.node)));
     if (tree.version == CgroupVersion::kV2)
         TRY_VOID(files_->write(tree.group, kSubtree, switches(tree.controllers, '+')));
+    claims_.push_back({tree.group, std::move(claim)});
     trees_.push_back(std::move(tree));
     return {};
 }
@@ -208,9 +210,9 @@ Result<void> Cgroups::enable_below(const std::string& parent, const CgroupHierar
     if (moved) {
         done = files_->write(parent, kSubtree, plus);
         if (done) {
-            moved_from_ = parent;
-            moved_to_ = aside;
-            enabled_ = missing;
+            TRY(UniqueFd lock, files_->claim(aside));
+            moves_.push_back({parent, aside, missing});
+            claims_.push_back({aside, std::move(lock)});
             return {};
         }
         warn(files_->write(parent, kProcesses, "0"));
@@ -257,13 +259,6 @@ Result<std::unique_ptr<PodCgroup>> Cgroups::make_pod(const std::string& name,
     return pod;
 }
 
-std::vector<std::string> Cgroups::groups() const {
-    std::vector<std::string> groups;
-    for (const Tree& tree : trees_) groups.push_back(tree.group);
-    if (!moved_to_.empty()) groups.push_back(moved_to_);
-    return groups;
-}
-
 Result<void> Cgroups::remove() {
     Result<void> result;
     auto note = [&result](Result<void> done) {
@@ -271,12 +266,19 @@ Result<void> Cgroups::remove() {
     };
     for (const Tree& tree : trees_) note(remove_cgroup_tree(*files_, tree.group));
     trees_.clear();
-    if (!moved_to_.empty()) {
-        note(files_->write(moved_from_, kSubtree, switches(enabled_, '-')));
-        note(files_->write(moved_from_, kProcesses, "0"));
-        note(remove_cgroup_tree(*files_, moved_to_));
-        moved_to_.clear();
+    for (const Move& move : moves_) {
+        note(files_->write(move.from, kSubtree, switches(move.enabled, '-')));
+        note(files_->write(move.from, kProcesses, "0"));
+        // And what we have started since.
+        auto others = files_->read(move.to, kProcesses);
+        for (std::string_view left = others ? *others : std::string_view(); !left.empty();) {
+            const std::size_t end = left.find('\n');
+            if (end > 0) note(files_->write(move.from, kProcesses, left.substr(0, end)));
+            left = end == left.npos ? std::string_view() : left.substr(end + 1);
+        }
+        note(remove_cgroup_tree(*files_, move.to));
     }
+    moves_.clear();
     claims_.clear();
     return result;
 }

@@ -88,19 +88,26 @@ class Cgroups {
     explicit Cgroups(std::string obstacle) : obstacle_(std::move(obstacle)) {}
     Cgroups(Cgroups&&) = default;
     Cgroups& operator=(Cgroups&&) = delete;
+    ~Cgroups();
 
     bool enforces(Controller controller) const;
     /// Why some limits are not enforced, and what to do about it; empty when all are.
     const std::string& obstacle() const { return obstacle_; }
 
+    /// How many processes and threads a pod may have, whether or not groups enforce it.
+    std::int64_t pids_of_pod() const { return pids_.pod; }
+
     Result<std::unique_ptr<PodCgroup>> make_pod(const std::string& name,
                                                 std::int64_t cpu_request_milli) const;
 
-    /// Every group that belongs to this node alone, for whoever cleans up after a kill.
-    std::vector<std::string> groups() const;
-    /// What claims them; at least as long as this object.
-    const std::vector<UniqueFd>& claims() const { return claims_; }
-    /// Removes them; the processes of all pods must be gone.
+    /// A group that belongs to this node alone, and what claims it.
+    struct Claim {
+        std::string group;
+        UniqueFd lock;
+    };
+    /// All of them, for whoever cleans up after a kill.
+    const std::vector<Claim>& claims() const { return claims_; }
+    /// Removes them; the processes of all pods must be gone. The destructor does it too.
     Result<void> remove();
 
   private:
@@ -126,12 +133,15 @@ class Cgroups {
 
     CgroupFiles* files_ = nullptr;
     std::vector<Tree> trees_;
-    std::vector<UniqueFd> claims_;
+    std::vector<Claim> claims_;
     PidLimits pids_;
-    /// Where this process was in the version 2 tree, and where it is now; empty: it did not move.
-    std::string moved_from_;
-    std::string moved_to_;
-    std::set<Controller> enabled_;  ///< in `moved_from_`, by us
+    /// This process moved aside in the version 2 tree, and enabled controllers where it had been.
+    struct Move {
+        std::string from;
+        std::string to;
+        std::set<Controller> enabled;
+    };
+    std::vector<Move> moves_;  ///< one at most
     std::string problem_;
     std::string obstacle_;
 };

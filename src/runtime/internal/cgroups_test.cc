@@ -34,6 +34,12 @@ Cgroups::Place place(const std::string& own, bool root) {
             .root = root};
 }
 
+std::vector<std::string> names(const Cgroups& cgroups) {
+    std::vector<std::string> names;
+    for (const Cgroups::Claim& claim : cgroups.claims()) names.push_back(claim.group);
+    return names;
+}
+
 /// A systemd scope with Delegate=yes: the scope is the caller's, what is above is not.
 struct Scope {
     FakeCgroupFiles files{kRoot};
@@ -54,8 +60,10 @@ TEST(Cgroups, AloneInADelegatedGroupMusterMovesAsideAndLimitsBelowIt) {
     for (const Controller controller : kControllers) EXPECT_TRUE(cgroups.enforces(controller));
     EXPECT_EQ(scope.files.at, "/cg/user/scope/muster-x-self");
     EXPECT_EQ(scope.files.value("/cg/user/scope/muster-x", "pids.max"), "28672");
-    EXPECT_THAT(cgroups.groups(),
-                ElementsAre("/cg/user/scope/muster-x", "/cg/user/scope/muster-x-self"));
+    EXPECT_THAT(names(cgroups),
+                ElementsAre("/cg/user/scope/muster-x-self", "/cg/user/scope/muster-x"));
+    // What is started from here on begins aside, too.
+    scope.files.groups.at("/cg/user/scope/muster-x-self").others = 1;
     {
         auto pod = cgroups.make_pod("uid", 500);
         ASSERT_TRUE(pod) << pod.error().message();
@@ -75,6 +83,7 @@ TEST(Cgroups, AloneInADelegatedGroupMusterMovesAsideAndLimitsBelowIt) {
     }
     ASSERT_TRUE(cgroups.remove());
     EXPECT_EQ(scope.files.at, "/cg/user/scope");
+    EXPECT_EQ(scope.files.groups.at("/cg/user/scope").others, 1);
     EXPECT_THAT(scope.files.groups.at("/cg/user/scope").enabled, IsEmpty());
     EXPECT_EQ(scope.files.groups.size(), 3u);
 }
@@ -159,7 +168,7 @@ class KernelCgroupsTest : public ::testing::Test {
             Cgroups::create(kernel_cgroup_files(), Cgroups::place_of_this_process(),
                             fmt::format("muster-test-{}", ::getpid()), 64));
         if (!cgroups->obstacle().empty()) GTEST_SKIP() << cgroups->obstacle();
-        groups = cgroups->groups();
+        groups = names(*cgroups);
         auto made = cgroups->make_pod("pod", 100);
         ASSERT_TRUE(made) << made.error().message();
         pod = *std::move(made);

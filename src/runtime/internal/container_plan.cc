@@ -74,6 +74,7 @@ Result<void> check_container(const kube::Container& container, bool namespaces,
 }
 
 Result<ContainerStart> plan_container(const kube::Container& container, ContainerProcess process,
+                                      const ContainerSecurity& security,
                                       const ContainerSurroundings& surroundings,
                                       const PodDirectories& directories,
                                       const ReadyVolumes& volumes) {
@@ -83,7 +84,9 @@ Result<ContainerStart> plan_container(const kube::Container& container, Containe
     start.working_dir =
         container.working_dir.empty() ? surroundings.working_dir.string() : container.working_dir;
     start.scratch_dir = directories.scratch;
+    start.identity = security.identity;
     if (!surroundings.namespaces) return start;
+    start.read_only_root = security.read_only_root;
 
     TRY(start.mounts, container_mounts(container, start.environment, volumes));
     std::vector<MountSpec>& mounts = start.mounts;
@@ -91,18 +94,22 @@ Result<ContainerStart> plan_container(const kube::Container& container, Containe
         // What the manifest mounts there wins.
         if (!is_mounted_at(mounts, mount.target)) mounts.push_back(std::move(mount));
     };
+    auto add_of_machine = [&](MountSpec mount) {
+        mount.read_only = security.read_only_root;
+        add(std::move(mount));
+    };
     const bool own_tmp = !is_mounted_at(mounts, "/tmp");
     for (const auto& [image_path, directory] : surroundings.image_mounts)
-        add(bind(directory.string(), without_trailing_slash(image_path.string()), true));
-    add(bind(directories.hosts, "/etc/hosts"));
-    add(bind(directories.hostname, "/etc/hostname"));
+        add_of_machine(bind(directory.string(), without_trailing_slash(image_path.string()), true));
+    add_of_machine(bind(directories.hosts, "/etc/hosts"));
+    add_of_machine(bind(directories.hostname, "/etc/hostname"));
     add(bind(directories.termination_log.string(), termination_log_of(container)));
     if (own_tmp) {
         std::vector<std::string> kept = surroundings.kept_below_tmp;
         std::error_code error;
         if (fs::is_directory(start.working_dir, error)) add_kept(kept, start.working_dir);
         add(bind(directories.tmp, "/tmp", true));
-        for (const std::string& path : kept) add(bind(path, path));
+        for (const std::string& path : kept) add_of_machine(bind(path, path));
     }
     std::ranges::sort(mounts, {}, &MountSpec::target);
     return start;
@@ -158,17 +165,15 @@ std::vector<std::string> fields_without_effect(const kube::Pod& pod) {
         if (value->is_object()) return !value->get_object().empty();
         return !(value->is_bool() && !value->get_bool());
     };
-    for (const char* name : {"securityContext", "hostPID", "hostIPC", "shareProcessNamespace"})
+    for (const char* name : {"hostPID", "hostIPC"})
         if (asks(pod.spec.rest, name)) fields.push_back(fmt::format("spec.{}", name));
     if (pod.spec.host_network.value_or(false)) fields.push_back("spec.hostNetwork");
     auto look = [&](const std::vector<kube::Container>& containers, std::string_view list) {
         for (std::size_t i = 0; i < containers.size(); ++i) {
-            for (const char* name : {"lifecycle", "livenessProbe", "readinessProbe", "startupProbe",
-                                     "securityContext", "stdin", "tty"})
+            for (const char* name :
+                 {"lifecycle", "livenessProbe", "readinessProbe", "startupProbe", "stdin", "tty"})
                 if (asks(containers[i].rest, name))
                     fields.push_back(fmt::format("spec.{}[{}].{}", list, i, name));
-            if (!containers[i].resources.limits.empty())
-                fields.push_back(fmt::format("spec.{}[{}].resources.limits", list, i));
         }
     };
     look(pod.spec.init_containers, "initContainers");
@@ -214,6 +219,7 @@ std::string describe_start_failure(const StartFailure& failure, const ContainerS
                 "#!/bin/sh: add one, or name its interpreter in command",
                 failure.detail);
         case StartStage::kGroup:
+        case StartStage::kIdentity:
         case StartStage::kOther:
             break;
     }

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "kube/pod.h"
 #include "runtime/internal/container_env.h"
+#include "runtime/internal/identity.h"
 #include "runtime/internal/init_protocol.h"
 #include "runtime/internal/program.h"
 #include "runtime/internal/volumes.h"
@@ -42,6 +43,7 @@ Result<void> check_container(const kube::Container& container, bool namespaces,
 
 /// Everything that the init needs to start the container, but its id.
 Result<ContainerStart> plan_container(const kube::Container& container, ContainerProcess process,
+                                      const ContainerSecurity& security,
                                       const ContainerSurroundings& surroundings,
                                       const PodDirectories& directories,
                                       const ReadyVolumes& volumes);

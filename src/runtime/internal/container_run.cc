@@ -13,8 +13,10 @@ Result<std::unique_ptr<ContainerRun>> ContainerRun::create(asio::any_io_executor
     return std::make_unique<ContainerRun>(std::move(start), std::move(log));
 }
 
-Result<void> ContainerRun::launch(PodSandbox& sandbox) {
-    return sandbox.start_container(start_, log_->directory(), {});
+Result<void> ContainerRun::launch(PodSandbox& sandbox, const std::vector<UniqueFd>& groups) {
+    std::vector<int> directories;
+    for (const UniqueFd& group : groups) directories.push_back(group.get());
+    return sandbox.start_container(start_, log_->directory(), directories);
 }
 
 void ContainerRun::signal(int signal_number) const {

@@ -17,8 +17,8 @@ class ContainerRun {
                                                         ContainerStart start,
                                                         std::filesystem::path log_file);
 
-    /// Hands the container to the sandbox's init.
-    Result<void> launch(PodSandbox& sandbox);
+    /// Hands the container to the sandbox's init, to run in those cgroups.
+    Result<void> launch(PodSandbox& sandbox, const std::vector<UniqueFd>& groups);
     void started(UniqueFd pidfd) { pidfd_ = std::move(pidfd); }
     void signal(int signal_number) const;
     /// Its log is complete.

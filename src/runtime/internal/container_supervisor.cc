@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -20,6 +21,7 @@
 #include <map>
 #include <span>
 
+#include "runtime/internal/cgroup_entry.h"
 #include "runtime/internal/container_log.h"
 #include "runtime/internal/mounts.h"
 #include "runtime/internal/program.h"
@@ -107,7 +109,8 @@ Program find_program(std::vector<std::string>& argv, std::vector<std::string>& e
 /// What a process of the container begins with.
 struct Surroundings {
     const char* working_dir;
-    const std::vector<UniqueFd>& groups;
+    const CgroupEntry& groups;
+    const Identity& identity;
 };
 
 struct Outputs {
@@ -119,53 +122,86 @@ struct Launched {
     pid_t pid = -1;
     StartStage stage = StartStage::kOther;  ///< of a failure, or kOther for the exec itself
     int error = 0;
+    const char* step = "";  ///< of kIdentity
 };
 
+/// What a child that could not become its program leaves. In memory that is shared with it, as a
+/// child that is cloned into a cgroup has a copy of all else.
+struct Failure {
+    StartStage stage = StartStage::kOther;
+    int error = 0;
+    const char* step = "";
+};
+
+volatile Failure* shared_failure() {
+    static volatile Failure* const failure = [] {
+        void* page = ::mmap(nullptr, sizeof(Failure), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        return page == MAP_FAILED ? nullptr : static_cast<volatile Failure*>(page);
+    }();
+    return failure;
+}
+
+/// The child's part, up to the exec; returns only when that fails. It may share our memory.
+__attribute__((no_sanitize("address", "undefined"))) void become(const Program& program,
+                                                                 const Surroundings& surroundings,
+                                                                 int stdin_fd, Outputs outputs,
+                                                                 volatile Failure& failure) {
+    auto fail = [&failure](StartStage stage, int error) {
+        failure.stage = stage;
+        failure.error = error;
+    };
+    ::setsid();
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (const int error = surroundings.groups.enter(); error != 0)
+        return fail(StartStage::kGroup, error);
+    if (::chdir(surroundings.working_dir) < 0) return fail(StartStage::kWorkingDir, errno);
+    const char* step = "";
+    if (const int error = take_identity(surroundings.identity, step); error != 0) {
+        failure.step = step;
+        return fail(StartStage::kIdentity, error);
+    }
+    // A change of identity has cleared it.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::dup2(stdin_fd, STDIN_FILENO);
+    ::dup2(outputs.stdout_fd, STDOUT_FILENO);
+    ::dup2(outputs.stderr_fd, STDERR_FILENO);
+    int most_telling = ENOENT;
+    for (const std::string& candidate : program.candidates) {
+        ::execve(candidate.c_str(), program.argv.data(), program.environment.data());
+        if (errno == ENOENT || errno == ENOTDIR) continue;
+        most_telling = errno;
+        if (errno != EACCES) break;
+    }
+    fail(StartStage::kOther, most_telling);
+}
+
 /// Executes the program in a new child, or says with which error the most telling attempt failed.
-/// vfork: the error comes back through memory, and nothing is copied for a process that is about to
-/// be replaced.
+/// vfork where that does: nothing is copied for a process that is about to be replaced.
 [[gnu::noinline]] Launched execute(const Program& program, const Surroundings& surroundings,
                                    int stdin_fd, Outputs outputs) {
-    volatile int error = 0;
-    volatile StartStage stage = StartStage::kOther;
-    const pid_t child = ::vfork();
-    if (child < 0) return {.error = errno};
+    volatile Failure* const failure = shared_failure();
+    if (failure == nullptr) return {.error = ENOMEM};
+    failure->stage = StartStage::kOther;
+    failure->error = 0;
+    const bool cloned = surroundings.groups.target() >= 0;
+    const pid_t child = cloned ? surroundings.groups.fork_into() : ::vfork();
+    if (child < 0)
+        return {
+            .pid = -1, .stage = cloned ? StartStage::kGroup : StartStage::kOther, .error = errno};
     if (child == 0) {
-        ::setsid();
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        for (const UniqueFd& group : surroundings.groups) {
-            if (::write(group.get(), "0", 1) == 1) continue;
-            error = errno;
-            stage = StartStage::kGroup;
-            ::_exit(127);
-        }
-        if (::chdir(surroundings.working_dir) < 0) {
-            error = errno;
-            stage = StartStage::kWorkingDir;
-            ::_exit(127);
-        }
-        ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-        for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
-        sigset_t none;
-        ::sigemptyset(&none);
-        ::sigprocmask(SIG_SETMASK, &none, nullptr);
-        ::dup2(stdin_fd, STDIN_FILENO);
-        ::dup2(outputs.stdout_fd, STDOUT_FILENO);
-        ::dup2(outputs.stderr_fd, STDERR_FILENO);
-        int most_telling = ENOENT;
-        for (const std::string& candidate : program.candidates) {
-            ::execve(candidate.c_str(), program.argv.data(), program.environment.data());
-            if (errno == ENOENT || errno == ENOTDIR) continue;
-            most_telling = errno;
-            if (errno != EACCES) break;
-        }
-        error = most_telling;
+        become(program, surroundings, stdin_fd, outputs, *failure);
         ::_exit(127);
     }
-    // The child is gone or has become the program: `error` is final.
-    if (error != 0) {
+    // The child is gone or has become the program: what it left is final.
+    if (failure->error != 0) {
         ::waitpid(child, nullptr, 0);
-        return {-1, stage, error};
+        return {-1, failure->stage, failure->error, failure->step};
     }
     return {.pid = child};
 }
@@ -197,7 +233,10 @@ std::optional<std::string_view> read_piece(const UniqueFd& pipe, std::span<char>
 class Supervisor {
   public:
     Supervisor(UniqueFd control, Request request)
-        : control_(std::move(control)), request_(std::move(request)), start_(request_.start) {}
+        : control_(std::move(control)),
+          request_(std::move(request)),
+          start_(request_.start),
+          groups_(std::move(request_.groups)) {}
 
     [[noreturn]] void run(bool namespaces, pid_t init) {
         ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -235,10 +274,12 @@ class Supervisor {
     static Result<void> make_mounts(const ContainerStart& start) {
         if (::unshare(CLONE_NEWNS) < 0)
             return system_error("making the container's mount namespace", errno);
-        return set_up_container_mounts(start.mounts, start.scratch_dir);
+        return set_up_container_mounts(start.mounts, start.scratch_dir, start.read_only_root);
     }
 
-    Surroundings surroundings() const { return {start_.working_dir.c_str(), request_.groups}; }
+    Surroundings surroundings() const {
+        return {start_.working_dir.c_str(), groups_, start_.identity};
+    }
 
     void start_program() {
         auto out = make_pipe();
@@ -266,6 +307,8 @@ class Supervisor {
                 return {launched.stage, launched.error, start_.working_dir};
             case StartStage::kGroup:
                 return {launched.stage, launched.error, "entering its cgroup"};
+            case StartStage::kIdentity:
+                return {launched.stage, launched.error, launched.step};
             default:
                 break;
         }
@@ -387,6 +430,8 @@ class Supervisor {
     }
 
     [[noreturn]] void finish(int status) {
+        // Else a tree that forks faster than it is killed would keep us busy for ever.
+        groups_.stop();
         kill_descendants();
         for (auto& [id, exec] : execs_) finish_exec(id, exec, SIGKILL);
         for (std::size_t stream = 0; stream < outputs_.size(); ++stream)
@@ -402,7 +447,8 @@ class Supervisor {
         ::_exit(0);
     }
 
-    [[noreturn]] static void abandon() {
+    [[noreturn]] void abandon() const {
+        groups_.stop();
         kill_descendants();
         ::_exit(0);
     }
@@ -426,6 +472,7 @@ class Supervisor {
     UniqueFd control_;
     Request request_;
     ContainerStart& start_;
+    CgroupEntry groups_;
     UniqueFd signals_;
     UniqueFd null_;
     std::optional<ContainerLog> log_;
@@ -439,7 +486,7 @@ class Supervisor {
 
 void kill_descendants() {
     // Killing only our children converges: their children become ours. A tree that forks faster
-    // than it is killed needs cgroups or its PID namespace's end.
+    // than it is killed needs CgroupEntry::stop() before, or its PID namespace's end.
     for (;;) {
         const pid_t pid = ::waitpid(-1, nullptr, WNOHANG);
         if (pid > 0) continue;

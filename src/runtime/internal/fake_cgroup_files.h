@@ -70,7 +70,14 @@ class FakeCgroupFiles final : public CgroupFiles {
         if (!to.writable) return system_error("open " + group, EACCES);
         if (file == "cgroup.procs") {
             if (!to.enabled.empty() && group != root_) return system_error("move", EBUSY);
-            at = group;
+            if (value == "0") {
+                at = group;
+            } else {
+                for (auto& [path, other] : groups)
+                    if (!names_of_others(path).empty() && names_of_others(path)[0] == value)
+                        other.others -= 1;
+                to.others += 1;
+            }
             return {};
         }
         if (file == "cgroup.subtree_control") return control(group, to, value);
@@ -83,6 +90,11 @@ class FakeCgroupFiles final : public CgroupFiles {
     Result<std::string> read(const std::string& group, std::string_view file) override {
         const auto found = groups.find(group);
         if (found == groups.end()) return system_error("open " + group, ENOENT);
+        if (file == "cgroup.procs") {
+            std::string text;
+            for (const std::string& name : names_of_others(group)) text += name + "\n";
+            return text;
+        }
         if (file == "cgroup.controllers") return list(found->second.available);
         if (file == "cgroup.subtree_control") return list(found->second.enabled);
         const auto entry = found->second.files.find(file);
@@ -124,6 +136,12 @@ class FakeCgroupFiles final : public CgroupFiles {
         for (const auto& [path, unused] : groups)
             if (path != root_ && parent_of(path) == group)
                 names.push_back(path.substr(group.size() + 1));
+        return names;
+    }
+    /// Processes besides the acting one have the numbers 100, 101, ... in each group.
+    std::vector<std::string> names_of_others(const std::string& group) const {
+        std::vector<std::string> names;
+        for (int i = 0; i < groups.at(group).others; ++i) names.push_back(std::to_string(100 + i));
         return names;
     }
     int processes(const std::string& group) const {

@@ -3,31 +3,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "kube/pod.h"
 #include "runtime/internal/accounts.h"
-#include "runtime/internal/capabilities.h"
+#include "runtime/internal/program_identity.h"
 
 namespace muster::runtime {
-
-/// Who a container's program is: what is changed between fork and exec. Unset: it stays.
-struct Identity {
-    std::optional<std::uint32_t> uid;
-    std::optional<std::uint32_t> gid;
-    std::optional<std::vector<std::uint32_t>> groups;  ///< besides gid
-    /// What it may ever have; a user other than root has none at first, as on a cluster.
-    std::optional<Capabilities> capabilities;
-    bool no_new_privileges = false;
-
-    friend bool operator==(const Identity&, const Identity&) = default;
-};
-
-/// Becomes that, for good: called by a process that is about to execute a program, also after a
-/// vfork. Clears a parent-death signal, as any change of identity does. 0 or the error; `step` then
-/// says what failed.
-int take_identity(const Identity& identity, const char*& step);
 
 /// Who runs muster, and what the machine says about users.
 struct Caller {
@@ -41,13 +25,9 @@ struct Caller {
 };
 Caller caller_of_this_process();
 
-/// A sysctl that the pod's init sets, in the pod's own namespaces.
-struct Sysctl {
-    std::string name;
-    std::string value;
-
-    friend bool operator==(const Sysctl&, const Sysctl&) = default;
-};
+/// A sysctl that the pod's init sets, in the pod's own namespaces: name ("net.core.somaxconn"),
+/// value.
+using Sysctl = std::pair<std::string, std::string>;
 
 /// What the pod's securityContext comes to. Fields are named as in "spec.securityContext.fsGroup",
 /// with the reason behind.
@@ -64,6 +44,7 @@ Result<PodSecurity> plan_pod_security(const kube::Pod& pod, const Caller& caller
 struct ContainerSecurity {
     Identity identity;
     bool privileged = false;
+    bool unmasked_proc = false;  ///< procMount: Unmasked
     bool read_only_root = false;
     /// Of the user that it runs as, if that is not the caller.
     std::optional<Account> account;

@@ -112,6 +112,61 @@ std::vector<MountSpec> read_mounts(Reader& in) {
     return mounts;
 }
 
+void write_files(Writer& out, const PrivateFiles& files) {
+    out.u8(static_cast<std::uint8_t>(files.scope));
+    out.text(files.directory);
+    out.texts(files.kept);
+    out.text(files.store);
+    out.u64(files.bytes);
+    out.text(files.scratch);
+}
+
+PrivateFiles read_files(Reader& in) {
+    PrivateFiles files;
+    files.scope = static_cast<PrivateFiles::Scope>(in.u8());
+    files.directory = in.text();
+    files.kept = in.texts();
+    files.store = in.text();
+    files.bytes = in.u64();
+    files.scratch = in.text();
+    return files;
+}
+
+void write_identity(Writer& out, const Identity& identity) {
+    auto write = [&out](const auto& value) {
+        out.u8(value ? 1 : 0);
+        out.u64(value.value_or(0));
+    };
+    write(identity.uid);
+    write(identity.gid);
+    write(identity.capabilities);
+    out.u8(identity.groups ? 1 : 0);
+    if (identity.groups) {
+        out.u32(static_cast<std::uint32_t>(identity.groups->size()));
+        for (const std::uint32_t group : *identity.groups) out.u32(group);
+    }
+    out.u8(identity.no_new_privileges ? 1 : 0);
+}
+
+Identity read_identity(Reader& in) {
+    auto read = [&in](auto& value) {
+        const bool there = in.u8() != 0;
+        const std::uint64_t number = in.u64();
+        if (there) value = static_cast<std::decay_t<decltype(*value)>>(number);
+    };
+    Identity identity;
+    read(identity.uid);
+    read(identity.gid);
+    read(identity.capabilities);
+    if (in.u8() != 0) {
+        identity.groups.emplace();
+        for (std::uint32_t left = in.u32(); left > 0 && in.ok(); --left)
+            identity.groups->push_back(in.u32());
+    }
+    identity.no_new_privileges = in.u8() != 0;
+    return identity;
+}
+
 std::string encode(const PodSetup& setup) {
     Writer out;
     out.u8(setup.namespaces ? 1 : 0);
@@ -125,6 +180,14 @@ std::string encode(const PodSetup& setup) {
         out.text(setup.link->gateway_mac);
     }
     write_mounts(out, setup.mounts);
+    write_files(out, setup.files);
+    out.u32(static_cast<std::uint32_t>(setup.sysctls.size()));
+    for (const auto& [name, value] : setup.sysctls) {
+        out.text(name);
+        out.text(value);
+    }
+    out.u64(setup.pids);
+    out.u8(setup.privileged ? 1 : 0);
     return out.bytes();
 }
 
@@ -136,6 +199,8 @@ std::string encode(const ContainerStart& start) {
     out.text(start.working_dir);
     write_mounts(out, start.mounts);
     out.text(start.scratch_dir);
+    write_identity(out, start.identity);
+    out.u8(start.read_only_root ? 1 : 0);
     out.text(start.log_name);
     out.u64(start.log_limits.bytes);
     out.u32(start.log_limits.files);
@@ -164,6 +229,13 @@ bool decode(std::string_view bytes, PodSetup& setup) {
         setup.link = std::move(link);
     }
     setup.mounts = read_mounts(in);
+    setup.files = read_files(in);
+    for (std::uint32_t left = in.u32(); left > 0 && in.ok(); --left) {
+        std::string name = in.text();
+        setup.sysctls.emplace_back(std::move(name), in.text());
+    }
+    setup.pids = in.u64();
+    setup.privileged = in.u8() != 0;
     return in.ok();
 }
 
@@ -175,6 +247,8 @@ bool decode(std::string_view bytes, ContainerStart& start) {
     start.working_dir = in.text();
     start.mounts = read_mounts(in);
     start.scratch_dir = in.text();
+    start.identity = read_identity(in);
+    start.read_only_root = in.u8() != 0;
     start.log_name = in.text();
     start.log_limits.bytes = in.u64();
     start.log_limits.files = in.u32();

@@ -5,9 +5,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/internal/private_files.h"
+#include "runtime/internal/program_identity.h"
 #include "runtime/internal/unique_fd.h"
 #include "runtime/log_limits.h"
 
@@ -54,6 +57,11 @@ struct PodSetup {
     std::string hostname;
     std::optional<PodLink> link;
     std::vector<MountSpec> mounts;  ///< shared by all containers of the pod
+    PrivateFiles files = {};
+    std::vector<std::pair<std::string, std::string>> sysctls = {};
+    std::uint64_t pids = 0;  ///< at most so many processes and threads; 0: as many as there can be
+    /// What changes the machine through /proc and /sys stays writable.
+    bool privileged = false;
 
     friend bool operator==(const PodSetup&, const PodSetup&) = default;
 };
@@ -66,6 +74,9 @@ struct ContainerStart {
     std::vector<MountSpec> mounts;
     /// A directory of this container where a file system may be put together.
     std::string scratch_dir;
+    Identity identity = {};
+    /// What is mounted is read-only, but for the mounts above that are not.
+    bool read_only_root = false;
     /// In the log's directory, whose descriptor comes along.
     std::string log_name;
     LogLimits log_limits;
@@ -88,7 +99,8 @@ inline constexpr std::size_t kExecOutputLimit = std::size_t{10} * 1024;
 enum class StartStage : std::uint8_t {
     kMount,
     kWorkingDir,
-    kGroup,  ///< entering its cgroup
+    kGroup,     ///< entering its cgroup
+    kIdentity,  ///< becoming who it is; the detail says what failed
     kProgramMissing,
     kNotExecutable,
     kInterpreterMissing,
@@ -113,7 +125,7 @@ struct Request {
     UniqueFd lifeline;
     /// Of a start: where its log goes.
     UniqueFd log_dir;
-    /// Of a start: open for writing, each takes the program into one cgroup.
+    /// Of a start: the directories of the container's cgroups.
     std::vector<UniqueFd> groups;
 };
 

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "runtime/internal/kernel_files.h"
 #include "runtime/internal/pod_devices.h"
 
 namespace muster::runtime {
@@ -244,9 +245,10 @@ Result<void> mount_tmpfs(const MountSpec& mount) {
 
 }  // namespace
 
-Result<void> set_up_pod_mounts(const std::vector<MountSpec>& mounts) {
+Result<void> set_up_pod_mounts(const std::vector<MountSpec>& mounts, const PrivateFiles& files) {
     if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) < 0)
         return system_error("making the pod's mounts private", errno);
+    TRY_VOID(set_up_private_files(files));
     if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) < 0)
         return system_error("mounting the pod's /proc", errno);
     TRY_VOID(set_up_pod_devices());
@@ -258,7 +260,7 @@ Result<void> set_up_pod_mounts(const std::vector<MountSpec>& mounts) {
 }
 
 Result<void> set_up_container_mounts(const std::vector<MountSpec>& mounts,
-                                     const std::string& scratch_dir) {
+                                     const std::string& scratch_dir, bool read_only_root) {
     std::vector<UniqueFd> sources(mounts.size());
     for (std::size_t i = 0; i < mounts.size(); ++i)
         if (mounts[i].kind == MountSpec::Kind::kBind) {
@@ -290,7 +292,11 @@ Result<void> set_up_container_mounts(const std::vector<MountSpec>& mounts,
                                 errno);
         tree.add(mount.target, mount.owned);
     }
-    return {};
+    if (!read_only_root) return {};
+    std::vector<std::string> writable;
+    for (const MountSpec& mount : mounts)
+        if (!mount.read_only) writable.push_back(resolved(mount.target));
+    return freeze_mounts(writable);
 }
 
 }  // namespace muster::runtime

@@ -12,6 +12,7 @@
 #include "runtime/internal/hosts_files.h"
 #include "runtime/internal/log_file.h"
 #include "runtime/internal/names.h"
+#include "runtime/internal/pod_isolation.h"
 #include "runtime/internal/sandbox.h"
 #include "runtime/node.h"
 
@@ -28,6 +29,7 @@ struct NodeContext {
     NameTable& names;
     HostsFiles& hosts;
     LogWatch& log_watch;
+    NodeIsolation& isolation;
     ContainerSurroundings surroundings;
     kube::Quantity cpu;
     kube::Quantity memory;

@@ -21,15 +21,20 @@ json::object resources(const std::map<std::string, kube::Quantity>& capacity) {
 
 }  // namespace
 
-std::map<std::string, kube::Quantity> node_capacity(double cpus, std::uint64_t memory_bytes) {
-    const auto milli = cpus > 0 ? static_cast<std::int64_t>(std::llround(cpus * 1000))
-                                : std::int64_t{1000} * ::sysconf(_SC_NPROCESSORS_ONLN);
-    const auto bytes = memory_bytes > 0
-                           ? static_cast<std::int64_t>(memory_bytes)
+std::map<std::string, kube::Quantity> node_capacity(const NodeOptions& options) {
+    const auto milli = options.cpus > 0
+                           ? static_cast<std::int64_t>(std::llround(options.cpus * 1000))
+                           : std::int64_t{1000} * ::sysconf(_SC_NPROCESSORS_ONLN);
+    const auto bytes = options.memory_bytes > 0
+                           ? static_cast<std::int64_t>(options.memory_bytes)
                            : std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
-    return {{"cpu", kube::Quantity::from_milli(milli)},
-            {"pods", kube::Quantity::from_units(kMaxPods)},
-            {"memory", kube::Quantity::from_units(bytes, kube::Quantity::Format::kBinarySi)}};
+    std::map<std::string, kube::Quantity> capacity{
+        {"cpu", kube::Quantity::from_milli(milli)},
+        {"pods", kube::Quantity::from_units(kMaxPods)},
+        {"memory", kube::Quantity::from_units(bytes, kube::Quantity::Format::kBinarySi)}};
+    for (const auto& [resource, ids] : options.devices)
+        capacity[resource] = kube::Quantity::from_units(static_cast<std::int64_t>(ids.size()));
+    return capacity;
 }
 
 Task<Result<void>> register_node(kube::Client& client, std::string name,

@@ -7,11 +7,12 @@
 #include "base/clock.h"
 #include "kube/client.h"
 #include "kube/quantity.h"
+#include "runtime/node.h"
 
 namespace muster::runtime {
 
-/// What pods may request of this machine together; 0 stands for what there is.
-std::map<std::string, kube::Quantity> node_capacity(double cpus, std::uint64_t memory_bytes);
+/// What pods may request of this machine together.
+std::map<std::string, kube::Quantity> node_capacity(const NodeOptions& options);
 
 /// Creates the Node object, or takes over the one that is there.
 Task<Result<void>> register_node(kube::Client& client, std::string name,

@@ -37,6 +37,7 @@ Result<void> PodFiles::make(const kube::Pod& pod) {
     std::error_code error;
     fs::remove_all(volumes(), error);
     fs::create_directories(volumes(), error);
+    if (!error) fs::create_directories(view(), error);
     for (const auto* containers : {&pod.spec.init_containers, &pod.spec.containers}) {
         for (const kube::Container& container : *containers) {
             const PodDirectories own = of_container(container.name);

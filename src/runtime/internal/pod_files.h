@@ -27,7 +27,10 @@ class PodFiles {
     /// the volumes begin empty.
     Result<void> make(const kube::Pod& pod);
 
+    const std::filesystem::path& directory() const { return directory_; }
     std::filesystem::path volumes() const { return directory_ / "volumes"; }
+    /// Where the pod's view of the machine's files is put together.
+    std::filesystem::path view() const { return directory_ / "view"; }
     PodDirectories of_container(const std::string& name) const;
     /// An empty file for the termination message of a new instance, which anyone may write.
     Result<void> begin_termination_log(const std::string& container) const;

@@ -17,6 +17,7 @@
 
 #include "runtime/internal/container_supervisor.h"
 #include "runtime/internal/init_protocol.h"
+#include "runtime/internal/kernel_files.h"
 #include "runtime/internal/message_socket.h"
 #include "runtime/internal/mounts.h"
 #include "runtime/internal/pod_network.h"
@@ -133,7 +134,11 @@ class PodInit {
         if (::sethostname(setup.hostname.data(), setup.hostname.size()) < 0)
             return system_error("setting the pod's host name", errno);
         if (setup.link) TRY_VOID(configure_pod_link(*setup.link));
-        return set_up_pod_mounts(setup.mounts);
+        TRY_VOID(set_up_pod_mounts(setup.mounts, setup.files));
+        TRY_VOID(set_sysctls(setup.sysctls));
+        // Where the kernel can't, the pod's cgroup does if there is one.
+        if (setup.pids > 0) limit_pids(setup.pids);
+        return setup.privileged ? Result<void>() : protect_kernel_files();
     }
 
     /// The process that we end with has ended, or somebody connects.

@@ -37,6 +37,7 @@ PodWorker::PodWorker(NodeContext& node, std::shared_ptr<const kube::Pod> pod)
     : node_(node),
       pod_(std::move(pod)),
       files_(node.hosts, node.options.state_dir, *pod_),
+      isolation_(node.isolation, pod_),
       tasks_(node.executor),
       status_(node.client, node.clock, tasks_, *pod_, [this] { return current_status(); }),
       machine_(*pod_, {},
@@ -47,7 +48,9 @@ PodWorker::PodWorker(NodeContext& node, std::shared_ptr<const kube::Pod> pod)
       sandbox_ended_(node.executor) {}
 
 void PodWorker::start() {
-    const std::vector<std::string> fields = fields_without_effect(*pod_);
+    std::vector<std::string> fields = fields_without_effect(*pod_);
+    for (std::string& field : isolation_.not_honoured(node_.surroundings.namespaces))
+        fields.push_back(std::move(field));
     if (!fields.empty())
         record(kube::EventType::kWarning, "NotEnforced",
                fmt::format("muster does not act on these fields: {}", fmt::join(fields, ", ")));
@@ -93,6 +96,9 @@ void PodWorker::record(kube::EventType type, std::string reason, std::string mes
 }
 
 void PodWorker::perform(PodActions actions) {
+    // Before the status says so, and somebody counts on them.
+    if (const std::string phase = machine_.phase(); phase == "Succeeded" || phase == "Failed")
+        isolation_.release_devices();
     for (PodAction& action : actions) perform_one(std::move(action));
     status_.changed();
     arm_timer();
@@ -153,6 +159,13 @@ Task<void> PodWorker::create_sandbox() {
     spec.hostname = hostname_of(*pod_);
     spec.address = node_.names.address(pod_->metadata.namespace_, pod_->metadata.name).value_or(0);
     spec.mounts = volumes_.pod_mounts;
+    spec.sysctls = isolation_.security().sysctls;
+    spec.pids = static_cast<std::uint64_t>(node_.isolation.cgroups.pids_of_pod());
+    spec.privileged = isolation_.privileged();
+    auto files = private_files();
+    if (!files)
+        co_return perform(machine_.sandbox_failed("FailedMount", files.error().message(), now()));
+    spec.files = *std::move(files);
     auto sandbox = PodSandbox::start(node_.executor, node_.sandboxes, spec);
     if (!sandbox) {
         perform(machine_.sandbox_failed(
@@ -172,10 +185,36 @@ Task<Result<void>> PodWorker::prepare_pod() {
     auto fetched = co_await fetch_data(node_.client, pod_->metadata.namespace_,
                                        references_of_volumes(*pod_), config_maps_, secrets_);
     if (!fetched) co_return fetched.error();
+    CO_TRY_VOID(isolation_.prepare());
     CO_TRY_VOID(files_.make(*pod_));
-    CO_TRY(volumes_, prepare_volumes(environment_input(), files_.volumes(),
-                                     {.tmpfs = namespaces, .fs_group = {}}));
+    CO_TRY(volumes_,
+           prepare_volumes(environment_input(), files_.volumes(),
+                           {.tmpfs = namespaces, .fs_group = isolation_.security().fs_group}));
     co_return Result<void>{};
+}
+
+Result<PrivateFiles> PodWorker::private_files() const {
+    const NodeOptions& options = node_.options;
+    PrivateFiles files;
+    if (options.files == FileMode::kShared) return files;
+    files.scope = options.files == FileMode::kPrivate ? PrivateFiles::Scope::kMachine
+                                                      : PrivateFiles::Scope::kDirectory;
+    files.directory = options.working_dir;
+    files.bytes = options.files_bytes;
+    files.scratch = files_.view();
+    // What the manifest or the command line names is meant to be written to.
+    files.kept = {files_.directory()};
+    for (const kube::Volume& volume : pod_->spec.volumes)
+        if (volume.host_path) files.kept.push_back(volume.host_path->path);
+    for (const auto& [image_path, directory] : options.mounts) files.kept.push_back(directory);
+    if (options.files_dir.empty()) return files;
+    files.store =
+        options.files_dir / fmt::format("{}_{}", pod_->metadata.namespace_, pod_->metadata.name);
+    std::error_code error;
+    std::filesystem::create_directories(files.store, error);
+    if (error) return system_error("making the directory " + files.store, error.value());
+    files.kept.push_back(files.store);
+    return files;
 }
 
 Task<void> PodWorker::read_reports() {
@@ -198,6 +237,7 @@ void PodWorker::sandbox_ended() {
     sandbox_ended_.notify_all();
     for (auto& runs : runs_)
         for (auto& run : runs) run->finish();
+    isolation_.sandbox_gone();
     if (stopping_) return;
     if (setup_error_.empty())
         perform(machine_.sandbox_gone(now()));
@@ -230,6 +270,7 @@ void PodWorker::handle(Report report) {
             return;
         case Report::Kind::kStartFailed: {
             run->finish();
+            isolation_.leave(report.id);
             const StartFailure failure{report.stage, report.value, report.text};
             perform(
                 machine_.start_failed(index, describe_start_failure(failure, run->start()), now()));
@@ -249,11 +290,12 @@ void PodWorker::handle(Report report) {
     }
 }
 
-ContainerEnd PodWorker::end_of(std::size_t index, const ContainerRun& run,
-                               const Report& report) const {
+ContainerEnd PodWorker::end_of(std::size_t index, const ContainerRun& run, const Report& report) {
     const kube::Container& ended = container(index);
     ContainerEnd end;
     end.exit_code = exit_code(report.value);
+    // A process that outlived the loss of another, and says so by its status, is to be believed.
+    if (isolation_.leave(report.id) && end.exit_code != 0) end.reason = "OOMKilled";
     const bool from_log =
         end.exit_code != 0 && ended.termination_message_policy == "FallbackToLogsOnError";
     end.message = read_termination_message(files_.of_container(ended.name).termination_log,
@@ -278,7 +320,8 @@ Task<void> PodWorker::start_container(std::size_t index) {
     auto made = ContainerRun::create(node_.executor, *std::move(plan_made),
                                      files_.log(container(index).name, run));
     if (!made) co_return perform(machine_.config_failed(index, made.error().message(), now()));
-    auto launched = (*made)->launch(*sandbox_);
+    auto groups = isolation_.enter(index, (*made)->id());
+    auto launched = groups ? (*made)->launch(*sandbox_, *groups) : Result<void>(groups.error());
     if (!launched)
         co_return perform(machine_.config_failed(index, launched.error().message(), now()));
     runs.push_back(*std::move(made));
@@ -303,11 +346,13 @@ EnvironmentInput PodWorker::environment_input() const {
 }
 
 Result<ContainerStart> PodWorker::plan(std::size_t index) {
+    TRY(const ContainerSecurity security, isolation_.container_security(index));
     EnvironmentInput input = environment_input();
+    input.base = isolation_.environment(index, security, std::move(input.base));
     if (!node_.surroundings.namespaces) input.addresses = addresses_for(index);
     TRY(ContainerProcess process, make_process(container(index), input));
     TRY(ContainerStart start,
-        plan_container(container(index), std::move(process), node_.surroundings,
+        plan_container(container(index), std::move(process), security, node_.surroundings,
                        files_.of_container(container(index).name), volumes_));
     start.id = ++last_run_id_;
     start.log_limits = node_.options.log_limits;

@@ -10,6 +10,7 @@
 #include "runtime/internal/container_run.h"
 #include "runtime/internal/node_context.h"
 #include "runtime/internal/pod_files.h"
+#include "runtime/internal/pod_isolation.h"
 #include "runtime/internal/pod_machine.h"
 #include "runtime/internal/status_writer.h"
 
@@ -47,12 +48,13 @@ class PodWorker {
 
     Task<void> create_sandbox();
     Task<Result<void>> prepare_pod();
+    Result<PrivateFiles> private_files() const;
     Task<void> read_reports();
     void handle(Report report);
     void sandbox_ended();
     ContainerRun* find_run(std::uint32_t id, std::size_t& index);
 
-    ContainerEnd end_of(std::size_t index, const ContainerRun& run, const Report& report) const;
+    ContainerEnd end_of(std::size_t index, const ContainerRun& run, const Report& report);
 
     Task<void> start_container(std::size_t index);
     EnvironmentInput environment_input() const;
@@ -65,6 +67,7 @@ class PodWorker {
     NodeContext& node_;
     std::shared_ptr<const kube::Pod> pod_;
     PodFiles files_;
+    PodIsolation isolation_;
     TaskGroup tasks_;
     StatusWriter status_;
     PodMachine machine_;

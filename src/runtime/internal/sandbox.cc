@@ -271,7 +271,11 @@ Result<std::unique_ptr<PodSandbox>> PodSandbox::start(asio::any_io_executor exec
                    .outlives = outlives,
                    .hostname = spec.hostname,
                    .link = std::nullopt,
-                   .mounts = spec.mounts};
+                   .mounts = spec.mounts,
+                   .files = spec.files,
+                   .sysctls = spec.sysctls,
+                   .pids = spec.pids,
+                   .privileged = spec.privileged};
     if (namespaces) {
         TRY(sandbox->link_, host.fabric->connect(pid, spec.address));
         setup.link = sandbox->link_->pod;

@@ -41,6 +41,10 @@ struct SandboxSpec {
     std::string hostname;
     std::uint32_t address = 0;
     std::vector<MountSpec> mounts;
+    PrivateFiles files = {};
+    std::vector<std::pair<std::string, std::string>> sysctls = {};
+    std::uint64_t pids = 0;
+    bool privileged = false;
     /// Where the init of a pod that outlives us is found again (find()); empty: it ends with us.
     std::filesystem::path socket;
 };
@@ -66,7 +70,8 @@ class PodSandbox {
     Task<Result<std::optional<Report>>> next_report();
 
     /// Queues the start of a container; kStarted or kStartFailed follows.
-    /// The log is written into `log_dir`, and the program enters each of `groups`.
+    /// The log is written into `log_dir`, and the program runs in the cgroups with the directories
+    /// `groups`.
     Result<void> start_container(const ContainerStart& start, int log_dir,
                                  std::span<const int> groups);
     /// Queues a command inside a container; kExecEnded follows unless the sandbox ends.

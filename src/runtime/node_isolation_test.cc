@@ -1,0 +1,266 @@
+// What one pod may do to others and to the machine: limits, identity, files, devices.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "runtime/internal/node_fixture.h"
+
+namespace muster::runtime {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+/// Of a container with that securityContext; more fields by name.
+json::object secured(json::object context, json::object more = {}) {
+    more["securityContext"] = std::move(context);
+    return more;
+}
+
+class NodeIsolationTest : public NodeTest {
+  protected:
+    /// The machine may have no cgroup that we can write; then pods say so.
+    bool limits_are_enforced() {
+        create(
+            pod_json("asks", shell("true", {{"resources", {{"limits", {{"memory", "64Mi"}}}}}})));
+        wait_phase("asks", "Succeeded");
+        const std::vector<std::string> events = events_of("asks");
+        return std::ranges::none_of(
+            events, [](const std::string& e) { return e.starts_with("NotEnforced"); });
+    }
+    const kube::ContainerStateTerminated& end_of(const kube::Pod& pod) {
+        static const kube::ContainerStateTerminated kNone;
+        return main_status(pod).state.terminated ? *main_status(pod).state.terminated : kNone;
+    }
+};
+
+TEST_P(NodeIsolationTest, TooMuchMemoryIsToldApartFromAKill) {
+    start_node();
+    if (!limits_are_enforced()) GTEST_SKIP() << "no cgroup is writable here";
+    const json::object limit{{"resources", {{"limits", {{"memory", "32Mi"}}}}}};
+    create(pod_json("greedy",
+                    shell("exec python3 -c 'b = bytearray(96 << 20); print(len(b))'", limit)));
+    create(pod_json("killed", shell("kill -9 $$$$", limit)));
+    create(pod_json("modest", shell("python3 -c 'print(1)'", limit)));
+    const kube::Pod greedy = wait_phase("greedy", "Failed");
+    EXPECT_EQ(end_of(greedy).exit_code, 137);
+    EXPECT_EQ(end_of(greedy).reason, "OOMKilled");
+    const kube::Pod killed = wait_phase("killed", "Failed");
+    EXPECT_EQ(end_of(killed).exit_code, 137);
+    EXPECT_EQ(end_of(killed).reason, "Error");
+    wait_phase("modest", "Succeeded");
+    EXPECT_EQ(logs("modest"), "1\n");
+}
+
+TEST_P(NodeIsolationTest, AForkBombEndsWithItsContainerAndTheMachineGoesOn) {
+    options.pids_per_pod = 400;
+    start_node();
+    if (!limits_are_enforced()) GTEST_SKIP() << "no cgroup is writable here";
+    // What is forked goes on to fork; the main process ends amid all of it.
+    create(pod_json("bomb", shell("bomb() { bomb & bomb & wait; }\n(bomb 2>/dev/null &)\n"
+                                  "until ! (true) 2>/dev/null; do :; done; exit 7")));
+    const kube::Pod bomb = wait_phase("bomb", "Failed");
+    EXPECT_NE(end_of(bomb).exit_code, 0);
+    remove("bomb", 0);
+    wait_for("bomb", [](const kube::Pod* p) { return p == nullptr; });
+    create(pod_json("after", shell("echo fine")));
+    wait_phase("after", "Succeeded");
+    EXPECT_EQ(logs("after"), "fine\n");
+}
+
+TEST_P(NodeIsolationTest, AnotherUserWithNothingButWhatItWasGiven) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+    start_node();
+    create(pod_json("user", shell("id -u; id -g; id -G; echo $HOME $USER.; grep -E "
+                                  "'CapEff|CapBnd|NoNewPrivs' /proc/self/status",
+                                  secured({{"runAsUser", 65534},
+                                           {"runAsGroup", 100},
+                                           {"allowPrivilegeEscalation", false},
+                                           {"capabilities", {{"drop", json::array{"ALL"}}}}}))));
+    create(pod_json("root", shell("id -u; grep CapEff /proc/self/status")));
+    create(pod_json("refused", shell("true", secured({{"runAsNonRoot", true}}))));
+    wait_phase("user", "Succeeded");
+    EXPECT_EQ(logs("user"),
+              "65534\n100\n100\n/nonexistent .\nCapEff:\t0000000000000000\nCapBnd:\t"
+              "0000000000000000\nNoNewPrivs:\t1\n");
+    wait_phase("root", "Succeeded");
+    EXPECT_EQ(logs("root"), "0\nCapEff:\t00000000a80425fb\n");
+    auto refused = wait_for("refused", [](const kube::Pod* p) {
+        return p != nullptr && main_status(*p).state.waiting &&
+               main_status(*p).state.waiting->reason == "CreateContainerConfigError";
+    });
+    ASSERT_TRUE(refused);
+    EXPECT_THAT(main_status(*refused).state.waiting->message, HasSubstr("runAsNonRoot"));
+    EXPECT_THAT(events_of("user"), Not(Contains(StartsWith("NotEnforced"))));
+}
+
+TEST_P(NodeIsolationTest, AContainerSeesTheDevicesThatItAskedFor) {
+    options.devices = {{"nvidia.com/gpu", {"0", "1", "2"}}};
+    options.environment.push_back("CUDA_VISIBLE_DEVICES=0,1,2");
+    start_node();
+    const char* script = "echo [$CUDA_VISIBLE_DEVICES]; while ! test -e $PWD/go; do :; done";
+    auto gpus = [](int count) {
+        return json::object{{"resources", {{"limits", {{"nvidia.com/gpu", count}}}}}};
+    };
+    create(pod_json("two", shell(script, gpus(2))));
+    wait_phase("two", "Running");
+    create(pod_json("one", shell(script, gpus(1))));
+    create(pod_json("none", shell(script)));
+    wait_phase("one", "Running");
+    create(pod_json("later", shell("echo [$CUDA_VISIBLE_DEVICES]", gpus(3))));
+    std::ofstream(dir / "work/go").flush();
+    for (const char* name : {"one", "two", "none", "later"}) wait_phase(name, "Succeeded");
+    EXPECT_EQ(logs("two"), "[0,1]\n");
+    EXPECT_EQ(logs("one"), "[2]\n");
+    EXPECT_EQ(logs("none"), "[]\n");
+    EXPECT_EQ(logs("later"), "[0,1,2]\n");
+}
+
+TEST_P(NodeIsolationTest, WhatIsNotHonouredIsNamed) {
+    start_node();
+    create(pod_json("asks",
+                    shell("true", secured({{"seccompProfile", {{"type", "RuntimeDefault"}}}})),
+                    {{"hostPID", true}, {"shareProcessNamespace", true}}));
+    wait_phase("asks", "Succeeded");
+    EXPECT_THAT(events_of("asks"),
+                Contains(AllOf(StartsWith("NotEnforced"), HasSubstr("spec.hostPID"),
+                               HasSubstr("spec.containers[0].securityContext.seccompProfile"),
+                               Not(HasSubstr("shareProcessNamespace")))));
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, NodeIsolationTest,
+                         ::testing::Values(SandboxMode::kNone, SandboxMode::kNamespaces),
+                         [](const auto& mode) {
+                             return mode.param == SandboxMode::kNone ? "Shared" : "Namespaces";
+                         });
+
+class NamespacedIsolationTest : public NodeIsolationTest {};
+
+TEST_P(NamespacedIsolationTest, CpuIsLimitedByAQuota) {
+    start_node();
+    if (!limits_are_enforced()) GTEST_SKIP() << "no cgroup is writable here";
+    // The counter says that it was held back; a clock would only say that the machine was busy.
+    create(pod_json(
+        "slow",
+        shell("tree=$(awk -F: '$2 == \"cpu\" || $2 ~ /^cpu,/ || $1 == 0 {print $2, $3; "
+              "exit}' /proc/self/cgroup | sort -r | head -1)\n"
+              "set -- $tree\n"
+              "if [ $# = 2 ]; then file=/sys/fs/cgroup/$1$2/cpu.stat\n"
+              "else file=/sys/fs/cgroup$1/cpu.stat; fi\n"
+              "until [ $(awk '$1 == \"nr_throttled\" {print $2}' $file) -ge 3 ]; do :; done\n"
+              "echo held back",
+              {{"resources", {{"limits", {{"cpu", "100m"}}}}}})));
+    wait_phase("slow", "Succeeded");
+    EXPECT_EQ(logs("slow"), "held back\n");
+}
+
+TEST_P(NamespacedIsolationTest, AReadOnlyRootLeavesVolumesAndTmp) {
+    start_node();
+    fs::create_directory(dir / "host");
+    json::object more = secured({{"readOnlyRootFilesystem", true}});
+    more["volumeMounts"] = json::array{{{"name", "v"}, {"mountPath", "/muster-v"}},
+                                       {{"name", "h"}, {"mountPath", "/muster-h"}}};
+    json::object spec;
+    spec["volumes"] =
+        json::array{{{"name", "v"}, {"emptyDir", json::object{}}},
+                    {{"name", "h"}, {"hostPath", {{"path", (dir / "host").string()}}}}};
+    create(
+        pod_json("frozen",
+                 shell("exec 2>/dev/null; for d in /var/tmp /etc $PWD / /run; do touch $d/muster-x "
+                       "&& echo $d; done; echo x >>/etc/hosts && echo hosts\n"
+                       "for d in /tmp /dev/shm /muster-v /muster-h; do touch $d/x || echo $d; "
+                       "done; echo y >/dev/null && echo done",
+                       std::move(more)),
+                 std::move(spec)));
+    wait_phase("frozen", "Succeeded");
+    EXPECT_EQ(logs("frozen"), "done\n");
+    EXPECT_TRUE(fs::exists(dir / "host/x"));
+}
+
+TEST_P(NamespacedIsolationTest, TheKernelsFilesAreOutOfReachUnlessPrivileged) {
+    start_node();
+    const char* script =
+        "exec 2>/dev/null; cat /proc/sys/net/core/somaxconn; "
+        "(echo 77 >/proc/sys/net/core/somaxconn) && echo written; test -s /proc/kcore && echo "
+        "kcore; "
+        "touch /sys/kernel/muster-x; grep -E '^sysfs /sys' /proc/mounts | cut -c 1-30 | grep -o "
+        "' ro,'; true";
+    json::object spec;
+    spec["securityContext"] = {
+        {"sysctls", json::array{{{"name", "net.core.somaxconn"}, {"value", "321"}}}}};
+    create(pod_json("plain", shell(script), std::move(spec)));
+    create(pod_json("privileged", shell("(echo 77 >/proc/sys/net/core/somaxconn) && cat "
+                                        "/proc/sys/net/core/somaxconn",
+                                        secured({{"privileged", true}}))));
+    create(pod_json("forbidden", shell("true"),
+                    {{"securityContext",
+                      {{"sysctls", json::array{{{"name", "vm.swappiness"}, {"value", "1"}}}}}}}));
+    wait_phase("plain", "Succeeded");
+    EXPECT_THAT(logs("plain"), StartsWith("321\n"));
+    EXPECT_THAT(logs("plain"), AllOf(Not(HasSubstr("written")), Not(HasSubstr("kcore"))));
+    wait_phase("privileged", "Succeeded");
+    EXPECT_EQ(logs("privileged"), "77\n");
+    auto forbidden = wait_for("forbidden", [](const kube::Pod* p) {
+        return p != nullptr && main_status(*p).state.waiting &&
+               main_status(*p).state.waiting->reason == "CreateContainerConfigError";
+    });
+    ASSERT_TRUE(forbidden);
+    EXPECT_THAT(main_status(*forbidden).state.waiting->message, HasSubstr("vm.swappiness"));
+}
+
+TEST_P(NamespacedIsolationTest, HowManyProcessesAPodMayHaveIsKnownToItsKernel) {
+    options.pids_per_pod = 500;
+    start_node();
+    create(pod_json("few", shell("cat /proc/sys/kernel/pid_max; cat /proc/sys/kernel/osrelease")));
+    wait_phase("few", "Succeeded");
+    const std::string text = logs("few");
+    const bool per_namespace = text.substr(text.find('\n') + 1) >= "6.14";
+    if (!per_namespace) GTEST_SKIP() << "this kernel has one limit for all";
+    EXPECT_THAT(text, StartsWith("500\n"));
+}
+
+TEST_P(NamespacedIsolationTest, PrivateFilesAreThePodsOwnAndAreKeptWhereAsked) {
+    options.files = FileMode::kPrivate;
+    options.files_dir = dir / "kept";
+    start_node();
+    std::ofstream(dir / "work/input") << "machine\n";
+    create(
+        pod_json("own", shell("cat input; echo pod >input; cat input; echo result >result; "
+                              "touch /etc/muster-private && echo etc; getent hosts own | wc -l")));
+    wait_phase("own", "Succeeded");
+    EXPECT_EQ(logs("own"), "machine\npod\netc\n1\n");
+    create(pod_json("other", shell("cat input; ls /etc/muster-private 2>/dev/null")));
+    wait_phase("other", "Failed");
+    EXPECT_EQ(logs("other"), "machine\n");
+    EXPECT_FALSE(fs::exists(dir / "work/result"));
+    EXPECT_FALSE(fs::exists("/etc/muster-private"));
+    bool found = false;
+    for (const fs::directory_entry& file : fs::recursive_directory_iterator(
+             dir / "kept/default_own", fs::directory_options::skip_permission_denied))
+        found |= file.path().filename() == "result";
+    EXPECT_TRUE(found);
+}
+
+TEST_P(NamespacedIsolationTest, AWorkingDirectoryOfThePodsOwn) {
+    options.files = FileMode::kWorkingDir;
+    start_node();
+    std::ofstream(dir / "work/input") << "machine\n";
+    create(pod_json(
+        "own", shell("cat input; echo x >log && ls; touch " + (dir / "state-of-others").string())));
+    wait_phase("own", "Succeeded");
+    EXPECT_EQ(logs("own"), "machine\ninput\nlog\n");
+    EXPECT_FALSE(fs::exists(dir / "work/log"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Root, NamespacedIsolationTest,
+                         ::testing::Values(SandboxMode::kNamespaces));
+
+}  // namespace
+}  // namespace muster::runtime
