@@ -1,28 +1,25 @@
 #include "runtime/internal/pod_network.h"
 
-#include <fcntl.h>
-#include <linux/if_arp.h>
+#include <arpa/inet.h>
 #include <linux/if_link.h>
-#include <linux/ip.h>
-#include <linux/neighbour.h>
 #include <linux/veth.h>
-#include <net/if.h>
-#include <sched.h>
-#include <signal.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 #include <cerrno>
 
-#include "runtime/internal/clone_stack.h"
+#include "runtime/internal/route_messages.h"
 
 namespace muster::runtime {
 
 namespace {
 
-constexpr std::uint32_t kLoopbackIndex = 1;
 constexpr std::uint32_t kPodLinkIndex = 2;
+/// Any way to the outside is better.
+constexpr std::uint32_t kOutsideMetric = 1000;
 constexpr std::uint16_t kCreate = NLM_F_CREATE | NLM_F_EXCL;
+/// The most that a veth takes, for packets as large as on loopback: with 1,500 bytes a message of
+/// 64 KiB is forty segments to acknowledge, and the network half as fast as loopback.
+constexpr std::uint32_t kMtu = 65535;
 
 /// Locally administered, unique by the pod's address and the side.
 std::string mac_of(std::uint32_t address, std::uint8_t side) {
@@ -34,78 +31,6 @@ std::string mac_of(std::uint32_t address, std::uint8_t side) {
             static_cast<char>(address & 0xff)};
 }
 
-ifinfomsg link_header(std::uint32_t index, bool up = false) {
-    ifinfomsg header{};
-    header.ifi_family = AF_UNSPEC;
-    header.ifi_index = static_cast<int>(index);
-    if (up) header.ifi_flags = header.ifi_change = IFF_UP;
-    return header;
-}
-
-/// No IPv6 link-local address: its duplicate detection and router solicitations would wake an idle
-/// machine for every pod. A kernel without IPv6 refuses this, and that is fine.
-void without_link_local(NetlinkBatch& batch, std::uint32_t index) {
-    batch.optional_message("no IPv6 link-local address", RTM_SETLINK, 0, link_header(index));
-    std::size_t spec = batch.begin_nest(IFLA_AF_SPEC);
-    std::size_t inet6 = batch.begin_nest(AF_INET6);
-    batch.u8(IFLA_INET6_ADDR_GEN_MODE, IN6_ADDR_GEN_MODE_NONE);
-    batch.end_nest(inet6);
-    batch.end_nest(spec);
-}
-
-void add_route(NetlinkBatch& batch, std::string label, std::uint32_t destination,
-               std::uint8_t prefix, std::uint32_t index, std::uint32_t gateway,
-               std::uint32_t source) {
-    rtmsg route{};
-    route.rtm_family = AF_INET;
-    route.rtm_dst_len = prefix;
-    route.rtm_table = RT_TABLE_MAIN;
-    route.rtm_protocol = RTPROT_STATIC;
-    route.rtm_scope = gateway != 0 ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK;
-    route.rtm_type = RTN_UNICAST;
-    batch.message(std::move(label), RTM_NEWROUTE, kCreate, route);
-    if (prefix > 0) batch.address(RTA_DST, destination);
-    if (gateway != 0) batch.address(RTA_GATEWAY, gateway);
-    if (source != 0) batch.address(RTA_PREFSRC, source);
-    batch.u32(RTA_OIF, index);
-}
-
-void add_neighbour(NetlinkBatch& batch, std::uint32_t index, std::uint32_t address,
-                   const std::string& mac) {
-    ndmsg neighbour{};
-    neighbour.ndm_family = AF_INET;
-    neighbour.ndm_ifindex = static_cast<int>(index);
-    neighbour.ndm_state = NUD_PERMANENT;
-    batch.message("neighbour entry", RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, neighbour);
-    batch.address(NDA_DST, address);
-    batch.attribute(NDA_LLADDR, mac);
-}
-
-struct RouterBirth {
-    int socket = -1;
-    int error = 0;
-};
-
-__attribute__((no_sanitize("address", "undefined"))) void set_kernel_value(const char* path,
-                                                                           const char* digit) {
-    const int file = ::open(path, O_WRONLY | O_CLOEXEC);
-    if (file < 0) return;
-    (void)!::write(file, digit, 1);
-    ::close(file);
-}
-
-/// Runs in a new process and network namespace, with our memory and descriptors.
-__attribute__((no_sanitize("address", "undefined"))) int open_router_socket(void* argument) {
-    auto* birth = static_cast<RouterBirth*>(argument);
-    birth->socket = ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-    birth->error = errno;
-    // Refuse each packet to the outside, not one a second; and let nobody take the router for the
-    // world because it answers a ping. Best effort: a container may have /proc/sys read-only.
-    set_kernel_value("/proc/sys/net/ipv4/icmp_ratelimit", "0");
-    set_kernel_value("/proc/sys/net/ipv4/icmp_echo_ignore_all", "1");
-    return 0;
-}
-
 }  // namespace
 
 std::string format_address(std::uint32_t a) {
@@ -113,42 +38,17 @@ std::string format_address(std::uint32_t a) {
 }
 
 Result<PodFabric> PodFabric::create() {
-    RouterBirth birth;
-    CloneStack stack;
-    if (stack.top() == nullptr) return system_error("mapping a stack", errno);
-    // A child that shares our descriptors opens the socket in a namespace of its own and ends; the
-    // socket keeps the namespace. (Going there ourselves and back again needs rights over the
-    // machine's own namespace, which an ordinary user has not.)
-    const int flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_NEWNET | SIGCHLD;
-    const pid_t child = ::clone(open_router_socket, stack.top(), flags, &birth);
-    if (child < 0) return system_error("making a network namespace", errno);
-    ::waitpid(child, nullptr, 0);
-    if (birth.socket < 0)
-        return system_error("opening a socket in a new network namespace", birth.error);
-    TRY(NetlinkSocket socket, NetlinkSocket::adopt(UniqueFd(birth.socket)));
+    TRY(NetworkNamespace network, NetworkNamespace::create());
+    TRY(UniqueFd routes, network.open_socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE));
+    TRY(NetlinkSocket socket, NetlinkSocket::adopt(std::move(routes)));
 
     NetlinkBatch batch;
     batch.message("taking the router's lo up", RTM_SETLINK, 0, link_header(kLoopbackIndex, true));
-    ifaddrmsg address{};
-    address.ifa_family = AF_INET;
-    address.ifa_prefixlen = 32;
-    address.ifa_scope = RT_SCOPE_UNIVERSE;
-    address.ifa_index = kLoopbackIndex;
-    batch.message("address of the router", RTM_NEWADDR, kCreate, address);
-    batch.address(IFA_LOCAL, kGateway);
-    // Whatever is outside is refused at once, as the router takes all of it for itself and has
-    // nothing that listens: packets that vanished would cost every DNS question five seconds, and a
-    // route that says "unreachable" says so to a host but once a second.
-    rtmsg outside{};
-    outside.rtm_family = AF_INET;
-    outside.rtm_table = RT_TABLE_MAIN;
-    outside.rtm_protocol = RTPROT_STATIC;
-    outside.rtm_scope = RT_SCOPE_HOST;
-    outside.rtm_type = RTN_LOCAL;
-    batch.message("route to the outside", RTM_NEWROUTE, kCreate, outside);
-    batch.u32(RTA_OIF, kLoopbackIndex);
+    add_address(batch, "address of the router", kLoopbackIndex, kGateway, 32);
+    take_in(batch, "route to the outside", 0, 0, kOutsideMetric);
+    take_in(batch, "route to pods that are not there", kRange, kRangePrefix, 0);
     TRY_VOID(socket.execute(batch));
-    return PodFabric(std::move(socket));
+    return PodFabric(std::move(network), std::move(socket));
 }
 
 Result<PodFabric::Link> PodFabric::connect(pid_t init, std::uint32_t address) {
@@ -160,6 +60,7 @@ Result<PodFabric::Link> PodFabric::connect(pid_t init, std::uint32_t address) {
     batch.message("making a veth pair", RTM_NEWLINK, kCreate, link_header(index));
     batch.text(IFLA_IFNAME, fmt::format("pod{}", index));
     batch.attribute(IFLA_ADDRESS, router_mac);
+    batch.u32(IFLA_MTU, kMtu);
     std::size_t info = batch.begin_nest(IFLA_LINKINFO);
     batch.text(IFLA_INFO_KIND, "veth");
     std::size_t data = batch.begin_nest(IFLA_INFO_DATA);
@@ -167,6 +68,7 @@ Result<PodFabric::Link> PodFabric::connect(pid_t init, std::uint32_t address) {
     batch.raw(link_header(kPodLinkIndex));
     batch.text(IFLA_IFNAME, "eth0");
     batch.attribute(IFLA_ADDRESS, pod_mac);
+    batch.u32(IFLA_MTU, kMtu);
     batch.u32(IFLA_NET_NS_PID, static_cast<std::uint32_t>(init));
     batch.end_nest(peer);
     batch.end_nest(data);
@@ -175,13 +77,7 @@ Result<PodFabric::Link> PodFabric::connect(pid_t init, std::uint32_t address) {
     without_link_local(batch, index);
 
     batch.message("taking the pod's link up", RTM_SETLINK, 0, link_header(index, true));
-    std::size_t spec = batch.begin_nest(IFLA_AF_SPEC);
-    std::size_t inet = batch.begin_nest(AF_INET);
-    std::size_t conf = batch.begin_nest(IFLA_INET_CONF);
-    batch.u32(IPV4_DEVCONF_FORWARDING, 1);
-    batch.end_nest(conf);
-    batch.end_nest(inet);
-    batch.end_nest(spec);
+    forward_from(batch);
 
     add_route(batch, "route to the pod", address, 32, index, 0, 0);
     add_neighbour(batch, index, address, pod_mac);
@@ -198,6 +94,24 @@ Result<void> PodFabric::settle(const Link& link) {
     NetlinkBatch batch;
     batch.message("reading a pod's link", RTM_GETLINK, 0, link_header(link.index));
     return socket_.execute(batch);
+}
+
+Result<UniqueFd> PodFabric::open_socket() const {
+    return network_.open_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+}
+
+Result<UniqueFd> PodFabric::open_listener(std::uint16_t port) const {
+    TRY(UniqueFd listener, open_socket());
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(kGateway);
+    if (::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) < 0 ||
+        ::listen(listener.get(), SOMAXCONN) < 0)
+        return system_error(
+            fmt::format("listening on {}:{} in the pods' network", format_address(kGateway), port),
+            errno);
+    return listener;
 }
 
 Result<void> PodFabric::disconnect(const Link& link) {
@@ -220,17 +134,7 @@ Result<void> configure_pod_link(const PodLink& link) {
     batch.message("taking lo up", RTM_SETLINK, 0, link_header(kLoopbackIndex, true));
     without_link_local(batch, kPodLinkIndex);
 
-    ifaddrmsg address{};
-    address.ifa_family = AF_INET;
-    address.ifa_prefixlen = link.prefix;
-    address.ifa_scope = RT_SCOPE_UNIVERSE;
-    address.ifa_index = kPodLinkIndex;
-    batch.message("address of eth0", RTM_NEWADDR, kCreate, address);
-    batch.address(IFA_LOCAL, link.address);
-    batch.address(IFA_ADDRESS, link.address);
-    // Programs see a usual netmask, but no route to neighbours: all goes through the router.
-    batch.u32(IFA_FLAGS, IFA_F_NOPREFIXROUTE);
-
+    add_address(batch, "address of eth0", kPodLinkIndex, link.address, link.prefix);
     batch.message("taking eth0 up", RTM_SETLINK, 0, link_header(kPodLinkIndex, true));
     add_route(batch, "route to the router", link.gateway, 32, kPodLinkIndex, 0, link.address);
     add_route(batch, "default route", 0, 0, kPodLinkIndex, link.gateway, link.address);

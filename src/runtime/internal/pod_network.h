@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "runtime/internal/init_protocol.h"
+#include "runtime/internal/network_namespace.h"
 #include "runtime/internal/rtnetlink.h"
 
 namespace muster::runtime {
@@ -44,9 +45,22 @@ class PodFabric {
     /// pod has ended; the pod's successor does not wait for that.
     Result<void> disconnect(const Link& link);
 
-  private:
-    explicit PodFabric(NetlinkSocket socket) : socket_(std::move(socket)) {}
+    /// A TCP socket inside, not connected and non-blocking: connects from here to any pod, whose
+    /// programs see the router as its peer.
+    Result<UniqueFd> open_socket() const;
+    /// Listens on the router's address (`port` 0: the kernel picks one), for pods to reach us.
+    /// Non-blocking. Nobody but pods can connect.
+    Result<UniqueFd> open_listener(std::uint16_t port) const;
 
+    const NetworkNamespace& network() const { return network_; }
+    /// The router's own tables.
+    NetlinkSocket& routes() { return socket_; }
+
+  private:
+    PodFabric(NetworkNamespace network, NetlinkSocket socket)
+        : network_(std::move(network)), socket_(std::move(socket)) {}
+
+    NetworkNamespace network_;
     NetlinkSocket socket_;
     std::uint32_t next_index_ = 10;
 };
