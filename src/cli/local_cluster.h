@@ -32,7 +32,7 @@ class LocalCluster {
 
     kube::Transport& transport() { return api_; }
     kube::Client& client() { return client_; }
-    const std::string& sandbox_notice() const { return node_->sandbox_notice(); }
+    const std::vector<std::string>& notices() const { return node_->notices(); }
 
   private:
     class NodeLogs;

@@ -109,8 +109,7 @@ int run_prepared(const RunOptions& options, Prepared prepared, const Caller& cal
     auto cluster = LocalCluster::create(context.get_executor(), clock, rng,
                                         node_options(options, prepared, caller, machine, *state));
     if (!cluster) return fail(cluster.error());
-    if (const std::string& notice = (*cluster)->sandbox_notice(); !notice.empty())
-        screen.tell({Tone::kPlain, notice});
+    for (const std::string& notice : (*cluster)->notices()) screen.tell({Tone::kPlain, notice});
     RunSession session(context.get_executor(), clock, rng, (*cluster)->client(), screen,
                        std::move(prepared.objects),
                        {.logs_dir = options.logs_dir,

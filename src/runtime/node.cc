@@ -10,6 +10,7 @@
 #include "kube/informer.h"
 #include "runtime/internal/node_context.h"
 #include "runtime/internal/node_object.h"
+#include "runtime/internal/outside.h"
 #include "runtime/internal/pod_worker.h"
 #include "runtime/internal/scheduler.h"
 
@@ -100,9 +101,9 @@ std::string shared_network(std::string_view why) {
 struct Node::Impl {
     Impl(asio::any_io_executor executor, kube::Transport& transport, Clock& clock, Rng& rng,
          NodeOptions node_options, SandboxHost host, Cgroups cgroups,
-         std::unique_ptr<LogWatch> logs, std::string notice_text)
+         std::unique_ptr<LogWatch> logs, std::vector<std::string> told)
         : options(std::move(node_options)),
-          notice(std::move(notice_text)),
+          notices(std::move(told)),
           client(transport, "muster-node"),
           tasks(executor),
           events(client, clock, rng, tasks, "kubelet", options.name),
@@ -132,12 +133,14 @@ struct Node::Impl {
                                    .working_dir = options.working_dir,
                                    .image_mounts = options.mounts,
                                    .kept_below_tmp = find_kept_below_tmp(options.environment,
-                                                                         options.working_dir)},
+                                                                         options.working_dir),
+                                   .resolv_conf = {}},
                   .cpu = capacity.at("cpu"),
                   .memory = capacity.at("memory"),
                   .host_ip = kHostAddress},
           scheduler(client, clock, tasks, scheduler_events, options.name,
                     SchedulingNode{.allocatable = capacity, .shared_network = !sandboxes.fabric}) {
+        if (sandboxes.fabric) open_way_out();
         pods.on_change([this](const std::string&, const PodPtr* before, const PodPtr* after) {
             pod_changed(before == nullptr ? nullptr : before->get(),
                         after == nullptr ? nullptr : *after);
@@ -151,6 +154,13 @@ struct Node::Impl {
                     names.remove_service(before->namespace_, before->name);
                 hosts.names_changed();
             });
+    }
+
+    void open_way_out() {
+        outside = open_outside(context.executor, *sandboxes.fabric, options.environment,
+                               options.state_dir);
+        context.surroundings.resolv_conf = outside.resolv_conf;
+        if (!outside.notice.empty()) notices.push_back(outside.notice);
     }
 
     void pod_changed(const kube::Pod* before, PodPtr after) {
@@ -206,7 +216,7 @@ struct Node::Impl {
     }
 
     NodeOptions options;
-    std::string notice;
+    std::vector<std::string> notices;
     kube::Client client;
     TaskGroup tasks;
     kube::EventRecorder events;
@@ -214,6 +224,7 @@ struct Node::Impl {
     kube::Informer<PodPtr> pods;
     kube::Informer<NamedService> services;
     SandboxHost sandboxes;
+    Outside outside;
     NameTable names;
     HostsFiles hosts;
     std::unique_ptr<LogWatch> log_watch;
@@ -268,9 +279,11 @@ Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
     for (const Cgroups::Claim& claim : cgroups.claims())
         TRY_VOID(host->keeper->remove_cgroup(claim.group, claim.lock.get()));
     TRY(auto log_watch, LogWatch::create(executor));
+    std::vector<std::string> notices;
+    if (!notice.empty()) notices.push_back(std::move(notice));
     return std::unique_ptr<Node>(new Node(std::make_unique<Impl>(
         std::move(executor), transport, clock, rng, std::move(options), *std::move(host),
-        std::move(cgroups), std::move(log_watch), std::move(notice))));
+        std::move(cgroups), std::move(log_watch), std::move(notices))));
 }
 
 Node::Node(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -280,6 +293,7 @@ Task<Result<void>> Node::start() {
     impl_->tasks.spawn("logs", impl_->log_watch->run());
     impl_->pods.start(impl_->tasks);
     impl_->services.start(impl_->tasks);
+    if (impl_->outside.way) impl_->tasks.spawn("way out", watch_way_out(*impl_->outside.way));
     co_return co_await register_node(impl_->client, impl_->options.name, impl_->capacity,
                                      impl_->context.clock.wall_now());
 }
@@ -309,6 +323,6 @@ Task<Result<std::unique_ptr<kube::TextStream>>> Node::logs(std::string namespace
     co_return Error(Code::kBadRequest, fmt::format("pod {} does not have a host assigned", pod));
 }
 
-const std::string& Node::sandbox_notice() const { return impl_->notice; }
+const std::vector<std::string>& Node::notices() const { return impl_->notices; }
 
 }  // namespace muster::runtime

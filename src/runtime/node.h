@@ -80,9 +80,9 @@ class Node {
     Task<Result<std::unique_ptr<kube::TextStream>>> logs(std::string namespace_, std::string pod,
                                                          kube::LogOptions options);
 
-    /// Empty where pods have namespaces of their own; else a line for people that says what they
-    /// have instead, why, and what to do about it.
-    const std::string& sandbox_notice() const;
+    /// Lines for people about what pods do not have here that they would on a cluster (networks of
+    /// their own, a way to the outside): what they have instead, why, and what to do about it.
+    const std::vector<std::string>& notices() const;
 
   private:
     struct Impl;

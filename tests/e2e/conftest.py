@@ -5,6 +5,7 @@ MUSTER_BIN names the binary (default: the release build of this checkout).
 
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -46,8 +47,9 @@ class Started:
         self.err_path = muster.directory / f"err-{uuid.uuid4().hex}"
         with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err:
             self.process = subprocess.Popen(
-                [BINARY, *args], stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
-                stdout=out, stderr=err, cwd=muster.cwd, env=muster.environment)
+                [*muster.prefix, muster.binary, *args],
+                stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
+                stdout=out, stderr=err, cwd=muster.cwd, env=muster.environment, **muster.identity)
         if stdin is not None:
             self.process.stdin.write(stdin.encode())
             self.process.stdin.close()
@@ -90,8 +92,23 @@ class Muster:
     def __init__(self, directory):
         self.directory = directory
         self.cwd = ROOT
+        self.binary = BINARY
+        self.prefix = []  # say, ["unshare", "-m"]
+        self.identity = {}
         self.mark = f"muster-e2e-{uuid.uuid4().hex}"
         self.environment = dict(os.environ, MUSTER_E2E_MARK=self.mark)
+
+    def become(self, uid):
+        """From now on muster runs as this ordinary user, with a directory and a copy of its own: what is root's
+        need not be readable."""
+        self.own = tempfile.TemporaryDirectory(dir="/var/tmp", prefix="muster-e2e-")
+        self.directory = self.cwd = pathlib.Path(self.own.name)
+        self.binary = shutil.copy(BINARY, self.directory / "muster")
+        for path in (self.directory, self.binary):
+            os.chown(path, uid, uid)
+            os.chmod(path, 0o755)
+        self.environment.update(HOME=str(self.directory), PATH="/usr/bin:/bin", TMPDIR="/tmp")
+        self.identity = {"user": uid, "group": uid, "extra_groups": []}
 
     def start(self, *args, stdin=None):
         return Started(self, [str(arg) for arg in args], stdin)

@@ -103,6 +103,8 @@ Result<ContainerStart> plan_container(const kube::Container& container, Containe
         add_of_machine(bind(directory.string(), without_trailing_slash(image_path.string()), true));
     add_of_machine(bind(directories.hosts, "/etc/hosts"));
     add_of_machine(bind(directories.hostname, "/etc/hostname"));
+    if (!surroundings.resolv_conf.empty())
+        add_of_machine(bind(surroundings.resolv_conf, "/etc/resolv.conf"));
     add(bind(directories.termination_log.string(), termination_log_of(container)));
     if (own_tmp) {
         std::vector<std::string> kept = surroundings.kept_below_tmp;

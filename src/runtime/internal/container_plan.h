@@ -25,6 +25,8 @@ struct ContainerSurroundings {
     /// Directories below /tmp that stay visible although /tmp is the pod's own: the caller's
     /// working directory, home and programs.
     std::vector<std::string> kept_below_tmp;
+    /// What containers see as /etc/resolv.conf; empty where the machine has none.
+    std::filesystem::path resolv_conf;
 };
 
 /// The pod's own files on the machine.

@@ -26,6 +26,7 @@ struct Errand {
     int type = 0;
     int protocol = 0;
     const char* tap = nullptr;  ///< a tap of this name instead of a socket
+    unsigned tap_index = 0;
     int result = -1;
     int error = 0;
 };
@@ -38,13 +39,16 @@ __attribute__((no_sanitize("address", "undefined"))) void set_kernel_value(const
     ::close(file);
 }
 
-__attribute__((no_sanitize("address", "undefined"))) int open_tap(const char* name) {
+__attribute__((no_sanitize("address", "undefined"))) int open_tap(const char* name,
+                                                                  unsigned index) {
     const int tap = ::open("/dev/net/tun", O_RDWR | O_CLOEXEC);
     if (tap < 0) return -1;
     ifreq request{};
     for (std::size_t i = 0; i + 1 < IFNAMSIZ && name[i] != '\0'; ++i) request.ifr_name[i] = name[i];
     request.ifr_flags = IFF_TAP | IFF_NO_PI;
-    if (::ioctl(tap, TUNSETIFF, &request) == 0 && ::ioctl(tap, TUNSETPERSIST, 1) == 0) return tap;
+    if (::ioctl(tap, TUNSETIFINDEX, &index) == 0 && ::ioctl(tap, TUNSETIFF, &request) == 0 &&
+        ::ioctl(tap, TUNSETPERSIST, 1) == 0)
+        return tap;
     const int error = errno;
     ::close(tap);
     errno = error;
@@ -58,7 +62,7 @@ __attribute__((no_sanitize("address", "undefined"))) int run_errand(void* argume
         return 0;
     }
     errand->result = errand->tap != nullptr
-                         ? open_tap(errand->tap)
+                         ? open_tap(errand->tap, errand->tap_index)
                          : ::socket(errand->domain, errand->type | SOCK_CLOEXEC, errand->protocol);
     errand->error = errno;
     if (errand->netns >= 0) return 0;
@@ -98,20 +102,14 @@ Result<NetworkNamespace> NetworkNamespace::create() {
     return NetworkNamespace(std::move(descriptor));
 }
 
-Result<NetworkNamespace> NetworkNamespace::of(pid_t process) {
-    const std::string path = fmt::format("/proc/{}/ns/net", process);
-    UniqueFd descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!descriptor) return system_error("opening " + path, errno);
-    return NetworkNamespace(std::move(descriptor));
-}
-
 Result<UniqueFd> NetworkNamespace::open_socket(int domain, int type, int protocol) const {
     return send_on({.netns = descriptor(), .domain = domain, .type = type, .protocol = protocol},
                    "opening a socket in another network namespace");
 }
 
-Result<void> NetworkNamespace::make_tap(const std::string& name) const {
-    TRY(UniqueFd tap, send_on({.netns = descriptor(), .tap = name.c_str()}, "/dev/net/tun"));
+Result<void> NetworkNamespace::make_tap(const std::string& name, std::uint32_t index) const {
+    TRY(UniqueFd tap,
+        send_on({.netns = descriptor(), .tap = name.c_str(), .tap_index = index}, "/dev/net/tun"));
     return {};
 }
 

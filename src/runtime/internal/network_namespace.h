@@ -1,7 +1,6 @@
 #pragma once
 
-#include <sys/types.h>
-
+#include <cstdint>
 #include <string>
 
 #include "base/result.h"
@@ -9,7 +8,7 @@
 
 namespace muster::runtime {
 
-/// A network namespace of our own, kept alive by this object. Sockets and tap devices can be opened
+/// A network namespace, kept alive by this object. Sockets and tap devices can be opened
 /// in it without going there: a child that shares our descriptors goes in our place, for about a
 /// tenth of a millisecond. (Going there and back again needs rights over the machine's own
 /// namespace, which an ordinary user has not.)
@@ -20,14 +19,16 @@ class NetworkNamespace {
     /// A new, empty one. Needs CAP_SYS_ADMIN in the process's user namespace, as all below.
     static Result<NetworkNamespace> create();
 
-    /// The one of a process that we may trace, say a pod's init.
-    static Result<NetworkNamespace> of(pid_t process);
+    /// The one of a process that we may trace, say a pod's init. Kept alive by that process, not by
+    /// this object.
+    static NetworkNamespace of(UniqueFd pidfd) { return NetworkNamespace(std::move(pidfd)); }
 
     /// socket(2), close-on-exec. The socket belongs to the namespace for good.
     Result<UniqueFd> open_socket(int domain, int type, int protocol) const;
 
-    /// Makes a tap device that stays with the namespace, for another process to attach to.
-    Result<void> make_tap(const std::string& name) const;
+    /// Makes a tap device, the link `index`, that stays with the namespace, for another process to
+    /// attach to.
+    Result<void> make_tap(const std::string& name, std::uint32_t index) const;
 
     int descriptor() const { return descriptor_.get(); }
 

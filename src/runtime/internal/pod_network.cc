@@ -115,16 +115,8 @@ Result<UniqueFd> PodFabric::open_listener(std::uint16_t port) const {
 }
 
 Result<void> PodFabric::disconnect(const Link& link) {
-    rtmsg route{};
-    route.rtm_family = AF_INET;
-    route.rtm_dst_len = 32;
-    route.rtm_table = RT_TABLE_MAIN;
-    route.rtm_scope = RT_SCOPE_NOWHERE;  // any
     NetlinkBatch batch;
-    // Refused when the kernel was quicker.
-    batch.optional_message("removing the route to a pod that has ended", RTM_DELROUTE, 0, route);
-    batch.address(RTA_DST, link.pod.address);
-    batch.u32(RTA_OIF, link.index);
+    remove_route(batch, "removing the route to a pod that has ended", link.pod.address, link.index);
     return socket_.execute(batch);
 }
 

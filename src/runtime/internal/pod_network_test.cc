@@ -73,7 +73,7 @@ class PodNetwork : public RealLoop {
 
     std::unique_ptr<PodSandbox> start(std::uint32_t address) {
         const SandboxSpec spec{
-            .title = "ns/pod", .hostname = "pod", .address = address, .mounts = {}};
+            .title = "ns/pod", .hostname = "pod", .address = address, .mounts = {}, .socket = {}};
         auto sandbox = PodSandbox::start(context.get_executor(), host, spec).value();
         auto report = await(sandbox->next_report());
         if (!report || !*report || (*report)->kind != Report::Kind::kReady)
@@ -82,7 +82,7 @@ class PodNetwork : public RealLoop {
     }
     PodFabric& fabric() { return *host.fabric; }
     NetworkNamespace inside(const std::unique_ptr<PodSandbox>& pod) {
-        return NetworkNamespace::of(pod->init_pid()).value();
+        return pod->network().value();
     }
     UniqueFd listen_in(const std::unique_ptr<PodSandbox>& pod) {
         UniqueFd listener = inside(pod).open_socket(AF_INET, SOCK_STREAM, 0).value();

@@ -43,6 +43,18 @@ void add_route(NetlinkBatch& batch, std::string label, std::uint32_t destination
     batch.u32(RTA_OIF, index);
 }
 
+void remove_route(NetlinkBatch& batch, std::string label, std::uint32_t destination,
+                  std::uint32_t index) {
+    rtmsg route{};
+    route.rtm_family = AF_INET;
+    route.rtm_dst_len = 32;
+    route.rtm_table = RT_TABLE_MAIN;
+    route.rtm_scope = RT_SCOPE_NOWHERE;  // any
+    batch.optional_message(std::move(label), RTM_DELROUTE, 0, route);
+    batch.address(RTA_DST, destination);
+    batch.u32(RTA_OIF, index);
+}
+
 void add_neighbour(NetlinkBatch& batch, std::uint32_t index, std::uint32_t address,
                    const std::string& mac) {
     ndmsg neighbour{};

@@ -31,6 +31,10 @@ void add_route(NetlinkBatch& batch, std::string label, std::uint32_t destination
                std::uint8_t prefix, std::uint32_t index, std::uint32_t gateway,
                std::uint32_t source);
 
+/// Of the one address. A refusal is ignored: it may have gone already.
+void remove_route(NetlinkBatch& batch, std::string label, std::uint32_t destination,
+                  std::uint32_t index);
+
 /// What goes there is taken as our own, and so refused at once, as nothing listens: packets that
 /// vanished would cost every DNS question five seconds, and a route that says "unreachable" says so
 /// to a host but once a second.

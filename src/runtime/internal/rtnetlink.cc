@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -13,14 +14,15 @@ namespace {
 std::size_t aligned(std::size_t size) { return NLMSG_ALIGN(size); }
 }  // namespace
 
-void NetlinkBatch::open(std::string label, std::uint16_t type, std::uint16_t flags, bool optional) {
-    entries_.push_back({std::move(label), optional});
+void NetlinkBatch::open(std::string label, std::uint16_t type, std::uint16_t flags, Answer answer) {
+    entries_.push_back({std::move(label), answer});
     bytes_.resize(aligned(bytes_.size()));
     message_start_ = bytes_.size();
     nlmsghdr header{};
     header.nlmsg_len = sizeof header;
     header.nlmsg_type = type;
-    header.nlmsg_flags = static_cast<std::uint16_t>(flags | NLM_F_REQUEST | NLM_F_ACK);
+    header.nlmsg_flags = static_cast<std::uint16_t>(flags | NLM_F_REQUEST |
+                                                    (answer == Answer::kRefusal ? 0 : NLM_F_ACK));
     header.nlmsg_seq = static_cast<std::uint32_t>(entries_.size());
     append(&header, sizeof header);
 }
@@ -89,29 +91,34 @@ Result<void> NetlinkSocket::execute(NetlinkBatch& batch) {
     kernel.nl_family = AF_NETLINK;
     if (::sendto(fd_.get(), batch.bytes_.data(), batch.bytes_.size(), 0,
                  reinterpret_cast<sockaddr*>(&kernel), sizeof kernel) < 0)
-        return system_error("sending to the kernel's routing tables", errno);
+        return system_error("sending to the kernel by netlink", errno);
 
     std::optional<Error> refused;
-    std::size_t answered = 0;
+    auto unanswered = static_cast<std::size_t>(
+        std::ranges::count_if(batch.entries_, [](const NetlinkBatch::Entry& entry) {
+            return entry.answer != NetlinkBatch::Answer::kRefusal;
+        }));
     alignas(nlmsghdr) std::array<char, 32768> buffer;
-    while (answered < batch.entries_.size()) {
+    while (unanswered > 0) {
         ssize_t size = ::recv(fd_.get(), buffer.data(), buffer.size(), 0);
         if (size < 0) {
             if (errno == EINTR) continue;
-            return system_error("reading from the kernel's routing tables", errno);
+            return system_error("reading the kernel's netlink answer", errno);
         }
         auto left = static_cast<std::uint32_t>(size);
         auto* header = reinterpret_cast<nlmsghdr*>(buffer.data());
         for (; NLMSG_OK(header, left); header = NLMSG_NEXT(header, left)) {
             if (header->nlmsg_type != NLMSG_ERROR) continue;
-            ++answered;
             nlmsgerr answer{};
             std::memcpy(&answer, NLMSG_DATA(header), sizeof answer);
             const std::size_t index = header->nlmsg_seq - 1;
-            if (answer.error == 0 || refused || index >= batch.entries_.size() ||
-                batch.entries_[index].optional)
-                continue;
-            refused = system_error(batch.entries_[index].label, -answer.error);
+            if (index >= batch.entries_.size()) continue;
+            const NetlinkBatch::Entry& entry = batch.entries_[index];
+            if (entry.answer == NetlinkBatch::Answer::kRefusal)
+                return system_error(entry.label, -answer.error);
+            --unanswered;
+            if (answer.error != 0 && !refused && entry.answer == NetlinkBatch::Answer::kWanted)
+                refused = system_error(entry.label, -answer.error);
         }
     }
     if (refused) return *std::move(refused);

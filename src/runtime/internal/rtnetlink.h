@@ -12,21 +12,27 @@
 
 namespace muster::runtime {
 
-/// Messages to the kernel's routing tables, sent and answered together. Built in order; each
-/// carries a label for error messages.
+/// Netlink messages to the kernel (its routing tables, its packet filter), sent and answered
+/// together. Built in order; each carries a label for error messages.
 class NetlinkBatch {
   public:
     /// Starts a message; attributes that follow belong to it.
     template <class Header>
     void message(std::string label, std::uint16_t type, std::uint16_t flags, const Header& header) {
-        open(std::move(label), type, flags, false);
+        open(std::move(label), type, flags, Answer::kWanted);
+        append(&header, sizeof header);
+    }
+    /// The same, but the kernel answers it only to refuse it (the frame of a batch of netfilter's).
+    template <class Header>
+    void unanswered_message(std::string label, std::uint16_t type, const Header& header) {
+        open(std::move(label), type, 0, Answer::kRefusal);
         append(&header, sizeof header);
     }
     /// The same, but a refusal of it is ignored.
     template <class Header>
     void optional_message(std::string label, std::uint16_t type, std::uint16_t flags,
                           const Header& header) {
-        open(std::move(label), type, flags, true);
+        open(std::move(label), type, flags, Answer::kIgnored);
         append(&header, sizeof header);
     }
 
@@ -46,12 +52,17 @@ class NetlinkBatch {
 
   private:
     friend class NetlinkSocket;
+    enum class Answer : std::uint8_t {
+        kWanted,   ///< a refusal fails the whole
+        kIgnored,  ///< comes, but does not matter
+        kRefusal,  ///< comes only when the whole is refused
+    };
     struct Entry {
         std::string label;
-        bool optional;
+        Answer answer;
     };
 
-    void open(std::string label, std::uint16_t type, std::uint16_t flags, bool optional);
+    void open(std::string label, std::uint16_t type, std::uint16_t flags, Answer answer);
     void append(const void* data, std::size_t size);
 
     std::vector<char> bytes_;
@@ -59,12 +70,13 @@ class NetlinkBatch {
     std::size_t message_start_ = 0;
 };
 
-/// A NETLINK_ROUTE socket; it belongs to the network namespace in which it was opened, for good,
+/// A netlink socket; it belongs to the network namespace in which it was opened, for good,
 /// and keeps that namespace alive. Blocking: the kernel answers within the call.
 class NetlinkSocket {
   public:
+    /// To the routing tables of this process's network.
     static Result<NetlinkSocket> open();
-    /// Takes a socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE) that was opened elsewhere.
+    /// Takes a socket(AF_NETLINK, SOCK_RAW, ...) that was opened elsewhere.
     static Result<NetlinkSocket> adopt(UniqueFd fd);
 
     /// Sends all messages and waits for all answers. The first refusal, with its label.

@@ -1,7 +1,6 @@
 #include "runtime/internal/sandbox.h"
 
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,6 +18,7 @@
 
 #include "base/log.h"
 #include "runtime/internal/clone_stack.h"
+#include "runtime/internal/keep_capabilities.h"
 #include "runtime/internal/message_socket.h"
 #include "runtime/internal/pod_init.h"
 #include "runtime/internal/shared_network.h"
@@ -43,19 +43,6 @@ struct InitArguments {
     char** environment;
     int error;
 };
-
-/// What an ordinary user has in a user namespace of its own would end with the exec; made "ambient"
-/// it does not. The credentials are the new process's own, though the memory is shared.
-__attribute__((no_sanitize("address", "undefined"))) void keep_capabilities() {
-    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-    __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {};
-    if (::syscall(SYS_capget, &header, sets) < 0) return;
-    for (auto& set : sets) set.inheritable = set.permitted;
-    if (::syscall(SYS_capset, &header, sets) < 0) return;
-    for (unsigned long capability = 0; capability < 64; ++capability)
-        if ((sets[capability / 32].permitted >> (capability % 32) & 1u) != 0)
-            ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0);
-}
 
 /// Runs in the new process, on a stack of its own but in our memory, while we wait (as vfork does).
 __attribute__((no_sanitize("address", "undefined"))) int become_init(void* argument) {
@@ -359,6 +346,12 @@ Result<void> PodSandbox::exec(const ExecStart& exec) {
 
 Result<void> PodSandbox::cancel(const ExecStart& exec) {
     return send_cancel(control_.native_handle(), exec);
+}
+
+Result<NetworkNamespace> PodSandbox::network() {
+    UniqueFd pidfd(::fcntl(pidfd_.native_handle(), F_DUPFD_CLOEXEC, 0));
+    if (!pidfd) return system_error("duplicating a descriptor", errno);
+    return NetworkNamespace::of(std::move(pidfd));
 }
 
 void PodSandbox::kill() {

@@ -79,6 +79,9 @@ class PodSandbox {
     /// Kills that command.
     Result<void> cancel(const ExecStart& exec);
 
+    /// To open sockets inside: its loopback is the pod's. With namespaces, while the pod lives.
+    Result<NetworkNamespace> network();
+
     /// SIGKILL to the whole pod. next_report() then soon gives nullopt.
     void kill();
 
