@@ -6,12 +6,15 @@ verb_drill() {
     fresh-clone) shift; drill_fresh_clone "$@" ;;
     sim) shift; drill_sim "$@" ;;
     mutations) shift; drill_mutations "$@" ;;
+    kill) shift; drill_kill "$@" ;;
     '')
         say "bare-root [VERB...]    ./dev run and ./dev test in a bare Debian 12 made with debootstrap"
         say "fresh-clone [VERB...]  the same in a fresh clone on this machine, with a bare environment"
         say "VERB is run, test, or both (the default)."
         say "sim [SCENARIO...] [--seeds N] [--seed N [--trace]]"
         say "                       many seeds (1000) of simulated worlds, or one as it happened"
+        say "kill [--count N] [--seed N]"
+        say "                       kill -9 of muster and its processes at random moments (300): nothing may be left"
         say "mutations [--only WORDS] [--record]"
         say "                       small deliberate mistakes in the operator, each to be caught by a test"
         ;;
@@ -47,6 +50,12 @@ choose_verbs() {
     for verb in "${drill_verbs[@]}"; do
         [[ $verb == run || $verb == test ]] || die "a drill rehearses run or test, not $verb"
     done
+}
+
+drill_kill() {
+    prepare_build
+    build_target release muster
+    python3 "$root/scripts/kill_drill.py" "$root/build/release/src/cli/muster" "$@"
 }
 
 drill_fresh_clone() {

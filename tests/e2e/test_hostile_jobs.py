@@ -1,7 +1,10 @@
 """Jobs that hang, fork, go silent or shout: a clear condition and a running muster."""
 
+import contextlib
 import os
+import pathlib
 import resource
+import time
 
 from conftest import pytorchjob
 
@@ -41,6 +44,27 @@ def test_a_gigabyte_on_one_line(muster, tmp_path):
     assert finished.status == 0, finished
     assert peak < 120_000, f"muster held {peak} KiB"
     assert before >= 0
+
+
+def test_a_log_of_five_gigabytes_fills_neither_disk_nor_memory(muster):
+    # A reader that can't keep up is told so; the job is not slowed to its pace.
+    script = f"yes {'0123456789' * 7} | head -c 5000000000; exit 0"
+    temporary = muster.directory / "temporary"
+    temporary.mkdir()
+    muster.environment["TMPDIR"] = str(temporary)
+    running = muster.start("run", muster.write("job.yaml", pytorchjob("loud", script)), "--quiet")
+    largest = 0
+    peak = 0
+    while running.process.poll() is None:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            largest = max(largest, sum(file.stat().st_size for file in temporary.rglob("*.log*")))
+            status = pathlib.Path(f"/proc/{running.process.pid}/status").read_text()
+            peak = max(peak, int(status.split("VmHWM:")[1].split()[0]))
+            os.truncate(running.out_path, 0)  # what a person's terminal would have scrolled away
+        time.sleep(0.05)
+    assert running.process.returncode == 0
+    assert 0 < largest <= 5 * 10 * 2**20 + 2**20, largest
+    assert peak < 120_000, f"muster held {peak} KiB"
 
 
 def test_the_job_runs_on_when_it_writes_more_than_a_pipe_holds_and_ends_at_once(muster):

@@ -1,0 +1,194 @@
+"""kill -9 of muster, of its keeper, of a pod's init, a supervisor or a program, at random moments: nothing may be left.
+
+kill_drill.py MUSTER [--count N] [--seed N]. Exits 1 with what was left over. After each kill: no process that
+came of the run, no mount or interface of the machine, no cgroup that nobody holds, no file. The random moment is
+what is rehearsed; nothing that is waited for is waited for by time.
+"""
+
+import argparse
+import ctypes
+import fcntl
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+JOB = """
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: drill}
+spec:
+  pytorchReplicaSpecs:
+    Master: &replica
+      replicas: 1
+      restartPolicy: Never
+      template:
+        spec:
+          terminationGracePeriodSeconds: 1
+          containers:
+          - name: pytorch
+            image: local
+            command: [sh, -c]
+            args:
+            - |
+              trap '' TERM
+              (setsid sh -c 'sleep 1000 & exec sleep 1000' &)
+              echo written > "$$TMPDIR_OF_POD/file"; seq 1 20000
+              exec sleep 0.4
+            env: [{name: TMPDIR_OF_POD, value: /tmp}]
+            resources: {limits: {memory: 200Mi}}
+    Worker:
+      <<: *replica
+      replicas: 2
+"""
+PR_SET_CHILD_SUBREAPER = 36
+NOBODY = 65534
+GONE_WITHIN_S = 20  # a hang is a failure, not a stuck drill
+VICTIMS = ["muster", "muster", "init", "program", "supervisor", "keeper", "muster and keeper"]
+
+
+def children_of(pid):
+    try:
+        tasks = list(pathlib.Path(f"/proc/{pid}/task").iterdir())
+        return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def command_line(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def choose(kind, muster, rng):
+    """The processes to kill. What does not exist yet (or any more) is not killed."""
+    keepers = [pid for pid in children_of(muster) if command_line(pid).startswith("muster-keeper")]
+    inits = [pid for pid in children_of(muster) if "--muster-pod-init" in command_line(pid)]
+    supervisors = [pid for init in inits for pid in children_of(init)]
+    programs = [pid for supervisor in supervisors for pid in children_of(supervisor)]
+    if kind == "muster":
+        return [muster]
+    if kind == "muster and keeper":
+        return [muster, *keepers]
+    among = {"keeper": keepers, "init": inits, "supervisor": supervisors, "program": programs}[kind]
+    return [rng.choice(among)] if among else []
+
+
+def unclaimed_groups():
+    found = []
+    for group in pathlib.Path("/sys/fs/cgroup").glob("**/muster-*"):
+        try:
+            descriptor = os.open(group, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            found.append(str(group))
+        except BlockingIOError:
+            pass
+        finally:
+            os.close(descriptor)
+    return found
+
+
+def of_the_machine():
+    """Mounts and interfaces; those of pods belong to namespaces of their own."""
+    return (pathlib.Path("/proc/self/mountinfo").read_text(), sorted(os.listdir("/sys/class/net")))
+
+
+def reap(deadline):
+    """Waits for every descendant, all of which are ours once their parents are gone; says who stays."""
+    while True:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return []
+        if pid:
+            continue
+        if time.monotonic() > deadline:
+            return [f"process {pid}: {command_line(pid)}" for pid in children_of(os.getpid())]
+        time.sleep(0.002)
+
+
+def one_kill(binary, rng, directory, user, sandbox, kind):
+    """What was left, as a list of words."""
+    temporary = directory / "tmp"
+    temporary.mkdir()
+    if user:
+        os.chown(temporary, user, user)
+    work = directory / "work"
+    work.mkdir()
+    before = of_the_machine()
+    arguments = [binary, "run", "--quiet", "--sandbox", sandbox, str(directory / "job.yaml")]
+    process = subprocess.Popen(
+        arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=work,
+        env=dict(os.environ, TMPDIR=str(temporary)), start_new_session=True,
+        **({"user": user, "group": user, "extra_groups": []} if user else {}))
+    time.sleep(rng.uniform(0, 0.6))
+    for pid in choose(kind, process.pid, rng):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    said = process.stderr.read().decode(errors="replace")
+    process.wait()
+    left = reap(time.monotonic() + GONE_WITHIN_S)
+    for words in left:
+        os.kill(int(words.split()[1].rstrip(":")), signal.SIGKILL)
+    if kind == "muster and keeper":
+        # Nobody is left to clean up but the verb for it.
+        subprocess.run([binary, "clean"], env=dict(os.environ, TMPDIR=str(temporary)), check=True,
+                       stdout=subprocess.DEVNULL, **({"user": user, "group": user} if user else {}))
+    left += [f"file {path}" for path in temporary.iterdir()]
+    left += [f"cgroup {group}" for group in unclaimed_groups()]
+    if of_the_machine() != before:
+        left.append("mounts or interfaces of the machine differ")
+    if any(work.iterdir()):
+        left.append("files in the working directory")
+    if left and said:
+        left.append("it said: " + said[-500:])
+    shutil.rmtree(temporary, ignore_errors=True)
+    shutil.rmtree(work, ignore_errors=True)
+    return left
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("muster")
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    options = parser.parse_args()
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    rng = random.Random(options.seed)
+    users = [0, NOBODY] if os.geteuid() == 0 else [0]
+    failures = 0
+    counts = {}
+    with tempfile.TemporaryDirectory(prefix="muster-kills-", dir="/var/tmp") as name:
+        directory = pathlib.Path(name)
+        directory.chmod(0o755)
+        (directory / "job.yaml").write_text(JOB)
+        shutil.copy(options.muster, directory / "muster")
+        for turn in range(options.count):
+            kind = rng.choice(VICTIMS)
+            user = rng.choice(users)
+            sandbox = rng.choice(["auto", "auto", "auto", "none"])
+            left = one_kill(str(directory / "muster"), rng, directory, user, sandbox, kind)
+            counts[kind] = counts.get(kind, 0) + 1
+            if left:
+                failures += 1
+                print(f"kill {turn + 1} ({kind}, sandbox {sandbox}, uid {user}) left:", *left, sep="\n  ", flush=True)
+    done = ", ".join(f"{count} of {kind}" for kind, count in sorted(counts.items()))
+    print(f"{options.count} kills ({done}), seed {options.seed}: "
+          f"{'nothing was left' if not failures else f'{failures} left something'}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,24 @@
+"""The short form of `./dev drill kill`: whatever is killed at whatever moment, nothing is left over."""
+
+import subprocess
+import sys
+
+from conftest import BINARY, ROOT, pytorchjob
+
+
+def test_nothing_is_left_after_kills_at_random_moments():
+    done = subprocess.run([sys.executable, ROOT / "scripts" / "kill_drill.py", BINARY, "--count", "14"],
+                          capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "nothing was left" in done.stdout
+
+
+def test_clean_finds_nothing_after_an_ordinary_run(muster):
+    muster.environment["TMPDIR"] = str(muster.directory / "temporary")
+    (muster.directory / "temporary").mkdir()
+    finished = muster.run("run", muster.write("job.yaml", pytorchjob("short", "echo hello")))
+    assert finished.status == 0, finished
+    assert not list((muster.directory / "temporary").iterdir())
+    cleaned = muster.run("clean")
+    assert cleaned.status == 0, cleaned
+    assert "muster-run" not in cleaned.text
