@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -125,12 +125,15 @@ TEST_P(NodeIsolationTest, AContainerSeesTheDevicesThatItAskedFor) {
 
 TEST_P(NodeIsolationTest, WhatIsNotHonouredIsNamed) {
     start_node();
-    create(pod_json("asks",
-                    shell("true", secured({{"seccompProfile", {{"type", "RuntimeDefault"}}}})),
-                    {{"hostPID", true}, {"shareProcessNamespace", true}}));
+    create(pod_json(
+        "asks", shell("true", secured({{"seccompProfile", {{"type", "RuntimeDefault"}}}})),
+        {{"hostPID", true},
+         {"shareProcessNamespace", true},
+         {"volumes", json::array{{{"name", "v"}, {"emptyDir", {{"sizeLimit", "1Mi"}}}}}}}));
     wait_phase("asks", "Succeeded");
     EXPECT_THAT(events_of("asks"),
                 Contains(AllOf(StartsWith("NotEnforced"), HasSubstr("spec.hostPID"),
+                               HasSubstr("spec.volumes[0].emptyDir.sizeLimit"),
                                HasSubstr("spec.containers[0].securityContext.seccompProfile"),
                                Not(HasSubstr("shareProcessNamespace")))));
 }
@@ -182,6 +185,23 @@ TEST_P(NamespacedIsolationTest, AReadOnlyRootLeavesVolumesAndTmp) {
     wait_phase("frozen", "Succeeded");
     EXPECT_EQ(logs("frozen"), "done\n");
     EXPECT_TRUE(fs::exists(dir / "host/x"));
+}
+
+TEST_P(NamespacedIsolationTest, SharedMemoryIsHalfOfTheMachinesUnlessItsSizeIsGiven) {
+    start_node();
+    const char* script = "df -B1 --output=size /dev/shm | tail -n 1 | tr -d ' '";
+    json::object more;
+    more["volumeMounts"] = json::array{{{"name", "v"}, {"mountPath", "/dev/shm"}}};
+    json::object spec;
+    spec["volumes"] =
+        json::array{{{"name", "v"}, {"emptyDir", {{"medium", "Memory"}, {"sizeLimit", "2Mi"}}}}};
+    create(pod_json("given", shell(script, std::move(more)), std::move(spec)));
+    create(pod_json("usual", shell(script)));
+    wait_phase("given", "Succeeded");
+    wait_phase("usual", "Succeeded");
+    EXPECT_EQ(logs("given"), "2097152\n");
+    const auto half = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE) / 2;
+    EXPECT_NEAR(std::stod(logs("usual")), static_cast<double>(half), 1 << 20);
 }
 
 TEST_P(NamespacedIsolationTest, TheKernelsFilesAreOutOfReachUnlessPrivileged) {

@@ -170,6 +170,10 @@ std::vector<std::string> fields_without_effect(const kube::Pod& pod) {
     for (const char* name : {"hostPID", "hostIPC"})
         if (asks(pod.spec.rest, name)) fields.push_back(fmt::format("spec.{}", name));
     if (pod.spec.host_network.value_or(false)) fields.push_back("spec.hostNetwork");
+    for (std::size_t i = 0; i < pod.spec.volumes.size(); ++i)
+        if (const auto& empty = pod.spec.volumes[i].empty_dir;
+            empty && empty->medium != "Memory" && !empty->size_limit.is_null())
+            fields.push_back(fmt::format("spec.volumes[{}].emptyDir.sizeLimit", i));
     auto look = [&](const std::vector<kube::Container>& containers, std::string_view list) {
         for (std::size_t i = 0; i < containers.size(); ++i) {
             for (const char* name :
