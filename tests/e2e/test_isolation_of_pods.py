@@ -88,6 +88,7 @@ class User:
             os.chown(self.directory, NOBODY, NOBODY)
         else:
             self.groups = own_groups()
+        self.directory.chmod(0o755)
 
     @property
     def limits_are_enforced(self):
@@ -223,12 +224,13 @@ def test_limits_that_cant_be_enforced_are_named_once_with_the_remedy(user):
 
 
 def test_a_fork_bomb_ends_with_its_pod_and_harms_nobody(user):
-    # The bomb's own first failure to fork is what it is about; the neighbour works all the while.
-    bomb = ("bomb() { bomb & bomb & wait; }\n(bomb 2>/dev/null &)\n"
-            "until ! (true) 2>/dev/null; do :; done; exit 7")
+    # Who can't fork any more says so to the first process, which then ends amid all of them.
+    bomb = ("trap 'exit 7' TERM; first=$$\n"
+            "bomb() { trap \"kill -TERM $first\" EXIT; bomb & bomb & wait; }\n"
+            "sleep 1000 & (bomb 2>/dev/null &)\nwait; wait")
     run = user.run(pod("bomb", bomb), pod("neighbour", "for i in 1 2 3 4 5; do sleep 1; /bin/true || exit 9; done"))
     assert terminated(run, "neighbour")["exitCode"] == 0, run
-    assert terminated(run, "bomb")["exitCode"] != 0, run
+    assert terminated(run, "bomb")["exitCode"] == 7, run
     assert subprocess.run(["/bin/true"], check=False).returncode == 0
 
 
