@@ -9,43 +9,27 @@
 
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
-#include "runtime/internal/cgroup_hierarchies.h"
+#include "runtime/internal/cgroup_fixture.h"
 
 namespace muster::runtime {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string content(const char* path) {
-    std::stringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-}
-
-/// A group in this machine's version 2 tree, whether or not it has controllers.
 class Version2Group : public ::testing::Test {
   protected:
     void SetUp() override {
-        for (const CgroupHierarchy& hierarchy :
-             find_cgroup_hierarchies(content("/proc/self/mountinfo"), content("/proc/self/cgroup")))
-            if (hierarchy.version == CgroupVersion::kV2)
-                path = fs::path(hierarchy.own) / fmt::format("muster-entry-test-{}", ::getpid());
-        std::error_code error;
-        if (path.empty() || !fs::create_directory(path, error))
-            GTEST_SKIP() << "no group of version 2 can be made here";
-    }
-    void TearDown() override {
-        if (!path.empty()) EXPECT_EQ(::rmdir(path.c_str()), 0) << path;
+        if (!group.made()) GTEST_SKIP() << "no group of version 2 can be made here";
+        path = group.path();
     }
     CgroupEntry entry() const {
         std::vector<UniqueFd> groups;
-        groups.emplace_back(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        groups.push_back(group.open());
         return CgroupEntry(std::move(groups));
     }
 
+    Version2TestGroup group;
     fs::path path;
 };
 
@@ -65,8 +49,7 @@ TEST_F(Version2Group, AProcessBeginsInItAndAStopEndsAllOfThem) {
     ASSERT_GT(child, 0);
     std::array<char, 1> ready{};
     for (int process = 0; process < 2; ++process) ASSERT_EQ(::read(ends[0], ready.data(), 1), 1);
-    EXPECT_NE(content((path / "cgroup.procs").c_str()).find(std::to_string(child)),
-              std::string::npos);
+    EXPECT_NE(content_of(path / "cgroup.procs").find(std::to_string(child)), std::string::npos);
     into.stop();
     for (int process = 0; process < 2; ++process) {
         int status = 0;

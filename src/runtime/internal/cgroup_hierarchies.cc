@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "runtime/internal/mount_table.h"
+
 namespace muster::runtime {
 
 namespace {
@@ -34,21 +36,6 @@ std::set<Controller> controllers_in(std::string_view list) {
     return controllers;
 }
 
-/// mountinfo writes blanks and backslashes of a path as three octal digits.
-std::string unescaped(std::string_view text) {
-    std::string path;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '\\' || i + 3 >= text.size()) {
-            path += text[i];
-            continue;
-        }
-        path += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 +
-                                  (text[i + 3] - '0'));
-        i += 3;
-    }
-    return path;
-}
-
 /// The path in `own_groups` of the tree with these controllers (none: version 2).
 std::string own_path(std::string_view own_groups, const std::set<Controller>& controllers) {
     for (std::string_view line : split(own_groups, '\n')) {
@@ -75,22 +62,17 @@ std::string visible_at(const std::string& root, const std::string& mounted,
 std::vector<CgroupHierarchy> find_cgroup_hierarchies(std::string_view mountinfo,
                                                      std::string_view own_groups) {
     std::vector<CgroupHierarchy> found;
-    for (const std::string_view line : split(mountinfo, '\n')) {
-        // id parent device root mount-point options... - type source super-options
-        const std::vector<std::string_view> words = split(line, ' ');
-        const auto dash = std::ranges::find(words, "-");
-        if (words.size() < 5 || words.end() - dash < 4) continue;
-        const std::string_view type = dash[1];
-        if (type != "cgroup" && type != "cgroup2") continue;
+    for (const MountEntry& mount : parse_mount_table(mountinfo)) {
+        if (mount.type != "cgroup" && mount.type != "cgroup2") continue;
         CgroupHierarchy hierarchy;
-        hierarchy.version = type == "cgroup" ? CgroupVersion::kV1 : CgroupVersion::kV2;
+        hierarchy.version = mount.type == "cgroup" ? CgroupVersion::kV1 : CgroupVersion::kV2;
         if (hierarchy.version == CgroupVersion::kV1) {
-            hierarchy.controllers = controllers_in(dash[3]);
+            hierarchy.controllers = controllers_in(mount.options);
             if (hierarchy.controllers.empty()) continue;
         }
-        hierarchy.root = unescaped(words[4]);
-        hierarchy.own = visible_at(hierarchy.root, unescaped(words[3]),
-                                   own_path(own_groups, hierarchy.controllers));
+        hierarchy.root = mount.path;
+        hierarchy.own =
+            visible_at(mount.path, mount.root, own_path(own_groups, hierarchy.controllers));
         const bool again = std::ranges::any_of(found, [&](const CgroupHierarchy& other) {
             return other.version == hierarchy.version && other.controllers == hierarchy.controllers;
         });

@@ -47,8 +47,8 @@ struct CgroupSetting {
 /// weight).
 std::vector<CgroupSetting> container_settings(const ContainerLimits& limits, CgroupVersion version);
 
-/// The files of a pod's group: the sum of its containers' requests for CPU, and how many processes
-/// and threads it may have.
+/// The files of a pod's group, or of the node's: the sum of the requests for CPU, and how many
+/// processes and threads there may be.
 std::vector<CgroupSetting> pod_settings(std::int64_t cpu_request_milli, std::int64_t pids,
                                         CgroupVersion version);
 

@@ -114,6 +114,7 @@ Cgroups::Place Cgroups::place_of_this_process() {
             .own_groups = text_of("/proc/self/cgroup"),
             .pid_max = number_of("/proc/sys/kernel/pid_max", kUsualPidMax),
             .threads_max = number_of("/proc/sys/kernel/threads-max", kUsualPidMax),
+            .cpus = ::sysconf(_SC_NPROCESSORS_ONLN),
             .root = ::geteuid() == 0};
 }
 
@@ -122,6 +123,7 @@ Cgroups Cgroups::create(CgroupFiles& files, const Place& place, const std::strin
     Cgroups cgroups{std::string()};
     cgroups.files_ = &files;
     cgroups.pids_ = default_pid_limits(place.pid_max, place.threads_max);
+    cgroups.cpus_ = place.cpus;
     if (pids_per_pod > 0) cgroups.pids_.pod = pids_per_pod;
     const auto hierarchies = find_cgroup_hierarchies(place.mountinfo, place.own_groups);
     for (const CgroupHierarchy& hierarchy : hierarchies)
@@ -141,8 +143,8 @@ bool Cgroups::enforces(Controller controller) const {
 
 Result<void> Cgroups::keep(Tree tree) {
     TRY(UniqueFd claim, files_->claim(tree.group));
-    if (tree.controllers.contains(Controller::kPids))
-        TRY_VOID(files_->write(tree.group, "pids.max", std::to_string(pids_.node)));
+    // Together the pods are as much as all processors ask for, whatever else the machine does.
+    TRY_VOID(set_up(tree, tree.group, pod_settings(cpus_ * 1000, pids_.node, tree.version), false));
     if (tree.version == CgroupVersion::kV2)
         TRY_VOID(files_->write(tree.group, kSubtree, switches(tree.controllers, '+')));
     claims_.push_back({tree.group, std::move(claim)});

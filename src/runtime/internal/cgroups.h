@@ -75,6 +75,7 @@ class Cgroups {
         std::string own_groups;  ///< content of /proc/self/cgroup
         std::int64_t pid_max = 0;
         std::int64_t threads_max = 0;
+        std::int64_t cpus = 1;
         bool root = false;
     };
     static Place place_of_this_process();
@@ -135,6 +136,7 @@ class Cgroups {
     std::vector<Tree> trees_;
     std::vector<Claim> claims_;
     PidLimits pids_;
+    std::int64_t cpus_ = 1;
     /// This process moved aside in the version 2 tree, and enabled controllers where it had been.
     struct Move {
         std::string from;

@@ -31,6 +31,7 @@ Cgroups::Place place(const std::string& own, bool root) {
             .own_groups = "0::" + own + "\n",
             .pid_max = 32768,
             .threads_max = 100000,
+            .cpus = 4,
             .root = root};
 }
 
@@ -60,6 +61,7 @@ TEST(Cgroups, AloneInADelegatedGroupMusterMovesAsideAndLimitsBelowIt) {
     for (const Controller controller : kControllers) EXPECT_TRUE(cgroups.enforces(controller));
     EXPECT_EQ(scope.files.at, "/cg/user/scope/muster-x-self");
     EXPECT_EQ(scope.files.value("/cg/user/scope/muster-x", "pids.max"), "28672");
+    EXPECT_EQ(scope.files.value("/cg/user/scope/muster-x", "cpu.weight"), "157");
     EXPECT_THAT(names(cgroups),
                 ElementsAre("/cg/user/scope/muster-x-self", "/cg/user/scope/muster-x"));
     // What is started from here on begins aside, too.

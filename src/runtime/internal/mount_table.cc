@@ -37,14 +37,17 @@ std::vector<MountEntry> parse_mount_table(std::string_view mountinfo) {
     while (!mountinfo.empty()) {
         // id parent device root path options fields... - type source super-options
         std::string_view line = take(mountinfo, '\n');
-        for (int skipped = 0; skipped < 4; ++skipped) take(line, ' ');
+        for (int skipped = 0; skipped < 3; ++skipped) take(line, ' ');
         MountEntry mount;
+        mount.root = unescaped(take(line, ' '));
         mount.path = unescaped(take(line, ' '));
         const std::string_view options = take(line, ' ');
         mount.read_only = options == "ro" || options.starts_with("ro,");
         while (!line.empty() && take(line, ' ') != "-") {
         }
         mount.type = take(line, ' ');
+        take(line, ' ');  // the source
+        mount.options = line;
         if (!mount.path.empty() && !mount.type.empty()) mounts.push_back(std::move(mount));
     }
     return mounts;

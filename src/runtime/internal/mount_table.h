@@ -11,6 +11,8 @@ struct MountEntry {
     std::string path;
     std::string type;
     bool read_only = false;
+    std::string root = "/";    ///< what of its file system is mounted
+    std::string options = {};  ///< of its file system: "rw,memory"
 
     friend bool operator==(const MountEntry&, const MountEntry&) = default;
 };
