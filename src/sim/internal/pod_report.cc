@@ -63,6 +63,21 @@ json::array container_statuses(const json::array& containers, const PodReport& r
     return made;
 }
 
+/// They are done at once when the pod starts.
+json::array init_container_statuses(const json::array& containers, const PodReport& report) {
+    const ContainerEnd done{.exit_code = 0,
+                            .reason = "Completed",
+                            .started_at = report.accepted_at,
+                            .finished_at = report.accepted_at};
+    json::array made;
+    for (const json::value& container : containers)
+        made.push_back({{"name", container.at("name")},
+                        {"restartCount", 0},
+                        {"ready", true},
+                        {"state", {{"terminated", terminated(done)}}}});
+    return made;
+}
+
 json::object condition(std::string_view type, bool status, const std::string& since) {
     return {{"type", type}, {"status", status ? "True" : "False"}, {"lastTransitionTime", since}};
 }
@@ -96,6 +111,9 @@ json::object make_pod_status(const json::object& spec, const PodReport& report) 
     status["conditions"] = json::array{
         condition("Initialized", true, accepted), condition("Ready", ready, changed),
         condition("ContainersReady", ready, changed), condition("PodScheduled", true, accepted)};
+    const json::value* init = spec.if_contains("initContainers");
+    if (init != nullptr && report.state != PodReport::State::kWaiting)
+        status["initContainerStatuses"] = init_container_statuses(init->as_array(), report);
     status["containerStatuses"] = container_statuses(spec.at("containers").as_array(), report);
     return status;
 }
