@@ -66,11 +66,14 @@ void Chronicle::note_failures(PodRecord& record, const PodView* before, const Po
     bool by_container = std::ranges::any_of(after.containers, [](const ContainerView& container) {
         return container.terminated && container.terminated->exit_code != 0;
     });
-    if (failed_now && !by_container) {
-        std::string reason = after.reason;
-        if (!after.message.empty()) reason += (reason.empty() ? "" : ": ") + after.message;
-        note({}, std::nullopt, reason);
-    }
+    if (!failed_now) return;
+    std::string reason = after.reason;
+    if (!after.message.empty()) reason += (reason.empty() ? "" : ": ") + after.message;
+    if (!by_container) return note({}, std::nullopt, reason);
+    // The node ended them (a deadline, an eviction), which their exit codes do not tell.
+    for (Failure& failure : record.failures) failure.reason = reason;
+    for (auto& [uid, failure] : order_)
+        if (uid == after.uid) failure.reason = reason;
 }
 
 void Chronicle::event_changed(const EventView& event) {

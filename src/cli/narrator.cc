@@ -92,11 +92,15 @@ class PodTeller {
         if (after_.phase == "Succeeded") return say(Tone::kGood, "finished");
         if (after_.phase != "Failed") return;
         if (after_.deleting) return say(Tone::kPlain, "stopped");
-        for (const ContainerView& container : after_.containers)
-            if (container.terminated && container.terminated->exit_code != 0)
-                return say(Tone::kBad, "failed: " + which(after_, container) +
-                                           (which(after_, container).empty() ? "it " : "") +
-                                           describe(*container.terminated));
+        // What the node says of the pod comes before what its containers exited with, and those
+        // before init containers: a sidecar is stopped when the others have ended.
+        for (const bool init : {false, true})
+            for (const ContainerView& container : after_.containers)
+                if (after_.reason.empty() && container.init == init && container.terminated &&
+                    container.terminated->exit_code != 0)
+                    return say(Tone::kBad, "failed: " + which(after_, container) +
+                                               (which(after_, container).empty() ? "it " : "") +
+                                               describe(*container.terminated));
         std::string why = after_.reason;
         if (!after_.message.empty()) why += (why.empty() ? "" : ": ") + after_.message;
         say(Tone::kBad, why.empty() ? "failed" : "failed: " + why);

@@ -204,6 +204,40 @@ TEST(Chronicle, APodThatFailsWithoutAContainer) {
     EXPECT_EQ(verdict.exit_code, 1);
 }
 
+TEST(TellPod, AFailedContainerComesBeforeTheSidecarThatWasStoppedForIt) {
+    PodView runs = pod("Running", running());
+    PodView failed = pod("Failed", ended(5));
+    failed.containers[0].terminated->message = "said\n";
+    ContainerView sidecar = ended(143);
+    sidecar.name = "side";
+    sidecar.init = true;
+    failed.containers.insert(failed.containers.begin(), sidecar);
+    EXPECT_EQ(tell_pod(&runs, &failed).back().text,
+              "pod d-worker-0 failed: it exited with code 5: said");
+}
+
+TEST(Chronicle, WhatANodeEndedSaysWhyBesideItsExitCode) {
+    PodView runs = pod("Running", running());
+    PodView late = pod("Failed", ended(143));
+    late.reason = "DeadlineExceeded";
+    late.message = "too long";
+    const std::vector<Told> told = tell_pod(&runs, &late);
+    ASSERT_FALSE(told.empty());
+    EXPECT_THAT(told.back().text, ::testing::HasSubstr("failed: DeadlineExceeded: too long"));
+    Chronicle chronicle;
+    chronicle.pod_changed(nullptr, &runs);
+    PodView ended_first = late;
+    ended_first.phase = "Running";
+    ended_first.reason.clear();
+    ended_first.message.clear();
+    chronicle.pod_changed(&runs, &ended_first);
+    chronicle.pod_changed(&ended_first, &late);
+    const Verdict verdict = chronicle.verdict(late);
+    ASSERT_TRUE(verdict.failure);
+    EXPECT_EQ(verdict.failure->exit_code(), 143);
+    EXPECT_EQ(verdict.failure->reason, "DeadlineExceeded: too long");
+}
+
 std::vector<std::string> split(const std::vector<std::string>& pieces) {
     std::vector<std::string> lines;
     LineSplitter splitter([&](std::string_view line) { lines.emplace_back(line); });

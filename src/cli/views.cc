@@ -174,7 +174,9 @@ std::string describe(const TerminationView& termination) {
     if (!termination.reason.empty() && termination.reason != "Error" &&
         termination.reason != "Completed")
         text += fmt::format(" ({})", termination.reason);
-    if (!termination.message.empty()) text += ": " + termination.message;
+    std::string_view message = termination.message;
+    while (message.ends_with('\n')) message.remove_suffix(1);
+    if (!message.empty()) text += fmt::format(": {}", message);
     return text;
 }
 
