@@ -137,7 +137,8 @@ struct Node::Impl {
                                    .resolv_conf = {}},
                   .cpu = capacity.at("cpu"),
                   .memory = capacity.at("memory"),
-                  .host_ip = kHostAddress},
+                  .host_ip = kHostAddress,
+                  .open_socket = [this] { return sandboxes.open_socket(); }},
           scheduler(client, clock, tasks, scheduler_events, options.name,
                     SchedulingNode{.allocatable = capacity, .shared_network = !sandboxes.fabric}) {
         if (sandboxes.fabric) open_way_out();

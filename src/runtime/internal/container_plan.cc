@@ -176,8 +176,7 @@ std::vector<std::string> fields_without_effect(const kube::Pod& pod) {
             fields.push_back(fmt::format("spec.volumes[{}].emptyDir.sizeLimit", i));
     auto look = [&](const std::vector<kube::Container>& containers, std::string_view list) {
         for (std::size_t i = 0; i < containers.size(); ++i) {
-            for (const char* name :
-                 {"lifecycle", "livenessProbe", "readinessProbe", "startupProbe", "stdin", "tty"})
+            for (const char* name : {"stdin", "tty"})
                 if (asks(containers[i].rest, name))
                     fields.push_back(fmt::format("spec.{}[{}].{}", list, i, name));
         }

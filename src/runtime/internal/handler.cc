@@ -1,5 +1,7 @@
 #include "runtime/internal/handler.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -45,6 +47,19 @@ Result<std::uint16_t> read_port(const json::object& fields, const kube::Containe
     return static_cast<std::uint16_t>(port);
 }
 
+/// Empty for the pod itself. Names are not looked up: what is asked is a pod, and it has an
+/// address.
+Result<std::string> read_host(const json::object& fields, std::string_view where) {
+    std::string host = text_of(fields, "host");
+    in_addr address{};
+    if (host.empty() || ::inet_pton(AF_INET, host.c_str(), &address) == 1) return host;
+    return Error(
+        Code::kUnsupported,
+        fmt::format("{} has the host {}, which is no IPv4 address: leave it out to ask the "
+                    "pod itself, and name the virtual host in httpHeaders (Host)",
+                    where, host));
+}
+
 Result<Handler> read_exec(const json::object& fields, std::string_view where) {
     ExecCheck exec;
     const json::value* command = fields.if_contains("command");
@@ -64,7 +79,7 @@ Result<Handler> read_http(const json::object& fields, const kube::Container& con
                      fmt::format("{} has the scheme {}, which muster does not speak to pods: use "
                                  "HTTP, a tcpSocket, or an exec of a client in the container",
                                  where, scheme));
-    http.host = text_of(fields, "host");
+    TRY(http.host, read_host(fields, where));
     http.path = text_of(fields, "path");
     if (!http.path.starts_with('/')) http.path.insert(0, 1, '/');
     TRY(http.port, read_port(fields, container, where));
@@ -77,7 +92,7 @@ Result<Handler> read_http(const json::object& fields, const kube::Container& con
     const auto breaks = [](const std::string& text) {
         return std::ranges::any_of(text, [](unsigned char c) { return c < ' ' || c == 127; });
     };
-    if (breaks(http.path) || http.path.find(' ') != std::string::npos || breaks(http.host) ||
+    if (breaks(http.path) || http.path.find(' ') != std::string::npos ||
         std::ranges::any_of(http.headers,
                             [&](auto& h) { return breaks(h.first) || breaks(h.second); }))
         return wrong(where, "holds a control character or a blank that HTTP does not allow there");
@@ -105,8 +120,9 @@ Result<Handler> read_handler(const json::object& fields, const kube::Container& 
         return read_http(*http, container, fmt::format("{}.httpGet", where));
     if (const json::object* tcp = object("tcpSocket"); tcp != nullptr) {
         TcpCheck check;
-        check.host = text_of(*tcp, "host");
-        TRY(check.port, read_port(*tcp, container, fmt::format("{}.tcpSocket", where)));
+        const std::string at = fmt::format("{}.tcpSocket", where);
+        TRY(check.host, read_host(*tcp, at));
+        TRY(check.port, read_port(*tcp, container, at));
         return Handler(std::move(check));
     }
     if (const json::object* sleep = object("sleep"); sleep != nullptr)

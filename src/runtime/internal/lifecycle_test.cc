@@ -50,13 +50,13 @@ TEST(ReadLifecycle, DefaultsAreAKubelets) {
 
 TEST(ReadLifecycle, HooksAndTheStopSignal) {
     auto read = read_lifecycle(container_with(
-        R"({"lifecycle": {"postStart": {"httpGet": {"port": "8081", "path": "up?x=1", "host": "h",
+        R"({"lifecycle": {"postStart": {"httpGet": {"port": "8081", "path": "up?x=1", "host": "10.0.0.9",
                               "scheme": "HTTP", "httpHeaders": [{"name": "A", "value": "b"}]}},
                           "preStop": {"sleep": {"seconds": 3}}, "stopSignal": "SIGUSR1"}})"));
     ASSERT_TRUE(read) << read.error().message();
-    EXPECT_EQ(
-        *read->post_start,
-        Handler(HttpCheck{.host = "h", .port = 8081, .path = "/up?x=1", .headers = {{"A", "b"}}}));
+    EXPECT_EQ(*read->post_start,
+              Handler(HttpCheck{
+                  .host = "10.0.0.9", .port = 8081, .path = "/up?x=1", .headers = {{"A", "b"}}}));
     EXPECT_EQ(*read->pre_stop, Handler(SleepCheck{3s}));
     EXPECT_EQ(read->stop_signal, SIGUSR1);
 }
@@ -76,6 +76,8 @@ TEST(ReadLifecycle, WhatIsNotDoneIsRefusedByName) {
          "add it to its ports"},
         {R"({"livenessProbe": {"tcpSocket": {"port": 70000}}})", "70000", "between 1 and 65535"},
         {R"({"livenessProbe": {"tcpSocket": {}}})", "livenessProbe.tcpSocket", "has no port"},
+        {R"({"livenessProbe": {"tcpSocket": {"port": 9, "host": "web"}}})", "the host web",
+         "leave it out"},
         {R"({"startupProbe": {"exec": {}}})", "startupProbe.exec", "has no command"},
         {R"({"startupProbe": {}})", "startupProbe", "none of exec, httpGet and tcpSocket"},
         {R"({"livenessProbe": {"httpGet": {"port": 9, "path": "/a\r\nX: y"}}})",

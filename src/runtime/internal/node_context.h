@@ -12,6 +12,7 @@
 #include "runtime/internal/hosts_files.h"
 #include "runtime/internal/log_file.h"
 #include "runtime/internal/names.h"
+#include "runtime/internal/network_check.h"
 #include "runtime/internal/pod_isolation.h"
 #include "runtime/internal/sandbox.h"
 #include "runtime/node.h"
@@ -34,6 +35,8 @@ struct NodeContext {
     kube::Quantity cpu;
     kube::Quantity memory;
     std::string host_ip;
+    /// From which the pods' addresses are reached.
+    OpenSocket open_socket;
 };
 
 }  // namespace muster::runtime

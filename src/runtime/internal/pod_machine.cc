@@ -441,8 +441,6 @@ void PodMachine::advance_end(Now now, PodActions& actions) {
     // From the last to the first: what a container may need is there as long as it runs.
     for (std::size_t i = progress_.size(); i-- > 0;) {
         if (!busy(i)) continue;
-        for (std::size_t j = 0; j < progress_.size(); ++j)
-            if (busy(j) && !facts_.containers[j].sidecar) return;
         if (alive(i) && !progress_[i].stop) {
             actions.push_back(
                 event(kube::EventType::kNormal, "Killing",

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "kube/event_recorder.h"
 #include "kube/pod.h"
+#include "runtime/internal/check_result.h"
 #include "runtime/internal/container_stop.h"
 #include "runtime/internal/crash_backoff.h"
 #include "runtime/internal/lifecycle.h"
@@ -47,12 +48,6 @@ struct ContainerEnd {
     int exit_code = 0;   ///< 128 + the signal for a killed process
     std::string reason;  ///< empty: by the exit code
     std::string message;
-};
-
-/// What came of a probe's attempt or of a hook.
-struct CheckResult {
-    bool success = false;
-    std::string output;  ///< of a failure: what it said
 };
 
 /// One pod's life, decided: what happened goes in, what is to be done comes out, and facts() says

@@ -130,6 +130,19 @@ TEST(Sidecars, DeletedTheyGoAfterTheContainersWithinTheGraceOrTwoSeconds) {
     EXPECT_THAT(life.gone(), ElementsAre("delete"));
 }
 
+TEST(Sidecars, ADeletionThatIsSeenAgainGivesThemNoMoreTime) {
+    Life life(with_sidecars("Always", "s"));
+    life.start();
+    life.ready();
+    life.started(0);
+    life.started(1);
+    life.remove(30s);
+    life.tick(10s);
+    life.remove(30s);
+    life.exited(143, 1);
+    EXPECT_EQ(life.sleeps(), Duration(20s));
+}
+
 TEST(Sidecars, DeletedWithoutGraceAllGoAtOnce) {
     Life life(with_sidecars("Always", "s"));
     life.start();

@@ -15,10 +15,24 @@ namespace muster::runtime {
 namespace {
 
 constexpr std::size_t kKeptRuns = 2;  ///< the current one, and the one that `--previous` shows
+constexpr Duration kNetworkHook = std::chrono::seconds(30);
 constexpr Duration kDeleteRetry = std::chrono::seconds(1);
 
 int exit_code(int wait_status) {
     return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+/// What can't be read keeps the pod from starting (prepare_pod()).
+std::vector<ContainerLifecycle> lifecycles_of(const kube::Pod& pod) {
+    auto read = read_lifecycles(pod.spec);
+    return read ? *std::move(read) : std::vector<ContainerLifecycle>();
+}
+
+/// Commands have the time that they need; a connection that nothing comes of ends some time.
+std::optional<Duration> limit_of_hook(const Handler& hook) {
+    const bool network =
+        std::holds_alternative<HttpCheck>(hook) || std::holds_alternative<TcpCheck>(hook);
+    return network ? std::optional(kNetworkHook) : std::nullopt;
 }
 
 kube::ObjectReference reference_to(const kube::Pod& pod) {
@@ -40,11 +54,13 @@ PodWorker::PodWorker(NodeContext& node, std::shared_ptr<const kube::Pod> pod)
       isolation_(node.isolation, pod_),
       tasks_(node.executor),
       status_(node.client, node.clock, tasks_, *pod_, [this] { return current_status(); }),
-      machine_(*pod_, {},
+      machine_(*pod_, lifecycles_of(*pod_),
                format_address(
                    node.names.address(pod_->metadata.namespace_, pod_->metadata.name).value_or(0)),
                node.host_ip, now()),
       runs_(machine_.facts().containers.size()),
+      checks_(node.executor, node.clock, node.open_socket),
+      execs_(node.executor),
       sandbox_ended_(node.executor) {}
 
 void PodWorker::start() {
@@ -118,7 +134,7 @@ void PodWorker::perform_one(PodAction action) {
             return;
         case PodAction::Kind::kRunProbe:
         case PodAction::Kind::kRunHook:
-            return;
+            return begin_check(action);
         case PodAction::Kind::kKillSandbox:
             if (sandbox_) sandbox_->kill();
             return;
@@ -182,6 +198,7 @@ Task<Result<void>> PodWorker::prepare_pod() {
     const bool namespaces = node_.surroundings.namespaces;
     for (std::size_t i = 0; i < runs_.size(); ++i)
         CO_TRY_VOID(check_container(container(i), namespaces, *pod_));
+    CO_TRY_VOID(read_lifecycles(pod_->spec));
     auto fetched = co_await fetch_data(node_.client, pod_->metadata.namespace_,
                                        references_of_volumes(*pod_), config_maps_, secrets_);
     if (!fetched) co_return fetched.error();
@@ -233,6 +250,7 @@ Task<void> PodWorker::read_reports() {
 }
 
 void PodWorker::sandbox_ended() {
+    execs_.sandbox_gone();
     sandbox_.reset();
     sandbox_ended_.notify_all();
     for (auto& runs : runs_)
@@ -259,6 +277,7 @@ void PodWorker::handle(Report report) {
         setup_error_ = report.text;
         return;
     }
+    if (report.kind == Report::Kind::kExecEnded) return execs_.ended(report);
     std::size_t index = 0;
     ContainerRun* run = find_run(report.id, index);
     if (run == nullptr) return;
@@ -288,6 +307,33 @@ void PodWorker::handle(Report report) {
         case Report::Kind::kExecEnded:
             return;
     }
+}
+
+void PodWorker::begin_check(const PodAction& action) {
+    const ContainerLifecycle& lifecycle = machine_.lifecycle(action.container);
+    if (action.kind == PodAction::Kind::kRunProbe) {
+        const ProbeSpec& probe = lifecycle.probe(action.probe);
+        return tasks_.spawn("probe", run_check(action, probe.handler, probe.timing.timeout));
+    }
+    const Handler& hook =
+        action.hook == HookKind::kPostStart ? *lifecycle.post_start : *lifecycle.pre_stop;
+    tasks_.spawn("hook", run_check(action, hook, limit_of_hook(hook)));
+}
+
+Task<void> PodWorker::run_check(PodAction action, Handler handler, std::optional<Duration> limit) {
+    if (stopping_ || !sandbox_ || runs_[action.container].empty()) co_return;
+    const std::uint32_t run = runs_[action.container].back()->id();
+    CheckRunner::Exec exec = [this, run](std::vector<std::string> command) {
+        return execs_.run(*sandbox_, run, std::move(command));
+    };
+    CheckResult result =
+        co_await checks_.run(std::move(handler), machine_.facts().pod_ip, limit, std::move(exec));
+    if (stopping_) co_return;
+    perform(action.kind == PodAction::Kind::kRunProbe
+                ? machine_.probe_ended(action.container, action.instance, action.probe,
+                                       std::move(result), now())
+                : machine_.hook_ended(action.container, action.instance, action.hook,
+                                      std::move(result), now()));
 }
 
 ContainerEnd PodWorker::end_of(std::size_t index, const ContainerRun& run, const Report& report) {

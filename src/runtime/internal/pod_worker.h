@@ -7,8 +7,10 @@
 
 #include "base/task_group.h"
 #include "kube/pod.h"
+#include "runtime/internal/check_runner.h"
 #include "runtime/internal/container_run.h"
 #include "runtime/internal/node_context.h"
+#include "runtime/internal/pod_execs.h"
 #include "runtime/internal/pod_files.h"
 #include "runtime/internal/pod_isolation.h"
 #include "runtime/internal/pod_machine.h"
@@ -54,6 +56,8 @@ class PodWorker {
     void sandbox_ended();
     ContainerRun* find_run(std::uint32_t id, std::size_t& index);
 
+    void begin_check(const PodAction& action);
+    Task<void> run_check(PodAction action, Handler handler, std::optional<Duration> limit);
     ContainerEnd end_of(std::size_t index, const ContainerRun& run, const Report& report);
 
     Task<void> start_container(std::size_t index);
@@ -76,6 +80,8 @@ class PodWorker {
     ReadyVolumes volumes_;
     std::unique_ptr<PodSandbox> sandbox_;
     std::vector<std::vector<std::unique_ptr<ContainerRun>>> runs_;  ///< by container, oldest first
+    CheckRunner checks_;
+    PodExecs execs_;
     std::uint32_t last_run_id_ = 0;
     std::optional<Instant> timer_at_;
     Signal sandbox_ended_;

@@ -237,6 +237,13 @@ Result<SandboxHost> SandboxHost::create(bool namespaces) {
     return host;
 }
 
+Result<UniqueFd> SandboxHost::open_socket() const {
+    if (fabric) return fabric->open_socket();
+    UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (!socket) return system_error("opening a socket to a pod", errno);
+    return socket;
+}
+
 Result<std::unique_ptr<PodSandbox>> PodSandbox::start(asio::any_io_executor executor,
                                                       SandboxHost& host, const SandboxSpec& spec) {
     const bool outlives = !spec.socket.empty();

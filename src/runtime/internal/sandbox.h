@@ -34,6 +34,9 @@ struct SandboxHost {
     /// and tries a pod on it. Blocks for a few milliseconds. Without namespaces kUnavailable when
     /// another process has pods on the machine's network.
     static Result<SandboxHost> create(bool namespaces);
+
+    /// A TCP socket, not connected and non-blocking, from which pods are reached.
+    Result<UniqueFd> open_socket() const;
 };
 
 struct SandboxSpec {
