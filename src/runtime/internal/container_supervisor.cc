@@ -433,7 +433,7 @@ class Supervisor {
         // Else a tree that forks faster than it is killed would keep us busy for ever.
         groups_.stop();
         kill_descendants();
-        for (auto& [id, exec] : execs_) finish_exec(id, exec, SIGKILL);
+        // What was executed beside it goes with it: the init says so, after the container's end.
         for (std::size_t stream = 0; stream < outputs_.size(); ++stream)
             for (int pieces = 0; pieces < kLastPieces && outputs_[stream] && pump(stream);
                  ++pieces) {

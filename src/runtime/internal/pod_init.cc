@@ -227,6 +227,8 @@ class PodInit {
                     execs_.emplace(request.exec.id, request.exec.container);
                 return;
             }
+            listen_to(pid);  // it has ended: that is told first
+            break;
         }
         if (request.kind == Request::Kind::kExec) exec_failed(request.exec.id);
     }
@@ -278,6 +280,9 @@ class PodInit {
         if (container.end) return;
         container.pidfd.reset();
         container.end = copy_of(report);
+        // First the end of the container: it is what ended the others, and who is told of those
+        // first would take it for a failure of theirs.
+        queue(std::move(report));
         for (auto it = execs_.begin(); it != execs_.end();) {
             if (it->second != id) {
                 ++it;
@@ -286,7 +291,6 @@ class PodInit {
             exec_failed(it->first);
             it = execs_.erase(it);
         }
-        queue(std::move(report));
     }
 
     void queue(Report report) {

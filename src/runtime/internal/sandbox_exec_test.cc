@@ -74,10 +74,10 @@ TEST_P(SandboxServiceTest, AnExecEndsWhenItIsCancelledOrItsContainerEnds) {
                        .argv = {"sh", "-c", second.held_by("echo up >&9; wait; sleep 1000")}}));
     ASSERT_EQ(second.read_line(), "up");
     ASSERT_EQ(::syscall(SYS_pidfd_send_signal, started.pidfd.get(), SIGKILL, nullptr, 0), 0);
+    EXPECT_EQ(next().kind, Report::Kind::kExited) << "the cause before what follows from it";
     ended = next();
     EXPECT_EQ(ended.kind, Report::Kind::kExecEnded);
     EXPECT_EQ(ended.id, 3u);
-    EXPECT_EQ(next().kind, Report::Kind::kExited);
     EXPECT_EQ(second.read_to_end(), "");
 }
 
