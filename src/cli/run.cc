@@ -45,13 +45,13 @@ void require_workload(Prepared& prepared) {
 
 runtime::NodeOptions node_options(const RunOptions& options, const Prepared& prepared,
                                   const Caller& caller, const Machine& machine,
-                                  const StateDir& state) {
+                                  const StateDir& state, runtime::Keeper& keeper) {
     runtime::NodeOptions node;
     node.sandbox = options.sandbox == Sandbox::kNone         ? runtime::SandboxMode::kNone
                    : options.sandbox == Sandbox::kNamespaces ? runtime::SandboxMode::kNamespaces
                                                              : runtime::SandboxMode::kAuto;
     node.state_dir = state.path();
-    node.state_lock = state.lock();
+    node.keeper = &keeper;
     node.working_dir = prepared.working_dir;
     node.environment = caller.environment;
     node.mounts = prepared.mounts;
@@ -89,7 +89,12 @@ Task<int> run_in_cluster(asio::signal_set& signals, LocalCluster& cluster, RunSe
 int run_prepared(const RunOptions& options, Prepared prepared, const Caller& caller,
                  const Machine& machine) {
     std::string temporary = caller.variable("TMPDIR");
-    Result<StateDir> state = StateDir::create(temporary.empty() ? "/tmp" : temporary, options.keep);
+    if (temporary.empty()) temporary = "/tmp";
+    Rng rng = Rng::from_system();
+    auto keeper = runtime::Keeper::start();
+    if (!keeper) return fail(keeper.error());
+    Result<StateDir> state = options.keep ? StateDir::create_kept(temporary, rng)
+                                          : StateDir::create(temporary, rng, **keeper);
     if (!state) return fail(state.error());
     if (!options.logs_dir.empty()) {
         std::error_code failed;
@@ -102,12 +107,12 @@ int run_prepared(const RunOptions& options, Prepared prepared, const Caller& cal
     asio::io_context context(1);
     asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
     RealClock clock;
-    Rng rng = Rng::from_system();
     Screen screen(screen_for(options.output != OutputFormat::kNone, options.quiet,
                              !caller.variable("NO_COLOR").empty()));
     for (const std::string& notice : prepared.notices) screen.tell({Tone::kPlain, notice});
-    auto cluster = LocalCluster::create(context.get_executor(), clock, rng,
-                                        node_options(options, prepared, caller, machine, *state));
+    auto cluster =
+        LocalCluster::create(context.get_executor(), clock, rng,
+                             node_options(options, prepared, caller, machine, *state, **keeper));
     if (!cluster) return fail(cluster.error());
     for (const std::string& notice : (*cluster)->notices()) screen.tell({Tone::kPlain, notice});
     RunSession session(context.get_executor(), clock, rng, (*cluster)->client(), screen,

@@ -3,6 +3,8 @@
 #include <filesystem>
 
 #include "base/result.h"
+#include "base/rng.h"
+#include "runtime/keeper.h"
 
 namespace muster::cli {
 
@@ -14,9 +16,12 @@ inline constexpr const char* kStateDirPrefix = "muster-run-";
 /// everything in it at the end unless kept.
 class StateDir {
   public:
-    /// Below `parent`; the name is unique. A kept one has another name, under which nothing that
-    /// cleans up looks for it.
-    static Result<StateDir> create(const std::filesystem::path& parent, bool kept);
+    /// Below `parent`; the name is unique. With a keeper it is also removed if this process is
+    /// killed.
+    static Result<StateDir> create(const std::filesystem::path& parent, Rng& rng,
+                                   runtime::Keeper& keeper);
+    /// One that stays, under a name that nothing which cleans up looks for.
+    static Result<StateDir> create_kept(const std::filesystem::path& parent, Rng& rng);
     ~StateDir();
 
     StateDir(StateDir&& other) noexcept
@@ -26,8 +31,6 @@ class StateDir {
     StateDir& operator=(StateDir&&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
-    /// The descriptor with the lock; -1 for a kept one, which has none.
-    int lock() const { return lock_; }
 
   private:
     StateDir(std::filesystem::path path, int lock, bool kept)

@@ -241,9 +241,16 @@ struct Node::Impl {
 Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
                                            kube::Transport& transport, Clock& clock, Rng& rng,
                                            NodeOptions options) {
-    // Before any process of ours is started: a group that has no other one may be divided.
-    Cgroups cgroups = Cgroups::create(kernel_cgroup_files(), Cgroups::place_of_this_process(),
-                                      cgroup_name(options.state_dir), options.pids_per_pod);
+    // Before any process of ours is started but the keeper: a group that has no other one may be
+    // divided.
+    Cgroups::Place place = Cgroups::place_of_this_process();
+    const std::string group = cgroup_name(options.state_dir);
+    if (options.keeper != nullptr) {
+        place.companion = options.keeper->pid();
+        for (const std::string& possible : Cgroups::possible_groups(place, group))
+            TRY_VOID(options.keeper->remove_cgroup(possible));
+    }
+    Cgroups cgroups = Cgroups::create(kernel_cgroup_files(), place, group, options.pids_per_pod);
     const bool try_namespaces = options.sandbox != SandboxMode::kNone;
     auto host = SandboxHost::create(try_namespaces);
     std::string notice = try_namespaces ? std::string() : shared_network("as asked for");
@@ -270,15 +277,15 @@ Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
                      fmt::format("{} can't be made to appear in pods: they have no mounts of their "
                                  "own ({})",
                                  options.mounts.begin()->first.string(), notice));
-    if (options.state_lock >= 0)
-        TRY_VOID(host->keeper->remove_directory(options.state_dir, options.state_lock));
     if (!host->fabric && options.files != FileMode::kShared)
         return Error(Code::kUnsupported,
                      fmt::format("pods can't have files of their own: they have no mounts of their "
                                  "own ({})",
                                  notice));
-    for (const Cgroups::Claim& claim : cgroups.claims())
-        TRY_VOID(host->keeper->remove_cgroup(claim.group, claim.lock.get()));
+    host->keeper = options.keeper;
+    if (options.keeper != nullptr)
+        for (const Cgroups::Claim& claim : cgroups.claims())
+            TRY_VOID(options.keeper->hold(claim.lock.get()));
     TRY(auto log_watch, LogWatch::create(executor));
     std::vector<std::string> notices;
     if (!notice.empty()) notices.push_back(std::move(notice));

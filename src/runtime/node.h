@@ -12,6 +12,7 @@
 #include "base/task_group.h"
 #include "kube/client.h"
 #include "runtime/devices.h"
+#include "runtime/keeper.h"
 #include "runtime/log_limits.h"
 
 namespace muster::runtime {
@@ -34,9 +35,8 @@ struct NodeOptions {
     SandboxMode sandbox = SandboxMode::kAuto;
     /// Scratch space of this node (volumes, hosts files, logs of pods); made by the caller, 0700.
     std::filesystem::path state_dir;
-    /// A descriptor that claims it (flock). Given one, the node removes the directory at its end,
-    /// however it ends; -1: it stays.
-    int state_lock = -1;
+    /// Removes the node's cgroups if this process is killed; null: nobody does. Outlives the node.
+    Keeper* keeper = nullptr;
     /// Where containers start that name no workingDir.
     std::filesystem::path working_dir;
     /// The base environment of every container (PATH, HOME, ... of the caller).

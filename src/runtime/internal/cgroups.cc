@@ -11,6 +11,7 @@ namespace muster::runtime {
 
 namespace {
 
+constexpr const char* kAside = "-self";
 constexpr std::string_view kSubtree = "cgroup.subtree_control";
 constexpr std::string_view kProcesses = "cgroup.procs";
 
@@ -118,10 +119,23 @@ Cgroups::Place Cgroups::place_of_this_process() {
             .root = ::geteuid() == 0};
 }
 
+std::vector<std::string> Cgroups::possible_groups(const Place& place, const std::string& name) {
+    std::vector<std::string> groups;
+    for (const CgroupHierarchy& hierarchy :
+         find_cgroup_hierarchies(place.mountinfo, place.own_groups)) {
+        groups.push_back(below(hierarchy.own, name));
+        if (hierarchy.version != CgroupVersion::kV2) continue;
+        groups.push_back(below(hierarchy.own, name + kAside));
+        if (hierarchy.root != hierarchy.own) groups.push_back(below(hierarchy.root, name));
+    }
+    return groups;
+}
+
 Cgroups Cgroups::create(CgroupFiles& files, const Place& place, const std::string& name,
                         std::int64_t pids_per_pod) {
     Cgroups cgroups{std::string()};
     cgroups.files_ = &files;
+    cgroups.companion_ = place.companion;
     cgroups.pids_ = default_pid_limits(place.pid_max, place.threads_max);
     cgroups.cpus_ = place.cpus;
     if (pids_per_pod > 0) cgroups.pids_.pod = pids_per_pod;
@@ -205,10 +219,10 @@ Result<void> Cgroups::enable_below(const std::string& parent, const CgroupHierar
     auto done = files_->write(parent, kSubtree, plus);
     if (done || parent != hierarchy.own) return done;
     // A group that limits those below it has no processes of its own: we move, if we are alone.
-    const std::string aside = below(parent, name + "-self");
+    const std::string aside = below(parent, name + kAside);
     auto moved = files_->make(aside);
     if (!moved && moved.error().code() != Code::kAlreadyExists) return done;
-    moved = files_->write(aside, kProcesses, "0");
+    moved = move_us(aside);
     if (moved) {
         done = files_->write(parent, kSubtree, plus);
         if (done) {
@@ -217,10 +231,16 @@ Result<void> Cgroups::enable_below(const std::string& parent, const CgroupHierar
             claims_.push_back({aside, std::move(lock)});
             return {};
         }
-        warn(files_->write(parent, kProcesses, "0"));
+        warn(move_us(parent));
     }
     warn(files_->remove(aside));
     return done;
+}
+
+Result<void> Cgroups::move_us(const std::string& group) {
+    TRY_VOID(files_->write(group, kProcesses, "0"));
+    if (companion_ == 0) return {};
+    return files_->write(group, kProcesses, std::to_string(companion_));
 }
 
 void Cgroups::explain(bool root) {

@@ -77,8 +77,13 @@ class Cgroups {
         std::int64_t threads_max = 0;
         std::int64_t cpus = 1;
         bool root = false;
+        pid_t companion = 0;  ///< a process of ours beside us, 0 for none
     };
     static Place place_of_this_process();
+
+    /// The groups that create() may make, whether or not it does: told to whoever cleans up before
+    /// there is anything to clean up.
+    static std::vector<std::string> possible_groups(const Place& place, const std::string& name);
 
     /// What may be done is tried, and kept. With a version 2 tree in which only this process may
     /// make groups (a systemd scope with Delegate=yes) this process moves into a group of its own.
@@ -125,6 +130,7 @@ class Cgroups {
                             const std::string& name, const std::set<Controller>& wanted);
     Result<void> enable_below(const std::string& parent, const CgroupHierarchy& hierarchy,
                               const std::string& name, const std::set<Controller>& missing);
+    Result<void> move_us(const std::string& group);
     template <class Use>
     Result<void> with_group(const std::string& group, Use use);
     Result<void> keep(Tree tree);
@@ -137,6 +143,7 @@ class Cgroups {
     std::vector<Claim> claims_;
     PidLimits pids_;
     std::int64_t cpus_ = 1;
+    pid_t companion_ = 0;
     /// This process moved aside in the version 2 tree, and enabled controllers where it had been.
     struct Move {
         std::string from;

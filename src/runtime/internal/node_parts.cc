@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "runtime/internal/keeper.h"
+#include "runtime/internal/keeper_process.h"
 #include "runtime/internal/pod_init.h"
 #include "runtime/node.h"
 

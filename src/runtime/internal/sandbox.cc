@@ -233,7 +233,6 @@ Result<SandboxHost> SandboxHost::create(bool namespaces) {
         TRY(host.network_claim, claim_shared_network());
     }
     raise_limit_of_open_files();
-    TRY(host.keeper, Keeper::start(host.program.get()));
     return host;
 }
 
@@ -257,7 +256,7 @@ Result<std::unique_ptr<PodSandbox>> PodSandbox::start(asio::any_io_executor exec
     TRY(Cloned init, clone_init(host, theirs.get(), spec.title, outlives));
     theirs.reset();
     const pid_t pid = init.pid;
-    if (!outlives) TRY_VOID(host.keeper->wait_for(init.pidfd.get()));
+    if (!outlives && host.keeper != nullptr) TRY_VOID(host.keeper->wait_for(init.pidfd.get()));
     // Until all of it is there it ends with us.
     std::unique_ptr<PodSandbox> sandbox(new PodSandbox(
         std::move(executor), host, std::move(ends.first), std::move(init.pidfd), false));

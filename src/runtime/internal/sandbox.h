@@ -11,8 +11,8 @@
 
 #include "base/task_group.h"
 #include "runtime/internal/init_protocol.h"
-#include "runtime/internal/keeper.h"
 #include "runtime/internal/pod_network.h"
+#include "runtime/keeper.h"
 
 namespace muster::runtime {
 
@@ -22,7 +22,8 @@ struct SandboxHost {
     UniqueFd program;
     /// This process: pods that are not to outlive it watch it.
     UniqueFd self;
-    std::optional<Keeper> keeper;
+    /// Told of every pod that is not to outlive us; null: nobody is.
+    Keeper* keeper = nullptr;
     /// How many descriptors a pod's process may have: what ours could before create() raised it.
     rlim_t open_files = 0;
     /// Present with namespaces.

@@ -1,4 +1,4 @@
-#include "runtime/internal/keeper.h"
+#include "runtime/keeper.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -53,7 +53,6 @@ class KeeperTest : public ::testing::Test {
         state = dir / "muster-run-test";
         fs::create_directories(state / "pods/deep");
         std::ofstream(state / "pods/deep/file") << "content\n";
-        program.reset(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
     }
     void TearDown() override { fs::remove_all(dir); }
 
@@ -63,13 +62,15 @@ class KeeperTest : public ::testing::Test {
         if (muster == 0) {
             const UniqueFd lock = open_directory(state);
             ::flock(lock.get(), LOCK_EX);
-            auto keeper = Keeper::start(program.get());
-            if (!keeper || !keeper->remove_directory(state, lock.get()) ||
-                !keeper->wait_for(pidfd_of(still_running).get()))
+            auto keeper = Keeper::start();
+            if (!keeper || !(*keeper)->remove_directory(state) || !(*keeper)->hold(lock.get()) ||
+                !(*keeper)->remove_directory(dir / "never made") ||
+                !(*keeper)->wait_for(pidfd_of(still_running).get()))
                 ::_exit(1);
             if (!group.empty()) {
                 auto claim = kernel_cgroup_files().claim(group);
-                if (!claim || !keeper->remove_cgroup(group, claim->get())) ::_exit(1);
+                if (!claim || !(*keeper)->remove_cgroup(group) || !(*keeper)->hold(claim->get()))
+                    ::_exit(1);
             }
             ::raise(SIGKILL);
         }
@@ -80,7 +81,6 @@ class KeeperTest : public ::testing::Test {
 
     fs::path dir;
     fs::path state;
-    UniqueFd program;
 };
 
 TEST_F(KeeperTest, CleansUpAfterAKilledMusterOnceItsProcessesHaveEnded) {
@@ -96,13 +96,10 @@ TEST_F(KeeperTest, CleansUpAfterAKilledMusterOnceItsProcessesHaveEnded) {
 }
 
 TEST_F(KeeperTest, AnOrdinaryEndWaitsForIt) {
-    const UniqueFd lock = open_directory(state);
-    auto keeper = Keeper::start(program.get());
+    auto keeper = Keeper::start();
     ASSERT_TRUE(keeper) << keeper.error().message();
-    ASSERT_TRUE(keeper->remove_directory(state, lock.get()));
-    {
-        const Keeper ended = *std::move(keeper);
-    }
+    ASSERT_TRUE((*keeper)->remove_directory(state));
+    keeper->reset();
     EXPECT_FALSE(fs::exists(state));
 }
 
@@ -112,8 +109,7 @@ class GroupTest : public KeeperTest {
     void SetUp() override {
         KeeperTest::SetUp();
         const Cgroups::Place place = Cgroups::place_of_this_process();
-        const std::string name =
-            fmt::format("{}test-{}", kCgroupPrefix, Rng::from_system().next());
+        const std::string name = fmt::format("{}test-{}", kCgroupPrefix, Rng::from_system().next());
         for (const CgroupHierarchy& hierarchy :
              find_cgroup_hierarchies(place.mountinfo, place.own_groups)) {
             group = hierarchy.own + "/" + name;

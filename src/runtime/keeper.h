@@ -1,0 +1,45 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+
+namespace muster::runtime {
+
+/// A small process of ours that outlives us by moments: when we have ended, and every process that
+/// it was told of has, it removes the directories and cgroups that it was told of. After an
+/// ordinary end it finds nothing to do. What is removed is told before it is made, so that no kill
+/// comes between; what is claimed by a lock then stays claimed until it is removed.
+///
+/// Descriptors stay the caller's. Thread: one.
+class Keeper {
+  public:
+    static Result<std::unique_ptr<Keeper>> start();
+    /// Lets it do its work now, and waits for it: the processes must have ended.
+    ~Keeper();
+    Keeper(const Keeper&) = delete;
+    Keeper& operator=(const Keeper&) = delete;
+
+    /// A process to wait for.
+    Result<void> wait_for(int pidfd);
+    /// A directory to remove with all that is in it, whether or not it is there yet.
+    Result<void> remove_directory(const std::filesystem::path& directory);
+    /// The same for a cgroup; what still runs in it is killed.
+    Result<void> remove_cgroup(const std::string& group);
+    /// Keeps the lock of one of these as long as it is there.
+    Result<void> hold(int lock);
+
+    pid_t pid() const { return pid_; }
+
+  private:
+    Keeper(int control, pid_t pid) : control_(control), pid_(pid) {}
+
+    int control_;  ///< owned; its end is ours
+    pid_t pid_;
+};
+
+}  // namespace muster::runtime
