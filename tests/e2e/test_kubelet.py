@@ -2,17 +2,42 @@
 
 import json
 import os
+import subprocess
 import textwrap
 
 import pytest
 
-# Each test in both kinds of sandbox; the namespaces of an ordinary user are tested as root here.
-SANDBOXES = ["namespaces", "none"] if os.geteuid() == 0 else ["none"]
+NOBODY = 65534
 
 
-@pytest.fixture(params=SANDBOXES)
-def sandbox(request):
-    return request.param
+def may_make_user_namespaces():
+    return subprocess.run(["unshare", "-U", "true"], user=NOBODY, group=NOBODY, extra_groups=[],
+                          capture_output=True, check=False).returncode == 0
+
+
+@pytest.fixture(params=["root", "nobody", "none"])
+def sandbox(request, muster):
+    """Each test in each kind of sandbox: namespaces of root's, those of an ordinary user, and none."""
+    if request.param == "none":
+        return "none"
+    if os.geteuid() != 0:
+        pytest.skip("namespaces as root: not root here")
+    if request.param == "nobody":
+        if not may_make_user_namespaces():
+            pytest.skip("ordinary users may not make user namespaces here")
+        muster.become(NOBODY)
+    return "namespaces"
+
+
+@pytest.fixture
+def place(sandbox, muster, shared):
+    """Where pods and the test both read and write."""
+    if not muster.identity:
+        return shared
+    path = muster.directory / "shared"
+    path.mkdir()
+    os.chown(path, NOBODY, NOBODY)
+    return path
 
 
 def job(name, pod_spec, policy="Never", run_policy="{}"):
@@ -26,44 +51,44 @@ def run(muster, sandbox, text, *more, limit=60):
     return muster.run("run", muster.write("job.yaml", text), "--sandbox", sandbox, *more, limit=limit)
 
 
-def test_init_containers_sidecars_and_containers_in_their_order(muster, sandbox, shared):
+def test_init_containers_sidecars_and_containers_in_their_order(muster, sandbox, place):
     finished = run(muster, sandbox, job("ordered", f"""
         initContainers:
         - name: first
           image: local
-          command: [sh, -c, "echo first >> {shared}/marks"]
+          command: [sh, -c, "echo first >> {place}/marks"]
         - name: side
           image: local
           restartPolicy: Always
-          command: [sh, -c, "trap 'echo side-ends >> {shared}/marks; exit 9' TERM; echo side >> {shared}/marks; touch {shared}/up; while :; do sleep 0.01; done"]
-          startupProbe: {{exec: {{command: [test, -e, {shared}/up]}}, periodSeconds: 1}}
+          command: [sh, -c, "trap 'echo side-ends >> {place}/marks; exit 9' TERM; echo side >> {place}/marks; touch {place}/up; while :; do sleep 0.01; done"]
+          startupProbe: {{exec: {{command: [test, -e, {place}/up]}}, periodSeconds: 1}}
         - name: second
           image: local
-          command: [sh, -c, "echo second >> {shared}/marks"]
+          command: [sh, -c, "echo second >> {place}/marks"]
         containers:
         - name: pytorch
           image: local
-          command: [sh, -c, "echo main >> {shared}/marks"]
+          command: [sh, -c, "echo main >> {place}/marks"]
         - name: other
           image: local
           command: ["true"]
         """))
     assert finished.status == 0, finished
-    assert (shared / "marks").read_text().split() == ["first", "side", "second", "main", "side-ends"], finished
+    assert (place / "marks").read_text().split() == ["first", "side", "second", "main", "side-ends"], finished
     muster.wait_for_no_processes()
 
 
-def test_probes_of_three_kinds_reach_the_pod(muster, sandbox, shared):
+def test_probes_of_three_kinds_reach_the_pod(muster, sandbox, place):
     """Each sidecar lets the next container start when its own kind of startup probe has passed."""
     server = "import http.server as h, time; h.ThreadingHTTPServer(('0.0.0.0', {port}), h.SimpleHTTPRequestHandler).serve_forever()"
-    (shared / "up").write_text("up")
+    (place / "up").write_text("up")
     probes = {
-        "by-exec": f"exec: {{command: [test, -e, {shared}/by-exec]}}",
+        "by-exec": f"exec: {{command: [test, -e, {place}/by-exec]}}",
         "by-http": "httpGet: {port: web, path: /up, httpHeaders: [{name: Host, value: up.example}]}",
         "by-tcp": "tcpSocket: {port: 28473}",
     }
     commands = {
-        "by-exec": ["sh", "-c", f"touch {shared}/by-exec; exec sleep 1000"],
+        "by-exec": ["sh", "-c", f"touch {place}/by-exec; exec sleep 1000"],
         "by-http": ["python3", "-c", server.format(port=28472)],
         "by-tcp": ["python3", "-c", server.format(port=28473)],
     }
@@ -71,7 +96,7 @@ def test_probes_of_three_kinds_reach_the_pod(muster, sandbox, shared):
         - name: {name}
           image: local
           restartPolicy: Always
-          workingDir: {shared}
+          workingDir: {place}
           ports: [{{name: web, containerPort: 28472}}]
           command: {json.dumps(commands[name])}
           startupProbe: {{{probe}, periodSeconds: 1, failureThreshold: 60}}
@@ -88,14 +113,14 @@ def test_probes_of_three_kinds_reach_the_pod(muster, sandbox, shared):
     muster.wait_for_no_processes()
 
 
-def test_a_failed_liveness_probe_restarts_and_is_told(muster, sandbox, shared):
+def test_a_failed_liveness_probe_restarts_and_is_told(muster, sandbox, place):
     finished = run(muster, sandbox, job("sick", f"""
         containers:
         - name: pytorch
           image: local
-          command: [sh, -c, "test -e {shared}/once && exit 0; touch {shared}/once {shared}/sick; trap 'rm {shared}/sick; exit 1' TERM; while :; do sleep 0.01; done"]
+          command: [sh, -c, "test -e {place}/once && exit 0; touch {place}/once {place}/sick; trap 'rm {place}/sick; exit 1' TERM; while :; do sleep 0.01; done"]
           livenessProbe:
-            exec: {{command: [sh, -c, "if test -e {shared}/sick; then echo unwell; exit 1; fi"]}}
+            exec: {{command: [sh, -c, "if test -e {place}/sick; then echo unwell; exit 1; fi"]}}
             periodSeconds: 1
             failureThreshold: 1
         """, policy="OnFailure"))
@@ -104,23 +129,23 @@ def test_a_failed_liveness_probe_restarts_and_is_told(muster, sandbox, shared):
     assert "succeeded" in finished.text and "1 restart" in finished.text, finished
 
 
-def test_hooks_run_around_a_container(muster, sandbox, shared):
+def test_hooks_run_around_a_container(muster, sandbox, place):
     finished = run(muster, sandbox, job("hooked", f"""
         initContainers:
         - name: side
           image: local
           restartPolicy: Always
-          command: [sh, -c, "trap 'echo term >> {shared}/marks; exit 0' TERM; while :; do sleep 0.01; done"]
+          command: [sh, -c, "trap 'echo term >> {place}/marks; exit 0' TERM; while :; do sleep 0.01; done"]
           lifecycle:
-            postStart: {{exec: {{command: [sh, -c, "sleep 0.2; echo post-start >> {shared}/marks"]}}}}
-            preStop: {{exec: {{command: [sh, -c, "echo pre-stop >> {shared}/marks"]}}}}
+            postStart: {{exec: {{command: [sh, -c, "sleep 0.2; echo post-start >> {place}/marks"]}}}}
+            preStop: {{exec: {{command: [sh, -c, "echo pre-stop >> {place}/marks"]}}}}
         containers:
         - name: pytorch
           image: local
-          command: [sh, -c, "echo main >> {shared}/marks"]
+          command: [sh, -c, "echo main >> {place}/marks"]
         """))
     assert finished.status == 0, finished
-    assert (shared / "marks").read_text().split() == ["post-start", "main", "pre-stop", "term"], finished
+    assert (place / "marks").read_text().split() == ["post-start", "main", "pre-stop", "term"], finished
 
 
 def test_a_failed_hook_says_what_it_said(muster, sandbox):
