@@ -105,6 +105,27 @@ TEST_P(NodeLifecycleTest, ATerminationMessageMayComeFromTheLog) {
     EXPECT_EQ(main_status(wait_phase("silent", "Failed")).state.terminated->message, "");
 }
 
+TEST_P(NodeLifecycleTest, WhatEndedBeforeTheNodeBeganKeepsItsStatusAndMayGo) {
+    ASSERT_TRUE(await(server->start()));
+    json::value old = pod_json("old", shell("true"));
+    old.at("spec").as_object()["nodeName"] = "localhost";
+    create(std::move(old));
+    json::value failed{{"status", {{"phase", "Failed"}, {"reason", "Evicted"}}}};
+    ASSERT_TRUE(await(client->patch(kube::types::kPods, "default", "old",
+                                    kube::ContentType::kMergePatch, std::move(failed), "status")));
+    auto made = Node::create(context.get_executor(), *server, clock, rng, options);
+    ASSERT_TRUE(made) << made.error().message();
+    node = *std::move(made);
+    ASSERT_TRUE(await(node->start()));
+    remove("old");
+    std::vector<std::string> phases;
+    wait_for("old", [&](const kube::Pod* p) {
+        if (p != nullptr) phases.push_back(p->status.phase + " " + p->status.reason);
+        return p == nullptr;
+    });
+    EXPECT_THAT(phases, ::testing::Each("Failed Evicted"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Modes, NodeLifecycleTest,
                          ::testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
                          [](const auto& suite) {

@@ -50,7 +50,8 @@ PodMachine::PodMachine(const kube::Pod& pod, std::vector<ContainerLifecycle> lif
           fmt::format("{}_{}({})", pod.metadata.name, pod.metadata.namespace_, pod.metadata.uid)),
       restart_policy_(pod.spec.restart_policy.empty() ? "Always" : pod.spec.restart_policy),
       grace_(std::chrono::seconds(
-          pod.spec.termination_grace_period_seconds.value_or(kDefaultGraceSeconds))) {
+          pod.spec.termination_grace_period_seconds.value_or(kDefaultGraceSeconds))),
+      accepted_(now.mono) {
     facts_.start_time = now.wall;
     facts_.pod_ip = std::move(pod_ip);
     facts_.host_ip = std::move(host_ip);
@@ -273,6 +274,14 @@ void PodMachine::kill_unfit(std::size_t index, const std::string& why,
     actions.push_back(
         event(kube::EventType::kNormal, "Killing", why + (again ? ", will be restarted" : "")));
     stop_container(index, now.mono + grace.value_or(grace_), now, actions);
+}
+
+PodActions PodMachine::deadline_changed(std::optional<std::int64_t> seconds, Now now) {
+    std::optional<Instant> until;
+    if (seconds) until = accepted_ + std::chrono::seconds(*seconds);
+    if (until == active_until_) return {};
+    active_until_ = until;
+    return advance(now);
 }
 
 PodActions PodMachine::deletion_requested(Duration grace, Now now) {

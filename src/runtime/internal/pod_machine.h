@@ -93,6 +93,8 @@ class PodMachine {
                           CheckResult result, Now now);
     /// The object has a deletion timestamp.
     PodActions deletion_requested(Duration grace, Now now);
+    /// spec.activeDeadlineSeconds, which may be set and shortened while the pod runs.
+    PodActions deadline_changed(std::optional<std::int64_t> seconds, Now now);
     /// Time passed; call at wake_at() or any time.
     PodActions tick(Now now) { return advance(now); }
 
@@ -151,6 +153,7 @@ class PodMachine {
     std::string label_;  ///< "pod_namespace(uid)", as messages name it
     std::string restart_policy_;
     Duration grace_;
+    Instant accepted_;
     std::optional<Instant> active_until_;
     PodFacts facts_;
     std::vector<ContainerLifecycle> lifecycles_;

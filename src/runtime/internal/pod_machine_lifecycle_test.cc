@@ -343,6 +343,16 @@ TEST(ActiveDeadline, EndsThePodWithItsGraceAndFailsIt) {
     EXPECT_EQ(life.sleeps(), std::nullopt);
 }
 
+TEST(ActiveDeadline, MayBeSetAndShortenedWhileThePodRuns) {
+    Life life("Always");
+    life.run();
+    life.tick(10s);
+    EXPECT_THAT(life.print(life.machine->deadline_changed(60, life.now())), IsEmpty());
+    EXPECT_EQ(life.sleeps(), Duration(50s)) << "counted from the pod's start";
+    EXPECT_THAT(life.print(life.machine->deadline_changed(5, life.now())),
+                ElementsAre("event DeadlineExceeded", "event Killing", "signal 0 15"));
+}
+
 TEST(ActiveDeadline, CountsWhileThePodWaitsToo) {
     kube::Pod pod = Life::pod_of("Never");
     pod.spec.active_deadline_seconds = 5;

@@ -70,8 +70,9 @@ void PodWorker::start() {
     if (!fields.empty())
         record(kube::EventType::kWarning, "NotEnforced",
                fmt::format("muster does not act on these fields: {}", fmt::join(fields, ", ")));
-    if (pod_->status.phase == "Succeeded" || pod_->status.phase == "Failed") {
-        // It ended before this process began: its status stays, and only the object is to go.
+    ended_before_ = pod_->status.phase == "Succeeded" || pod_->status.phase == "Failed";
+    if (ended_before_) {
+        // Its status stays, and only the object is to go.
         if (pod_->metadata.deleting()) tasks_.spawn("deletion", delete_pod());
         return;
     }
@@ -81,6 +82,11 @@ void PodWorker::start() {
 
 void PodWorker::update(std::shared_ptr<const kube::Pod> pod) {
     pod_ = std::move(pod);
+    if (ended_before_) return;
+    if (PodActions due = machine_.deadline_changed(pod_->spec.active_deadline_seconds, now());
+        !due.empty())
+        perform(std::move(due));
+    arm_timer();
     if (!pod_->metadata.deleting()) return;
     const std::int64_t grace = pod_->metadata.deletion_grace_period_seconds.value_or(
         pod_->spec.termination_grace_period_seconds.value_or(30));

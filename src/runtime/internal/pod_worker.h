@@ -87,6 +87,7 @@ class PodWorker {
     Signal sandbox_ended_;
     std::string setup_error_;
     bool stopping_ = false;
+    bool ended_before_ = false;  ///< before this process began
     bool warned_about_tmp_ = false;
 };
 
