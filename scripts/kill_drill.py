@@ -11,6 +11,7 @@ import fcntl
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -84,6 +85,8 @@ def choose(kind, muster, rng):
 def unclaimed_groups():
     found = []
     for group in pathlib.Path("/sys/fs/cgroup").glob("**/muster-*"):
+        if not re.fullmatch(r"muster-[0-9a-f]{16}(-self)?", group.name):
+            continue
         try:
             descriptor = os.open(group, os.O_RDONLY | os.O_DIRECTORY)
         except FileNotFoundError:

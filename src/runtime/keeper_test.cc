@@ -109,7 +109,8 @@ class GroupTest : public KeeperTest {
     void SetUp() override {
         KeeperTest::SetUp();
         const Cgroups::Place place = Cgroups::place_of_this_process();
-        const std::string name = fmt::format("{}test-{}", kCgroupPrefix, Rng::from_system().next());
+        const std::string name =
+            node_group_name(fmt::format("keeper test {}", Rng::from_system().next()));
         for (const CgroupHierarchy& hierarchy :
              find_cgroup_hierarchies(place.mountinfo, place.own_groups)) {
             group = hierarchy.own + "/" + name;

@@ -48,7 +48,7 @@ Result<void> remove_groups_below(CgroupFiles& files, const std::string& parent,
     auto children = files.children(parent);
     if (!children) return {};  // not to be read by this user: nothing of this user's is there
     for (const std::string& name : *children) {
-        if (!name.starts_with(kCgroupPrefix)) continue;
+        if (!is_node_group_name(name)) continue;
         const std::string group = parent + "/" + name;
         const auto claimed = files.claim(group);
         if (!claimed) continue;

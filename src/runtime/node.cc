@@ -80,15 +80,6 @@ bool ended(const kube::Pod& pod) {
     return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
 }
 
-/// One name for a state directory, in this process and in one that takes its pods over.
-std::string cgroup_name(const std::filesystem::path& state_dir) {
-    // FNV-1a: the same in every build, as std::hash need not be.
-    std::uint64_t hash = 14695981039346656037u;
-    for (const char c : state_dir.native())
-        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-    return fmt::format("muster-{:016x}", hash);
-}
-
 std::string shared_network(std::string_view why) {
     return fmt::format(
         "pods share this machine's network and have an address 127.77.x.y each, {}; jobs that use "
@@ -244,7 +235,7 @@ Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
     // Before any process of ours is started but the keeper: a group that has no other one may be
     // divided.
     Cgroups::Place place = Cgroups::place_of_this_process();
-    const std::string group = cgroup_name(options.state_dir);
+    const std::string group = node_group_name(options.state_dir);
     if (options.keeper != nullptr) {
         place.companion = options.keeper->pid();
         for (const std::string& possible : Cgroups::possible_groups(place, group))

@@ -11,6 +11,7 @@ namespace muster::runtime {
 
 namespace {
 
+constexpr std::string_view kNodeGroup = "muster-";
 constexpr const char* kAside = "-self";
 constexpr std::string_view kSubtree = "cgroup.subtree_control";
 constexpr std::string_view kProcesses = "cgroup.procs";
@@ -108,6 +109,21 @@ Result<std::unique_ptr<ContainerCgroup>> PodCgroup::make_container(
 }
 
 // --- the node
+
+std::string node_group_name(const std::filesystem::path& state_dir) {
+    // FNV-1a: the same in every build, as std::hash need not be.
+    std::uint64_t hash = 14695981039346656037u;
+    for (const char c : state_dir.native())
+        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    return fmt::format("{}{:016x}", kNodeGroup, hash);
+}
+
+bool is_node_group_name(std::string_view name) {
+    constexpr std::size_t kDigits = 16;
+    if (name.ends_with(kAside)) name.remove_suffix(std::string_view(kAside).size());
+    return name.size() == kNodeGroup.size() + kDigits && name.starts_with(kNodeGroup) &&
+           name.find_first_not_of("0123456789abcdef", kNodeGroup.size()) == name.npos;
+}
 
 Cgroups::Place Cgroups::place_of_this_process() {
     constexpr std::int64_t kUsualPidMax = 32'768;

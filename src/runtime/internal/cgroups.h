@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
@@ -40,9 +41,12 @@ class ContainerCgroup {
 
 class Cgroups;
 
-/// What the name of a node's group begins with. Such a group that nobody has claimed is what a
-/// killed node left.
-inline constexpr std::string_view kCgroupPrefix = "muster-";
+/// The name of a node's group, the same for one state directory in this process and in one that
+/// takes its pods over.
+std::string node_group_name(const std::filesystem::path& state_dir);
+/// Such a name, or that of the group beside it that the node itself moved to. A group so named that
+/// nobody has claimed is what a killed node left.
+bool is_node_group_name(std::string_view name);
 
 /// The groups of one pod. Outlives those of its containers, and the node's outlive it. The
 /// destructor removes them with all that is below.

@@ -248,5 +248,16 @@ TEST_F(KernelCgroupsTest, ProcessesEndAtTheLimitOfThePod) {
     EXPECT_EQ(WEXITSTATUS(status), 63);
 }
 
+TEST(NodeGroupName, IsKnownByItsForm) {
+    const std::string name = node_group_name("/tmp/muster-run-1");
+    EXPECT_EQ(name, node_group_name("/tmp/muster-run-1"));
+    EXPECT_NE(name, node_group_name("/tmp/muster-run-2"));
+    EXPECT_TRUE(is_node_group_name(name));
+    EXPECT_TRUE(is_node_group_name(name + "-self"));
+    for (const char* other : {"", "muster-", "muster-run-0123456789abcd", "muster-0123456789abcde",
+                              "muster-0123456789abcdefg", "other-0123456789abcdef"})
+        EXPECT_FALSE(is_node_group_name(other)) << other;
+}
+
 }  // namespace
 }  // namespace muster::runtime
