@@ -349,12 +349,156 @@ def limited(measured, limit, unit):
     return value, limit, unit, note
 
 
+def sandbox(case, count, user=None):
+    """The figures of one run of muster_sandbox_bench: [(name, value)]; as another user from a copy that it may read."""
+    program = ROOT / "build" / "release" / "src" / "runtime" / "muster_sandbox_bench"
+    if not program.exists():
+        raise Failed("muster_sandbox_bench is not built")
+    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="muster-bench-") as place:
+        identity = {}
+        if user is not None:
+            os.chmod(place, 0o755)
+            program = shutil.copy(program, place)
+            identity = {"user": user, "group": user, "extra_groups": []}
+        run = subprocess.run([program, case, str(count)], capture_output=True, text=True, check=False, cwd="/", **identity)
+    if run.returncode != 0:
+        raise Failed(f"muster_sandbox_bench {case} {count} ended with {run.returncode}\n{run.stderr[-2000:]}")
+    return [(line["what"], line["value"]) for line in map(json.loads, run.stdout.splitlines())]
+
+
+def least(case, count, runs=5, user=None):
+    """The least of a few runs: other work of the machine only adds."""
+    return min(dict(sandbox(case, count, user))["seconds"] for _ in range(runs))
+
+
+def need_root():
+    if os.geteuid() != 0:
+        raise Skipped("pods in namespaces are measured as root")
+
+
+NOBODY = 65534
+
+
+def sandbox_start(muster):
+    del muster
+    need_root()
+    figures = []
+    for user, how in ((None, "as root"), (NOBODY, "in a user namespace")):
+        figures += [
+            Figure(f"sandbox of one pod, from decision to exec, {how}", least("start", 50, user=user) * 1000, 5, "ms",
+                   "median of 50, best of 5"),
+            Figure(f"64 pods, from decision to exec of all, {how}", least("start-together", 64, user=user), 0.3, "s", "best of 5"),
+            Figure(f"1,000 pods of sleep, {how}", least("start-together", 1000, 2, user), 6, "s", "best of 2"),
+        ]
+    return figures
+
+
+def sandbox_end(muster):
+    del muster
+    need_root()
+    return [
+        Figure("end of a pod with 50 processes, from SIGKILL to reaped", least("end", 50) * 1000, 20, "ms", "median of 15, best of 5"),
+        Figure("end of 1,000 pods", least("end-together", 1000, 3), 1, "s", "best of 3"),
+    ]
+
+
+def first_connect(muster):
+    del muster
+    need_root()
+    found = dict(sandbox("connect", 2000))
+    return [Figure("a pod's first connect to another, the moment both run, longest of 2,000", found["longest"] * 1000, 5, "ms",
+                   f"all reach each other; gone in {found['end']:.2f} s")]
+
+
+def init_memory(muster):
+    del muster
+    need_root()
+    return [Figure("private memory of a pod's init", dict(sandbox("memory", 20))["kilobytes"], 1000, "kB", "most of 20 pods")]
+
+
+def pod_network(muster):
+    del muster
+    need_root()
+    found = sandbox("network", 9)
+
+    def of(name):
+        return median(value for what, value in found if what == name)
+
+    pods, loopback = of("pods rtt") * 1e6, of("loopback rtt") * 1e6
+    fast, faster = of("pods bandwidth") / 1e9, of("loopback bandwidth") / 1e9
+    return [
+        Figure("round trip of a byte between two pods on one core, more than on loopback", pods - loopback, 30, "us",
+               f"medians of 9 rounds in turns: {pods:.1f} against {loopback:.1f} us"),
+        Figure("bandwidth of loopback against that between two pods, one stream", faster / fast, 1.25, "times",
+               f"medians of 9 rounds in turns: {faster:.2f} against {fast:.2f} GB/s"),
+    ]
+
+
+MANY_SLEEPERS = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {{name: many, namespace: default}}
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: {count}
+      restartPolicy: Never
+      template:
+        spec:
+          terminationGracePeriodSeconds: 0
+          containers: [{{name: pytorch, image: none, command: [sleep, "1000"]}}]
+"""
+
+
+def left_on_the_machine():
+    """What pods leave if something goes wrong: processes, network namespaces, mounts, cgroups."""
+    processes = [entry for entry in pathlib.Path("/proc").iterdir() if entry.name.isdigit()]
+    networks = set()
+    for entry in processes:
+        with contextlib.suppress(OSError):
+            networks.add(os.readlink(entry / "ns" / "net"))
+    groups = sum(1 for _ in pathlib.Path("/sys/fs/cgroup").rglob("muster-*"))
+    return len(processes), len(networks), len(pathlib.Path("/proc/self/mountinfo").read_text().splitlines()), groups
+
+
+def sandbox_2000(muster):
+    need_root()
+    count = 2000
+    with workplace() as directory:
+        manifest = directory / "job.yaml"
+        manifest.write_text(MANY_SLEEPERS.format(count=count))
+        before = left_on_the_machine()
+        job = Job(muster, [manifest, "--sandbox", "namespaces"], directory)
+        deadline = time.monotonic() + 120
+        while f"{count} active" not in job.log.read_text() and job.process.poll() is None:
+            if time.monotonic() > deadline:
+                job.stop()
+                raise Failed("2,000 pods do not run after two minutes", job.log)
+            time.sleep(0.05)
+        running = time.time() - job.begin
+        begin = time.monotonic()
+        job.stop()
+        ending = time.monotonic() - begin
+        # The kernel takes networks down after their last process.
+        while (left := left_on_the_machine()) != before and time.monotonic() < begin + 30:
+            time.sleep(0.1)
+    more = sum(max(0, now - then) for now, then in zip(left, before))
+    return [Figure("2,000 pods of sleep: what is left of them", more, 0, "things",
+                   f"processes, networks, mounts, groups; all ran after {running:.1f} s, gone after {ending:.1f} s")]
+
+
 CASES = {
     "version": version,
     "start": start,
     "exit": exit_,
     "idle": idle,
     "overhead": overhead,
+    "pod-network": pod_network,
+    "sandbox-start": sandbox_start,
+    "sandbox-end": sandbox_end,
+    "first-connect": first_connect,
+    "init-memory": init_memory,
+    "sandbox-2000": sandbox_2000,
     "scale-one": scale_one,
     "scale-many": scale_many,
     "scale-beside": scale_beside,
