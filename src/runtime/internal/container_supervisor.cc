@@ -1,11 +1,9 @@
 #include "runtime/internal/container_supervisor.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -16,7 +14,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <map>
 #include <span>
@@ -24,7 +21,9 @@
 #include "runtime/internal/cgroup_entry.h"
 #include "runtime/internal/container_log.h"
 #include "runtime/internal/mounts.h"
+#include "runtime/internal/process_tree.h"
 #include "runtime/internal/program.h"
+#include "runtime/internal/program_start.h"
 
 namespace muster::runtime {
 
@@ -38,173 +37,6 @@ constexpr int kLastPieces = 64;
 // As a shell says it.
 constexpr int kCannotExecute = 126;
 constexpr int kNotFound = 127;
-
-std::optional<std::string> read_file(const char* path) {
-    UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
-    if (!file) return std::nullopt;
-    std::string text;
-    std::array<char, 4096> buffer;
-    ssize_t size = 0;
-    while ((size = ::read(file.get(), buffer.data(), buffer.size())) > 0)
-        text.append(buffer.data(), static_cast<std::size_t>(size));
-    return text;
-}
-
-pid_t number_at(std::string_view text) {
-    pid_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-}
-
-/// For kernels without a list of children: reads every process's parent.
-std::vector<pid_t> children_by_scan() {
-    std::vector<pid_t> children;
-    DIR* processes = ::opendir("/proc");
-    if (processes == nullptr) return children;
-    while (const dirent* entry = ::readdir(processes)) {
-        const pid_t pid = number_at(entry->d_name);
-        if (pid <= 0) continue;
-        auto stat = read_file(fmt::format("/proc/{}/stat", pid).c_str());
-        // "pid (name) state ppid": the name may hold anything, so count from its end.
-        const std::size_t name_end = stat ? stat->rfind(')') : std::string::npos;
-        if (name_end == std::string::npos || stat->size() < name_end + 4) continue;
-        if (number_at(std::string_view(*stat).substr(name_end + 4)) == ::getpid())
-            children.push_back(pid);
-    }
-    ::closedir(processes);
-    return children;
-}
-
-std::vector<pid_t> children_of_this_process() {
-    auto text = read_file("/proc/thread-self/children");  // needs CONFIG_PROC_CHILDREN
-    if (!text) return children_by_scan();
-    std::vector<pid_t> children;
-    for (std::string_view left = *text; !left.empty();) {
-        if (const pid_t pid = number_at(left); pid > 0) children.push_back(pid);
-        const std::size_t space = left.find(' ');
-        left = space == left.npos ? std::string_view() : left.substr(space + 1);
-    }
-    return children;
-}
-
-struct Program {
-    std::vector<std::string> candidates;
-    std::vector<char*> argv;
-    std::vector<char*> environment;
-};
-
-std::vector<char*> pointers(std::vector<std::string>& strings) {
-    std::vector<char*> result;
-    result.reserve(strings.size() + 1);
-    for (std::string& text : strings) result.push_back(text.data());
-    result.push_back(nullptr);
-    return result;
-}
-
-Program find_program(std::vector<std::string>& argv, std::vector<std::string>& environment) {
-    return {program_candidates(argv[0], path_of(environment)), pointers(argv),
-            pointers(environment)};
-}
-
-/// What a process of the container begins with.
-struct Surroundings {
-    const char* working_dir;
-    const CgroupEntry& groups;
-    const Identity& identity;
-};
-
-struct Outputs {
-    int stdout_fd;
-    int stderr_fd;
-};
-
-struct Launched {
-    pid_t pid = -1;
-    StartStage stage = StartStage::kOther;  ///< of a failure, or kOther for the exec itself
-    int error = 0;
-    const char* step = "";  ///< of kIdentity
-};
-
-/// What a child that could not become its program leaves. In memory that is shared with it, as a
-/// child that is cloned into a cgroup has a copy of all else.
-struct Failure {
-    StartStage stage = StartStage::kOther;
-    int error = 0;
-    const char* step = "";
-};
-
-volatile Failure* shared_failure() {
-    static volatile Failure* const failure = [] {
-        void* page = ::mmap(nullptr, sizeof(Failure), PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        return page == MAP_FAILED ? nullptr : static_cast<volatile Failure*>(page);
-    }();
-    return failure;
-}
-
-/// The child's part, up to the exec; returns only when that fails. It may share our memory.
-__attribute__((no_sanitize("address", "undefined"))) void become(const Program& program,
-                                                                 const Surroundings& surroundings,
-                                                                 int stdin_fd, Outputs outputs,
-                                                                 volatile Failure& failure) {
-    auto fail = [&failure](StartStage stage, int error) {
-        failure.stage = stage;
-        failure.error = error;
-    };
-    ::setsid();
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (const int error = surroundings.groups.enter(); error != 0)
-        return fail(StartStage::kGroup, error);
-    if (::chdir(surroundings.working_dir) < 0) return fail(StartStage::kWorkingDir, errno);
-    const char* step = "";
-    if (const int error = take_identity(surroundings.identity, step); error != 0) {
-        failure.step = step;
-        return fail(StartStage::kIdentity, error);
-    }
-    // A change of identity has cleared it.
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-    for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::dup2(stdin_fd, STDIN_FILENO);
-    ::dup2(outputs.stdout_fd, STDOUT_FILENO);
-    ::dup2(outputs.stderr_fd, STDERR_FILENO);
-    int most_telling = ENOENT;
-    for (const std::string& candidate : program.candidates) {
-        ::execve(candidate.c_str(), program.argv.data(), program.environment.data());
-        if (errno == ENOENT || errno == ENOTDIR) continue;
-        most_telling = errno;
-        if (errno != EACCES) break;
-    }
-    fail(StartStage::kOther, most_telling);
-}
-
-/// Executes the program in a new child, or says with which error the most telling attempt failed.
-/// vfork where that does: nothing is copied for a process that is about to be replaced.
-[[gnu::noinline]] Launched execute(const Program& program, const Surroundings& surroundings,
-                                   int stdin_fd, Outputs outputs) {
-    volatile Failure* const failure = shared_failure();
-    if (failure == nullptr) return {.error = ENOMEM};
-    failure->stage = StartStage::kOther;
-    failure->error = 0;
-    const bool cloned = surroundings.groups.target() >= 0;
-    const pid_t child = cloned ? surroundings.groups.fork_into() : ::vfork();
-    if (child < 0)
-        return {
-            .pid = -1, .stage = cloned ? StartStage::kGroup : StartStage::kOther, .error = errno};
-    if (child == 0) {
-        become(program, surroundings, stdin_fd, outputs, *failure);
-        ::_exit(127);
-    }
-    // The child is gone or has become the program: what it left is final.
-    if (failure->error != 0) {
-        ::waitpid(child, nullptr, 0);
-        return {-1, failure->stage, failure->error, failure->step};
-    }
-    return {.pid = child};
-}
 
 struct Pipe {
     UniqueFd reader;
@@ -483,19 +315,6 @@ class Supervisor {
 };
 
 }  // namespace
-
-void kill_descendants() {
-    // Killing only our children converges: their children become ours. A tree that forks faster
-    // than it is killed needs CgroupEntry::stop() before, or its PID namespace's end.
-    for (;;) {
-        const pid_t pid = ::waitpid(-1, nullptr, WNOHANG);
-        if (pid > 0) continue;
-        if (pid < 0 && errno == ECHILD) return;
-        for (const pid_t child : children_of_this_process()) ::kill(child, SIGKILL);
-        while (::waitpid(-1, nullptr, 0) < 0 && errno == EINTR) {
-        }
-    }
-}
 
 void supervise_container(UniqueFd control, Request request, bool namespaces, pid_t init) {
     Supervisor(std::move(control), std::move(request)).run(namespaces, init);

@@ -18,7 +18,4 @@ namespace muster::runtime {
 [[noreturn]] void supervise_container(UniqueFd control, Request request, bool namespaces,
                                       pid_t init);
 
-/// Kills all descendants of the calling process, which must be a subreaper, and reaps them.
-void kill_descendants();
-
 }  // namespace muster::runtime

@@ -21,6 +21,7 @@
 #include "runtime/internal/message_socket.h"
 #include "runtime/internal/mounts.h"
 #include "runtime/internal/pod_network.h"
+#include "runtime/internal/process_tree.h"
 #include "runtime/internal/sandbox.h"
 
 namespace muster::runtime {
