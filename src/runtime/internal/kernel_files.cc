@@ -83,8 +83,12 @@ Result<void> freeze_mounts(const std::vector<std::string>& writable) {
         };
         if (covers("/proc") || covers("/dev") || std::ranges::any_of(writable, covers)) continue;
         auto frozen = freeze(path.c_str(), 0);
-        // What another mount hides is not there for anybody.
-        if (!frozen && frozen.error().code() != Code::kNotFound) return frozen;
+        if (frozen) continue;
+        // What another mount hides is not there for anybody, and what lies in a directory that we
+        // may not enter nobody in the container may.
+        const Code code = frozen.error().code();
+        if (code != Code::kNotFound && code != Code::kForbidden) return frozen;
+        if (code == Code::kForbidden && ::geteuid() == 0) return frozen;
     }
     return {};
 }
