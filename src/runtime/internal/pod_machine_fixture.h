@@ -1,5 +1,8 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
