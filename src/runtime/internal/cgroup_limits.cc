@@ -23,13 +23,16 @@ Result<std::optional<kube::Quantity>> amount(const kube::ResourceList& list,
     return std::optional(quantity);
 }
 
-CgroupSetting weight(std::int64_t milli, CgroupVersion version) {
+/// Without a request the kernel's default stays, so that the pod has its turn like any program of
+/// this machine; a kubelet's least share would let all of those go first.
+void add_weight(std::vector<CgroupSetting>& settings, std::int64_t milli, CgroupVersion version) {
+    if (milli == 0) return;
     const std::int64_t shares = std::clamp(milli * kSharesPerCpu / 1000, kMinShares, kMaxShares);
     if (version == CgroupVersion::kV1)
-        return {Controller::kCpu, "cpu.shares", std::to_string(shares)};
+        return settings.push_back({Controller::kCpu, "cpu.shares", std::to_string(shares)});
     // 2..262144 becomes 1..10000.
     const std::int64_t weight = 1 + (shares - kMinShares) * 9999 / (kMaxShares - kMinShares);
-    return {Controller::kCpu, "cpu.weight", std::to_string(weight)};
+    settings.push_back({Controller::kCpu, "cpu.weight", std::to_string(weight)});
 }
 
 }  // namespace
@@ -86,14 +89,16 @@ std::vector<CgroupSetting> container_settings(const ContainerLimits& limits,
                 {Controller::kCpu, "cpu.max", fmt::format("{} {}", quota, kPeriodUs)});
         }
     }
-    settings.push_back(weight(limits.cpu_request_milli, version));
+    add_weight(settings, limits.cpu_request_milli, version);
     return settings;
 }
 
 std::vector<CgroupSetting> pod_settings(std::int64_t cpu_request_milli, std::int64_t pids,
                                         CgroupVersion version) {
-    return {weight(cpu_request_milli, version),
-            {Controller::kPids, "pids.max", std::to_string(pids)}};
+    std::vector<CgroupSetting> settings;
+    add_weight(settings, cpu_request_milli, version);
+    settings.push_back({Controller::kPids, "pids.max", std::to_string(pids)});
+    return settings;
 }
 
 PidLimits default_pid_limits(std::int64_t pid_max, std::int64_t threads_max) {

@@ -58,8 +58,13 @@ TEST(CgroupLimits, TheFilesOfAContainer) {
     EXPECT_THAT(lines(container_settings(all, CgroupVersion::kV2)),
                 ElementsAre("memory.max=1048576", "memory.swap.max=0", "memory.oom.group=1",
                             "cpu.max=150000 100000", "cpu.weight=20"));
-    EXPECT_THAT(lines(container_settings({}, CgroupVersion::kV1)), ElementsAre("cpu.shares=2"));
-    EXPECT_THAT(lines(container_settings({}, CgroupVersion::kV2)), ElementsAre("cpu.weight=1"));
+}
+
+TEST(CgroupLimits, WhatAsksForNothingHasItsTurnLikeAnyProgramOfTheMachine) {
+    for (const CgroupVersion version : {CgroupVersion::kV1, CgroupVersion::kV2}) {
+        EXPECT_THAT(lines(container_settings({}, version)), ElementsAre());
+        EXPECT_THAT(lines(pod_settings(0, 8192, version)), ElementsAre("pids.max=8192"));
+    }
 }
 
 TEST(CgroupLimits, TheEndsOfWhatTheKernelTakes) {
