@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "base/log.h"
@@ -12,7 +13,8 @@ namespace muster::runtime {
 
 namespace {
 constexpr Duration kGather = std::chrono::milliseconds(1);
-}
+constexpr int kRest = 4;  ///< for each part of its time that rewriting may take
+}  // namespace
 
 Result<void> HostsFiles::add(const std::string& namespace_, const std::string& pod,
                              const std::filesystem::path& path) {
@@ -30,14 +32,17 @@ void HostsFiles::names_changed() {
 
 Task<void> HostsFiles::rewrite_later() {
     // A job's pods and services come in a burst, and each changes all files.
-    co_await clock_.sleep_for(kGather);
+    // With thousands of files a rewrite takes its time, and must not take all of it.
+    co_await clock_.sleep_for(std::max(kGather, kRest * cost_));
     pending_ = false;
+    const Instant begin = clock_.now();
     for (auto& [path, file] : files_) {
         auto written = rewrite(path, file);
         if (!written)
             log::error("a pod's /etc/hosts could not be rewritten; its names may be stale",
                        {{"pod", file.pod}, {"error", written.error().message()}});
     }
+    cost_ = clock_.now() - begin;
 }
 
 Result<void> HostsFiles::rewrite(const std::filesystem::path& path, File& file) {

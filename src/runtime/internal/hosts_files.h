@@ -41,6 +41,7 @@ class HostsFiles {
     TaskGroup& tasks_;
     std::map<std::filesystem::path, File> files_;
     bool pending_ = false;
+    Duration cost_{};  ///< of the last rewrite
 };
 
 }  // namespace muster::runtime
