@@ -17,8 +17,8 @@ constexpr std::uint32_t kPodLinkIndex = 2;
 /// Any way to the outside is better.
 constexpr std::uint32_t kOutsideMetric = 1000;
 constexpr std::uint16_t kCreate = NLM_F_CREATE | NLM_F_EXCL;
-/// The most that a veth takes, for packets as large as on loopback: with 1,500 bytes a message of
-/// 64 KiB is forty segments to acknowledge, and the network half as fast as loopback.
+/// The most that a veth takes, for packets as large as on loopback: with the usual 1,500 bytes a
+/// stream between pods is half as fast.
 constexpr std::uint32_t kMtu = 65535;
 
 /// Locally administered, unique by the pod's address and the side.
