@@ -8,8 +8,8 @@
 #include <array>
 #include <cerrno>
 
-#include "runtime/internal/keeper_process.h"
-#include "runtime/internal/message_socket.h"
+#include "runtime/internal/inside/keeper_process.h"
+#include "runtime/internal/inside/message_socket.h"
 
 namespace muster::runtime {
 

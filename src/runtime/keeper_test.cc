@@ -13,7 +13,7 @@
 #include <fstream>
 
 #include "base/rng.h"
-#include "runtime/internal/cgroups.h"
+#include "runtime/internal/limits/cgroups.h"
 #include "runtime/leftovers.h"
 
 namespace muster::runtime {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "runtime/internal/cgroup_sweep.h"
-#include "runtime/internal/cgroups.h"
+#include "runtime/internal/limits/cgroup_sweep.h"
+#include "runtime/internal/limits/cgroups.h"
 #include "runtime/internal/unique_fd.h"
 
 namespace muster::runtime {

@@ -8,11 +8,11 @@
 #include "base/log.h"
 #include "kube/codec.h"
 #include "kube/informer.h"
+#include "runtime/internal/network/outside.h"
 #include "runtime/internal/node_context.h"
-#include "runtime/internal/node_object.h"
-#include "runtime/internal/outside.h"
+#include "runtime/internal/place/node_object.h"
+#include "runtime/internal/place/scheduler.h"
 #include "runtime/internal/pod_worker.h"
-#include "runtime/internal/scheduler.h"
 
 namespace muster::runtime {
 

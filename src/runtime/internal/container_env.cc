@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "runtime/internal/downward_api.h"
-#include "runtime/internal/names.h"
+#include "runtime/internal/files/downward_api.h"
+#include "runtime/internal/network/names.h"
 
 namespace muster::runtime {
 

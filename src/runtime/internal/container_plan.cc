@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/internal/termination_message.h"
+#include "runtime/internal/life/termination_message.h"
 
 namespace muster::runtime {
 

@@ -9,10 +9,10 @@
 #include "base/result.h"
 #include "kube/pod.h"
 #include "runtime/internal/container_env.h"
-#include "runtime/internal/identity.h"
-#include "runtime/internal/init_protocol.h"
-#include "runtime/internal/program.h"
-#include "runtime/internal/volumes.h"
+#include "runtime/internal/files/volumes.h"
+#include "runtime/internal/inside/init_protocol.h"
+#include "runtime/internal/inside/program.h"
+#include "runtime/internal/limits/identity.h"
 
 namespace muster::runtime {
 

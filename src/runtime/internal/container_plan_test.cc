@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/internal/pod_files.h"
+#include "runtime/internal/files/pod_files.h"
 
 namespace muster::runtime {
 namespace {

@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <memory>
 
-#include "runtime/internal/init_protocol.h"
-#include "runtime/internal/log_file.h"
-#include "runtime/internal/sandbox.h"
+#include "runtime/internal/files/log_file.h"
+#include "runtime/internal/inside/init_protocol.h"
+#include "runtime/internal/inside/sandbox.h"
 
 namespace muster::runtime {
 

@@ -9,12 +9,12 @@
 #include "kube/event_recorder.h"
 #include "kube/quantity.h"
 #include "runtime/internal/container_plan.h"
-#include "runtime/internal/hosts_files.h"
-#include "runtime/internal/log_file.h"
-#include "runtime/internal/names.h"
-#include "runtime/internal/network_check.h"
-#include "runtime/internal/pod_isolation.h"
-#include "runtime/internal/sandbox.h"
+#include "runtime/internal/files/log_file.h"
+#include "runtime/internal/inside/sandbox.h"
+#include "runtime/internal/life/network_check.h"
+#include "runtime/internal/limits/pod_isolation.h"
+#include "runtime/internal/network/hosts_files.h"
+#include "runtime/internal/network/names.h"
 #include "runtime/node.h"
 
 namespace muster::runtime {

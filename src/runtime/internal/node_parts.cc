@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-#include "runtime/internal/keeper_process.h"
-#include "runtime/internal/pod_init.h"
+#include "runtime/internal/inside/keeper_process.h"
+#include "runtime/internal/inside/pod_init.h"
 #include "runtime/node.h"
 
 namespace muster::runtime {

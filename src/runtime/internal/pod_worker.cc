@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "runtime/internal/log_reader.h"
-#include "runtime/internal/object_data.h"
-#include "runtime/internal/termination_message.h"
-#include "runtime/internal/volume_files.h"
+#include "runtime/internal/files/log_reader.h"
+#include "runtime/internal/files/object_data.h"
+#include "runtime/internal/files/volume_files.h"
+#include "runtime/internal/life/termination_message.h"
 
 namespace muster::runtime {
 

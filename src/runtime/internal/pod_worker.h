@@ -7,13 +7,13 @@
 
 #include "base/task_group.h"
 #include "kube/pod.h"
-#include "runtime/internal/check_runner.h"
 #include "runtime/internal/container_run.h"
+#include "runtime/internal/files/pod_files.h"
+#include "runtime/internal/life/check_runner.h"
+#include "runtime/internal/life/pod_execs.h"
+#include "runtime/internal/life/pod_machine.h"
+#include "runtime/internal/limits/pod_isolation.h"
 #include "runtime/internal/node_context.h"
-#include "runtime/internal/pod_execs.h"
-#include "runtime/internal/pod_files.h"
-#include "runtime/internal/pod_isolation.h"
-#include "runtime/internal/pod_machine.h"
 #include "runtime/internal/status_writer.h"
 
 namespace muster::runtime {

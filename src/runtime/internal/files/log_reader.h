@@ -1,0 +1,18 @@
+#pragma once
+
+#include <memory>
+
+#include "base/clock.h"
+#include "kube/client.h"
+#include "kube/transport.h"
+#include "runtime/internal/files/log_file.h"
+
+namespace muster::runtime {
+
+/// What `kubectl logs` shows of the log: raw text, with the options applied, over all of its files
+/// (a kubelet reads the newest only). A reader so slow that files
+/// were removed before it came to them says so in a line. `now` is for sinceSeconds.
+Result<std::unique_ptr<kube::TextStream>> open_log(std::shared_ptr<LogFile> log, LogWatch& watch,
+                                                   const kube::LogOptions& options, WallTime now);
+
+}  // namespace muster::runtime

@@ -1,0 +1,51 @@
+#include "runtime/internal/files/mount_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster::runtime {
+namespace {
+
+using ::testing::ElementsAre;
+using How = ViewPoint::How;
+
+TEST(MountTable, IsReadLineByLine) {
+    EXPECT_THAT(parse_mount_table("24 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw\n"
+                                  "25 24 0:22 /part /sys ro,nosuid - sysfs sysfs rw\n"
+                                  "26 24 7:1 / /my\\040disk ro - squashfs /dev/loop1 ro\n"
+                                  "nonsense\n\n"),
+                ElementsAre(MountEntry{"/", "ext4", false, "/", "rw"},
+                            MountEntry{"/sys", "sysfs", true, "/part", "rw"},
+                            MountEntry{"/my disk", "squashfs", true, "/", "ro"}));
+}
+
+TEST(MountTable, AViewIsPrivateButForWhatIsKeptAndTheKernelsOwn) {
+    const std::vector<MountEntry> mounts = {{"/", "ext4", false},
+                                            {"/proc", "proc", false},
+                                            {"/proc/sys/x", "tmpfs", false},
+                                            {"/dev", "tmpfs", false},
+                                            {"/dev/shm", "tmpfs", false},
+                                            {"/home", "xfs", false},
+                                            {"/snap/a", "squashfs", true},
+                                            {"/home/me/data", "nfs4", false},
+                                            {"/mnt", "ext4", true},
+                                            {"/mnt", "ext4", false}};
+    EXPECT_THAT(
+        plan_private_view(mounts, {"/home/me/data", "/tmp/state"}),
+        ElementsAre(ViewPoint{"/", How::kOverlay}, ViewPoint{"/dev", How::kShare},
+                    ViewPoint{"/home", How::kOverlay}, ViewPoint{"/mnt", How::kOverlay},
+                    ViewPoint{"/proc", How::kShare}, ViewPoint{"/snap/a", How::kFreeze},
+                    ViewPoint{"/tmp/state", How::kShare}, ViewPoint{"/home/me/data", How::kShare}));
+    EXPECT_THAT(plan_private_view({}, {}), ElementsAre(ViewPoint{"/", How::kOverlay}));
+}
+
+TEST(MountTable, Below) {
+    EXPECT_TRUE(lies_below("/a/b", "/a"));
+    EXPECT_TRUE(lies_below("/a", "/"));
+    EXPECT_FALSE(lies_below("/a", "/a"));
+    EXPECT_FALSE(lies_below("/ab", "/a"));
+    EXPECT_FALSE(lies_below("/", "/"));
+}
+
+}  // namespace
+}  // namespace muster::runtime

@@ -1,0 +1,80 @@
+#include "runtime/internal/files/pod_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+
+#include "kube/name_syntax.h"
+#include "runtime/internal/unique_fd.h"
+
+namespace muster::runtime {
+
+namespace fs = std::filesystem;
+
+std::string hostname_of(const kube::Pod& pod) {
+    std::string name = pod.spec.hostname.empty() ? pod.metadata.name : pod.spec.hostname;
+    name.resize(std::min(name.size(), kube::kMaxLabelName));
+    while (name.ends_with('-') || name.ends_with('.')) name.pop_back();
+    return name;
+}
+
+PodFiles::PodFiles(HostsFiles& hosts, const fs::path& state_dir, const kube::Pod& pod)
+    : hosts_(hosts),
+      directory_(
+          state_dir / "pods" /
+          fmt::format("{}_{}_{}", pod.metadata.namespace_, pod.metadata.name, pod.metadata.uid)) {}
+
+PodFiles::~PodFiles() {
+    hosts_.remove(hosts());
+    std::error_code ignored;
+    fs::remove_all(directory_, ignored);
+}
+
+Result<void> PodFiles::make(const kube::Pod& pod) {
+    std::error_code error;
+    fs::remove_all(volumes(), error);
+    fs::create_directories(volumes(), error);
+    if (!error) fs::create_directories(view(), error);
+    for (const auto* containers : {&pod.spec.init_containers, &pod.spec.containers}) {
+        for (const kube::Container& container : *containers) {
+            const PodDirectories own = of_container(container.name);
+            if (!error) fs::create_directories(own.tmp, error);
+            if (!error) fs::create_directories(own.scratch, error);
+            if (!error) fs::create_directories(log(container.name, 0).parent_path(), error);
+            ::chmod(own.tmp.c_str(), 01777);
+        }
+    }
+    if (error)
+        return system_error("making the directories of a pod in " + directory_.string(),
+                            error.value());
+    std::ofstream(directory_ / "hostname") << hostname_of(pod) << '\n';
+    return hosts_.add(pod.metadata.namespace_, pod.metadata.name, hosts());
+}
+
+PodDirectories PodFiles::of_container(const std::string& name) const {
+    const fs::path own = directory_ / "containers" / name;
+    return {.hosts = hosts(),
+            .hostname = directory_ / "hostname",
+            .tmp = own / "tmp",
+            .scratch = own / "scratch",
+            .termination_log = own / "termination-log"};
+}
+
+Result<void> PodFiles::begin_termination_log(const std::string& container) const {
+    const fs::path path = of_container(container).termination_log;
+    std::error_code ignored;
+    fs::remove(path, ignored);
+    UniqueFd file(::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
+    if (!file || ::fchmod(file.get(), 0666) < 0)
+        return system_error("making the file " + path.string(), errno);
+    return {};
+}
+
+fs::path PodFiles::log(const std::string& container, int run) const {
+    return directory_ / "logs" / container / fmt::format("{}.log", run);
+}
+
+}  // namespace muster::runtime

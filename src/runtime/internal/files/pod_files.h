@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+#include "kube/pod.h"
+#include "runtime/internal/container_plan.h"
+#include "runtime/internal/network/hosts_files.h"
+
+namespace muster::runtime {
+
+/// What the pod's processes get for a host name: at most 63 characters, as the kernel takes no more
+/// than 64.
+std::string hostname_of(const kube::Pod& pod);
+
+/// The files of one pod on the machine: volumes, /etc/hosts and /etc/hostname, what belongs to each
+/// container, and the logs. Removed with this object. Thread: the loop.
+class PodFiles {
+  public:
+    PodFiles(HostsFiles& hosts, const std::filesystem::path& state_dir, const kube::Pod& pod);
+    ~PodFiles();
+    PodFiles(const PodFiles&) = delete;
+    PodFiles& operator=(const PodFiles&) = delete;
+
+    /// Everything but the volumes' content. May be called again: what the containers wrote stays,
+    /// the volumes begin empty.
+    Result<void> make(const kube::Pod& pod);
+
+    const std::filesystem::path& directory() const { return directory_; }
+    std::filesystem::path volumes() const { return directory_ / "volumes"; }
+    /// Where the pod's view of the machine's files is put together.
+    std::filesystem::path view() const { return directory_ / "view"; }
+    PodDirectories of_container(const std::string& name) const;
+    /// An empty file for the termination message of a new instance, which anyone may write.
+    Result<void> begin_termination_log(const std::string& container) const;
+    /// `run` counts from 0.
+    std::filesystem::path log(const std::string& container, int run) const;
+
+  private:
+    std::filesystem::path hosts() const { return directory_ / "hosts"; }
+
+    HostsFiles& hosts_;
+    std::filesystem::path directory_;
+};
+
+}  // namespace muster::runtime

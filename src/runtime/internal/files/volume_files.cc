@@ -1,0 +1,227 @@
+#include "runtime/internal/files/volume_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "kube/codec_impl.h"
+#include "runtime/internal/files/downward_api.h"
+#include "runtime/internal/unique_fd.h"
+
+namespace muster::runtime {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int32_t kDefaultMode = 0644;
+
+struct DownwardFile {
+    std::string path;
+    std::optional<kube::FieldSelector> field_ref;
+    std::optional<kube::ResourceFieldSelector> resource_field_ref;
+    std::optional<std::int32_t> mode;
+};
+BOOST_DESCRIBE_STRUCT(DownwardFile, (), (path, field_ref, resource_field_ref, mode))
+
+/// Of a volume, and of a source of a projected one.
+struct DownwardSource {
+    std::vector<DownwardFile> items;
+    std::optional<std::int32_t> default_mode;
+};
+BOOST_DESCRIBE_STRUCT(DownwardSource, (), (items, default_mode))
+
+/// Its sources are read one by one.
+struct ProjectedDefaults {
+    std::optional<std::int32_t> default_mode;
+};
+BOOST_DESCRIBE_STRUCT(ProjectedDefaults, (), (default_mode))
+
+std::uint32_t mode_or_default(std::optional<std::int32_t> mode,
+                              std::optional<std::int32_t> otherwise = {}) {
+    return static_cast<std::uint32_t>(mode.value_or(otherwise.value_or(kDefaultMode)));
+}
+
+Result<void> write_file(const fs::path& path, std::string_view content, mode_t mode) {
+    UniqueFd file(::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
+    if (!file) return system_error("making the file " + path.string(), errno);
+    while (!content.empty()) {
+        const ssize_t written = ::write(file.get(), content.data(), content.size());
+        if (written < 0) return system_error("writing " + path.string(), errno);
+        content.remove_prefix(static_cast<std::size_t>(written));
+    }
+    if (::fchmod(file.get(), mode) < 0)
+        return system_error("setting the mode of " + path.string(), errno);
+    return {};
+}
+
+/// The files of a ConfigMap or a Secret; none if it is optional and not there.
+Result<VolumeFiles> files_of(const std::string& name, const std::vector<kube::KeyToPath>& items,
+                             std::uint32_t mode, bool optional, const KeyValueObjects& objects,
+                             std::string_view what) {
+    VolumeFiles files;
+    auto object = objects.find(name);
+    if (object == objects.end()) {
+        if (optional) return files;
+        return Error(Code::kNotFound, fmt::format("{} \"{}\" not found", what, name));
+    }
+    if (items.empty()) {
+        for (const auto& [key, content] : object->second) files[key] = {content, mode};
+        return files;
+    }
+    for (const kube::KeyToPath& item : items) {
+        auto entry = object->second.find(item.key);
+        if (entry == object->second.end()) {
+            if (optional) continue;
+            return Error(Code::kNotFound,
+                         fmt::format("references non-existent {} key: {}",
+                                     what == "secret" ? "secret" : "config", item.key));
+        }
+        if (!stays_inside(item.path))
+            return Error(Code::kInvalid, fmt::format("the path {} of key {} leaves the volume",
+                                                     item.path, item.key));
+        files[item.path] = {entry->second,
+                            item.mode ? static_cast<std::uint32_t>(*item.mode) : mode};
+    }
+    return files;
+}
+
+Result<VolumeFiles> downward_files(const DownwardSource& source, std::uint32_t mode,
+                                   const EnvironmentInput& input) {
+    VolumeFiles files;
+    for (const DownwardFile& item : source.items) {
+        if (!stays_inside(item.path))
+            return Error(Code::kInvalid, fmt::format("the path {} leaves the volume", item.path));
+        VolumeFile file{.content = {}, .mode = item.mode ? mode_or_default(item.mode) : mode};
+        if (item.field_ref) {
+            TRY(file.content, volume_field_value(item.field_ref->field_path, input));
+        } else if (item.resource_field_ref) {
+            TRY(file.content, resource_value(nullptr, *item.resource_field_ref, input));
+        }
+        files[item.path] = std::move(file);
+    }
+    return files;
+}
+
+Result<VolumeFiles> projected_files(const json::object& source, std::uint32_t mode,
+                                    const EnvironmentInput& input) {
+    VolumeFiles files;
+    for (const auto& [kind, value] : source) {
+        if (value.is_null()) continue;
+        if (kind == "configMap" || kind == "secret") {
+            // Both have the same fields here.
+            TRY(const auto from, kube::decode<kube::ConfigMapVolumeSource>(value));
+            const bool secret = kind == "secret";
+            TRY(files, files_of(from.name, from.items, mode, from.optional.value_or(false),
+                                secret ? input.secrets : input.config_maps,
+                                secret ? "secret" : "configmap"));
+        } else if (kind == "downwardAPI") {
+            TRY(const auto from, kube::decode<DownwardSource>(value));
+            TRY(files, downward_files(from, mode, input));
+        } else {
+            return Error(Code::kUnsupported,
+                         fmt::format("a {} can't be given, as pods have no API server here that "
+                                     "knows them: remove that source",
+                                     std::string(kind)));
+        }
+    }
+    return files;
+}
+
+std::vector<json::object> projected_sources(const kube::Volume& volume) {
+    std::vector<json::object> objects;
+    const json::value* projected = volume.rest.if_contains("projected");
+    const json::object* fields = projected == nullptr ? nullptr : projected->if_object();
+    const json::value* sources = fields == nullptr ? nullptr : fields->if_contains("sources");
+    if (sources == nullptr || !sources->is_array()) return objects;
+    for (const json::value& source : sources->get_array())
+        if (source.is_object()) objects.push_back(source.get_object());
+    return objects;
+}
+
+void add_reference(const json::object& source, std::string_view kind,
+                   std::vector<std::string>& names) {
+    const json::value* reference = source.if_contains(kind);
+    const json::object* fields = reference == nullptr ? nullptr : reference->if_object();
+    const json::value* name = fields == nullptr ? nullptr : fields->if_contains("name");
+    if (name != nullptr && name->is_string()) names.emplace_back(name->get_string());
+}
+
+}  // namespace
+
+bool stays_inside(const fs::path& path) {
+    if (path.empty() || path.is_absolute()) return false;
+    return std::ranges::none_of(path, [](const fs::path& part) { return part == ".."; });
+}
+
+References references_of_volumes(const kube::Pod& pod) {
+    References references;
+    for (const kube::Volume& volume : pod.spec.volumes) {
+        for (const json::object& source : projected_sources(volume)) {
+            add_reference(source, "configMap", references.config_maps);
+            add_reference(source, "secret", references.secrets);
+        }
+        if (volume.config_map) references.config_maps.push_back(volume.config_map->name);
+        if (volume.secret) references.secrets.push_back(volume.secret->secret_name);
+    }
+    return references;
+}
+
+Result<std::optional<VolumeFiles>> files_of_volume(const kube::Volume& volume,
+                                                   const EnvironmentInput& input) {
+    auto some = [](Result<VolumeFiles> files) -> Result<std::optional<VolumeFiles>> {
+        if (!files) return files.error();
+        return std::optional(*std::move(files));
+    };
+    if (volume.config_map) {
+        const kube::ConfigMapVolumeSource& source = *volume.config_map;
+        return some(files_of(source.name, source.items, mode_or_default(source.default_mode),
+                             source.optional.value_or(false), input.config_maps, "configmap"));
+    }
+    if (volume.secret) {
+        const kube::SecretVolumeSource& source = *volume.secret;
+        return some(files_of(source.secret_name, source.items, mode_or_default(source.default_mode),
+                             source.optional.value_or(false), input.secrets, "secret"));
+    }
+    if (const json::value* value = volume.rest.if_contains("downwardAPI")) {
+        TRY(const auto source, kube::decode<DownwardSource>(*value));
+        return some(downward_files(source, mode_or_default(source.default_mode), input));
+    }
+    const json::value* value = volume.rest.if_contains("projected");
+    if (value == nullptr) return std::nullopt;
+    TRY(const auto projected, kube::decode<ProjectedDefaults>(*value));
+    VolumeFiles files;
+    for (const json::object& source : projected_sources(volume)) {
+        TRY(VolumeFiles more,
+            projected_files(source, mode_or_default(projected.default_mode), input));
+        // Of two files with one path the later source has it.
+        for (auto& [path, file] : more) files[path] = std::move(file);
+    }
+    return std::optional(std::move(files));
+}
+
+Result<void> write_atomically(const fs::path& directory, const VolumeFiles& files) {
+    const std::string version = "..1";
+    std::error_code error;
+    fs::create_directory(directory / version, error);
+    if (!error) fs::permissions(directory / version, fs::perms(0755), error);
+    if (error) return system_error("making " + (directory / version).string(), error.value());
+    for (const auto& [path, file] : files) {
+        const fs::path target = directory / version / path;
+        fs::create_directories(target.parent_path(), error);
+        if (error) return system_error("making " + target.parent_path().string(), error.value());
+        TRY_VOID(write_file(target, file.content, file.mode));
+    }
+    fs::create_symlink(version, directory / "..data", error);
+    for (const auto& [path, file] : files) {
+        const fs::path first = *fs::path(path).begin();
+        if (!error && !fs::is_symlink(directory / first))
+            fs::create_symlink(fs::path("..data") / first, directory / first, error);
+    }
+    if (error) return system_error("linking the files of " + directory.string(), error.value());
+    return {};
+}
+
+}  // namespace muster::runtime

@@ -1,0 +1,96 @@
+#include "runtime/internal/inside/kernel_files.h"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "runtime/internal/files/mount_table.h"
+#include "runtime/internal/unique_fd.h"
+
+namespace muster::runtime {
+
+namespace {
+
+int write_text(const std::string& path, const std::string& text) {
+    const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!file || ::write(file.get(), text.data(), text.size()) < 0) return errno;
+    return 0;
+}
+
+Result<std::string> own_mount_table() {
+    const UniqueFd file(::open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
+    if (!file) return system_error("/proc/self/mountinfo", errno);
+    std::string text;
+    std::array<char, 8192> buffer;
+    ssize_t size = 0;
+    while ((size = ::read(file.get(), buffer.data(), buffer.size())) > 0)
+        text.append(buffer.data(), static_cast<std::size_t>(size));
+    return text;
+}
+
+/// ENOENT is none: the kernel lacks that file.
+Result<void> freeze(const char* path, unsigned flags) {
+    mount_attr attributes{};
+    attributes.attr_set = MOUNT_ATTR_RDONLY;
+    if (::mount_setattr(AT_FDCWD, path, flags, &attributes, sizeof attributes) < 0)
+        return system_error(fmt::format("making {} read-only", path), errno);
+    return {};
+}
+
+}  // namespace
+
+Result<void> set_sysctls(const std::vector<std::pair<std::string, std::string>>& sysctls) {
+    for (const auto& [name, value] : sysctls) {
+        std::string path = name;
+        std::ranges::replace(path, '.', '/');
+        if (const int error = write_text("/proc/sys/" + path, value); error != 0)
+            return system_error(fmt::format("setting the sysctl {} to {}", name, value), error);
+    }
+    return {};
+}
+
+bool limit_pids(std::uint64_t pids) {
+    return write_text("/proc/sys/kernel/pid_max", std::to_string(pids)) == 0;
+}
+
+Result<void> protect_kernel_files() {
+    for (const char* path :
+         {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}) {
+        if (::mount(path, path, nullptr, MS_BIND, nullptr) < 0) {
+            if (errno == ENOENT) continue;
+            return system_error(fmt::format("mounting {}", path), errno);
+        }
+        TRY_VOID(freeze(path, 0));
+    }
+    for (const char* path : {"/proc/kcore", "/proc/keys", "/proc/timer_list", "/proc/latency_stats",
+                             "/proc/sched_debug"})
+        if (::mount("/dev/null", path, nullptr, MS_BIND, nullptr) < 0 && errno != ENOENT)
+            return system_error(fmt::format("hiding {}", path), errno);
+    if (::access("/sys", F_OK) == 0) return freeze("/sys", AT_RECURSIVE);
+    return {};
+}
+
+Result<void> freeze_mounts(const std::vector<std::string>& writable) {
+    TRY(const std::string table, own_mount_table());
+    for (const MountEntry& mount : parse_mount_table(table)) {
+        const std::string& path = mount.path;
+        auto covers = [&](const std::string& free) {
+            return path == free || lies_below(path, free);
+        };
+        if (covers("/proc") || covers("/dev") || std::ranges::any_of(writable, covers)) continue;
+        auto frozen = freeze(path.c_str(), 0);
+        if (frozen) continue;
+        // What another mount hides is not there for anybody, and what lies in a directory that we
+        // may not enter nobody in the container may.
+        const Code code = frozen.error().code();
+        if (code != Code::kNotFound && code != Code::kForbidden) return frozen;
+        if (code == Code::kForbidden && ::geteuid() == 0) return frozen;
+    }
+    return {};
+}
+
+}  // namespace muster::runtime

@@ -1,0 +1,112 @@
+#include "runtime/internal/inside/program_start.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "runtime/internal/inside/program.h"
+#include "runtime/internal/inside/program_identity.h"
+
+namespace muster::runtime {
+
+namespace {
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+    std::vector<char*> result;
+    result.reserve(strings.size() + 1);
+    for (std::string& text : strings) result.push_back(text.data());
+    result.push_back(nullptr);
+    return result;
+}
+
+/// What a child that could not become its program leaves. In memory that is shared with it, as a
+/// child that is cloned into a cgroup has a copy of all else.
+struct Failure {
+    StartStage stage = StartStage::kOther;
+    int error = 0;
+    const char* step = "";
+};
+
+volatile Failure* shared_failure() {
+    static volatile Failure* const failure = [] {
+        void* page = ::mmap(nullptr, sizeof(Failure), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        return page == MAP_FAILED ? nullptr : static_cast<volatile Failure*>(page);
+    }();
+    return failure;
+}
+
+/// The child's part, up to the exec; returns only when that fails. It may share our memory.
+__attribute__((no_sanitize("address", "undefined"))) void become(const Program& program,
+                                                                 const Surroundings& surroundings,
+                                                                 int stdin_fd, Outputs outputs,
+                                                                 volatile Failure& failure) {
+    auto fail = [&failure](StartStage stage, int error) {
+        failure.stage = stage;
+        failure.error = error;
+    };
+    ::setsid();
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (const int error = surroundings.groups.enter(); error != 0)
+        return fail(StartStage::kGroup, error);
+    if (::chdir(surroundings.working_dir) < 0) return fail(StartStage::kWorkingDir, errno);
+    const char* step = "";
+    if (const int error = take_identity(surroundings.identity, step); error != 0) {
+        failure.step = step;
+        return fail(StartStage::kIdentity, error);
+    }
+    // A change of identity has cleared it.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::dup2(stdin_fd, STDIN_FILENO);
+    ::dup2(outputs.stdout_fd, STDOUT_FILENO);
+    ::dup2(outputs.stderr_fd, STDERR_FILENO);
+    int most_telling = ENOENT;
+    for (const std::string& candidate : program.candidates) {
+        ::execve(candidate.c_str(), program.argv.data(), program.environment.data());
+        if (errno == ENOENT || errno == ENOTDIR) continue;
+        most_telling = errno;
+        if (errno != EACCES) break;
+    }
+    fail(StartStage::kOther, most_telling);
+}
+
+}  // namespace
+
+Program find_program(std::vector<std::string>& argv, std::vector<std::string>& environment) {
+    return {program_candidates(argv[0], path_of(environment)), pointers(argv),
+            pointers(environment)};
+}
+
+[[gnu::noinline]] Launched execute(const Program& program, const Surroundings& surroundings,
+                                   int stdin_fd, Outputs outputs) {
+    volatile Failure* const failure = shared_failure();
+    if (failure == nullptr) return {.error = ENOMEM};
+    failure->stage = StartStage::kOther;
+    failure->error = 0;
+    const bool cloned = surroundings.groups.target() >= 0;
+    const pid_t child = cloned ? surroundings.groups.fork_into() : ::vfork();
+    if (child < 0)
+        return {
+            .pid = -1, .stage = cloned ? StartStage::kGroup : StartStage::kOther, .error = errno};
+    if (child == 0) {
+        become(program, surroundings, stdin_fd, outputs, *failure);
+        ::_exit(127);
+    }
+    // The child is gone or has become the program: what it left is final.
+    if (failure->error != 0) {
+        ::waitpid(child, nullptr, 0);
+        return {-1, failure->stage, failure->error, failure->step};
+    }
+    return {.pid = child};
+}
+
+}  // namespace muster::runtime

@@ -1,0 +1,102 @@
+#include "runtime/internal/limits/cgroup_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <memory>
+
+namespace muster::runtime {
+
+namespace {
+
+std::string path_of(const std::string& group, std::string_view file) {
+    return fmt::format("{}/{}", group, file);
+}
+
+class KernelCgroupFiles final : public CgroupFiles {
+  public:
+    Result<void> make(const std::string& group) override {
+        if (::mkdir(group.c_str(), 0755) < 0)
+            return system_error("making the cgroup " + group, errno);
+        return {};
+    }
+
+    Result<void> remove(const std::string& group) override {
+        if (::rmdir(group.c_str()) < 0) return system_error("removing the cgroup " + group, errno);
+        return {};
+    }
+
+    Result<void> write(const std::string& group, std::string_view file,
+                       std::string_view value) override {
+        const std::string path = path_of(group, file);
+        UniqueFd target(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+        if (!target || ::write(target.get(), value.data(), value.size()) < 0)
+            return system_error(fmt::format("writing \"{}\" to {}", value, path), errno);
+        return {};
+    }
+
+    Result<std::string> read(const std::string& group, std::string_view file) override {
+        const std::string path = path_of(group, file);
+        UniqueFd source(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        if (!source) return system_error("reading " + path, errno);
+        std::string text;
+        std::array<char, 4096> buffer;
+        ssize_t size = 0;
+        while ((size = ::read(source.get(), buffer.data(), buffer.size())) > 0)
+            text.append(buffer.data(), static_cast<std::size_t>(size));
+        if (size < 0) return system_error("reading " + path, errno);
+        return text;
+    }
+
+    Result<UniqueFd> open(const std::string& group) override {
+        UniqueFd directory(::open(group.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (!directory) return system_error("opening the cgroup " + group, errno);
+        return directory;
+    }
+
+    Result<UniqueFd> claim(const std::string& group) override {
+        TRY(UniqueFd directory, open(group));
+        if (::flock(directory.get(), LOCK_EX | LOCK_NB) == 0) return directory;
+        if (errno == EWOULDBLOCK)
+            return Error(Code::kConflict,
+                         fmt::format("the cgroup {} belongs to another muster", group));
+        return system_error("locking the cgroup " + group, errno);
+    }
+
+    Result<std::vector<std::string>> children(const std::string& group) override {
+        const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(group.c_str()), ::closedir);
+        if (directory == nullptr) return system_error("reading the cgroup " + group, errno);
+        std::vector<std::string> names;
+        while (const dirent* entry = ::readdir(directory.get())) {
+            const std::string_view name = entry->d_name;
+            if (entry->d_type == DT_DIR && name != "." && name != "..") names.emplace_back(name);
+        }
+        return names;
+    }
+};
+
+}  // namespace
+
+CgroupFiles& kernel_cgroup_files() {
+    static KernelCgroupFiles files;
+    return files;
+}
+
+Result<void> remove_cgroup_tree(CgroupFiles& files, const std::string& group) {
+    auto below = files.children(group);
+    if (!below) {
+        if (below.error().code() == Code::kNotFound) return {};
+        return below.error();
+    }
+    for (const std::string& name : *below) TRY_VOID(remove_cgroup_tree(files, group + "/" + name));
+    auto removed = files.remove(group);
+    if (!removed && removed.error().code() != Code::kNotFound) return removed;
+    return {};
+}
+
+}  // namespace muster::runtime

@@ -1,0 +1,62 @@
+#include "runtime/internal/limits/cgroup_sweep.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+namespace muster::runtime {
+
+namespace {
+
+std::vector<pid_t> processes_of(CgroupFiles& files, const std::string& group) {
+    std::vector<pid_t> pids;
+    auto listed = files.read(group, "cgroup.procs");
+    for (std::string_view text = listed ? *listed : std::string_view(); !text.empty();) {
+        pid_t pid = 0;
+        std::from_chars(text.data(), text.data() + text.size(), pid);
+        if (pid > 0 && pid != ::getpid()) pids.push_back(pid);
+        const std::size_t end = text.find('\n');
+        text = end == text.npos ? std::string_view() : text.substr(end + 1);
+    }
+    return pids;
+}
+
+/// By pidfd, so that a number that was given to another process meanwhile hits nobody wrong: the
+/// process is looked for in the group again once the descriptor is open.
+void kill_and_wait(CgroupFiles& files, const std::string& group, pid_t pid) {
+    UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    if (!process) return;
+    const std::vector<pid_t> now = processes_of(files, group);
+    if (std::ranges::find(now, pid) == now.end()) return;
+    ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
+    pollfd ended{process.get(), POLLIN, 0};
+    while (::poll(&ended, 1, -1) < 0) {
+    }
+}
+
+Result<void> kill_all(CgroupFiles& files, const std::string& group) {
+    TRY(const std::vector<std::string> children, files.children(group));
+    for (const std::string& child : children) TRY_VOID(kill_all(files, group + "/" + child));
+    // Where there is such a file, what is killed begets no more.
+    (void)files.write(group, "pids.max", "0").has_value();
+    for (std::vector<pid_t> pids; !(pids = processes_of(files, group)).empty();)
+        for (const pid_t pid : pids) kill_and_wait(files, group, pid);
+    return {};
+}
+
+}  // namespace
+
+Result<void> sweep_cgroup(CgroupFiles& files, const std::string& group) {
+    if (auto killed = kill_all(files, group); !killed) {
+        if (killed.error().code() == Code::kNotFound) return {};
+        return killed;
+    }
+    return remove_cgroup_tree(files, group);
+}
+
+}  // namespace muster::runtime

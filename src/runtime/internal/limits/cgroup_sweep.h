@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "runtime/internal/limits/cgroup_files.h"
+
+namespace muster::runtime {
+
+/// Kills every process of a group and of all below it but the calling one, waits for their ends,
+/// and removes the groups. For groups whose owner is gone.
+Result<void> sweep_cgroup(CgroupFiles& files, const std::string& group);
+
+}  // namespace muster::runtime

@@ -1,0 +1,110 @@
+#include "runtime/internal/limits/pod_isolation.h"
+
+#include <algorithm>
+
+#include "runtime/internal/place/scheduling.h"
+
+namespace muster::runtime {
+
+PodIsolation::PodIsolation(NodeIsolation& node, std::shared_ptr<const kube::Pod> pod)
+    : node_(node), pod_(std::move(pod)) {}
+
+PodIsolation::~PodIsolation() { release_devices(); }
+
+const kube::Container& PodIsolation::container(std::size_t index) const {
+    const auto& init = pod_->spec.init_containers;
+    return index < init.size() ? init[index] : pod_->spec.containers[index - init.size()];
+}
+
+std::vector<std::string> PodIsolation::not_honoured(bool namespaces) const {
+    std::vector<std::string> fields;
+    constexpr const char* kShared = "pods share this machine's files and network here";
+    // What is refused is told where it is refused.
+    if (const auto security = plan_pod_security(*pod_, node_.caller)) {
+        fields = security->not_honoured;
+        if (!namespaces && !security->sysctls.empty())
+            fields.push_back(fmt::format("spec.securityContext.sysctls ({})", kShared));
+    }
+    const std::size_t inits = pod_->spec.init_containers.size();
+    for (std::size_t i = 0; i < inits + pod_->spec.containers.size(); ++i) {
+        auto security = container_security(i);
+        if (!security) continue;
+        if (!namespaces && security->read_only_root)
+            security->not_honoured.push_back(
+                fmt::format("securityContext.readOnlyRootFilesystem ({})", kShared));
+        for (const std::string& field : security->not_honoured)
+            fields.push_back(i < inits ? fmt::format("spec.initContainers[{}].{}", i, field)
+                                       : fmt::format("spec.containers[{}].{}", i - inits, field));
+    }
+    const std::vector<std::string> limits = limits_not_enforced(*pod_, node_.cgroups);
+    for (std::size_t i = 0; i < limits.size(); ++i)
+        // The reason once, behind the last.
+        fields.push_back(i + 1 < limits.size()
+                             ? limits[i]
+                             : fmt::format("{} ({})", limits[i], node_.cgroups.obstacle()));
+    return fields;
+}
+
+Result<void> PodIsolation::prepare() {
+    TRY(security_, plan_pod_security(*pod_, node_.caller));
+    TRY(devices_, node_.devices.take(pod_->metadata.uid, pod_->spec));
+    if (group_) return {};
+    std::int64_t cpu_milli = 0;
+    const auto requests = requests_of(pod_->spec);
+    if (const auto cpu = requests.find("cpu"); cpu != requests.end())
+        cpu_milli = cpu->second.ceil_milli();
+    TRY(group_, node_.cgroups.make_pod(pod_->metadata.uid, cpu_milli));
+    return {};
+}
+
+void PodIsolation::release_devices() { node_.devices.release(pod_->metadata.uid); }
+
+void PodIsolation::sandbox_gone() {
+    release_devices();
+    instances_.clear();
+    group_.reset();
+}
+
+bool PodIsolation::privileged() const {
+    for (std::size_t i = 0; i < pod_->spec.init_containers.size() + pod_->spec.containers.size();
+         ++i)
+        if (const auto security = container_security(i);
+            security && (security->privileged || security->unmasked_proc))
+            return true;
+    return false;
+}
+
+Result<ContainerSecurity> PodIsolation::container_security(std::size_t index) const {
+    auto security = plan_container_security(*pod_, container(index), node_.caller);
+    if (security) return security;
+    Error error = std::move(security.error());
+    return error.prefix(
+        fmt::format("container {} of pod {}", container(index).name, pod_->metadata.name));
+}
+
+std::vector<std::string> PodIsolation::environment(std::size_t index,
+                                                   const ContainerSecurity& security,
+                                                   std::vector<std::string> base) const {
+    base = environment_of(security, node_.caller, std::move(base));
+    const Devices own = devices_of_container(pod_->spec, index, devices_);
+    for (std::string& entry : device_environment(node_.devices.all(), own))
+        base.push_back(std::move(entry));
+    return base;
+}
+
+Result<std::vector<UniqueFd>> PodIsolation::enter(std::size_t index, std::uint32_t instance) {
+    if (!group_) return std::vector<UniqueFd>();
+    TRY(const ContainerLimits limits, limits_of(container(index)));
+    TRY(auto group,
+        group_->make_container(fmt::format("{}-{}", container(index).name, instance), limits));
+    TRY(auto directories, group->open());
+    instances_.insert_or_assign(instance, std::move(group));
+    return directories;
+}
+
+bool PodIsolation::leave(std::uint32_t instance) {
+    auto found = instances_.extract(instance);
+    return !found.empty() && found.mapped()->ran_out_of_memory();
+}
+
+}  // namespace muster::runtime

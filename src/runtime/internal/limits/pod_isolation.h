@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kube/pod.h"
+#include "runtime/internal/limits/cgroups.h"
+#include "runtime/internal/limits/identity.h"
+#include "runtime/internal/place/device_ledger.h"
+
+namespace muster::runtime {
+
+/// What the pods of a node are held apart by, besides namespaces. Outlives them.
+struct NodeIsolation {
+    Cgroups cgroups;
+    DeviceLedger devices;
+    Caller caller;
+};
+
+/// What one pod may use, and as whom: its groups, its devices, its identity. Owns the groups and
+/// the devices. Thread: the loop.
+class PodIsolation {
+  public:
+    PodIsolation(NodeIsolation& node, std::shared_ptr<const kube::Pod> pod);
+    ~PodIsolation();
+    PodIsolation(const PodIsolation&) = delete;
+    PodIsolation& operator=(const PodIsolation&) = delete;
+
+    /// The fields of the manifest that are not honoured, each with the reason where it is not
+    /// plain.
+    std::vector<std::string> not_honoured(bool namespaces) const;
+
+    /// Takes the devices and makes the groups, for a sandbox that is about to be made.
+    Result<void> prepare();
+    /// The pod has ended: others may have its devices.
+    void release_devices();
+    /// Every process of the pod is gone: so are its groups.
+    void sandbox_gone();
+
+    const PodSecurity& security() const { return security_; }
+    /// A container may change the machine through /proc and /sys.
+    bool privileged() const;
+
+    /// The error is the message of a CreateContainerConfigError. `index` counts init containers
+    /// first.
+    Result<ContainerSecurity> container_security(std::size_t index) const;
+    /// `base` with what follows from the container's user and devices.
+    std::vector<std::string> environment(std::size_t index, const ContainerSecurity& security,
+                                         std::vector<std::string> base) const;
+
+    /// Makes the groups of one instance of a container, and opens them for its supervisor.
+    Result<std::vector<UniqueFd>> enter(std::size_t index, std::uint32_t instance);
+    /// The instance is gone: removes its groups. True: the kernel has killed a process of it for
+    /// want of memory.
+    bool leave(std::uint32_t instance);
+
+  private:
+    const kube::Container& container(std::size_t index) const;
+
+    NodeIsolation& node_;
+    std::shared_ptr<const kube::Pod> pod_;
+    PodSecurity security_;
+    Devices devices_;
+    std::unique_ptr<PodCgroup> group_;
+    std::map<std::uint32_t, std::unique_ptr<ContainerCgroup>> instances_;
+};
+
+}  // namespace muster::runtime

@@ -1,0 +1,215 @@
+#include "runtime/internal/network/names.h"
+
+#include <algorithm>
+
+#include "runtime/internal/network/pod_network.h"
+
+namespace muster::runtime {
+
+namespace {
+
+bool selects(const std::map<std::string, std::string>& selector,
+             const std::map<std::string, std::string>& labels) {
+    if (selector.empty()) return false;
+    return std::ranges::all_of(selector, [&](const auto& pair) {
+        auto it = labels.find(pair.first);
+        return it != labels.end() && it->second == pair.second;
+    });
+}
+
+/// Two jobs do not see each other's names; what belongs to no job is seen by all.
+bool sees(const std::string& owner, const std::string& other) {
+    return owner.empty() || other.empty() || owner == other;
+}
+
+bool is_name_character(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.';
+}
+
+void append_unique(std::vector<std::string>& to, std::vector<std::string> names) {
+    for (std::string& name : names)
+        if (std::ranges::find(to, name) == to.end()) to.push_back(std::move(name));
+}
+
+}  // namespace
+
+std::vector<std::string> name_forms(const std::string& name, const std::string& namespace_) {
+    const std::string in_namespace = name + "." + namespace_;
+    return {name, in_namespace, in_namespace + ".svc", in_namespace + ".svc.cluster.local"};
+}
+
+void NameTable::put(NamedPod pod) {
+    Key key{pod.namespace_, pod.name};
+    pods_.insert_or_assign(key, std::move(pod));
+    allocate(key);
+}
+
+void NameTable::put(NamedService service) {
+    Key key{service.namespace_, service.name};
+    services_.insert_or_assign(key, std::move(service));
+    allocate(key);
+}
+
+void NameTable::expect(const std::string& namespace_, const std::string& name,
+                       const std::string& owner_uid) {
+    const Key key{namespace_, name};
+    if (!pods_.contains(key) && !services_.contains(key))
+        put(NamedService{namespace_, name, owner_uid, {}});
+}
+
+void NameTable::remove_pod(const std::string& namespace_, const std::string& name) {
+    Key key{namespace_, name};
+    pods_.erase(key);
+    release(key);
+}
+
+void NameTable::remove_service(const std::string& namespace_, const std::string& name) {
+    Key key{namespace_, name};
+    services_.erase(key);
+    release(key);
+}
+
+void NameTable::allocate(const Key& key) {
+    if (addresses_.contains(key)) return;
+    if (taken_.size() > last_ - first_) return;
+    while (taken_.contains(next_)) next_ = next_ == last_ ? first_ : next_ + 1;
+    addresses_.emplace(key, next_);
+    taken_.insert(next_);
+    next_ = next_ == last_ ? first_ : next_ + 1;
+}
+
+void NameTable::release(const Key& key) {
+    if (pods_.contains(key) || services_.contains(key)) return;
+    auto it = addresses_.find(key);
+    if (it == addresses_.end()) return;
+    taken_.erase(it->second);
+    addresses_.erase(it);
+}
+
+std::optional<std::uint32_t> NameTable::address(const std::string& namespace_,
+                                                const std::string& name) const {
+    auto it = addresses_.find(Key{namespace_, name});
+    if (it == addresses_.end()) return std::nullopt;
+    return it->second;
+}
+
+std::vector<std::uint32_t> NameTable::addresses_of(const NamedService& service) const {
+    // A service that is named as a pod means that pod, whether it is there already or not; that is
+    // how the services of training jobs are made. Any other means the pods that it selects.
+    const Key key{service.namespace_, service.name};
+    std::vector<std::uint32_t> addresses;
+    if (!pods_.contains(key)) {
+        for (auto it = pods_.lower_bound(Key{service.namespace_, ""});
+             it != pods_.end() && it->first.first == service.namespace_; ++it) {
+            if (!selects(service.selector, it->second.labels)) continue;
+            if (auto found = addresses_.find(it->first); found != addresses_.end())
+                addresses.push_back(found->second);
+        }
+    }
+    if (addresses.empty()) {
+        if (auto found = addresses_.find(key); found != addresses_.end())
+            addresses.push_back(found->second);
+    }
+    return addresses;
+}
+
+std::vector<NameTable::Entry> NameTable::seen_by(const std::string& namespace_,
+                                                 const std::string& pod) const {
+    const Key self{namespace_, pod};
+    auto own = pods_.find(self);
+    const std::string owner = own == pods_.end() ? "" : own->second.owner_uid;
+
+    std::map<std::uint32_t, std::vector<std::string>> names;
+    auto in_namespace = [&](const auto& table, auto visit) {
+        for (auto it = table.lower_bound(Key{namespace_, ""});
+             it != table.end() && it->first.first == namespace_; ++it)
+            if (sees(owner, it->second.owner_uid)) visit(it->second);
+    };
+    in_namespace(pods_, [&](const NamedPod& other) {
+        auto found = addresses_.find(Key{namespace_, other.name});
+        if (found == addresses_.end()) return;
+        std::vector<std::string>& at = names[found->second];
+        append_unique(at, name_forms(other.name, namespace_));
+        const std::string host = other.hostname.empty() ? other.name : other.hostname;
+        if (other.name == pod && host != other.name) append_unique(at, {host});
+        if (!other.subdomain.empty())
+            append_unique(at, name_forms(host + "." + other.subdomain, namespace_));
+    });
+    in_namespace(services_, [&](const NamedService& service) {
+        for (std::uint32_t address : addresses_of(service))
+            append_unique(names[address], name_forms(service.name, namespace_));
+    });
+
+    std::vector<Entry> entries;
+    auto own_address = addresses_.find(self);
+    if (own_address != addresses_.end()) {
+        if (auto it = names.find(own_address->second); it != names.end()) {
+            entries.push_back({it->first, std::move(it->second)});
+            names.erase(it);
+        }
+    }
+    for (auto& [address, list] : names) entries.push_back({address, std::move(list)});
+    return entries;
+}
+
+std::string NameTable::hosts_file(const std::string& namespace_, const std::string& pod) const {
+    std::string text =
+        "# Kept current by muster: the names of this pod's job and namespace.\n"
+        "127.0.0.1\tlocalhost\n"
+        "::1\tlocalhost ip6-localhost ip6-loopback\n";
+    auto add = [&text](const std::string& address, const std::vector<std::string>& names) {
+        text += address;
+        char separator = '\t';
+        for (const std::string& name : names) {
+            text += separator;
+            text += name;
+            separator = ' ';
+        }
+        text += '\n';
+    };
+    for (const Entry& entry : seen_by(namespace_, pod))
+        add(format_address(entry.address), entry.names);
+    if (auto own = pods_.find(Key{namespace_, pod}); own != pods_.end())
+        for (const auto& [address, names] : own->second.host_aliases) add(address, names);
+    return text;
+}
+
+std::vector<std::string> replica_names_in(std::string_view value, std::string_view job) {
+    std::vector<std::string> names;
+    while (!value.empty()) {
+        std::size_t length = 0;
+        while (length < value.size() && is_name_character(value[length])) ++length;
+        const std::string_view host = value.substr(0, length);
+        const std::string_view name = host.substr(0, host.find('.'));
+        if (!job.empty() && name.size() > job.size() + 1 && name.starts_with(job) &&
+            name[job.size()] == '-' && name.back() >= '0' && name.back() <= '9')
+            append_unique(names, {std::string(name)});
+        value.remove_prefix(length == 0 ? 1 : length);
+    }
+    return names;
+}
+
+std::string replace_names(std::string_view value,
+                          const std::map<std::string, std::string, std::less<>>& addresses) {
+    std::string result;
+    while (!value.empty()) {
+        std::size_t length = 0;
+        while (length < value.size() && is_name_character(value[length])) ++length;
+        if (length == 0) {
+            result += value.front();
+            value.remove_prefix(1);
+            continue;
+        }
+        const std::string_view token = value.substr(0, length);
+        auto it = addresses.find(token);
+        if (it == addresses.end())
+            result += token;
+        else
+            result += it->second;
+        value.remove_prefix(length);
+    }
+    return result;
+}
+
+}  // namespace muster::runtime

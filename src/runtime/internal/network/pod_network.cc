@@ -1,0 +1,138 @@
+#include "runtime/internal/network/pod_network.h"
+
+#include <arpa/inet.h>
+#include <linux/if_link.h>
+#include <linux/veth.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "runtime/internal/network/route_messages.h"
+
+namespace muster::runtime {
+
+namespace {
+
+constexpr std::uint32_t kPodLinkIndex = 2;
+/// Any way to the outside is better.
+constexpr std::uint32_t kOutsideMetric = 1000;
+constexpr std::uint16_t kCreate = NLM_F_CREATE | NLM_F_EXCL;
+/// The most that a veth takes, for packets as large as on loopback: with the usual 1,500 bytes a
+/// stream between pods is half as fast.
+constexpr std::uint32_t kMtu = 65535;
+
+/// Locally administered, unique by the pod's address and the side.
+std::string mac_of(std::uint32_t address, std::uint8_t side) {
+    return {static_cast<char>(0x02),
+            static_cast<char>(side),
+            static_cast<char>(address >> 24 & 0xff),
+            static_cast<char>(address >> 16 & 0xff),
+            static_cast<char>(address >> 8 & 0xff),
+            static_cast<char>(address & 0xff)};
+}
+
+}  // namespace
+
+std::string format_address(std::uint32_t a) {
+    return fmt::format("{}.{}.{}.{}", a >> 24, a >> 16 & 0xff, a >> 8 & 0xff, a & 0xff);
+}
+
+Result<PodFabric> PodFabric::create() {
+    TRY(NetworkNamespace network, NetworkNamespace::create());
+    TRY(UniqueFd routes, network.open_socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE));
+    TRY(NetlinkSocket socket, NetlinkSocket::adopt(std::move(routes)));
+
+    NetlinkBatch batch;
+    batch.message("taking the router's lo up", RTM_SETLINK, 0, link_header(kLoopbackIndex, true));
+    add_address(batch, "address of the router", kLoopbackIndex, kGateway, 32);
+    take_in(batch, "route to the outside", 0, 0, kOutsideMetric);
+    take_in(batch, "route to pods that are not there", kRange, kRangePrefix, 0);
+    TRY_VOID(socket.execute(batch));
+    return PodFabric(std::move(network), std::move(socket));
+}
+
+Result<PodFabric::Link> PodFabric::connect(pid_t init, std::uint32_t address) {
+    const std::uint32_t index = next_index_++;
+    const std::string router_mac = mac_of(address, 0);
+    const std::string pod_mac = mac_of(address, 1);
+
+    NetlinkBatch batch;
+    batch.message("making a veth pair", RTM_NEWLINK, kCreate, link_header(index));
+    batch.text(IFLA_IFNAME, fmt::format("pod{}", index));
+    batch.attribute(IFLA_ADDRESS, router_mac);
+    batch.u32(IFLA_MTU, kMtu);
+    std::size_t info = batch.begin_nest(IFLA_LINKINFO);
+    batch.text(IFLA_INFO_KIND, "veth");
+    std::size_t data = batch.begin_nest(IFLA_INFO_DATA);
+    std::size_t peer = batch.begin_nest(VETH_INFO_PEER);
+    batch.raw(link_header(kPodLinkIndex));
+    batch.text(IFLA_IFNAME, "eth0");
+    batch.attribute(IFLA_ADDRESS, pod_mac);
+    batch.u32(IFLA_MTU, kMtu);
+    batch.u32(IFLA_NET_NS_PID, static_cast<std::uint32_t>(init));
+    batch.end_nest(peer);
+    batch.end_nest(data);
+    batch.end_nest(info);
+
+    without_link_local(batch, index);
+
+    batch.message("taking the pod's link up", RTM_SETLINK, 0, link_header(index, true));
+    forward_from(batch);
+
+    add_route(batch, "route to the pod", address, 32, index, 0, 0);
+    add_neighbour(batch, index, address, pod_mac);
+    TRY_VOID(socket_.execute(batch));
+
+    Link link;
+    link.index = index;
+    link.pod = {
+        .address = address, .gateway = kGateway, .prefix = kRangePrefix, .gateway_mac = router_mac};
+    return link;
+}
+
+Result<void> PodFabric::settle(const Link& link) {
+    NetlinkBatch batch;
+    batch.message("reading a pod's link", RTM_GETLINK, 0, link_header(link.index));
+    return socket_.execute(batch);
+}
+
+Result<UniqueFd> PodFabric::open_socket() const {
+    return network_.open_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+}
+
+Result<UniqueFd> PodFabric::open_listener(std::uint16_t port) const {
+    TRY(UniqueFd listener, open_socket());
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(kGateway);
+    if (::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) < 0 ||
+        ::listen(listener.get(), SOMAXCONN) < 0)
+        return system_error(
+            fmt::format("listening on {}:{} in the pods' network", format_address(kGateway), port),
+            errno);
+    return listener;
+}
+
+Result<void> PodFabric::disconnect(const Link& link) {
+    NetlinkBatch batch;
+    remove_route(batch, "removing the route to a pod that has ended", link.pod.address, link.index);
+    return socket_.execute(batch);
+}
+
+Result<void> configure_pod_link(const PodLink& link) {
+    TRY(NetlinkSocket socket, NetlinkSocket::open());
+    NetlinkBatch batch;
+    batch.message("taking lo up", RTM_SETLINK, 0, link_header(kLoopbackIndex, true));
+    without_link_local(batch, kPodLinkIndex);
+
+    add_address(batch, "address of eth0", kPodLinkIndex, link.address, link.prefix);
+    batch.message("taking eth0 up", RTM_SETLINK, 0, link_header(kPodLinkIndex, true));
+    add_route(batch, "route to the router", link.gateway, 32, kPodLinkIndex, 0, link.address);
+    add_route(batch, "default route", 0, 0, kPodLinkIndex, link.gateway, link.address);
+    add_neighbour(batch, kPodLinkIndex, link.gateway, link.gateway_mac);
+    batch.message("reading eth0", RTM_GETLINK, 0, link_header(kPodLinkIndex));
+    return socket.execute(batch);
+}
+
+}  // namespace muster::runtime

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "runtime/internal/inside/init_protocol.h"
+#include "runtime/internal/network/network_namespace.h"
+#include "runtime/internal/network/rtnetlink.h"
+
+namespace muster::runtime {
+
+std::string format_address(std::uint32_t host_order);
+
+/// The network on which all pods hang: a network namespace of our own that routes between one veth
+/// per pod. Nothing of it shows in the machine's own interfaces, routes or firewall, and all of it
+/// goes when the process does.
+///
+/// Routed /32 addresses rather than a bridge: a bridge ends at 1,023 ports, and with fixed MACs and
+/// permanent neighbour entries a first connection needs no ARP (the neighbour table, shared by all
+/// namespaces, overflows near 500 pods otherwise).
+class PodFabric {
+  public:
+    /// The range that pods get addresses from; the router that pods see is a link-local address, as
+    /// no pod may have it.
+    static constexpr std::uint32_t kRange = 0x0AF40000;  // 10.244.0.0/16
+    static constexpr std::uint8_t kRangePrefix = 16;
+    static constexpr std::uint32_t kGateway = 0xA9FE0101;  // 169.254.1.1
+
+    /// Needs CAP_NET_ADMIN and CAP_SYS_ADMIN (in the process's user namespace).
+    static Result<PodFabric> create();
+
+    struct Link {
+        std::uint32_t index = 0;
+        PodLink pod;  ///< what the pod's init needs to know
+    };
+    /// Makes the pod's veth with its end `eth0` in the network namespace of `init`.
+    Result<Link> connect(pid_t init, std::uint32_t address);
+    /// To be called once both ends are up: makes the kernel act on the new carrier state now;
+    /// without it some first packets wait a second in a queue that is not there yet.
+    Result<void> settle(const Link& link);
+    /// Frees the pod's address. The kernel does so, too, some time after the last process of the
+    /// pod has ended; the pod's successor does not wait for that.
+    Result<void> disconnect(const Link& link);
+
+    /// A TCP socket inside, not connected and non-blocking: connects from here to any pod, whose
+    /// programs see the router as its peer.
+    Result<UniqueFd> open_socket() const;
+    /// Listens on the router's address (`port` 0: the kernel picks one), for pods to reach us.
+    /// Non-blocking. Nobody but pods can connect.
+    Result<UniqueFd> open_listener(std::uint16_t port) const;
+
+    const NetworkNamespace& network() const { return network_; }
+    /// The router's own tables.
+    NetlinkSocket& routes() { return socket_; }
+
+  private:
+    PodFabric(NetworkNamespace network, NetlinkSocket socket)
+        : network_(std::move(network)), socket_(std::move(socket)) {}
+
+    NetworkNamespace network_;
+    NetlinkSocket socket_;
+    std::uint32_t next_index_ = 10;
+};
+
+/// The pod's side, called by the init inside the pod's network namespace: lo, eth0, routes.
+Result<void> configure_pod_link(const PodLink& link);
+
+}  // namespace muster::runtime

@@ -1,0 +1,198 @@
+#include "runtime/internal/network/pod_network.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <gtest/gtest.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+#include <string_view>
+
+#include "base/test_loop.h"
+#include "runtime/internal/inside/sandbox.h"
+
+namespace muster::runtime {
+namespace {
+
+constexpr int kLimitMs = 20'000;
+
+sockaddr_in endpoint(std::uint32_t address, std::uint16_t port) {
+    sockaddr_in end{};
+    end.sin_family = AF_INET;
+    end.sin_port = htons(port);
+    end.sin_addr.s_addr = htonl(address);
+    return end;
+}
+
+std::uint16_t port_of(const UniqueFd& listener) {
+    sockaddr_in end{};
+    socklen_t size = sizeof end;
+    ::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&end), &size);
+    return ntohs(end.sin_port);
+}
+
+/// 0, or the errno with which the connection ended.
+int connect_to(const UniqueFd& socket, std::uint32_t address, std::uint16_t port) {
+    const sockaddr_in end = endpoint(address, port);
+    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&end), sizeof end) == 0) return 0;
+    if (errno != EINPROGRESS) return errno;
+    pollfd event{socket.get(), POLLOUT, 0};
+    if (::poll(&event, 1, kLimitMs) != 1) return ETIMEDOUT;
+    int error = 0;
+    socklen_t size = sizeof error;
+    ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+    return error;
+}
+
+/// One byte from one end to the other, once the listener has the connection.
+bool carries(const UniqueFd& from, const UniqueFd& listener) {
+    pollfd event{listener.get(), POLLIN, 0};
+    if (::poll(&event, 1, kLimitMs) != 1) return false;
+    const UniqueFd accepted(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    char byte = 'x';
+    if (::write(from.get(), &byte, 1) != 1) return false;
+    event.fd = accepted.get();
+    return ::poll(&event, 1, kLimitMs) == 1 && ::read(accepted.get(), &byte, 1) == 1;
+}
+
+/// A host with two pods that run nothing.
+class PodNetwork : public RealLoop {
+  public:
+    static constexpr std::uint32_t kOne = PodFabric::kRange + 2;
+    static constexpr std::uint32_t kTwo = PodFabric::kRange + 3;
+
+    PodNetwork() : host(SandboxHost::create(true).value()), one(start(kOne)), two(start(kTwo)) {}
+
+    std::unique_ptr<PodSandbox> start(std::uint32_t address) {
+        const SandboxSpec spec{
+            .title = "ns/pod", .hostname = "pod", .address = address, .mounts = {}, .socket = {}};
+        auto sandbox = PodSandbox::start(context.get_executor(), host, spec).value();
+        auto report = await(sandbox->next_report());
+        if (!report || !*report || (*report)->kind != Report::Kind::kReady)
+            throw std::runtime_error("a pod did not come up");
+        return sandbox;
+    }
+    PodFabric& fabric() { return *host.fabric; }
+    NetworkNamespace inside(const std::unique_ptr<PodSandbox>& pod) {
+        return pod->network().value();
+    }
+    UniqueFd listen_in(const std::unique_ptr<PodSandbox>& pod) {
+        UniqueFd listener = inside(pod).open_socket(AF_INET, SOCK_STREAM, 0).value();
+        const sockaddr_in any = endpoint(INADDR_ANY, 0);
+        if (::bind(listener.get(), reinterpret_cast<const sockaddr*>(&any), sizeof any) < 0 ||
+            ::listen(listener.get(), 1) < 0)
+            throw std::runtime_error("a pod can't listen");
+        return listener;
+    }
+
+    SandboxHost host;
+    std::unique_ptr<PodSandbox> one;
+    std::unique_ptr<PodSandbox> two;
+};
+
+bool we_reach_pods() {
+    PodNetwork network;
+    const UniqueFd listener = network.listen_in(network.one);
+    const UniqueFd ours = network.fabric().open_socket().value();
+    return connect_to(ours, PodNetwork::kOne, port_of(listener)) == 0 && carries(ours, listener);
+}
+
+bool pods_reach_us() {
+    PodNetwork network;
+    const UniqueFd listener = network.fabric().open_listener(0).value();
+    const UniqueFd theirs =
+        network.inside(network.two).open_socket(AF_INET, SOCK_STREAM, 0).value();
+    return connect_to(theirs, PodFabric::kGateway, port_of(listener)) == 0 &&
+           carries(theirs, listener);
+}
+
+bool pods_reach_each_other_and_nothing_else() {
+    PodNetwork network;
+    const UniqueFd listener = network.listen_in(network.one);
+    const auto connect_from_two = [&](std::uint32_t address, std::uint16_t port) {
+        return connect_to(network.inside(network.two).open_socket(AF_INET, SOCK_STREAM, 0).value(),
+                          address, port);
+    };
+    return connect_from_two(PodNetwork::kOne, port_of(listener)) == 0 &&
+           connect_from_two(PodNetwork::kOne, 1) == ECONNREFUSED &&
+           connect_from_two(PodFabric::kRange + 77, 80) == ECONNREFUSED &&  // no such pod
+           connect_from_two(0xC6336401, 80) == ECONNREFUSED;                // 198.51.100.1
+}
+
+constexpr uid_t kNobody = 65534;
+
+bool become_nobody() {
+    return ::setgroups(0, nullptr) == 0 && ::setresgid(kNobody, kNobody, kNobody) == 0 &&
+           ::setresuid(kNobody, kNobody, kNobody) == 0 && ::prctl(PR_SET_DUMPABLE, 1) == 0;
+}
+
+/// In a child, as what it becomes can't be undone.
+bool succeeds_apart(const std::function<bool()>& check) {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(check() ? 0 : 1);
+    int status = 0;
+    return ::waitpid(child, &status, 0) == child && status == 0;
+}
+
+enum class User { kRoot, kNobody };
+
+class PodNetworkTest : public ::testing::TestWithParam<User> {
+  protected:
+    void SetUp() override {
+        if (::geteuid() != 0) GTEST_SKIP() << "namespaces are tested as root here";
+        // Tried, not guessed: some kernels forbid it to ordinary users, and all in a chroot.
+        if (GetParam() == User::kNobody &&
+            !succeeds_apart([] { return become_nobody() && ::unshare(CLONE_NEWUSER) == 0; }))
+            GTEST_SKIP() << "ordinary users may not make user namespaces here";
+    }
+    static bool holds(bool (*check)()) {
+        if (GetParam() == User::kRoot) return check();
+        return succeeds_apart([check] { return become_nobody() && check(); });
+    }
+};
+
+TEST_P(PodNetworkTest, WeReachPods) { EXPECT_TRUE(holds(we_reach_pods)); }
+
+TEST_P(PodNetworkTest, PodsReachUs) { EXPECT_TRUE(holds(pods_reach_us)); }
+
+TEST_P(PodNetworkTest, PodsReachEachOtherAndAllElseIsRefusedAtOnce) {
+    EXPECT_TRUE(holds(pods_reach_each_other_and_nothing_else));
+}
+
+INSTANTIATE_TEST_SUITE_P(Users, PodNetworkTest, ::testing::Values(User::kRoot, User::kNobody));
+
+class PodFabricTest : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (::geteuid() != 0) GTEST_SKIP() << "namespaces are tested as root here";
+    }
+};
+
+TEST_F(PodFabricTest, PacketsMayBeAsLargeAsOnLoopback) {
+    PodNetwork network;
+    const UniqueFd socket =
+        network.inside(network.one).open_socket(AF_INET, SOCK_STREAM, 0).value();
+    ifreq request{};
+    std::string_view("eth0").copy(request.ifr_name, IFNAMSIZ);
+    ASSERT_EQ(::ioctl(socket.get(), SIOCGIFMTU, &request), 0);
+    EXPECT_EQ(request.ifr_mtu, 65535);
+}
+
+TEST_F(PodFabricTest, AListenersPortThatIsTakenIsAnError) {
+    PodFabric fabric = PodFabric::create().value();
+    const UniqueFd first = fabric.open_listener(0).value();
+    auto second = fabric.open_listener(port_of(first));
+    ASSERT_FALSE(second);
+    EXPECT_NE(second.error().message().find("169.254.1.1"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace muster::runtime

@@ -1,0 +1,21 @@
+#include "runtime/internal/network/shared_network.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster::runtime {
+namespace {
+
+TEST(SharedNetworkTest, OneAtATimeUntilTheDescriptorIsClosed) {
+    auto first = claim_shared_network();
+    ASSERT_TRUE(first.has_value()) << first.error().message();
+    auto second = claim_shared_network();
+    ASSERT_FALSE(second.has_value());
+    EXPECT_EQ(second.error().code(), Code::kUnavailable);
+    EXPECT_THAT(second.error().message(), ::testing::HasSubstr("--sandbox namespaces"));
+    first->reset();
+    EXPECT_TRUE(claim_shared_network().has_value());
+}
+
+}  // namespace
+}  // namespace muster::runtime

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/task_group.h"
+#include "runtime/internal/network/pod_network.h"
+
+namespace muster::runtime {
+
+/// The way from the pods' network to the outside: a tap device of the pods' router with a `pasta`
+/// process on it, which makes ordinary sockets of this machine's network of what leaves, and
+/// masquerade, as pasta answers to one address. Owns the process: the destructor kills it, and the
+/// kernel does when this process ends. It leaves no file.
+///
+/// Pods reach what this machine reaches, its own addresses included, but not its loopback.
+///
+/// Thread: the loop, which must be the process's main thread.
+class WayOut {
+  public:
+    /// Stands for the machine's first name server, where pods can't reach that itself.
+    static constexpr std::uint32_t kNameForwarder = 0xA9FE0135;  // 169.254.1.53
+
+    /// Does not wait for pasta to be ready: what pods send until then waits in the router. An error
+    /// says what is missing and what to do about it; the outside stays refused at once then.
+    /// `fabric` must outlive the object. `environment` is pasta's, and its PATH says where it is;
+    /// with `forward_names` kNameForwarder answers (and then that server must not be asked itself).
+    static Result<std::unique_ptr<WayOut>> open(asio::any_io_executor executor, PodFabric& fabric,
+                                                const std::vector<std::string>& environment,
+                                                bool forward_names);
+    ~WayOut();
+    WayOut(const WayOut&) = delete;
+    WayOut& operator=(const WayOut&) = delete;
+
+    /// Returns only if pasta ends by itself: with what it said. The outside is refused at once from
+    /// then on.
+    Task<std::string> ended();
+
+    pid_t process() const { return process_; }
+
+  private:
+    WayOut(asio::any_io_executor executor, PodFabric& fabric, pid_t process, UniqueFd pidfd,
+           UniqueFd errors);
+
+    PodFabric& fabric_;
+    pid_t process_;
+    asio::posix::stream_descriptor pidfd_;
+    UniqueFd errors_;
+};
+
+}  // namespace muster::runtime
