@@ -104,7 +104,7 @@ struct Node::Impl {
           sandboxes(std::move(host)),
           names(sandboxes.fabric ? kFabricFirst : kSharedFirst,
                 sandboxes.fabric ? kFabricLast : kSharedLast),
-          hosts(names, clock, tasks),
+          hosts(names, clock, tasks, options.state_dir / "hosts"),
           log_watch(std::move(logs)),
           isolation{.cgroups = std::move(cgroups),
                     .devices = DeviceLedger(options.devices),

@@ -101,7 +101,10 @@ Result<ContainerStart> plan_container(const kube::Container& container, Containe
     const bool own_tmp = !is_mounted_at(mounts, "/tmp");
     for (const auto& [image_path, directory] : surroundings.image_mounts)
         add_of_machine(bind(directory.string(), without_trailing_slash(image_path.string()), true));
-    add_of_machine(bind(directories.hosts, "/etc/hosts"));
+    // Shared by the job's pods, and rewritten when names change.
+    MountSpec hosts = bind(directories.hosts, "/etc/hosts");
+    hosts.read_only = true;
+    add(std::move(hosts));
     add_of_machine(bind(directories.hostname, "/etc/hostname"));
     if (!surroundings.resolv_conf.empty())
         add_of_machine(bind(surroundings.resolv_conf, "/etc/resolv.conf"));

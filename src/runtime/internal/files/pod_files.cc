@@ -23,12 +23,13 @@ std::string hostname_of(const kube::Pod& pod) {
 
 PodFiles::PodFiles(HostsFiles& hosts, const fs::path& state_dir, const kube::Pod& pod)
     : hosts_(hosts),
+      uid_(pod.metadata.uid),
       directory_(
           state_dir / "pods" /
           fmt::format("{}_{}_{}", pod.metadata.namespace_, pod.metadata.name, pod.metadata.uid)) {}
 
 PodFiles::~PodFiles() {
-    hosts_.remove(hosts());
+    hosts_.remove(uid_);
     std::error_code ignored;
     fs::remove_all(directory_, ignored);
 }
@@ -51,12 +52,13 @@ Result<void> PodFiles::make(const kube::Pod& pod) {
         return system_error("making the directories of a pod in " + directory_.string(),
                             error.value());
     std::ofstream(directory_ / "hostname") << hostname_of(pod) << '\n';
-    return hosts_.add(pod.metadata.namespace_, pod.metadata.name, hosts());
+    TRY(hosts_file_, hosts_.add(pod.metadata.namespace_, pod.metadata.name, uid_));
+    return {};
 }
 
 PodDirectories PodFiles::of_container(const std::string& name) const {
     const fs::path own = directory_ / "containers" / name;
-    return {.hosts = hosts(),
+    return {.hosts = hosts_file_,
             .hostname = directory_ / "hostname",
             .tmp = own / "tmp",
             .scratch = own / "scratch",

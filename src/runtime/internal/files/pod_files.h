@@ -38,9 +38,9 @@ class PodFiles {
     std::filesystem::path log(const std::string& container, int run) const;
 
   private:
-    std::filesystem::path hosts() const { return directory_ / "hosts"; }
-
     HostsFiles& hosts_;
+    std::string uid_;
+    std::filesystem::path hosts_file_;  ///< once made
     std::filesystem::path directory_;
 };
 

@@ -16,12 +16,37 @@ constexpr Duration kGather = std::chrono::milliseconds(1);
 constexpr int kRest = 4;  ///< for each part of its time that rewriting may take
 }  // namespace
 
-Result<void> HostsFiles::add(const std::string& namespace_, const std::string& pod,
-                             const std::filesystem::path& path) {
-    File file{namespace_, pod, {}};
+Result<std::filesystem::path> HostsFiles::add(const std::string& namespace_, const std::string& pod,
+                                              const std::string& uid) {
+    File file{.namespace_ = namespace_,
+              .owner_uid = names_.owner_of(namespace_, pod),
+              .own = names_.has_own_names(namespace_, pod) ? pod : std::string(),
+              .content = {},
+              .pods = {uid}};
+    const std::filesystem::path path =
+        directory_ / (file.own.empty() ? fmt::format("{}_{}.job", namespace_, file.owner_uid)
+                                       : fmt::format("{}_{}.pod", namespace_, pod));
+    if (auto there = files_.find(path); there != files_.end()) {
+        there->second.pods.insert(uid);
+        return path;
+    }
+    std::error_code error;
+    std::filesystem::create_directories(directory_, error);
+    if (error) return system_error("making the directory " + directory_.string(), error.value());
     TRY_VOID(rewrite(path, file));
     files_.insert_or_assign(path, std::move(file));
-    return {};
+    return path;
+}
+
+void HostsFiles::remove(const std::string& uid) {
+    auto it = std::ranges::find_if(
+        files_, [&](const auto& entry) { return entry.second.pods.contains(uid); });
+    if (it == files_.end()) return;
+    it->second.pods.erase(uid);
+    if (!it->second.pods.empty()) return;
+    std::error_code ignored;  // the directory goes with the node
+    std::filesystem::remove(it->first, ignored);
+    files_.erase(it);
 }
 
 void HostsFiles::names_changed() {
@@ -40,13 +65,14 @@ Task<void> HostsFiles::rewrite_later() {
         auto written = rewrite(path, file);
         if (!written)
             log::error("a pod's /etc/hosts could not be rewritten; its names may be stale",
-                       {{"pod", file.pod}, {"error", written.error().message()}});
+                       {{"file", path.string()}, {"error", written.error().message()}});
     }
     cost_ = clock_.now() - begin;
 }
 
 Result<void> HostsFiles::rewrite(const std::filesystem::path& path, File& file) {
-    std::string content = names_.hosts_file(file.namespace_, file.pod);
+    std::string content = file.own.empty() ? names_.hosts_of_owner(file.namespace_, file.owner_uid)
+                                           : names_.hosts_of_pod(file.namespace_, file.own);
     if (content == file.content) return {};
     UniqueFd out(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
     if (!out) return system_error("opening " + path.string(), errno);

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 
 #include "base/clock.h"
@@ -11,17 +12,22 @@
 
 namespace muster::runtime {
 
-/// The /etc/hosts of every pod, kept current: rewritten in place, as pods have the very file
-/// mounted. Changes that come together cost one rewrite. Thread: the loop.
+/// The files that pods see as /etc/hosts, kept current: rewritten in place, as pods have the very
+/// file mounted. The pods of a job see the same names and share one file, so a job of thousands
+/// costs one rewrite; a pod with names that are its alone has its own. Changes that come together
+/// cost one rewrite. Thread: the loop.
 class HostsFiles {
   public:
-    HostsFiles(NameTable& names, Clock& clock, TaskGroup& tasks)
-        : names_(names), clock_(clock), tasks_(tasks) {}
+    /// `directory` is made when it is needed.
+    HostsFiles(NameTable& names, Clock& clock, TaskGroup& tasks, std::filesystem::path directory)
+        : names_(names), clock_(clock), tasks_(tasks), directory_(std::move(directory)) {}
 
-    /// Writes the file now and keeps it current until remove().
-    Result<void> add(const std::string& namespace_, const std::string& pod,
-                     const std::filesystem::path& path);
-    void remove(const std::filesystem::path& path) { files_.erase(path); }
+    /// The file for the pod, written now and kept current until its pods are removed.
+    /// `uid` is the pod's, as a successor of the same name may come before it is removed.
+    Result<std::filesystem::path> add(const std::string& namespace_, const std::string& pod,
+                                      const std::string& uid);
+    /// Harmless for a pod that was not added.
+    void remove(const std::string& uid);
 
     /// The names changed.
     void names_changed();
@@ -29,8 +35,10 @@ class HostsFiles {
   private:
     struct File {
         std::string namespace_;
-        std::string pod;
+        std::string owner_uid;  ///< of a shared one
+        std::string own;        ///< the one pod of one that is not shared
         std::string content;
+        std::set<std::string> pods;  ///< uids
     };
 
     Task<void> rewrite_later();
@@ -39,6 +47,7 @@ class HostsFiles {
     NameTable& names_;
     Clock& clock_;
     TaskGroup& tasks_;
+    std::filesystem::path directory_;
     std::map<std::filesystem::path, File> files_;
     bool pending_ = false;
     Duration cost_{};  ///< of the last rewrite

@@ -32,6 +32,23 @@ void append_unique(std::vector<std::string>& to, std::vector<std::string> names)
         if (std::ranges::find(to, name) == to.end()) to.push_back(std::move(name));
 }
 
+constexpr std::string_view kHostsHead =
+    "# Kept current by muster: the names of this pod's job and namespace.\n"
+    "127.0.0.1\tlocalhost\n"
+    "::1\tlocalhost ip6-localhost ip6-loopback\n";
+
+void append_hosts_line(std::string& text, const std::string& address,
+                       const std::vector<std::string>& names) {
+    text += address;
+    char separator = '\t';
+    for (const std::string& name : names) {
+        text += separator;
+        text += name;
+        separator = ' ';
+    }
+    text += '\n';
+}
+
 }  // namespace
 
 std::vector<std::string> name_forms(const std::string& name, const std::string& namespace_) {
@@ -41,8 +58,24 @@ std::vector<std::string> name_forms(const std::string& name, const std::string& 
 
 void NameTable::put(NamedPod pod) {
     Key key{pod.namespace_, pod.name};
+    if (auto before = pods_.find(key); before != pods_.end()) unindex(before->second);
+    index(pod);
     pods_.insert_or_assign(key, std::move(pod));
     allocate(key);
+}
+
+void NameTable::index(const NamedPod& pod) {
+    for (const auto& [label, value] : pod.labels)
+        by_label_[{pod.namespace_, label, value}].insert(pod.name);
+}
+
+void NameTable::unindex(const NamedPod& pod) {
+    for (const auto& [label, value] : pod.labels) {
+        auto it = by_label_.find({pod.namespace_, label, value});
+        if (it == by_label_.end()) continue;
+        it->second.erase(pod.name);
+        if (it->second.empty()) by_label_.erase(it);
+    }
 }
 
 void NameTable::put(NamedService service) {
@@ -60,7 +93,10 @@ void NameTable::expect(const std::string& namespace_, const std::string& name,
 
 void NameTable::remove_pod(const std::string& namespace_, const std::string& name) {
     Key key{namespace_, name};
-    pods_.erase(key);
+    if (auto it = pods_.find(key); it != pods_.end()) {
+        unindex(it->second);
+        pods_.erase(it);
+    }
     release(key);
 }
 
@@ -94,16 +130,28 @@ std::optional<std::uint32_t> NameTable::address(const std::string& namespace_,
     return it->second;
 }
 
+/// The fewest pods that one label of the selector leaves.
+const std::set<std::string>& NameTable::candidates_of(const NamedService& service) const {
+    static const std::set<std::string> none;
+    const std::set<std::string>* fewest = nullptr;
+    for (const auto& [label, value] : service.selector) {
+        auto it = by_label_.find({service.namespace_, label, value});
+        if (it == by_label_.end()) return none;
+        if (fewest == nullptr || it->second.size() < fewest->size()) fewest = &it->second;
+    }
+    return fewest == nullptr ? none : *fewest;
+}
+
 std::vector<std::uint32_t> NameTable::addresses_of(const NamedService& service) const {
     // A service that is named as a pod means that pod, whether it is there already or not; that is
     // how the services of training jobs are made. Any other means the pods that it selects.
     const Key key{service.namespace_, service.name};
     std::vector<std::uint32_t> addresses;
     if (!pods_.contains(key)) {
-        for (auto it = pods_.lower_bound(Key{service.namespace_, ""});
-             it != pods_.end() && it->first.first == service.namespace_; ++it) {
-            if (!selects(service.selector, it->second.labels)) continue;
-            if (auto found = addresses_.find(it->first); found != addresses_.end())
+        for (const std::string& name : candidates_of(service)) {
+            const Key pod{service.namespace_, name};
+            if (!selects(service.selector, pods_.at(pod).labels)) continue;
+            if (auto found = addresses_.find(pod); found != addresses_.end())
                 addresses.push_back(found->second);
         }
     }
@@ -114,17 +162,13 @@ std::vector<std::uint32_t> NameTable::addresses_of(const NamedService& service) 
     return addresses;
 }
 
-std::vector<NameTable::Entry> NameTable::seen_by(const std::string& namespace_,
-                                                 const std::string& pod) const {
-    const Key self{namespace_, pod};
-    auto own = pods_.find(self);
-    const std::string owner = own == pods_.end() ? "" : own->second.owner_uid;
-
-    std::map<std::uint32_t, std::vector<std::string>> names;
+NameTable::Names NameTable::visible_to(const std::string& namespace_,
+                                       const std::string& owner_uid) const {
+    Names names;
     auto in_namespace = [&](const auto& table, auto visit) {
         for (auto it = table.lower_bound(Key{namespace_, ""});
              it != table.end() && it->first.first == namespace_; ++it)
-            if (sees(owner, it->second.owner_uid)) visit(it->second);
+            if (sees(owner_uid, it->second.owner_uid)) visit(it->second);
     };
     in_namespace(pods_, [&](const NamedPod& other) {
         auto found = addresses_.find(Key{namespace_, other.name});
@@ -132,7 +176,6 @@ std::vector<NameTable::Entry> NameTable::seen_by(const std::string& namespace_,
         std::vector<std::string>& at = names[found->second];
         append_unique(at, name_forms(other.name, namespace_));
         const std::string host = other.hostname.empty() ? other.name : other.hostname;
-        if (other.name == pod && host != other.name) append_unique(at, {host});
         if (!other.subdomain.empty())
             append_unique(at, name_forms(host + "." + other.subdomain, namespace_));
     });
@@ -140,11 +183,19 @@ std::vector<NameTable::Entry> NameTable::seen_by(const std::string& namespace_,
         for (std::uint32_t address : addresses_of(service))
             append_unique(names[address], name_forms(service.name, namespace_));
     });
+    return names;
+}
 
+std::vector<NameTable::Entry> NameTable::seen_by(const std::string& namespace_,
+                                                 const std::string& pod) const {
+    const Key self{namespace_, pod};
+    Names names = visible_to(namespace_, owner_of(namespace_, pod));
     std::vector<Entry> entries;
     auto own_address = addresses_.find(self);
     if (own_address != addresses_.end()) {
         if (auto it = names.find(own_address->second); it != names.end()) {
+            if (auto own = pods_.find(self); own != pods_.end() && !own->second.hostname.empty())
+                append_unique(it->second, {own->second.hostname});
             entries.push_back({it->first, std::move(it->second)});
             names.erase(it);
         }
@@ -153,25 +204,33 @@ std::vector<NameTable::Entry> NameTable::seen_by(const std::string& namespace_,
     return entries;
 }
 
-std::string NameTable::hosts_file(const std::string& namespace_, const std::string& pod) const {
-    std::string text =
-        "# Kept current by muster: the names of this pod's job and namespace.\n"
-        "127.0.0.1\tlocalhost\n"
-        "::1\tlocalhost ip6-localhost ip6-loopback\n";
-    auto add = [&text](const std::string& address, const std::vector<std::string>& names) {
-        text += address;
-        char separator = '\t';
-        for (const std::string& name : names) {
-            text += separator;
-            text += name;
-            separator = ' ';
-        }
-        text += '\n';
-    };
+std::string NameTable::owner_of(const std::string& namespace_, const std::string& pod) const {
+    auto it = pods_.find(Key{namespace_, pod});
+    return it == pods_.end() ? std::string() : it->second.owner_uid;
+}
+
+bool NameTable::has_own_names(const std::string& namespace_, const std::string& pod) const {
+    auto it = pods_.find(Key{namespace_, pod});
+    if (it == pods_.end()) return false;
+    const NamedPod& own = it->second;
+    return !own.host_aliases.empty() || (!own.hostname.empty() && own.hostname != own.name);
+}
+
+std::string NameTable::hosts_of_owner(const std::string& namespace_,
+                                      const std::string& owner_uid) const {
+    std::string text(kHostsHead);
+    for (const auto& [address, names] : visible_to(namespace_, owner_uid))
+        append_hosts_line(text, format_address(address), names);
+    return text;
+}
+
+std::string NameTable::hosts_of_pod(const std::string& namespace_, const std::string& pod) const {
+    std::string text(kHostsHead);
     for (const Entry& entry : seen_by(namespace_, pod))
-        add(format_address(entry.address), entry.names);
+        append_hosts_line(text, format_address(entry.address), entry.names);
     if (auto own = pods_.find(Key{namespace_, pod}); own != pods_.end())
-        for (const auto& [address, names] : own->second.host_aliases) add(address, names);
+        for (const auto& [address, names] : own->second.host_aliases)
+            append_hosts_line(text, address, names);
     return text;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -61,21 +62,36 @@ class NameTable {
     };
     std::vector<Entry> seen_by(const std::string& namespace_, const std::string& pod) const;
 
-    /// The content of the pod's /etc/hosts.
-    std::string hosts_file(const std::string& namespace_, const std::string& pod) const;
+    /// The content of an /etc/hosts: of all pods of that owner, as they see the same names.
+    std::string hosts_of_owner(const std::string& namespace_, const std::string& owner_uid) const;
+    /// Of one pod that has names which are its alone (has_own_names()).
+    std::string hosts_of_pod(const std::string& namespace_, const std::string& pod) const;
+    /// hostAliases, or a host name that is not the pod's name.
+    bool has_own_names(const std::string& namespace_, const std::string& pod) const;
+    /// "" for a pod that is not known, too.
+    std::string owner_of(const std::string& namespace_, const std::string& pod) const;
 
   private:
     using Key = std::pair<std::string, std::string>;
 
+    using Names = std::map<std::uint32_t, std::vector<std::string>>;
+
     void allocate(const Key& key);
     void release(const Key& key);
+    void index(const NamedPod& pod);
+    void unindex(const NamedPod& pod);
+    const std::set<std::string>& candidates_of(const NamedService& service) const;
     std::vector<std::uint32_t> addresses_of(const NamedService& service) const;
+    Names visible_to(const std::string& namespace_, const std::string& owner_uid) const;
 
     std::uint32_t first_;
     std::uint32_t last_;
     std::uint32_t next_;
     std::map<Key, NamedPod> pods_;
     std::map<Key, NamedService> services_;
+    /// Namespace, label, value -> names of pods: what a service selects is found without a look at
+    /// every pod.
+    std::map<std::tuple<std::string, std::string, std::string>, std::set<std::string>> by_label_;
     std::map<Key, std::uint32_t> addresses_;
     std::set<std::uint32_t> taken_;
 };

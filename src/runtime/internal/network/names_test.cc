@@ -56,7 +56,7 @@ TEST_F(NamesTest, AnAddressIsReusedAsLateAsCanBe) {
 TEST_F(NamesTest, HostsFileHasEveryFormAndThePodItselfFirst) {
     names.put(pod("w-0", "job"));
     names.put(pod("w-1", "job"));
-    EXPECT_THAT(names.hosts_file("default", "w-1"),
+    EXPECT_THAT(names.hosts_of_pod("default", "w-1"),
                 HasSubstr("::1\tlocalhost ip6-localhost ip6-loopback\n"
                           "10.244.0.3\tw-1 w-1.default w-1.default.svc "
                           "w-1.default.svc.cluster.local\n"
@@ -69,7 +69,7 @@ TEST_F(NamesTest, JobsAndNamespacesDoNotSeeEachOther) {
     names.put(pod("b-0", "job-b"));
     names.put(pod("plain"));
     names.put(pod("other", "", "elsewhere"));
-    const std::string hosts = names.hosts_file("default", "a-0");
+    const std::string hosts = names.hosts_of_pod("default", "a-0");
     EXPECT_THAT(hosts, HasSubstr("plain"));
     EXPECT_THAT(hosts, Not(HasSubstr("b-0")));
     EXPECT_THAT(hosts, Not(HasSubstr("other")));
@@ -82,11 +82,11 @@ TEST_F(NamesTest, AServiceOfAnotherNameMeansThePodsThatItSelects) {
     one.subdomain = "svc";
     names.put(one);
     names.put(service("svc", {{"job", "x"}}));
-    const std::string hosts = names.hosts_file("default", "one");
+    const std::string hosts = names.hosts_of_pod("default", "one");
     EXPECT_THAT(hosts, HasSubstr("10.244.0.2\tone one.default"));
     EXPECT_THAT(hosts, HasSubstr(" svc svc.default svc.default.svc svc.default.svc.cluster.local"));
     EXPECT_THAT(hosts, HasSubstr(" host-one.svc.default.svc.cluster.local"));
-    EXPECT_THAT(hosts, HasSubstr(" host-one "));
+    EXPECT_THAT(hosts, testing::ContainsRegex(" host-one[ \n]"));
 }
 
 TEST_F(NamesTest, AnExpectedNameKeepsItsAddressWhenItComes) {
@@ -124,6 +124,30 @@ TEST(ReplaceNames, OnlyWholeNames) {
                                                          {"[\"a\"]", "[\"1.1.1.1\"]"}};
     for (const auto& [text, expected] : cases)
         EXPECT_EQ(replace_names(text, known), expected) << text;
+}
+
+TEST_F(NamesTest, ThePodsOfAJobShareAFileUnlessOneHasNamesOfItsOwn) {
+    names = NameTable(kFirst, kFirst + 9);
+    names.put(NamedPod{"default", "a-0", "", "", "job-a", {{"index", "0"}}, {}});
+    names.put(NamedPod{"default", "a-1", "", "", "job-a", {{"index", "1"}}, {}});
+    names.put(NamedPod{"default", "b-0", "other", "", "job-b", {}, {}});
+    names.put(NamedService{"default", "zero", "job-a", {{"index", "0"}}});
+    EXPECT_FALSE(names.has_own_names("default", "a-0"));
+    EXPECT_TRUE(names.has_own_names("default", "b-0"));
+    const std::string shared = names.hosts_of_owner("default", "job-a");
+    EXPECT_THAT(shared, testing::HasSubstr("a-0 a-0.default"));
+    EXPECT_THAT(shared, testing::HasSubstr("zero zero.default"));
+    EXPECT_THAT(shared, testing::Not(testing::HasSubstr("b-0")));
+    EXPECT_THAT(names.hosts_of_pod("default", "b-0"), testing::HasSubstr("other"));
+    // What a service selects follows its pods.
+    names.put(NamedPod{"default", "a-0", "", "", "job-a", {{"index", "7"}}, {}});
+    names.put(NamedPod{"default", "a-1", "", "", "job-a", {{"index", "0"}}, {}});
+    const std::string address =
+        "10.244.0." + std::to_string(*names.address("default", "a-1") - 0x0AF40000);
+    EXPECT_THAT(names.hosts_of_owner("default", "job-a"),
+                testing::ContainsRegex(address + "[^\n]* zero "));
+    names.remove_pod("default", "a-1");
+    EXPECT_THAT(names.hosts_of_owner("default", "job-a"), testing::Not(testing::HasSubstr("a-1")));
 }
 
 }  // namespace
