@@ -8,7 +8,9 @@ packages_build=(
     libfmt-dev libspdlog-dev libcli11-dev libyaml-cpp-dev libssl-dev libgtest-dev libgmock-dev
 )
 packages_run=(python3 python3-torch python3-sklearn)
-packages_test=(clang-format-19 git procps iproute2 passt python3-pytest python3-yaml)
+packages_test=(
+    clang-format-19 git procps iproute2 passt python3-pytest python3-yaml openmpi-bin python3-mpi4py
+)
 packages_lint=(clang-tidy-19 git)
 packages_drill=(debootstrap git)
 
