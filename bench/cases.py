@@ -382,15 +382,19 @@ NOBODY = 65534
 def sandbox_start(muster):
     del muster
     need_root()
-    figures = []
-    for user, how in ((None, "as root"), (NOBODY, "in a user namespace")):
-        figures += [
+    users = ((None, "as root"), (NOBODY, "in a user namespace"))
+    # The kernel clears a thousand networks away for many seconds after the pods' end, and what is made
+    # meanwhile waits for it: so the few come first.
+    few = [
+        figure
+        for user, how in users
+        for figure in (
             Figure(f"sandbox of one pod, from decision to exec, {how}", least("start", 50, user=user) * 1000, 5, "ms",
                    "median of 50, best of 5"),
-            Figure(f"64 pods, from decision to exec of all, {how}", least("start-together", 64, user=user), 0.3, "s", "best of 5"),
-            Figure(f"1,000 pods of sleep, {how}", least("start-together", 1000, 2, user), 6, "s", "best of 2"),
-        ]
-    return figures
+            Figure(f"64 pods, from decision to exec of all, {how}", least("start-together", 64, user=user), 0.3, "s", "best of 5"))
+    ]
+    return few + [Figure(f"1,000 pods of sleep, {how}", least("start-together", 1000, 2, user), 6, "s", "best of 2")
+                  for user, how in users]
 
 
 def sandbox_end(muster):
