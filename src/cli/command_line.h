@@ -68,7 +68,8 @@ struct Print {
     std::string err;
 };
 
-using Command = std::variant<RunOptions, ValidateOptions, SimulateOptions, CleanOptions, VersionOptions, Print>;
+using Command =
+    std::variant<RunOptions, ValidateOptions, SimulateOptions, CleanOptions, VersionOptions, Print>;
 
 /// The arguments after the program's name. Pure; never exits.
 Command parse_command_line(const std::vector<std::string>& arguments);

@@ -57,6 +57,22 @@ bool limit_pids(std::uint64_t pids) {
     return write_text("/proc/sys/kernel/pid_max", std::to_string(pids)) == 0;
 }
 
+Result<void> mount_own_sys() {
+    constexpr const char* kGroups = "/sys/fs/cgroup";
+    if (::access("/sys/class/net", F_OK) < 0) return {};
+    const UniqueFd groups(
+        ::open_tree(AT_FDCWD, kGroups, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
+    constexpr unsigned long kFlags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+    if (::mount("sysfs", "/sys", "sysfs", kFlags, nullptr) < 0 &&
+        ::mount("sysfs", "/sys", "sysfs", kFlags | MS_RDONLY, nullptr) < 0) {
+        if (errno == EPERM || errno == EACCES) return {};
+        return system_error("mounting the pod's /sys", errno);
+    }
+    if (groups && ::move_mount(groups.get(), "", AT_FDCWD, kGroups, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+        return system_error("mounting the cgroups in the pod's /sys", errno);
+    return {};
+}
+
 Result<void> protect_kernel_files() {
     for (const char* path :
          {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}) {

@@ -251,6 +251,7 @@ Result<void> set_up_pod_mounts(const std::vector<MountSpec>& mounts, const Priva
     TRY_VOID(set_up_private_files(files));
     if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) < 0)
         return system_error("mounting the pod's /proc", errno);
+    TRY_VOID(mount_own_sys());
     TRY_VOID(set_up_pod_devices());
     if (is_directory("/dev/shm") &&
         ::mount("shm", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") < 0)
