@@ -163,6 +163,28 @@ def muster(tmp_path):
     assert not left, f"the test left processes behind: {left}"
 
 
+NOBODY = 65534
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="namespaces as root: not root here")
+
+
+def may_make_user_namespaces():
+    return subprocess.run(["unshare", "-U", "true"], user=NOBODY, group=NOBODY, extra_groups=[],
+                          capture_output=True, check=False).returncode == 0
+
+
+@pytest.fixture(params=["root", "nobody"])
+def user(request, muster):
+    """The test runs twice: as root, and as an ordinary user in a user namespace of muster's own."""
+    if os.geteuid() != 0:
+        pytest.skip("namespaces as root: not root here")
+    if request.param == "nobody":
+        if not may_make_user_namespaces():
+            pytest.skip("ordinary users may not make user namespaces here")
+        muster.become(NOBODY)
+    return request.param
+
+
 def pytorchjob(name, master, workers=0, worker=None, *, restart_policy="Never",
                master_restart_policy=None, namespace=None):
     """A PyTorchJob whose replicas run shell scripts."""

@@ -6,9 +6,12 @@ import pathlib
 import resource
 import time
 
+import pytest
+
 from conftest import pytorchjob
 
 
+@pytest.mark.usefixtures("user")
 def test_a_daemon_that_keeps_the_output_open_does_not_block_the_end(muster):
     script = "(setsid sleep 1000 &); echo done; exit 0"
     finished = muster.run("run", muster.write("job.yaml", pytorchjob("daemon", script)), limit=30)
@@ -17,6 +20,15 @@ def test_a_daemon_that_keeps_the_output_open_does_not_block_the_end(muster):
     assert not muster.processes()
 
 
+@pytest.mark.usefixtures("user")
+def test_a_process_that_ignores_sigterm_ends_with_its_grace(muster):
+    script = "trap '' TERM; echo ready; while :; do sleep 1000; done"
+    finished = muster.run("run", muster.write("job.yaml", pytorchjob("deaf", script)), "--timeout", "300ms", limit=30)
+    assert finished.status == 124, finished
+    assert not muster.processes()
+
+
+@pytest.mark.usefixtures("user")
 def test_a_container_that_closes_its_outputs(muster):
     script = "echo before; exec 1>&- 2>&-; sleep 0.2; exit 3"
     finished = muster.run("run", muster.write("job.yaml", pytorchjob("silent", script)), limit=30)
@@ -46,11 +58,13 @@ def test_a_gigabyte_on_one_line(muster, tmp_path):
     assert before >= 0
 
 
+@pytest.mark.usefixtures("user")
 def test_a_log_of_five_gigabytes_fills_neither_disk_nor_memory(muster):
     # A reader that can't keep up is told so; the job is not slowed to its pace.
     script = f"yes {'0123456789' * 7} | head -c 5000000000; exit 0"
     temporary = muster.directory / "temporary"
     temporary.mkdir()
+    temporary.chmod(0o777)
     muster.environment["TMPDIR"] = str(temporary)
     running = muster.start("run", muster.write("job.yaml", pytorchjob("loud", script)), "--quiet")
     largest = 0

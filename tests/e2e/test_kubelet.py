@@ -7,12 +7,7 @@ import textwrap
 
 import pytest
 
-NOBODY = 65534
-
-
-def may_make_user_namespaces():
-    return subprocess.run(["unshare", "-U", "true"], user=NOBODY, group=NOBODY, extra_groups=[],
-                          capture_output=True, check=False).returncode == 0
+from conftest import NOBODY, may_make_user_namespaces
 
 
 @pytest.fixture(params=["root", "nobody", "none"])
