@@ -9,7 +9,6 @@ import subprocess
 import pytest
 
 from conftest import pytorchjob
-from test_network import user  # a fixture: as root and as an ordinary user
 
 PYTHON = "/usr/bin/python3"  # Debian's, which has Debian's mpi4py
 
