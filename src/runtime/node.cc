@@ -247,9 +247,13 @@ Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
     std::string notice = try_namespaces ? std::string() : shared_network("as asked for");
     if (!host && try_namespaces) {
         Error error = std::move(host.error());
-        const char* advice =
-            "Run muster as root, or allow user namespaces (sysctl "
-            "kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0)";
+        const char* advice = ::geteuid() == 0
+                                 ? "Root lacks rights here, as in a container: give it "
+                                   "CAP_SYS_ADMIN and CAP_NET_ADMIN "
+                                   "(a privileged container), or run muster outside"
+                                 : "Run muster as root, or allow user namespaces (sysctl "
+                                   "kernel.unprivileged_userns_clone=1, "
+                                   "kernel.apparmor_restrict_unprivileged_userns=0)";
         if (options.sandbox == SandboxMode::kNamespaces)
             return Error(
                 Code::kUnsupported,

@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from conftest import ROOT, needs_root, pytorchjob
+from conftest import BINARY, ROOT, needs_root, pytorchjob
 
 # Listens on the default port on every address, as torch's store does; each client must meet the
 # server of its own job.
@@ -135,3 +135,38 @@ def test_a_pod_cannot_see_the_machines_processes(muster):
     counts = [int(line.split()[-1]) for line in finished.text.splitlines()
               if line.split() and line.split()[-1].isdigit() and "alone-master-0" in line]
     assert counts and min(counts) < 10, finished
+
+
+NESTED = """
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {{name: outer}}
+spec:
+  pytorchReplicaSpecs:
+    Master:
+      replicas: 1
+      restartPolicy: Never
+      template:
+        spec:
+          containers:
+          - name: pytorch
+            image: local
+            command: ["{binary}", run, "{inner}", --sandbox, "{sandbox}"]
+            securityContext: {{privileged: {privileged}}}
+"""
+
+
+@needs_root
+@pytest.mark.parametrize("privileged", [True, False])
+def test_muster_runs_inside_a_sandbox(muster, shared, privileged):
+    # With the rights of a privileged container pods are apart as ever; without them it says what is missing.
+    inner = shared / "inner.yaml"
+    inner.write_text(pytorchjob("inner", "hostname; exit 0"))
+    text = NESTED.format(binary=BINARY, inner=inner, privileged=str(privileged).lower(),
+                         sandbox="namespaces" if privileged else "auto")
+    finished = muster.run("run", muster.write("job.yaml", text), limit=60)
+    assert finished.status == 0, finished
+    if privileged:
+        assert "| inner-master-0 | inner-master-0" in finished.text, finished
+    else:
+        assert "CAP_SYS_ADMIN" in finished.text, finished
