@@ -76,9 +76,9 @@ class LogFileTest : public ::testing::Test {
     static WallTime at(int second) {
         return WallTime(std::chrono::seconds(1'700'000'000 + second));
     }
-    void write(std::string_view text, int second = 0) {
+    void write(std::string_view line, int second = 0) {
         std::string lines;
-        encoder.feed(LogStream::kStdout, text, kube::format_nano_time(at(second)), lines);
+        encoder.feed(LogStream::kStdout, line, kube::format_nano_time(at(second)), lines);
         std::ofstream(log->path(), std::ios::app) << lines;
     }
     void finish(int second) {
@@ -96,13 +96,23 @@ class LogFileTest : public ::testing::Test {
         std::ofstream(log->path()).flush();
     }
     std::string read(kube::LogOptions options = {}) {
-        auto stream = open_log(log, *watch, options, at(100));
-        EXPECT_TRUE(stream);
-        std::string text;
-        bool ended = false;
-        asio::co_spawn(context, read_all(**stream, text, ended), asio::detached);
-        run_until([&] { return ended; });
-        return text;
+        auto opened = open_log(log, *watch, options, at(100));
+        EXPECT_TRUE(opened);
+        std::string all;
+        bool done = false;
+        asio::co_spawn(context, read_all(**opened, all, done), asio::detached);
+        run_until([&] { return done; });
+        return all;
+    }
+    /// Into `text`, until `ended`.
+    bool follow() {
+        kube::LogOptions options;
+        options.follow = true;
+        auto opened = open_log(log, *watch, options, at(0));
+        if (!opened) return false;
+        stream = *std::move(opened);
+        asio::co_spawn(context, read_all(*stream, text, ended), asio::detached);
+        return true;
     }
     template <class P>
     void run_until(P done) {
@@ -110,13 +120,13 @@ class LogFileTest : public ::testing::Test {
         while (!done() && context.run_one() > 0) {
         }
     }
-    static Task<void> read_all(kube::TextStream& stream, std::string& text, bool& ended) {
+    static Task<void> read_all(kube::TextStream& from, std::string& into, bool& done) {
         for (;;) {
-            auto piece = co_await stream.read();
+            auto piece = co_await from.read();
             if (!piece || !*piece) break;
-            text += **piece;
+            into += **piece;
         }
-        ended = true;
+        done = true;
     }
 
     asio::io_context context;
@@ -125,6 +135,9 @@ class LogFileTest : public ::testing::Test {
     std::unique_ptr<LogWatch> watch;
     std::unique_ptr<TaskGroup> tasks;
     CriEncoder encoder;
+    std::unique_ptr<kube::TextStream> stream;
+    std::string text;
+    bool ended = false;
 };
 
 TEST_F(LogFileTest, Options) {
@@ -170,14 +183,8 @@ TEST_F(LogFileTest, ATailCountsLongLinesOnceAndCrossesChunks) {
 }
 
 TEST_F(LogFileTest, FollowingEndsWithTheContainer) {
-    kube::LogOptions options;
-    options.follow = true;
     write("a\n");
-    auto stream = open_log(log, *watch, options, at(0));
-    ASSERT_TRUE(stream);
-    std::string text;
-    bool ended = false;
-    asio::co_spawn(context, read_all(**stream, text, ended), asio::detached);
+    ASSERT_TRUE(follow());
     run_until([&] { return text == "a\n"; });
     write("b\n");
     run_until([&] { return text == "a\nb\n"; });
@@ -211,14 +218,8 @@ TEST_F(LogFileTest, AllFilesOfALogAreRead) {
 }
 
 TEST_F(LogFileTest, FollowingGoesOverToTheNextFile) {
-    kube::LogOptions options;
-    options.follow = true;
     write("a\n");
-    auto stream = open_log(log, *watch, options, at(0));
-    ASSERT_TRUE(stream);
-    std::string text;
-    bool ended = false;
-    asio::co_spawn(context, read_all(**stream, text, ended), asio::detached);
+    ASSERT_TRUE(follow());
     run_until([&] { return text == "a\n"; });
     write("b\n");
     turn_over();
@@ -233,15 +234,13 @@ TEST_F(LogFileTest, FollowingGoesOverToTheNextFile) {
 
 TEST_F(LogFileTest, AReaderThatIsTooSlowIsToldSo) {
     write("a\n");
-    auto stream = open_log(log, *watch, {}, at(0));
-    ASSERT_TRUE(stream);
+    auto slow = open_log(log, *watch, {}, at(0));
+    ASSERT_TRUE(slow);
     for (int i = 0; i < 9; ++i) {
         turn_over();
         write(fmt::format("{}\n", i));
     }
-    std::string text;
-    bool ended = false;
-    asio::co_spawn(context, read_all(**stream, text, ended), asio::detached);
+    asio::co_spawn(context, read_all(**slow, text, ended), asio::detached);
     run_until([&] { return ended; });
     EXPECT_THAT(text, testing::MatchesRegex(
                           "a\nmuster: a part of this log was removed [^\n]*\n4\n5\n6\n7\n8\n"));

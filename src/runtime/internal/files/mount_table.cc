@@ -4,16 +4,11 @@
 #include <array>
 #include <map>
 
+#include "runtime/internal/text_files.h"
+
 namespace muster::runtime {
 
 namespace {
-
-std::string_view take(std::string_view& text, char separator) {
-    const std::size_t end = text.find(separator);
-    const std::string_view taken = text.substr(0, end);
-    text = end == text.npos ? std::string_view() : text.substr(end + 1);
-    return taken;
-}
 
 /// mountinfo writes blanks and backslashes of a path as three octal digits.
 std::string unescaped(std::string_view text) {
@@ -36,17 +31,17 @@ std::vector<MountEntry> parse_mount_table(std::string_view mountinfo) {
     std::vector<MountEntry> mounts;
     while (!mountinfo.empty()) {
         // id parent device root path options fields... - type source super-options
-        std::string_view line = take(mountinfo, '\n');
-        for (int skipped = 0; skipped < 3; ++skipped) take(line, ' ');
+        std::string_view line = take_field(mountinfo, '\n');
+        for (int skipped = 0; skipped < 3; ++skipped) take_field(line, ' ');
         MountEntry mount;
-        mount.root = unescaped(take(line, ' '));
-        mount.path = unescaped(take(line, ' '));
-        const std::string_view options = take(line, ' ');
+        mount.root = unescaped(take_field(line, ' '));
+        mount.path = unescaped(take_field(line, ' '));
+        const std::string_view options = take_field(line, ' ');
         mount.read_only = options == "ro" || options.starts_with("ro,");
-        while (!line.empty() && take(line, ' ') != "-") {
+        while (!line.empty() && take_field(line, ' ') != "-") {
         }
-        mount.type = take(line, ' ');
-        take(line, ' ');  // the source
+        mount.type = take_field(line, ' ');
+        take_field(line, ' ');  // the source
         mount.options = line;
         if (!mount.path.empty() && !mount.type.empty()) mounts.push_back(std::move(mount));
     }

@@ -194,7 +194,7 @@ class Supervisor {
 
     void start_exec(ExecStart exec) {
         auto pipe = make_pipe();
-        if (!pipe) return end_exec(exec.id, kCannotExecute, pipe.error().message());
+        if (!pipe) return end_exec(exec.id, W_EXITCODE(kCannotExecute, 0), pipe.error().message());
         const Program program = find_program(exec.argv, start_.environment);
         const Launched launched =
             execute(program, surroundings(), null_.get(), {pipe->writer.get(), pipe->writer.get()});
@@ -202,18 +202,18 @@ class Supervisor {
             const StartFailure failure = failure_of(launched, program, exec.argv[0]);
             const bool missing = failure.stage == StartStage::kProgramMissing;
             return end_exec(
-                exec.id, missing ? kNotFound : kCannotExecute,
+                exec.id, W_EXITCODE(missing ? kNotFound : kCannotExecute, 0),
                 fmt::format("{}: {}", failure.detail,
                             ::strerror(failure.error)));  // NOLINT(concurrency-mt-unsafe)
         }
         execs_.emplace(exec.id, Exec{launched.pid, std::move(pipe->reader), {}});
     }
 
-    void end_exec(std::uint32_t id, int exit_code, std::string output) {
+    void end_exec(std::uint32_t id, int wait_status, std::string output) {
         Report report;
         report.kind = Report::Kind::kExecEnded;
         report.id = id;
-        report.value = W_EXITCODE(exit_code, 0);
+        report.value = wait_status;
         report.text = std::move(output);
         tell(report);
     }
@@ -253,12 +253,7 @@ class Supervisor {
     void finish_exec(std::uint32_t id, Exec& exec, int status) {
         for (int pieces = 0; pieces < kLastPieces && exec.pipe && collect(exec); ++pieces) {
         }
-        Report report;
-        report.kind = Report::Kind::kExecEnded;
-        report.id = id;
-        report.value = status;
-        report.text = std::move(exec.output);
-        tell(report);
+        end_exec(id, status, std::move(exec.output));
     }
 
     [[noreturn]] void finish(int status) {

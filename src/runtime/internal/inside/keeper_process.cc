@@ -42,10 +42,13 @@ class KeeperProcess {
     /// False once there is nobody left to listen to.
     bool listen() {
         wait_for_processes(control_.get());
-        auto received = receive_message(control_.get(), MSG_DONTWAIT);
-        if (!received || (received->bytes.empty() && !received->nothing_yet)) return false;
-        if (!received->nothing_yet) take(*received);
-        return true;
+        for (;;) {
+            auto received = receive_message(control_.get(), MSG_DONTWAIT);
+            if (!received) return false;
+            if (received->nothing_yet) return true;
+            if (received->bytes.empty()) return false;
+            take(*received);
+        }
     }
 
     void take(Message& message) {

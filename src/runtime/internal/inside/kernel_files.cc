@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 
 #include "runtime/internal/files/mount_table.h"
+#include "runtime/internal/text_files.h"
 #include "runtime/internal/unique_fd.h"
 
 namespace muster::runtime {
@@ -19,17 +19,6 @@ int write_text(const std::string& path, const std::string& text) {
     const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (!file || ::write(file.get(), text.data(), text.size()) < 0) return errno;
     return 0;
-}
-
-Result<std::string> own_mount_table() {
-    const UniqueFd file(::open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
-    if (!file) return system_error("/proc/self/mountinfo", errno);
-    std::string text;
-    std::array<char, 8192> buffer;
-    ssize_t size = 0;
-    while ((size = ::read(file.get(), buffer.data(), buffer.size())) > 0)
-        text.append(buffer.data(), static_cast<std::size_t>(size));
-    return text;
 }
 
 /// ENOENT is none: the kernel lacks that file.
@@ -91,7 +80,7 @@ Result<void> protect_kernel_files() {
 }
 
 Result<void> freeze_mounts(const std::vector<std::string>& writable) {
-    TRY(const std::string table, own_mount_table());
+    TRY(const std::string table, read_text("/proc/self/mountinfo"));
     for (const MountEntry& mount : parse_mount_table(table)) {
         const std::string& path = mount.path;
         auto covers = [&](const std::string& free) {

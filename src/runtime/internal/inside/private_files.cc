@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "runtime/internal/files/mount_table.h"
+#include "runtime/internal/text_files.h"
 #include "runtime/internal/unique_fd.h"
 
 namespace muster::runtime {
@@ -22,18 +23,6 @@ namespace muster::runtime {
 namespace {
 
 using How = ViewPoint::How;
-
-Result<std::string> read_text(const char* path) {
-    const UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
-    if (!file) return system_error(path, errno);
-    std::string text;
-    std::array<char, 8192> buffer;
-    ssize_t size = 0;
-    while ((size = ::read(file.get(), buffer.data(), buffer.size())) > 0)
-        text.append(buffer.data(), static_cast<std::size_t>(size));
-    if (size < 0) return system_error(path, errno);
-    return text;
-}
 
 Result<void> make_directory(const std::string& path) {
     if (::mkdir(path.c_str(), 0755) < 0 && errno != EEXIST)

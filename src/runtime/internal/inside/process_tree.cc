@@ -1,34 +1,20 @@
 #include "runtime/internal/inside/process_tree.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <charconv>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "runtime/internal/unique_fd.h"
+#include "runtime/internal/text_files.h"
 
 namespace muster::runtime {
 
 namespace {
-
-std::optional<std::string> read_file(const char* path) {
-    UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
-    if (!file) return std::nullopt;
-    std::string text;
-    std::array<char, 4096> buffer;
-    ssize_t size = 0;
-    while ((size = ::read(file.get(), buffer.data(), buffer.size())) > 0)
-        text.append(buffer.data(), static_cast<std::size_t>(size));
-    return text;
-}
 
 pid_t number_at(std::string_view text) {
     pid_t value = 0;
@@ -44,7 +30,7 @@ std::vector<pid_t> children_by_scan() {
     while (const dirent* entry = ::readdir(processes)) {
         const pid_t pid = number_at(entry->d_name);
         if (pid <= 0) continue;
-        auto stat = read_file(fmt::format("/proc/{}/stat", pid).c_str());
+        auto stat = read_text(fmt::format("/proc/{}/stat", pid));
         // "pid (name) state ppid": the name may hold anything, so count from its end.
         const std::size_t name_end = stat ? stat->rfind(')') : std::string::npos;
         if (name_end == std::string::npos || stat->size() < name_end + 4) continue;
@@ -56,14 +42,11 @@ std::vector<pid_t> children_by_scan() {
 }
 
 std::vector<pid_t> children_of_this_process() {
-    auto text = read_file("/proc/thread-self/children");  // needs CONFIG_PROC_CHILDREN
+    auto text = read_text("/proc/thread-self/children");  // needs CONFIG_PROC_CHILDREN
     if (!text) return children_by_scan();
     std::vector<pid_t> children;
-    for (std::string_view left = *text; !left.empty();) {
-        if (const pid_t pid = number_at(left); pid > 0) children.push_back(pid);
-        const std::size_t space = left.find(' ');
-        left = space == left.npos ? std::string_view() : left.substr(space + 1);
-    }
+    for (std::string_view left = *text; !left.empty();)
+        if (const pid_t pid = number_at(take_field(left, ' ')); pid > 0) children.push_back(pid);
     return children;
 }
 

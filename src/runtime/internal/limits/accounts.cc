@@ -2,16 +2,11 @@
 
 #include <charconv>
 
+#include "runtime/internal/text_files.h"
+
 namespace muster::runtime {
 
 namespace {
-
-std::string_view take(std::string_view& text, char separator) {
-    const std::size_t end = text.find(separator);
-    const std::string_view taken = text.substr(0, end);
-    text = end == text.npos ? std::string_view() : text.substr(end + 1);
-    return taken;
-}
 
 std::optional<std::uint32_t> number(std::string_view text) {
     std::uint32_t value = 0;
@@ -27,24 +22,24 @@ std::optional<Account> find_account(std::string_view passwd, std::string_view gr
     Account account;
     bool found = false;
     while (!passwd.empty() && !found) {
-        std::string_view line = take(passwd, '\n');
-        account.name = take(line, ':');
-        take(line, ':');  // the password
-        const auto user = number(take(line, ':'));
-        const auto primary = number(take(line, ':'));
-        take(line, ':');  // the person's name
-        account.home = take(line, ':');
+        std::string_view line = take_field(passwd, '\n');
+        account.name = take_field(line, ':');
+        take_field(line, ':');  // the password
+        const auto user = number(take_field(line, ':'));
+        const auto primary = number(take_field(line, ':'));
+        take_field(line, ':');  // the person's name
+        account.home = take_field(line, ':');
         account.gid = primary.value_or(0);
         found = user == uid && primary && !account.name.empty();
     }
     if (!found) return std::nullopt;
     while (!group.empty()) {
-        std::string_view line = take(group, '\n');
-        take(line, ':');
-        take(line, ':');
-        const auto gid = number(take(line, ':'));
+        std::string_view line = take_field(group, '\n');
+        take_field(line, ':');
+        take_field(line, ':');
+        const auto gid = number(take_field(line, ':'));
         while (gid && !line.empty())
-            if (take(line, ',') == account.name && *gid != account.gid)
+            if (take_field(line, ',') == account.name && *gid != account.gid)
                 account.groups.push_back(*gid);
     }
     return account;

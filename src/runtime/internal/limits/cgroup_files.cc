@@ -6,9 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <memory>
+
+#include "runtime/internal/text_files.h"
 
 namespace muster::runtime {
 
@@ -41,16 +42,7 @@ class KernelCgroupFiles final : public CgroupFiles {
     }
 
     Result<std::string> read(const std::string& group, std::string_view file) override {
-        const std::string path = path_of(group, file);
-        UniqueFd source(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-        if (!source) return system_error("reading " + path, errno);
-        std::string text;
-        std::array<char, 4096> buffer;
-        ssize_t size = 0;
-        while ((size = ::read(source.get(), buffer.data(), buffer.size())) > 0)
-            text.append(buffer.data(), static_cast<std::size_t>(size));
-        if (size < 0) return system_error("reading " + path, errno);
-        return text;
+        return read_text(path_of(group, file));
     }
 
     Result<UniqueFd> open(const std::string& group) override {

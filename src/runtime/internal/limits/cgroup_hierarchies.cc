@@ -4,22 +4,15 @@
 #include <optional>
 
 #include "runtime/internal/files/mount_table.h"
+#include "runtime/internal/text_files.h"
 
 namespace muster::runtime {
 
 namespace {
 
-/// Takes what comes before `separator` off the front of `text`.
-std::string_view take(std::string_view& text, char separator) {
-    const std::size_t end = text.find(separator);
-    const std::string_view taken = text.substr(0, end);
-    text = end == text.npos ? std::string_view() : text.substr(end + 1);
-    return taken;
-}
-
 std::vector<std::string_view> split(std::string_view text, char separator) {
     std::vector<std::string_view> parts;
-    while (!text.empty()) parts.push_back(take(text, separator));
+    while (!text.empty()) parts.push_back(take_field(text, separator));
     return parts;
 }
 
@@ -39,8 +32,8 @@ std::set<Controller> controllers_in(std::string_view list) {
 /// The path in `own_groups` of the tree with these controllers (none: version 2).
 std::string own_path(std::string_view own_groups, const std::set<Controller>& controllers) {
     for (std::string_view line : split(own_groups, '\n')) {
-        const std::string_view id = take(line, ':');
-        const std::string_view list = take(line, ':');
+        const std::string_view id = take_field(line, ':');
+        const std::string_view list = take_field(line, ':');
         const bool same = controllers.empty() ? id == "0" && list.empty()
                                               : id != "0" && controllers_in(list) == controllers;
         if (same) return std::string(line);

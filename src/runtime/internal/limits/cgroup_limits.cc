@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "kube/quantity.h"
+#include "runtime/internal/text_files.h"
 
 namespace muster::runtime {
 
@@ -109,8 +110,7 @@ PidLimits default_pid_limits(std::int64_t pid_max, std::int64_t threads_max) {
 
 std::int64_t oom_kills(std::string_view text) {
     while (!text.empty()) {
-        const std::string_view line = text.substr(0, text.find('\n'));
-        text.remove_prefix(std::min(text.size(), line.size() + 1));
+        const std::string_view line = take_field(text, '\n');
         constexpr std::string_view kKey = "oom_kill ";
         if (!line.starts_with(kKey)) continue;
         std::int64_t count = 0;

@@ -9,6 +9,8 @@
 #include <charconv>
 #include <vector>
 
+#include "runtime/internal/text_files.h"
+
 namespace muster::runtime {
 
 namespace {
@@ -17,11 +19,10 @@ std::vector<pid_t> processes_of(CgroupFiles& files, const std::string& group) {
     std::vector<pid_t> pids;
     auto listed = files.read(group, "cgroup.procs");
     for (std::string_view text = listed ? *listed : std::string_view(); !text.empty();) {
+        const std::string_view line = take_field(text, '\n');
         pid_t pid = 0;
-        std::from_chars(text.data(), text.data() + text.size(), pid);
+        std::from_chars(line.data(), line.data() + line.size(), pid);
         if (pid > 0 && pid != ::getpid()) pids.push_back(pid);
-        const std::size_t end = text.find('\n');
-        text = end == text.npos ? std::string_view() : text.substr(end + 1);
     }
     return pids;
 }

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/log.h"
+#include "runtime/internal/text_files.h"
 
 namespace muster::runtime {
 
@@ -17,10 +18,8 @@ constexpr std::string_view kSubtree = "cgroup.subtree_control";
 constexpr std::string_view kProcesses = "cgroup.procs";
 
 std::string text_of(const char* path) {
-    const std::string whole = path;
-    const std::size_t slash = whole.rfind('/');
-    auto text = kernel_cgroup_files().read(whole.substr(0, slash), whole.substr(slash + 1));
-    return text ? *text : std::string();
+    auto text = read_text(path);
+    return text ? *std::move(text) : std::string();
 }
 
 std::int64_t number_of(const char* path, std::int64_t otherwise) {
@@ -310,9 +309,8 @@ Result<void> Cgroups::remove() {
         // And what we have started since.
         auto others = files_->read(move.to, kProcesses);
         for (std::string_view left = others ? *others : std::string_view(); !left.empty();) {
-            const std::size_t end = left.find('\n');
-            if (end > 0) note(files_->write(move.from, kProcesses, left.substr(0, end)));
-            left = end == left.npos ? std::string_view() : left.substr(end + 1);
+            const std::string_view process = take_field(left, '\n');
+            if (!process.empty()) note(files_->write(move.from, kProcesses, process));
         }
         note(remove_cgroup_tree(*files_, move.to));
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/internal/network/pod_network.h"
+#include "runtime/internal/text_files.h"
 
 namespace muster::runtime {
 
@@ -47,9 +48,7 @@ std::optional<Server> read_server(std::string_view word) {
 Parsed parse(std::string_view text) {
     Parsed parsed;
     while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        const std::string_view line = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
+        const std::string_view line = take_field(text, '\n');
         std::string_view words = line;
         const std::string_view key = first_word(words);
         if (key == "nameserver") {

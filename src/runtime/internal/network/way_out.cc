@@ -19,6 +19,7 @@
 #include "runtime/internal/inside/keep_capabilities.h"
 #include "runtime/internal/network/masquerade.h"
 #include "runtime/internal/network/route_messages.h"
+#include "runtime/internal/text_files.h"
 
 #ifndef P_PIDFD
 #define P_PIDFD static_cast<idtype_t>(3)
@@ -205,10 +206,8 @@ std::string last_words(const UniqueFd& errors) {
     std::string_view text(buffer.data(), size < 0 ? 0 : static_cast<std::size_t>(size));
     std::string_view last;
     while (!text.empty()) {
-        const std::size_t end = text.find('\n');
-        const std::string_view line = text.substr(0, end);
+        const std::string_view line = take_field(text, '\n');
         if (!line.empty() && line.find(" to syslog") == std::string_view::npos) last = line;
-        text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
     }
     return std::string(last);
 }

@@ -1,0 +1,32 @@
+#include "runtime/internal/text_files.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "runtime/internal/unique_fd.h"
+
+namespace muster::runtime {
+
+Result<std::string> read_text(const std::string& path) {
+    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) return system_error("reading " + path, errno);
+    std::string text;
+    std::array<char, 8192> buffer;
+    ssize_t size = 0;
+    while ((size = ::read(file.get(), buffer.data(), buffer.size())) > 0)
+        text.append(buffer.data(), static_cast<std::size_t>(size));
+    if (size < 0) return system_error("reading " + path, errno);
+    return text;
+}
+
+std::string_view take_field(std::string_view& text, char separator) {
+    const std::size_t end = text.find(separator);
+    const std::string_view taken = text.substr(0, end);
+    text = end == text.npos ? std::string_view() : text.substr(end + 1);
+    return taken;
+}
+
+}  // namespace muster::runtime
