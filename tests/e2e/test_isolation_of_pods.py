@@ -224,8 +224,9 @@ def test_limits_that_cant_be_enforced_are_named_once_with_the_remedy(user):
 
 
 def test_a_fork_bomb_ends_with_its_pod_and_harms_nobody(user):
+    need_limits(user)  # Without a cgroup the bomb is as big as the machine.
     if user.uid != 0 and not may_make_user_namespaces():
-        # As in a chroot: with neither a PID namespace nor a cgroup nothing would stop it.
+        # As in a chroot: without a PID namespace what is left of it goes on.
         pytest.skip("ordinary users may not make user namespaces here")
     # Who can't fork any more says so to the first process, which then ends amid all of them.
     bomb = ("trap 'exit 7' TERM; first=$$\n"
