@@ -3,6 +3,7 @@
 namespace muster::apiserver {
 
 void Registry::add(DefPtr def) {
+    ++generation_;
     const std::string version = def->type.api_version();
     by_plural_[version][def->type.plural] = def;
     by_kind_[version][def->type.kind] = def;
@@ -10,6 +11,7 @@ void Registry::add(DefPtr def) {
 }
 
 void Registry::remove(std::string_view qualified) {
+    ++generation_;
     for (auto* index : {&by_plural_, &by_kind_}) {
         for (auto version = index->begin(); version != index->end();) {
             std::erase_if(version->second, [&](const auto& entry) {
@@ -19,6 +21,14 @@ void Registry::remove(std::string_view qualified) {
         }
     }
     if (auto it = resources_.find(qualified); it != resources_.end()) resources_.erase(it);
+}
+
+std::map<std::string, std::vector<DefPtr>> Registry::served() const {
+    std::map<std::string, std::vector<DefPtr>> served;
+    for (const auto& [api_version, defs] : by_plural_)
+        for (const auto& [plural, def] : defs)
+            if (def->served) served[api_version].push_back(def);
+    return served;
 }
 
 bool Registry::serves(std::string_view api_version) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -25,6 +26,10 @@ class Registry {
     DefPtr find_kind(std::string_view api_version, std::string_view kind) const;
     /// One definition (of the storage version) for each resource, in the order of their names.
     const std::map<std::string, DefPtr, std::less<>>& resources() const { return resources_; }
+    /// The served definitions by apiVersion, each version's in the order of their plurals.
+    std::map<std::string, std::vector<DefPtr>> served() const;
+    /// Raised by every change, so that what is made from the definitions can be kept.
+    std::uint64_t generation() const { return generation_; }
 
   private:
     using ByName = std::map<std::string, DefPtr, std::less<>>;
@@ -32,6 +37,7 @@ class Registry {
     std::map<std::string, ByName, std::less<>> by_plural_;  // by apiVersion
     std::map<std::string, ByName, std::less<>> by_kind_;
     ByName resources_;
+    std::uint64_t generation_ = 0;
 };
 
 /// pods, services, configmaps, ... What validating a CustomResourceDefinition reads goes to `read`,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "apiserver/internal/causes.h"
+#include "apiserver/internal/printing/json_path.h"
 #include "base/clock.h"
 #include "kube/resource_type.h"
 #include "kube/schema.h"
@@ -46,13 +48,28 @@ struct ScalePaths {
     std::string label_selector;  ///< empty: none
 };
 
+/// A column that a CustomResourceDefinition declares for the Tables of its objects.
+struct PrinterColumn {
+    std::string name;
+    std::string type;  ///< integer, number, string, boolean or date
+    std::string format;
+    std::string description;
+    std::int64_t priority = 0;  ///< 0: always shown
+    JsonPath path;
+};
+
 /// One served version of a resource: everything that the verbs need to know about it. Immutable.
 struct ResourceDef {
     kube::ResourceType type;
     std::string list_kind;
+    std::string singular;
+    std::vector<std::string> short_names;
+    std::vector<std::string> categories;
     kube::Schema::Ptr schema;
     NameRule name_rule = NameRule::kDnsSubdomain;
     KindRules rules;
+
+    std::vector<PrinterColumn> printer_columns;  ///< of a custom resource
 
     bool custom = false;  ///< from a CustomResourceDefinition
     bool served = true;   ///< false: known to the server's own controllers only

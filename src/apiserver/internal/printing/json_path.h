@@ -1,0 +1,56 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "kube/json.h"
+
+namespace muster::apiserver {
+
+/// A path into a JSON value, in the subset of JSONPath that columns of custom resources use:
+/// `.a.b`, `['a b']`, `[0]`, `[-1:]`, `[1:3]`, `[*]` and filters `[?(@.type=="Ready")]`.
+/// Immutable, any thread.
+class JsonPath {
+  public:
+    /// With or without the leading `$`. kInvalid for what is not of that form: the message says
+    /// what stands where.
+    static Result<JsonPath> parse(std::string_view text);
+
+    /// What the path leads to, in the order of the document; empty when there is nothing. The
+    /// pointers hold as long as `root`.
+    std::vector<const json::value*> find(const json::value& root) const;
+
+  private:
+    struct Key {
+        std::string name;
+    };
+    /// Items [begin, end) of a list; negative numbers count from its end.
+    struct Slice {
+        std::optional<std::int64_t> begin;
+        std::optional<std::int64_t> end;
+    };
+    struct Item {
+        std::int64_t index;
+    };
+    struct All {};
+    struct Filter {
+        std::vector<std::string> keys;       ///< from the item to what is compared
+        bool equals = true;                  ///< false: `!=`
+        std::optional<json::value> operand;  ///< nothing: that there is such a key
+    };
+    using Step = std::variant<Key, Slice, Item, All, Filter>;
+    class Parser;
+
+    static void apply(const Step& step, const json::value& value,
+                      std::vector<const json::value*>& found);
+
+    std::vector<Step> steps_;
+};
+
+}  // namespace muster::apiserver
