@@ -1,0 +1,78 @@
+#pragma once
+
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <cstddef>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/async.h"
+#include "base/result.h"
+
+namespace muster::net {
+
+/// A few pieces of memory that go out as one: a head and its body in one system call, in one TLS
+/// record. Refers to memory of others.
+class ConstBuffers {
+  public:
+    static constexpr std::size_t kMost = 4;
+
+    ConstBuffers(asio::const_buffer piece) : pieces_{piece}, count_(1) {}  // NOLINT
+    ConstBuffers(std::initializer_list<asio::const_buffer> pieces);        // NOLINT
+
+    std::span<const asio::const_buffer> pieces() const { return {pieces_.data(), count_}; }
+    /// In bytes.
+    std::size_t size() const;
+    /// Drops the first `bytes` of them.
+    void consume(std::size_t bytes);
+    std::string to_string() const;
+
+  private:
+    std::array<asio::const_buffer, kMost> pieces_{};
+    std::size_t count_ = 0;
+};
+
+/// A two-way connection of bytes. Owns what is below it (a socket, another stream); destroying it
+/// closes.
+///
+/// One reader and one writer at a time, which may be two coroutines. A waiting operation throws
+/// operation_aborted when its coroutine is cancelled: a cancelled reader loses no byte and may read
+/// again, after a cancelled write the stream is of no use for writing. Errors: kUnavailable when
+/// the connection broke, kCancelled after a close() of this side.
+///
+/// Thread: the loop that it was made for.
+class ByteStream {
+  public:
+    virtual ~ByteStream() = default;
+
+    /// Waits for at least one byte. 0 is the other side's clean end; so is every later read. An
+    /// empty buffer is not allowed.
+    virtual Task<Result<std::size_t>> read_some(asio::mutable_buffer into) = 0;
+    /// Returns when all bytes are handed to the layer below. The memory stays until then.
+    virtual Task<Result<void>> write(ConstBuffers bytes) = 0;
+    /// A clean end of what this side sends; reading goes on. Nothing may be written afterwards.
+    virtual Task<Result<void>> shut_down_write() = 0;
+    /// At once, and without the clean end if there was none yet. What waits ends with kCancelled.
+    virtual void close() = 0;
+    /// Where the other side is, for people: "127.0.0.1:4711", "unix", "memory".
+    virtual std::string peer_address() const = 0;
+};
+
+/// Where connections come in. Destroying it closes; what is accepted is not affected.
+/// Thread: the loop that it was made for.
+class Listener {
+  public:
+    virtual ~Listener() = default;
+
+    /// The next connection. kTooManyRequests when this process or machine has no descriptor or
+    /// memory for it: worth another try a little later. kCancelled after close(). Throws
+    /// operation_aborted when cancelled, and loses no connection by it.
+    virtual Task<Result<std::unique_ptr<ByteStream>>> accept() = 0;
+    virtual void close() = 0;
+    /// "127.0.0.1:6443", "[::1]:6443", "unix:/run/x.sock", "memory".
+    virtual std::string address() const = 0;
+};
+
+}  // namespace muster::net

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "net/byte_stream.h"
+
+namespace muster::net {
+
+/// Listens on an address of this machine, not a name; port 0 takes a free one, which address()
+/// tells. kAlreadyExists when the port is taken, kForbidden when it is not ours to take, kInvalid
+/// when `address` is none. Accepted connections send without delay (TCP_NODELAY).
+Result<std::unique_ptr<Listener>> listen_tcp(asio::any_io_executor executor, std::string address,
+                                             std::uint16_t port);
+
+/// `address` is an IP address or "localhost". kUnavailable when nobody answers there.
+Task<Result<std::unique_ptr<ByteStream>>> connect_tcp(asio::any_io_executor executor,
+                                                      std::string address, std::uint16_t port);
+
+/// Listens on a Unix socket that only this user may connect to (0600). Its directory is made if it
+/// is missing (0700), and refused (kForbidden) if others may write to it. The file that a dead
+/// listener left is replaced; kAlreadyExists if a live one answers. Closing removes the file.
+Result<std::unique_ptr<Listener>> listen_unix(asio::any_io_executor executor,
+                                              std::filesystem::path path);
+
+/// kNotFound without the file, kUnavailable when nobody listens on it.
+Task<Result<std::unique_ptr<ByteStream>>> connect_unix(asio::any_io_executor executor,
+                                                       std::filesystem::path path);
+
+}  // namespace muster::net
