@@ -182,6 +182,11 @@ def need_limits(user):
         pytest.skip("no cgroup of version 1 can be written here")
 
 
+def need_namespaces(user):
+    if user.uid and not may_make_user_namespaces():
+        pytest.skip("ordinary users may not make user namespaces here, as in a chroot")
+
+
 def terminated(run, name):
     for item in run.final["items"]:
         if item["kind"] == "Pod" and item["metadata"]["name"] == name:
@@ -225,9 +230,7 @@ def test_limits_that_cant_be_enforced_are_named_once_with_the_remedy(user):
 
 def test_a_fork_bomb_ends_with_its_pod_and_harms_nobody(user):
     need_limits(user)  # Without a cgroup the bomb is as big as the machine.
-    if user.uid != 0 and not may_make_user_namespaces():
-        # As in a chroot: without a PID namespace what is left of it goes on.
-        pytest.skip("ordinary users may not make user namespaces here")
+    need_namespaces(user)  # And without a PID namespace what is left of it goes on.
     # Who can't fork any more says so to the first process, which then ends amid all of them.
     bomb = ("trap 'exit 7' TERM; first=$$\n"
             "bomb() { trap \"kill -TERM $first\" EXIT; bomb & bomb & wait; }\n"
@@ -239,6 +242,7 @@ def test_a_fork_bomb_ends_with_its_pod_and_harms_nobody(user):
 
 
 def test_a_full_tmp_is_an_error_and_not_a_hang(user):
+    need_namespaces(user)
     small = user.directory / "small"
     small.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size=16m,mode=0700,uid={user.uid},gid={user.uid}", "small",
@@ -254,6 +258,7 @@ def test_a_full_tmp_is_an_error_and_not_a_hang(user):
 
 
 def test_private_files_and_their_cap(user):
+    need_namespaces(user)
     data = user.directory / "input"
     data.write_text("machine\n")
     os.chown(data, user.uid, user.uid)
@@ -266,6 +271,7 @@ def test_private_files_and_their_cap(user):
 
 
 def test_a_working_directory_per_pod_is_kept_with_the_logs(user):
+    need_namespaces(user)
     logs = user.directory / "logs"
     script = "for i in 1 2 3; do echo $HOSTNAME >>result; done; cat result"
     run = user.run(pod("a", script), pod("b", script), args=["--workdir", "per-pod", "--logs", str(logs)])
@@ -277,6 +283,7 @@ def test_a_working_directory_per_pod_is_kept_with_the_logs(user):
 
 
 def test_identity_and_a_read_only_root(user):
+    need_namespaces(user)
     context = {"runAsUser": user.uid or 1234, "readOnlyRootFilesystem": True, "allowPrivilegeEscalation": False,
                "capabilities": {"drop": ["ALL"]}}
     run = user.run(pod("frozen", "id -u; touch /var/tmp/x /etc/x $PWD/x; touch /tmp/x /dev/shm/x && echo tmp; "
@@ -293,6 +300,7 @@ def test_identity_and_a_read_only_root(user):
 
 
 def test_projected_volumes_and_sub_paths(user):
+    need_namespaces(user)
     objects = [
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"rate": "0.1"}},
         {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "token"}, "stringData": {"token": "hunter2"}},
