@@ -33,11 +33,26 @@ std::string content(const fs::path& path) {
 
 void write_map(const char* path, const std::string& text) { std::ofstream(path) << text; }
 
+bool become_nobody() {
+    return ::setgroups(0, nullptr) == 0 && ::setresgid(kNobody, kNobody, kNobody) == 0 &&
+           ::setresuid(kNobody, kNobody, kNobody) == 0;
+}
+
+bool nobody_may_make_user_namespaces() {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(become_nobody() && ::unshare(CLONE_NEWUSER) == 0 ? 0 : 1);
+    int status = 1;
+    ::waitpid(child, &status, 0);
+    return status == 0;
+}
+
 /// As root, and as an ordinary user in a namespace of its own.
 class PrivateFilesTest : public ::testing::TestWithParam<bool> {
   protected:
     void SetUp() override {
         if (::geteuid() != 0) GTEST_SKIP() << "mounts are tested as root here";
+        if (GetParam() && !nobody_may_make_user_namespaces())
+            GTEST_SKIP() << "ordinary users may not make user namespaces here";
         std::string pattern = "/var/tmp/muster-private-XXXXXX";
         ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
         dir = pattern;
@@ -79,8 +94,7 @@ class PrivateFilesTest : public ::testing::TestWithParam<bool> {
     }
     std::string enter() const {
         if (GetParam()) {
-            if (::setgroups(0, nullptr) != 0 || ::setresgid(kNobody, kNobody, kNobody) != 0 ||
-                ::setresuid(kNobody, kNobody, kNobody) != 0 || ::prctl(PR_SET_DUMPABLE, 1) != 0)
+            if (!become_nobody() || ::prctl(PR_SET_DUMPABLE, 1) != 0)
                 return "could not become nobody";
             if (::unshare(CLONE_NEWUSER) != 0) return "no user namespaces";
             write_map("/proc/self/setgroups", "deny");
