@@ -15,24 +15,19 @@
 #include <filesystem>
 #include <fstream>
 
+#include "runtime/internal/nobody_fixture.h"
+
 namespace muster::runtime {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uid_t kNobody = 65534;
-
 bool can_write(const fs::path& path) { return ::access(path.c_str(), W_OK) == 0; }
 
 /// As an ordinary user in a user namespace of its own; "" or what went wrong.
-std::string become_nobody() {
-    if (::setgroups(0, nullptr) != 0 || ::setresgid(kNobody, kNobody, kNobody) != 0 ||
-        ::setresuid(kNobody, kNobody, kNobody) != 0 || ::prctl(PR_SET_DUMPABLE, 1) != 0)
-        return "could not become nobody";
-    if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return "no namespaces";
-    std::ofstream("/proc/self/setgroups") << "deny";
-    std::ofstream("/proc/self/uid_map") << fmt::format("{0} {0} 1", kNobody);
-    std::ofstream("/proc/self/gid_map") << fmt::format("{0} {0} 1", kNobody);
+std::string become_nobody_in_a_namespace() {
+    if (!become_nobody()) return "could not become nobody";
+    if (!enter_user_namespace() || ::unshare(CLONE_NEWNS) != 0) return "no namespaces";
     return "";
 }
 
@@ -63,6 +58,8 @@ class KernelFilesTest : public ::testing::TestWithParam<bool> {
   protected:
     void SetUp() override {
         if (::geteuid() != 0) GTEST_SKIP() << "mounts are tested as root here";
+        if (GetParam() && !nobody_may_make_user_namespaces())
+            GTEST_SKIP() << "ordinary users may not make user namespaces here";
         std::string pattern = "/var/tmp/muster-frozen-XXXXXX";
         ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
         dir = pattern;
@@ -86,7 +83,7 @@ TEST_P(KernelFilesTest, EverythingThatCanBeReachedIsFrozenButForWhatIsWritable) 
             if (::mount("tmpfs", (dir / name).c_str(), "tmpfs", 0, "mode=0777") != 0)
                 return "no tmpfs";
         if (GetParam())
-            if (std::string why = become_nobody(); !why.empty()) return why;
+            if (std::string why = become_nobody_in_a_namespace(); !why.empty()) return why;
         if (!can_write(dir / "open")) return "not writable before";
         const auto frozen = freeze_mounts({(dir / "free").string()});
         if (!frozen) return frozen.error().message();

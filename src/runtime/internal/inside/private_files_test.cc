@@ -15,6 +15,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "runtime/internal/nobody_fixture.h"
 #include "runtime/internal/unique_fd.h"
 
 namespace muster::runtime {
@@ -23,27 +24,10 @@ namespace {
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
-constexpr uid_t kNobody = 65534;
-
 std::string content(const fs::path& path) {
     std::ostringstream text;
     text << std::ifstream(path).rdbuf();
     return text.str();
-}
-
-void write_map(const char* path, const std::string& text) { std::ofstream(path) << text; }
-
-bool become_nobody() {
-    return ::setgroups(0, nullptr) == 0 && ::setresgid(kNobody, kNobody, kNobody) == 0 &&
-           ::setresuid(kNobody, kNobody, kNobody) == 0;
-}
-
-bool nobody_may_make_user_namespaces() {
-    const pid_t child = ::fork();
-    if (child == 0) ::_exit(become_nobody() && ::unshare(CLONE_NEWUSER) == 0 ? 0 : 1);
-    int status = 1;
-    ::waitpid(child, &status, 0);
-    return status == 0;
 }
 
 /// As root, and as an ordinary user in a namespace of its own.
@@ -94,12 +78,8 @@ class PrivateFilesTest : public ::testing::TestWithParam<bool> {
     }
     std::string enter() const {
         if (GetParam()) {
-            if (!become_nobody() || ::prctl(PR_SET_DUMPABLE, 1) != 0)
-                return "could not become nobody";
-            if (::unshare(CLONE_NEWUSER) != 0) return "no user namespaces";
-            write_map("/proc/self/setgroups", "deny");
-            write_map("/proc/self/uid_map", fmt::format("{0} {0} 1", kNobody));
-            write_map("/proc/self/gid_map", fmt::format("{0} {0} 1", kNobody));
+            if (!become_nobody()) return "could not become nobody";
+            if (!enter_user_namespace()) return "no user namespaces";
         }
         if (::unshare(CLONE_NEWNS) != 0) return "no mount namespace";
         if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return "not private";

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/internal/inside/sandbox_fixture.h"
+#include "runtime/internal/nobody_fixture.h"
 
 namespace muster::runtime {
 namespace {
@@ -310,18 +311,8 @@ TEST_P(NamespaceTest, ASubPathIsMadeWhereItIsMissingAndNeverLeavesItsVolume) {
     EXPECT_FALSE(fs::exists("/etc/new"));
 }
 
-/// Tried, not guessed: some kernels forbid it to ordinary users, and all to whoever is in a chroot.
-bool nobody_may_make_user_namespaces(uid_t nobody) {
-    const pid_t child = ::fork();
-    if (child == 0)
-        ::_exit(::setresuid(nobody, nobody, nobody) == 0 && ::unshare(CLONE_NEWUSER) == 0 ? 0 : 1);
-    int status = 0;
-    return ::waitpid(child, &status, 0) == child && status == 0;
-}
-
 TEST_P(NamespaceTest, AnOrdinaryUserGetsTheSameInAUserNamespace) {
-    constexpr uid_t kNobody = 65534;
-    if (!nobody_may_make_user_namespaces(kNobody))
+    if (!nobody_may_make_user_namespaces())
         GTEST_SKIP() << "ordinary users may not make user namespaces here";
     Lifeline words(dir / "alive");
     fs::permissions(dir, fs::perms::all);
@@ -332,9 +323,7 @@ TEST_P(NamespaceTest, AnOrdinaryUserGetsTheSameInAUserNamespace) {
     const pid_t child = ::fork();
     if (child == 0) {
         const std::string why = [&]() -> std::string {
-            if (::setgroups(0, nullptr) != 0 || ::setresgid(kNobody, kNobody, kNobody) != 0 ||
-                ::setresuid(kNobody, kNobody, kNobody) != 0 || ::prctl(PR_SET_DUMPABLE, 1) != 0)
-                return "could not become nobody";
+            if (!become_nobody()) return "could not become nobody";
             auto made = SandboxHost::create(true);
             if (!made) return "host: " + made.error().message() + "\n";
             host = std::make_unique<SandboxHost>(*std::move(made));

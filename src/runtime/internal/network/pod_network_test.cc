@@ -18,6 +18,7 @@
 
 #include "base/test_loop.h"
 #include "runtime/internal/inside/sandbox.h"
+#include "runtime/internal/nobody_fixture.h"
 
 namespace muster::runtime {
 namespace {
@@ -127,13 +128,6 @@ bool pods_reach_each_other_and_nothing_else() {
            connect_from_two(0xC6336401, 80) == ECONNREFUSED;                // 198.51.100.1
 }
 
-constexpr uid_t kNobody = 65534;
-
-bool become_nobody() {
-    return ::setgroups(0, nullptr) == 0 && ::setresgid(kNobody, kNobody, kNobody) == 0 &&
-           ::setresuid(kNobody, kNobody, kNobody) == 0 && ::prctl(PR_SET_DUMPABLE, 1) == 0;
-}
-
 /// In a child, as what it becomes can't be undone.
 bool succeeds_apart(const std::function<bool()>& check) {
     const pid_t child = ::fork();
@@ -148,9 +142,7 @@ class PodNetworkTest : public ::testing::TestWithParam<User> {
   protected:
     void SetUp() override {
         if (::geteuid() != 0) GTEST_SKIP() << "namespaces are tested as root here";
-        // Tried, not guessed: some kernels forbid it to ordinary users, and all in a chroot.
-        if (GetParam() == User::kNobody &&
-            !succeeds_apart([] { return become_nobody() && ::unshare(CLONE_NEWUSER) == 0; }))
+        if (GetParam() == User::kNobody && !nobody_may_make_user_namespaces())
             GTEST_SKIP() << "ordinary users may not make user namespaces here";
     }
     static bool holds(bool (*check)()) {
