@@ -27,3 +27,7 @@ target_link_libraries(muster_boost_json INTERFACE
 
 add_library(muster_yaml INTERFACE)
 target_link_libraries(muster_yaml INTERFACE /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libyaml-cpp.a)
+
+find_package(OpenSSL 3.0 REQUIRED)
+add_library(muster_openssl INTERFACE)
+target_link_libraries(muster_openssl INTERFACE OpenSSL::SSL OpenSSL::Crypto)

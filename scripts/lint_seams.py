@@ -50,7 +50,10 @@ ALLOWED = {
     },
     "chance": {"src/base/rng.h": "the one generator", "src/base/rng.cc": "its seed when none is given"},
     "spdlog": {"src/base/log.cc": "the sink"},
-    "beast": {"src/runtime/internal/life/network_check.cc": "the parser of what a pod answers a probe"},
+    "beast": {
+        "src/net/internal/http_parser.cc": "the parser of HTTP messages",
+        "src/runtime/internal/life/network_check.cc": "the parser of what a pod answers a probe",
+    },
     "environment": {"src/cli/caller.cc": "what the person's shell hands over"},
     "cli11": {"src/cli/command_line.cc": "all options of all verbs"},
     "yaml-cpp": {"src/cli/internal/yaml_document.cc": "the reader"},

@@ -19,8 +19,9 @@ class ConstBuffers {
   public:
     static constexpr std::size_t kMost = 4;
 
-    ConstBuffers(asio::const_buffer piece) : pieces_{piece}, count_(1) {}  // NOLINT
-    ConstBuffers(std::initializer_list<asio::const_buffer> pieces);        // NOLINT
+    ConstBuffers(asio::const_buffer piece) : pieces_{piece}, count_(1) {}                  // NOLINT
+    ConstBuffers(asio::mutable_buffer piece) : ConstBuffers(asio::const_buffer(piece)) {}  // NOLINT
+    ConstBuffers(std::initializer_list<asio::const_buffer> pieces);                        // NOLINT
 
     std::span<const asio::const_buffer> pieces() const { return {pieces_.data(), count_}; }
     /// In bytes.
@@ -35,7 +36,7 @@ class ConstBuffers {
 };
 
 /// A two-way connection of bytes. Owns what is below it (a socket, another stream); destroying it
-/// closes.
+/// closes, and nothing may wait in it then.
 ///
 /// One reader and one writer at a time, which may be two coroutines. A waiting operation throws
 /// operation_aborted when its coroutine is cancelled: a cancelled reader loses no byte and may read
@@ -54,7 +55,8 @@ class ByteStream {
     virtual Task<Result<void>> write(ConstBuffers bytes) = 0;
     /// A clean end of what this side sends; reading goes on. Nothing may be written afterwards.
     virtual Task<Result<void>> shut_down_write() = 0;
-    /// At once, and without the clean end if there was none yet. What waits ends with kCancelled.
+    /// At once. What waits ends with kCancelled. The other side reads what was written before, and
+    /// then what it can't tell from a clean end; over TLS it can.
     virtual void close() = 0;
     /// Where the other side is, for people: "127.0.0.1:4711", "unix", "memory".
     virtual std::string peer_address() const = 0;

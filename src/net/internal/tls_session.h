@@ -1,0 +1,59 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/signal.h"
+#include "net/internal/openssl.h"
+#include "net/tls.h"
+
+namespace muster::net {
+
+/// One TLS connection. OpenSSL reads records from `received_` and appends records to `to_send_`; it
+/// never touches the stream below, so that it works over any. An idle session holds some kilobytes.
+class TlsSession final : public TlsStream {
+  public:
+    /// `ssl` knows its role and has no BIO yet.
+    TlsSession(const asio::any_io_executor& executor, Ssl ssl, std::unique_ptr<ByteStream> below);
+    ~TlsSession() override;
+
+    /// Before anything else, once.
+    Task<Result<void>> handshake();
+
+    Task<Result<std::size_t>> read_some(asio::mutable_buffer into) override;
+    Task<Result<void>> write(ConstBuffers bytes) override;
+    Task<Result<void>> shut_down_write() override;
+    void close() override;
+    std::string peer_address() const override { return below_->peer_address(); }
+    const std::optional<PeerCertificate>& peer_certificate() const override { return peer_; }
+    std::string protocol() const override { return SSL_get_version(ssl_.get()); }
+
+  private:
+    static const BIO_METHOD* bio_method();
+    static int bio_read(BIO* bio, char* into, int size);
+    static int bio_write(BIO* bio, const char* from, int size);
+
+    /// Waits for more records; to be called when OpenSSL has used up all that there were.
+    Task<Result<void>> receive();
+    /// Sends what OpenSSL has made. Reader and writer both make records, one of them sends: who
+    /// finds the other sending waits for it.
+    Task<Result<void>> send();
+    Task<Result<void>> write_piece(asio::const_buffer piece);
+    Error handshake_failure(int why);
+
+    Ssl ssl_;
+    std::unique_ptr<ByteStream> below_;
+    std::optional<PeerCertificate> peer_;
+    std::vector<char> received_;
+    std::size_t received_at_ = 0;
+    std::size_t received_end_ = 0;
+    std::string to_send_;
+    Signal sent_;
+    bool sending_ = false;
+    bool cut_ = false;        // a record may have been sent in part: nothing can follow it
+    bool shut_down_ = false;  // close_notify was made
+    bool closed_ = false;
+};
+
+}  // namespace muster::net
