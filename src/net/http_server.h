@@ -90,7 +90,8 @@ class HttpServer {
     void serve(std::unique_ptr<Listener> listener, TlsServerContext* tls = nullptr);
 
     /// Accepts no more, ends idle connections and streams, lets answers be finished within
-    /// `stop_time`, cancels the rest, and returns when none is left. Must not be cancelled.
+    /// `stop_time`, cancels the rest, and returns when none is left: at most two seconds later,
+    /// which clients have to take their last answer. Must not be cancelled.
     Task<void> stop();
 
     std::size_t connections() const;
