@@ -60,6 +60,11 @@ class Catalog {
         return it == built_.end() ? nullptr : it->second;
     }
 
+    std::string_view name_of(const Schema& schema) const {
+        auto it = names_.find(&schema);
+        return it == names_.end() ? std::string_view() : it->second;
+    }
+
   private:
     void add_scalar(std::string_view name, Type type, std::string_view format = {}) {
         auto schema = std::make_shared<Schema>();
@@ -133,6 +138,7 @@ class Catalog {
         }
         --depth_;
         built_.emplace(name, made);
+        names_.emplace(made.get(), name);
         return made;
     }
 
@@ -215,14 +221,19 @@ class Catalog {
     ByName<Schema::Ptr> scalars_;
     ByName<Schema::Ptr> plain_;
     ByName<Schema::Ptr> built_;
+    std::unordered_map<const Schema*, std::string_view> names_;
     int depth_ = 0;
 };
 
+const Catalog& core_catalog() {
+    static const Catalog catalog;
+    return catalog;
+}
+
 }  // namespace
 
-Schema::Ptr core_schema(std::string_view name) {
-    static const Catalog catalog;
-    return catalog.find(name);
-}
+Schema::Ptr core_schema(std::string_view name) { return core_catalog().find(name); }
+
+std::string_view core_schema_name(const Schema& schema) { return core_catalog().name_of(schema); }
 
 }  // namespace muster::kube

@@ -283,6 +283,15 @@ void expect_fits(const Schema& schema, const std::string& path) {
     }
 }
 
+TEST(CoreSchema, StructuresKnowTheirNames) {
+    const Schema::Ptr pod = core_schema("Pod");
+    EXPECT_EQ(core_schema_name(*pod), "Pod");
+    EXPECT_EQ(core_schema_name(*pod->property("spec")->property("containers")->items), "Container");
+    EXPECT_EQ(core_schema_name(*pod->property("spec")->property("containers")), "") << "a list";
+    EXPECT_EQ(core_schema_name(*pod->property("kind")), "") << "a text";
+    EXPECT_EQ(core_schema_name(Schema(*pod)), "") << "a copy";
+}
+
 TEST(CoreSchema, HasEveryMemberOfTheStructs) {
     expect_fits<Pod>(*core_schema("Pod"), "Pod");
     expect_fits<PodTemplateSpec>(*core_schema("PodTemplateSpec"), "PodTemplateSpec");

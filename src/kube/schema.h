@@ -105,5 +105,7 @@ std::string nearest_name(std::string_view unknown, const std::vector<std::string
 /// "ObjectMeta", "CustomResourceDefinition", and every structure that these consist of ("PodSpec",
 /// "Container", ...). Null for an unknown name. Any thread.
 Schema::Ptr core_schema(std::string_view name);
+/// The name under which core_schema() has exactly this object, or "". Any thread.
+std::string_view core_schema_name(const Schema& schema);
 
 }  // namespace muster::kube

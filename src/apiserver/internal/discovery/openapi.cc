@@ -1,0 +1,83 @@
+#include "apiserver/internal/discovery/openapi.h"
+
+#include <fmt/format.h>
+
+#include <boost/json/serialize.hpp>
+
+#include "apiserver/internal/discovery/discovery.h"
+#include "apiserver/internal/discovery/openapi_paths.h"
+#include "apiserver/internal/discovery/openapi_schemas.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+/// FNV-1a: tells one text from the next.
+std::string hash_of(std::string_view text) {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    return fmt::format("{:016X}", hash);
+}
+
+std::shared_ptr<const OpenApiDocument> finished(const json::object& document) {
+    std::string text = json::serialize(document);
+    std::string hash = hash_of(text);
+    return std::make_shared<const OpenApiDocument>(
+        OpenApiDocument{std::move(text), std::move(hash)});
+}
+
+json::object document_of_version(const std::vector<DefPtr>& defs) {
+    json::object paths;
+    SchemaComponents components;
+    for (const DefPtr& def : defs) {
+        add_paths(*def, paths);
+        components.add(*def);
+    }
+    return {{"openapi", "3.0.0"},
+            {"info", {{"title", "Kubernetes"}, {"version", kServerVersion}}},
+            {"paths", std::move(paths)},
+            {"components", {{"schemas", components.take()}}}};
+}
+
+/// "api/v1" of v1, "apis/apps/v1" of apps/v1.
+std::string path_of(const std::string& api_version) {
+    return api_version.find('/') == std::string::npos ? "api/" + api_version
+                                                      : "apis/" + api_version;
+}
+
+}  // namespace
+
+std::shared_ptr<const OpenApiDocument> OpenApiDocuments::index() {
+    if (index_ != nullptr && index_generation_ == registry_.generation()) return index_;
+    json::object paths;
+    std::map<std::string, Made, std::less<>> kept;
+    for (auto& [api_version, defs] : registry_.served()) {
+        const std::string path = path_of(api_version);
+        const std::string hash = document_of(api_version, std::move(defs))->hash;
+        paths[path] = {{"serverRelativeURL", fmt::format("/openapi/v3/{}?hash={}", path, hash)}};
+        kept.insert(made_.extract(api_version));
+    }
+    // What is no longer served goes.
+    made_ = std::move(kept);
+    index_ = finished({{"paths", std::move(paths)}});
+    index_generation_ = registry_.generation();
+    return index_;
+}
+
+std::shared_ptr<const OpenApiDocument> OpenApiDocuments::find(std::string_view path) {
+    auto served = registry_.served();
+    for (auto& [api_version, defs] : served)
+        if (path_of(api_version) == path) return document_of(api_version, std::move(defs));
+    return nullptr;
+}
+
+std::shared_ptr<const OpenApiDocument> OpenApiDocuments::document_of(const std::string& api_version,
+                                                                     std::vector<DefPtr> defs) {
+    Made& made = made_[api_version];
+    if (made.document != nullptr && made.of == defs) return made.document;
+    made = {std::move(defs), nullptr};
+    made.document = finished(document_of_version(made.of));
+    return made.document;
+}
+
+}  // namespace muster::apiserver
