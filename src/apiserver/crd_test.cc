@@ -61,6 +61,41 @@ TEST_F(CrdTest, ADefinitionIsEstablishedAtOnceAndServes) {
     EXPECT_EQ(get(kThings).body->at("items").at(0).at("kind"), "Thing");
 }
 
+TEST_F(CrdTest, WrongColumnsAndNamesAreRefused) {
+    struct Row {
+        const char* columns;
+        const char* problem;
+    };
+    constexpr Row kRows[] = {
+        {R"([{"name":"A","type":"text","jsonPath":".a"}])",
+         "spec.versions[1].additionalPrinterColumns[0].type: Invalid value: \"text\": must be one "
+         "of "
+         "boolean,date,integer,number,string"},
+        {R"([{"name":"A","type":"date","jsonPath":".a"},{"name":"B","type":"date","jsonPath":".a["}])",
+         "spec.versions[1].additionalPrinterColumns[1].jsonPath: Invalid value: \".a[\": is an "
+         "invalid JSON path: expected an index"},
+        {R"([{"name":"","type":"date","jsonPath":".a"}])",
+         "spec.versions[1].additionalPrinterColumns[0].name: Required value"},
+        {R"([{"name":"A","type":"date","jsonPath":""}])",
+         "spec.versions[1].additionalPrinterColumns[0].jsonPath: Required value"},
+    };
+    for (const Row& row : kRows) {
+        const kube::Response refused =
+            post(kCrds, definition(fmt::format(
+                            R"(,{{"name":"v2","served":true,"storage":false,
+                          "schema":{{"openAPIV3Schema":{{"type":"object"}}}},
+                          "additionalPrinterColumns":{}}})",
+                            row.columns)));
+        EXPECT_EQ(refused.status, 422) << text(refused);
+        EXPECT_THAT(message(refused), HasSubstr(row.problem));
+    }
+    json::value crd = json::parse(definition());
+    crd.at("spec").at("names").as_object()["shortNames"] = {"th", "T h"};
+    const kube::Response refused = post(kCrds, json::serialize(crd));
+    EXPECT_EQ(refused.status, 422);
+    EXPECT_THAT(message(refused), HasSubstr("spec.names.shortNames[1]: Invalid value: \"T h\""));
+}
+
 TEST_F(CrdTest, ValidationNamesAllFaults) {
     define();
     const kube::Response refused =

@@ -1,6 +1,7 @@
 #include "apiserver/internal/crd.h"
 #include "apiserver/internal/kind_rules.h"
 #include "apiserver/internal/registry.h"
+#include "apiserver/internal/text.h"
 
 namespace muster::apiserver {
 
@@ -11,6 +12,7 @@ ResourceDef builtin(const kube::ResourceType& type) {
     ResourceDef def;
     def.type = type;
     def.list_kind = type.kind + "List";
+    def.singular = lower_case(type.kind);
     def.schema = kube::core_schema(type.kind);
     def.storage_api_version = type.api_version();
     return def;
@@ -18,6 +20,8 @@ ResourceDef builtin(const kube::ResourceType& type) {
 
 DefPtr pods() {
     ResourceDef def = builtin(kube::types::kPods);
+    def.short_names = {"po"};
+    def.categories = {"all"};
     def.rules = pod_rules();
     def.has_status = true;
     def.other_subresources = {"log", "binding"};
@@ -33,6 +37,8 @@ DefPtr pods() {
 
 DefPtr services() {
     ResourceDef def = builtin(kube::types::kServices);
+    def.short_names = {"svc"};
+    def.categories = {"all"};
     def.rules = service_rules();
     def.name_rule = NameRule::kDns1035Label;
     def.has_status = true;
@@ -45,6 +51,7 @@ DefPtr services() {
 
 DefPtr namespaces() {
     ResourceDef def = builtin(kube::types::kNamespaces);
+    def.short_names = {"ns"};
     def.rules = namespace_rules();
     def.name_rule = NameRule::kDnsLabel;
     def.has_status = true;
@@ -58,6 +65,7 @@ DefPtr namespaces() {
 
 DefPtr nodes() {
     ResourceDef def = builtin(kube::types::kNodes);
+    def.short_names = {"no"};
     def.has_status = true;
     def.strict_field_labels = true;
     def.selectable_fields = {"spec.unschedulable"};
@@ -66,6 +74,7 @@ DefPtr nodes() {
 
 DefPtr config_maps() {
     ResourceDef def = builtin(kube::types::kConfigMaps);
+    def.short_names = {"cm"};
     def.rules = config_map_rules();
     return std::make_shared<const ResourceDef>(std::move(def));
 }
@@ -80,6 +89,7 @@ DefPtr secrets() {
 
 DefPtr events() {
     ResourceDef def = builtin(kube::types::kEvents);
+    def.short_names = {"ev"};
     def.rules = event_rules();
     def.create_on_update = true;
     def.strict_field_labels = true;
@@ -99,6 +109,7 @@ DefPtr events() {
 
 DefPtr service_accounts() {
     ResourceDef def = builtin(kube::types::kServiceAccounts);
+    def.short_names = {"sa"};
     def.returns_deleted = true;
     return std::make_shared<const ResourceDef>(std::move(def));
 }
@@ -113,6 +124,8 @@ DefPtr leases() {
 
 DefPtr custom_resource_definitions(ReadDefinition& read) {
     ResourceDef def = builtin(kube::types::kCustomResourceDefinitions);
+    def.short_names = {"crd", "crds"};
+    def.categories = {"api-extensions"};
     def.rules = crd_rules(read);
     def.has_status = true;
     def.tracks_generation = true;

@@ -5,6 +5,8 @@
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/kind_rules.h"
 #include "apiserver/internal/metadata_rules.h"
+#include "apiserver/internal/printing/custom_columns.h"
+#include "apiserver/internal/text.h"
 #include "kube/equality.h"
 #include "kube/name_syntax.h"
 #include "kube/time.h"
@@ -28,12 +30,6 @@ const json::object& names_of(const json::object& crd) {
 const json::value* schema_of(const json::object& version) {
     const json::object* schema = object_at(version, "schema");
     return schema == nullptr ? nullptr : schema->if_contains("openAPIV3Schema");
-}
-
-std::string lower_case(std::string text) {
-    for (char& c : text)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return text;
 }
 
 std::string without_leading_dot(std::string_view path) {
@@ -156,6 +152,13 @@ void check_names(const json::object& crd, Causes& causes) {
                                                  : "",
                                       kDns1035LabelMessage)));
     };
+    for (const char* key : {"shortNames", "categories"}) {
+        const std::vector<std::string> words = strings_at(names, key);
+        for (std::size_t i = 0; i < words.size(); ++i)
+            if (!kube::is_dns1035_label(words[i]))
+                causes.push_back(invalid_value(fmt::format("spec.names.{}[{}]", key, i),
+                                               json::value(words[i]), kDns1035LabelMessage));
+    }
     check_word("plural", false);
     check_word("singular", false);
     check_word("kind", true);
@@ -194,6 +197,7 @@ std::vector<kube::Schema::Ptr> check_versions(const json::object& crd, Causes& c
             causes.push_back(invalid_value("spec.versions", json::value(name),
                                            "must contain unique version names"));
         if (bool_at(*version, "storage")) ++storage;
+        check_printer_columns(*version, field, causes);
         const std::string schema_field = field + ".schema.openAPIV3Schema";
         const json::value* openapi = schema_of(*version);
         if (openapi == nullptr) {
@@ -261,6 +265,9 @@ std::vector<DefPtr> definitions_of(const json::object& crd, const ReadDefinition
                     std::string(string_at(names, "plural")), std::string(string_at(names, "kind")),
                     string_at(spec, "scope") != "Cluster"};
         def.list_kind = string_at(names, "listKind");
+        def.singular = string_at(names, "singular");
+        def.short_names = strings_at(names, "shortNames");
+        def.categories = strings_at(names, "categories");
         const json::value* openapi = schema_of(*version);
         if (known)
             def.schema = read.schemas[i];
@@ -279,6 +286,7 @@ std::vector<DefPtr> definitions_of(const json::object& crd, const ReadDefinition
         }
         read_subresources(*version, def);
         read_selectable_fields(*version, def);
+        def.printer_columns = printer_columns_of(*version);
         def.tracks_generation = true;
         def.unconditional_update = false;
         defs.push_back(std::make_shared<const ResourceDef>(std::move(def)));

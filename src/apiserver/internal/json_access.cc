@@ -4,6 +4,14 @@
 
 namespace muster::apiserver {
 
+std::vector<std::string> strings_at(const json::object& parent, std::string_view key) {
+    std::vector<std::string> strings;
+    if (const json::array* list = array_at(parent, key))
+        for (const json::value& item : *list)
+            if (const json::string* text = item.if_string()) strings.emplace_back(*text);
+    return strings;
+}
+
 bool has_finalizers(const json::object& object) {
     const json::array* finalizers = array_at(metadata_of(object), "finalizers");
     return finalizers != nullptr && !finalizers->empty();

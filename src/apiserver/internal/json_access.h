@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kube/json.h"
 
@@ -47,6 +48,8 @@ inline bool bool_at(const json::object& parent, std::string_view key) {
     const bool* flag = value == nullptr ? nullptr : value->if_bool();
     return flag != nullptr && *flag;
 }
+/// The strings of a list.
+std::vector<std::string> strings_at(const json::object& parent, std::string_view key);
 /// The object at the key, made when there is none.
 inline json::object& ensure_object(json::object& parent, std::string_view key) {
     json::value& value = parent[key];

@@ -17,9 +17,9 @@ namespace muster::apiserver {
 
 /// The metadata of an envelope around items.
 struct ListMeta {
-    std::string resource_version;          ///< of one object: its own
-    std::string continue_;                 ///< empty: left out
-    std::optional<std::size_t> remaining;  ///< remainingItemCount
+    std::string resource_version = {};                    ///< of one object: its own
+    std::string continue_ = {};                           ///< empty: left out
+    std::optional<std::size_t> remaining = std::nullopt;  ///< remainingItemCount
 };
 
 struct TableOptions {

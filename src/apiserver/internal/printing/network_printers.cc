@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+
+#include <set>
+
+#include "apiserver/internal/printing/cell_text.h"
+#include "apiserver/internal/printing/fields.h"
+#include "apiserver/internal/printing/printer.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+constexpr std::size_t kShownEndpoints = 3;
+
+constexpr Column kServiceColumns[] = {
+    kNameColumn,
+    {"Type", "string", "", "How it can be reached."},
+    {"Cluster-IP", "string", "", "Its address inside of the cluster."},
+    {"External-IP", "string", "", "Where it is reached from outside."},
+    {"Port(s)", "string", "", "Its ports, with those of the nodes behind a colon."},
+    kAgeColumn,
+    kSelectorColumn,
+};
+
+/// What load balancers answered with, in the order of the texts.
+std::vector<std::string> ingress_addresses(const json::object& service) {
+    std::set<std::string> addresses;
+    for (const json::object* ingress :
+         objects_at(child(child(service, "status"), "loadBalancer"), "ingress")) {
+        const std::string_view ip = string_at(*ingress, "ip");
+        const std::string_view address = ip.empty() ? string_at(*ingress, "hostname") : ip;
+        if (!address.empty()) addresses.emplace(address);
+    }
+    return {addresses.begin(), addresses.end()};
+}
+
+std::string external_address(const json::object& service) {
+    const json::object& spec = child(service, "spec");
+    const std::string_view type = string_at(spec, "type");
+    const std::vector<std::string> fixed = strings_at(spec, "externalIPs");
+    if (type == "ClusterIP" || type == "NodePort") return or_else(joined(fixed), kNoneText);
+    if (type == "ExternalName") return std::string(string_at(spec, "externalName"));
+    if (type != "LoadBalancer") return std::string(kUnknownText);
+    std::vector<std::string> all = ingress_addresses(service);
+    all.insert(all.end(), fixed.begin(), fixed.end());
+    return or_else(joined(all), "<pending>");
+}
+
+std::string service_ports(const json::object& spec) {
+    std::vector<std::string> ports;
+    for (const json::object* port : objects_at(spec, "ports")) {
+        const std::int64_t node_port = number_at(*port, "nodePort");
+        ports.push_back(node_port > 0 ? fmt::format("{}:{}/{}", number_at(*port, "port"), node_port,
+                                                    string_at(*port, "protocol"))
+                                      : fmt::format("{}/{}", number_at(*port, "port"),
+                                                    string_at(*port, "protocol")));
+    }
+    return or_else(joined(ports), kNoneText);
+}
+
+json::array service_cells(const json::object& service, WallTime now) {
+    const json::object& spec = child(service, "spec");
+    return {name_of(service),
+            string_at(spec, "type"),
+            or_else(string_at(spec, "clusterIP"), kNoneText),
+            external_address(service),
+            service_ports(spec),
+            age_of(service, now),
+            labels_text(object_at(spec, "selector"))};
+}
+
+constexpr Column kEndpointsColumns[] = {
+    kNameColumn,
+    {"Endpoints", "string", "", "Addresses and ports of what is behind the service."},
+    kAgeColumn,
+};
+
+std::string host_and_port(std::string_view host, std::int64_t port) {
+    return host.find(':') == std::string_view::npos ? fmt::format("{}:{}", host, port)
+                                                    : fmt::format("[{}]:{}", host, port);
+}
+
+json::array endpoints_cells(const json::object& endpoints, WallTime now) {
+    std::vector<std::string> texts;
+    for (const json::object* subset : objects_at(endpoints, "subsets")) {
+        const auto ports = objects_at(*subset, "ports");
+        for (const json::object* address : objects_at(*subset, "addresses"))
+            if (ports.empty()) texts.emplace_back(string_at(*address, "ip"));
+        for (const json::object* port : ports)
+            for (const json::object* address : objects_at(*subset, "addresses"))
+                texts.push_back(host_and_port(string_at(*address, "ip"), number_at(*port, "port")));
+    }
+    return {name_of(endpoints), shortened(texts, kShownEndpoints, kNoneText), age_of(endpoints, now)};
+}
+
+constexpr Column kEndpointSliceColumns[] = {
+    kNameColumn,
+    {"AddressType", "string", "", "Of which family the addresses are."},
+    {"Ports", "string", "", "Ports that all endpoints listen on."},
+    {"Endpoints", "string", "", "Addresses of the endpoints."},
+    kAgeColumn,
+};
+
+json::array endpoint_slice_cells(const json::object& slice, WallTime now) {
+    std::vector<std::string> ports;
+    for (const json::object* port : objects_at(slice, "ports")) {
+        const std::string number = scalar_text(port->if_contains("port"));
+        ports.push_back(number.empty() ? or_else(string_at(*port, "name"), "*") : number);
+    }
+    std::vector<std::string> addresses;
+    for (const json::object* endpoint : objects_at(slice, "endpoints"))
+        for (std::string& address : strings_at(*endpoint, "addresses"))
+            addresses.push_back(std::move(address));
+    return {name_of(slice), string_at(slice, "addressType"),
+            shortened(ports, kShownEndpoints, kUnsetText),
+            shortened(addresses, kShownEndpoints, kUnsetText), age_of(slice, now)};
+}
+
+constexpr Printer kPrinters[] = {
+    {"services", kServiceColumns, service_cells},
+    {"endpoints", kEndpointsColumns, endpoints_cells},
+    {"endpointslices.discovery.k8s.io", kEndpointSliceColumns, endpoint_slice_cells},
+};
+
+}  // namespace
+
+std::span<const Printer> network_printers() { return kPrinters; }
+
+}  // namespace muster::apiserver

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string_view>
+
+namespace muster::apiserver {
+
+// The messages of the protobuf bodies, as the generated.proto files of kubernetes/api,
+// kubernetes/apimachinery and kubernetes/apiextensions-apiserver number them. The notation is
+// explained in message_catalog.cc.
+
+extern const std::string_view kMetaMessages;
+extern const std::string_view kVolumeMessages;
+extern const std::string_view kPodMessages;
+extern const std::string_view kPodStatusMessages;
+extern const std::string_view kCoreMessages;      ///< the smaller kinds of the core group
+extern const std::string_view kWorkloadMessages;  ///< apps, batch, autoscaling, policy
+extern const std::string_view kAccessMessages;    ///< roles, tokens, reviews
+extern const std::string_view kCrdMessages;
+
+}  // namespace muster::apiserver
