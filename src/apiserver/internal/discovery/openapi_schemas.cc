@@ -6,6 +6,8 @@
 #include <boost/json/array.hpp>
 #include <set>
 
+#include "apiserver/internal/discovery/descriptions.h"
+
 namespace muster::apiserver {
 
 namespace {
@@ -19,6 +21,12 @@ constexpr std::string_view kListMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.Lis
 constexpr std::string_view kMetaStructs[] = {
     "ObjectMeta",    "OwnerReference",           "ManagedFieldsEntry",
     "LabelSelector", "LabelSelectorRequirement", "Condition"};
+
+/// Of every object.
+constexpr std::pair<std::string_view, std::string_view> kCommonFields[] = {
+    {"apiVersion", "The version of the API in which the object is written."},
+    {"kind", "What the object is."},
+    {"metadata", "Name, labels and the like."}};
 
 void collect_structs(const kube::Schema& schema, std::set<std::string_view>& names) {
     if (const std::string_view name = kube::core_schema_name(schema); !name.empty())
@@ -99,6 +107,10 @@ void SchemaComponents::add(const ResourceDef& def) {
     const std::string name = component_name(def, def.type.kind);
     json::object schema = write_part(def, *def.schema);
     schema["x-kubernetes-group-version-kind"] = kinds_of(def, def.type.kind);
+    for (const auto& [field, text] : kCommonFields)
+        if (json::value* properties = schema.if_contains("properties"))
+            if (json::value* property = properties->get_object().if_contains(field))
+                property->get_object().insert_or_assign("description", text);
     components_[name] = std::move(schema);
     components_[component_name(def, def.list_kind)] = {
         {"description", fmt::format("A list of {} objects.", def.type.kind)},
@@ -147,10 +159,17 @@ json::object SchemaComponents::write_part(const ResourceDef& def, const kube::Sc
     own.items = nullptr;
     own.additional = nullptr;
     json::object out = own.to_openapi().get_object();
+    const std::string_view structure = kube::core_schema_name(schema);
+    if (const std::string_view text = description_of(structure); !text.empty())
+        out["description"] = text;
     if (!schema.properties.empty()) {
         json::object properties;
-        for (const auto& [name, property] : schema.properties)
-            properties.emplace(name, write(def, *property));
+        for (const auto& [name, property] : schema.properties) {
+            json::object field = write(def, *property);
+            if (const std::string_view text = description_of(structure, name); !text.empty())
+                field["description"] = text;
+            properties.emplace(name, std::move(field));
+        }
         out["properties"] = std::move(properties);
     }
     if (schema.items) out["items"] = write(def, *schema.items);

@@ -6,6 +6,7 @@
 #include <boost/json/serialize.hpp>
 #include <set>
 
+#include "apiserver/internal/discovery/descriptions.h"
 #include "apiserver/internal/discovery/fixture.h"
 
 namespace muster::apiserver {
@@ -136,6 +137,32 @@ TEST_F(OpenApiTest, FieldsOfBuiltInKindsAreFound) {
                               "CustomResourceDefinition"));
 }
 
+TEST(Descriptions, AreOfStructuresAndFieldsThatThereAre) {
+    std::size_t seen = 0;
+    for_each_description([&](std::string_view structure, std::string_view field) {
+        const kube::Schema::Ptr schema = kube::core_schema(structure);
+        ASSERT_NE(schema, nullptr) << structure;
+        if (!field.empty())
+            EXPECT_NE(schema->property(field), nullptr) << structure << "." << field;
+        EXPECT_THAT(std::string(description_of(structure, field)), EndsWith("."))
+            << structure << "." << field;
+        ++seen;
+    });
+    EXPECT_GT(seen, 100u);
+    EXPECT_EQ(description_of("Pod", "none"), "");
+    EXPECT_EQ(description_of("None"), "");
+}
+
+TEST_F(OpenApiTest, BuiltInKindsAreDescribed) {
+    const json::value core = document("api/v1");
+    const json::object* pod = component_of(core, "Pod");
+    EXPECT_EQ(pod->at("description").as_string(), description_of("Pod"));
+    EXPECT_EQ(pod->at("properties").at("spec").at("description").as_string(),
+              description_of("Pod", "spec"));
+    EXPECT_EQ(step(core, step(core, *pod, "spec"), "containers").at("description").as_string(),
+              description_of("PodSpec", "containers"));
+}
+
 TEST_F(OpenApiTest, OperationsSayWhatAPatchMayBe) {
     define("things", "Thing", "a.org", R"({"name":"v1","served":true,"storage":true,
         "subresources":{"status":{},
@@ -212,7 +239,8 @@ TEST_F(OpenApiTest, TheSchemaOfACustomResourceIsWrittenOut) {
     EXPECT_EQ(thing->at("properties").at("spec"), json::parse(R"({"type":"object","properties":{
         "port":{"x-kubernetes-int-or-string":true},
         "size":{"type":"integer","minimum":1,"description":"How big."}}})"));
-    EXPECT_EQ(thing->at("properties").at("metadata"), json::parse(R"({"allOf":[{"$ref":
+    EXPECT_EQ(thing->at("properties").at("metadata"),
+              json::parse(R"({"description":"Name, labels and the like.","allOf":[{"$ref":
         "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}]})"));
 }
 

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+namespace muster::apiserver {
+
+/// What a structure of the built-in kinds is for, or one of its fields; "" where nobody wrote it
+/// down. `kubectl explain` shows it. Any thread.
+std::string_view description_of(std::string_view structure, std::string_view field = {});
+
+/// Every pair that has a description.
+void for_each_description(
+    const std::function<void(std::string_view structure, std::string_view field)>& visit);
+
+}  // namespace muster::apiserver
