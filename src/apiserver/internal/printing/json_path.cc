@@ -6,6 +6,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <charconv>
+#include <cmath>
 
 namespace muster::apiserver {
 
@@ -47,7 +48,8 @@ class JsonPath::Parser {
     /// The next few bytes, up to the end of a code point.
     std::string_view shown() const {
         std::size_t end = std::min(text_.size(), at_ + kShownBytes);
-        while (end < text_.size() && (static_cast<unsigned char>(text_[end]) & 0xc0) == 0x80) ++end;
+        const std::size_t furthest = std::min(text_.size(), end + kMoreBytesOfCodePoint);
+        while (end < furthest && (static_cast<unsigned char>(text_[end]) & 0xc0) == 0x80) ++end;
         return text_.substr(at_, end - at_);
     }
 
@@ -164,12 +166,14 @@ class JsonPath::Parser {
         double value = 0;
         const char* const start = text_.data() + at_;
         const auto [end, problem] = std::from_chars(start, text_.data() + text_.size(), value);
-        if (problem != std::errc()) return wrong("a quoted text, a number, true or false");
+        if (problem != std::errc() || !std::isfinite(value))
+            return wrong("a quoted text, a number, true or false");
         at_ += static_cast<std::size_t>(end - start);
         return json::value(value);
     }
 
     static constexpr std::size_t kShownBytes = 20;
+    static constexpr std::size_t kMoreBytesOfCodePoint = 3;
     /// Of a filter's operators as well as of the next step.
     static constexpr std::string_view kEndsKey = ".[]()=!<>,{}@$'\" ";
 

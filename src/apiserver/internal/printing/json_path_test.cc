@@ -93,6 +93,15 @@ TEST(JsonPath, SaysWhatIsWrongWhere) {
         {".a[?(b)]", "expected '@'"},
         {".a[?(@.b", "expected a comparison or ')]' at offset 8"},
         {".a[?(@.b==)]", "expected a quoted text, a number, true or false at offset 10"},
+        {".a[?(@.b==inf)]", "expected a quoted text, a number, true or false at offset 10"},
+        // Not in the middle of a code point, and not for long where there is none.
+        {".a(aaaaaaaaaaaaaaaaaa\u20acb", "found '(aaaaaaaaaaaaaaaaaa\u20ac'"},
+        {".a(\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80"
+         "\x80\x80\x80\x80\x80\x80\x80\x80",
+         "found "
+         "'("
+         "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80"
+         "'"},
         {"{.a}", "expected '.' or '[' at offset 0"},
     };
     for (const Row& row : kRows) {
