@@ -36,7 +36,8 @@ struct ApiServer::Impl {
 
 Task<Result<void>> ApiServer::Impl::load() {
     for (DefPtr& def : builtin_types(state.read_definition)) state.registry.add(std::move(def));
-    state.cache.start_at(state.store->revision());
+    const StoreHistory past = state.store->history();
+    state.cache.start_at(state.store->revision(), past.floor);
     std::vector<std::string> resources;
     for (const auto& [name, def] : state.registry.resources()) resources.push_back(name);
     for (std::size_t i = 0; i < resources.size(); ++i) {
@@ -52,6 +53,7 @@ Task<Result<void>> ApiServer::Impl::load() {
         }
         state.cache.load(resources[i], std::move(objects));
     }
+    for (const StoreHistory::Entry& entry : past.changes) state.cache.remember(entry);
     // The controllers take up what the last run left undone.
     for (const std::string& resource : resources) {
         for (const auto& [key, cached] : state.cache.objects(resource)) {
@@ -124,7 +126,10 @@ Task<Result<void>> ApiServer::start() {
 Task<void> ApiServer::stop() {
     impl_->state.cache.end_all_watches();
     co_await impl_->state.tasks.stop();
+    co_await impl_->state.store->stop();
 }
+
+std::optional<Error> ApiServer::write_failure() const { return impl_->state.store->failure(); }
 
 Task<Result<kube::Response>> ApiServer::call(kube::Request request) {
     Answer<Target> target = route(impl_->state.registry, request.path);

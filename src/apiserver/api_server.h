@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "apiserver/node_api.h"
@@ -38,7 +39,11 @@ class ApiServer final : public kube::Transport {
 
     /// Creates the namespaces that every cluster has and starts the controllers.
     Task<Result<void>> start();
+    /// Writes that are under way are still committed. Then the store is stopped.
     Task<void> stop();
+
+    /// Why writes are refused, once the store can't keep them any more.
+    std::optional<Error> write_failure() const;
 
     Task<Result<kube::Response>> call(kube::Request request) override;
     Task<Result<std::unique_ptr<kube::WatchStream>>> watch(kube::Request request) override;

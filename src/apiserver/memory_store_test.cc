@@ -10,7 +10,7 @@ class MemoryWorld {
 
   private:
     SimulatedLoop loop_;
-    std::unique_ptr<Store> store_ = make_memory_store();
+    std::unique_ptr<Store> store_ = make_memory_store(5);
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Memory, StoreContract, MemoryWorld);

@@ -26,6 +26,10 @@ class SharedStore final : public Store {
         return store_.list(std::move(resource), std::move(namespace_), std::move(after), limit);
     }
     void observe(Observer observer) override { store_.observe(std::move(observer)); }
+    StoreHistory history() const override { return store_.history(); }
+    Task<void> settled() override { return store_.settled(); }
+    std::optional<Error> failure() const override { return store_.failure(); }
+    Task<void> stop() override { co_return; }
 
   private:
     Store& store_;
@@ -40,7 +44,8 @@ class RestartTest : public ServerFixture {
                                               std::make_unique<SharedStore>(*store_), options_);
         ASSERT_TRUE(await(server_->start()));
     }
-    std::unique_ptr<Store> store_ = make_memory_store();
+    std::unique_ptr<Store> store_ = make_memory_store(kHistory);
+    static constexpr std::size_t kHistory = 6;
 };
 
 TEST_F(RestartTest, ObjectsDefinitionsAndRevisionsContinue) {
@@ -62,8 +67,45 @@ TEST_F(RestartTest, ObjectsDefinitionsAndRevisionsContinue) {
                  "spec.clusterIP"),
               "10.96.0.2")
         << "the address of the first is still taken";
-    auto watch = open_watch("/api/v1/pods", {{"resourceVersion", "1"}});
-    EXPECT_EQ(drain(*watch), "ERROR, EOF") << "the changes before are not known any more";
+}
+
+TEST_F(RestartTest, AWatchResumesWithoutAGapAsFarAsTheStoreKnows) {
+    constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
+    start_again();
+    post(kMaps, config_map("a"));
+    const std::string too_old = revision(post(kMaps, config_map("old")));
+    const std::string seen =
+        revision(merge_patch(fmt::format("{}/a", kMaps), R"({"data":{"v":"2"}})"));
+    merge_patch(fmt::format("{}/a", kMaps), R"({"metadata":{"labels":{"in":"yes"}}})");
+    post(kMaps, config_map("b"));
+    remove(fmt::format("{}/a", kMaps));
+    start_again();
+    post(kMaps, config_map("c"));
+    EXPECT_EQ(drain(*open_watch(kMaps, {{"resourceVersion", seen}})),
+              "MODIFIED a, ADDED b, DELETED a, ADDED c");
+    EXPECT_EQ(drain(*open_watch(kMaps, {{"resourceVersion", seen}, {"labelSelector", "in=yes"}})),
+              "ADDED a, DELETED a")
+        << "the states before are known too";
+    EXPECT_EQ(drain(*open_watch("/api/v1/pods", {{"resourceVersion", seen}})), "");
+    post(kMaps, config_map("d"));
+    post(kMaps, config_map("e"));
+    start_again();
+    EXPECT_EQ(drain(*open_watch(kMaps, {{"resourceVersion", too_old}})), "ERROR, EOF");
+    EXPECT_EQ(drain(*open_watch("/api/v1/pods", {{"resourceVersion", too_old}})), "ERROR, EOF");
+}
+
+TEST_F(RestartTest, AListThatIsReadInPagesGoesOn) {
+    constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
+    start_again();
+    for (const char* name : {"a", "b", "c"}) post(kMaps, config_map(name));
+    const kube::Response page = get(kMaps, {{"limit", "1"}});
+    remove(fmt::format("{}/b", kMaps));
+    start_again();
+    const kube::Response rest =
+        get(kMaps, {{"continue", string_at_path(page, "metadata.continue")}});
+    ASSERT_EQ(rest.status, 200) << text(rest);
+    EXPECT_EQ(revision(rest), revision(page));
+    EXPECT_THAT(text(rest), ::testing::HasSubstr(R"("name":"b")")) << "as it was at the first page";
 }
 
 TEST_F(RestartTest, WhatTheControllersLeftUndoneIsTakenUp) {

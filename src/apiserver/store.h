@@ -42,10 +42,24 @@ struct StoreChange {
     kube::ObjectPtr previous;
 };
 
+/// What a store still knows of the past: every change after `floor`, in revision order. Who begins
+/// with the current objects and these changes can serve a watch that resumes from any revision not
+/// below the floor.
+struct StoreHistory {
+    struct Entry {
+        StoreChange change;
+        kube::ObjectPtr
+            before;  ///< the state that the change ended, also of a deletion; null: none
+    };
+    Revision floor = 0;
+    std::vector<Entry> changes;
+};
+
 /// What the embedded API keeps its objects in. A write is one compare-and-set; what it returns is
 /// committed and has been observed, and so has whatever it lost a conflict to: the server reads
-/// from what it observed. Thread: the server's loop (an implementation may work elsewhere and come
-/// back).
+/// from what it observed. Writes get their revisions in the order in which they were begun; a
+/// caller that goes away does not take its write back. Thread: the server's loop (an
+/// implementation may work elsewhere and come back).
 class Store {
   public:
     virtual ~Store() = default;
@@ -74,9 +88,19 @@ class Store {
     /// Called once per committed change, in revision order, after it can be read. One observer.
     using Observer = std::function<void(const StoreChange&)>;
     virtual void observe(Observer observer) = 0;
+
+    virtual StoreHistory history() const = 0;
+    /// Returns when every write that was begun before has been observed, or refused.
+    virtual Task<void> settled() = 0;
+
+    /// Why writes are refused, once the store can't keep them any more; reads go on.
+    virtual std::optional<Error> failure() const = 0;
+    /// Refuses further writes with kUnavailable, and returns when those that were begun are
+    /// answered and what the store held open is closed. Reads go on. Again is harmless.
+    virtual Task<void> stop() = 0;
 };
 
-/// Objects in a map: fast, gone with the process.
-std::unique_ptr<Store> make_memory_store();
+/// Objects in a map: fast, gone with the process. `history`: so many changes are known.
+std::unique_ptr<Store> make_memory_store(std::size_t history = 0);
 
 }  // namespace muster::apiserver

@@ -3,15 +3,18 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <boost/asio/co_spawn.hpp>
 #include <boost/json.hpp>
+#include <map>
 
 #include "apiserver/store.h"
+#include "base/rng.h"
 #include "base/test_loop.h"
 
 namespace muster::apiserver {
 
 /// What every Store must do. A test program names a world with `TestLoop& loop()` and
-/// `Store& store()` (empty), and instantiates the suite for it.
+/// `Store& store()` (empty, and of a history of 5), and instantiates the suite for it.
 template <class World>
 class StoreContract : public ::testing::Test {
   protected:
@@ -50,6 +53,27 @@ class StoreContract : public ::testing::Test {
         return all;
     }
     Store& store() { return world_.store(); }
+
+    /// Begins a write without waiting for it; the answer appears later.
+    using Answered = std::shared_ptr<std::optional<Result<StoredObject>>>;
+    Answered begin(Task<Result<StoredObject>> write) {
+        auto answered = std::make_shared<std::optional<Result<StoredObject>>>();
+        asio::co_spawn(world_.loop().context, std::move(write),
+                       [answered](std::exception_ptr thrown, Result<StoredObject> result) {
+                           ASSERT_FALSE(thrown);
+                           *answered = std::move(result);
+                       });
+        return answered;
+    }
+    void wait_for(const std::vector<Answered>& all) {
+        world_.loop().run_until([&all] {
+            return std::ranges::all_of(all, [](const Answered& one) { return one->has_value(); });
+        });
+    }
+    static std::string outcome(const Result<StoredObject>& result) {
+        return result ? fmt::format("revision {}", result->revision)
+                      : std::string(to_string(result.error().code()));
+    }
 
     World world_;
 };
@@ -138,10 +162,143 @@ TYPED_TEST_P(StoreContract, TheObserverSeesEachChangeOnceInOrderAndCanReadIt) {
     EXPECT_EQ(seen, (std::vector<std::string>{"a 1 none", "a 2 1", "a none gone"}));
 }
 
+TYPED_TEST_P(StoreContract, WritesThatAreBegunTogetherGoAsInTheOrderOfTheirBeginning) {
+    std::vector<Revision> seen;
+    this->store().observe([&](const StoreChange& change) { seen.push_back(change.revision); });
+    Revision revision = this->store().revision();
+    const Revision start = revision;
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+        Rng rng(seed);
+        std::map<std::string, Revision> model;
+        for (int round = 0; round < 30; ++round) {
+            std::vector<typename TestFixture::Answered> answers;
+            std::vector<std::string> expected;
+            for (std::uint64_t left = 1 + rng.below(12); left > 0; --left) {
+                const std::string name = fmt::format("{}-{}", seed, rng.below(5));
+                const StoreKey at = this->key(name);
+                auto known = model.find(name);
+                const bool right = rng.chance(0.8);
+                const Revision with =
+                    known == model.end() ? revision : known->second - (right ? 0 : 1);
+                const std::uint64_t kind = rng.below(3);
+                const bool allowed =
+                    kind == 0 ? known == model.end() : known != model.end() && right;
+                if (kind == 0)
+                    answers.push_back(this->begin(this->store().create(at, this->value("c"))));
+                else if (kind == 1)
+                    answers.push_back(
+                        this->begin(this->store().update(at, with, this->value("u"))));
+                else
+                    answers.push_back(
+                        this->begin(this->store().remove(at, with, this->value("r"))));
+                if (allowed) {
+                    expected.push_back(fmt::format("revision {}", ++revision));
+                    if (kind == 2)
+                        model.erase(name);
+                    else
+                        model[name] = revision;
+                } else {
+                    expected.emplace_back(to_string(kind == 0              ? Code::kAlreadyExists
+                                                    : known == model.end() ? Code::kNotFound
+                                                                           : Code::kConflict));
+                }
+            }
+            this->wait_for(answers);
+            for (std::size_t i = 0; i < answers.size(); ++i)
+                ASSERT_EQ(this->outcome(**answers[i]), expected[i])
+                    << "seed " << seed << ", round " << round << ", write " << i;
+            ASSERT_EQ(this->store().revision(), revision);
+        }
+        for (std::uint64_t i = 0; i < 5; ++i) {
+            const std::string name = fmt::format("{}-{}", seed, i);
+            const auto found = this->await(this->store().get(this->key(name)));
+            ASSERT_EQ(found.has_value(), model.contains(name)) << name;
+            if (found) {
+                EXPECT_EQ(found->revision, model[name]);
+            }
+        }
+    }
+    ASSERT_EQ(seen.size(), revision - start) << "each change once";
+    for (std::size_t i = 0; i < seen.size(); ++i) ASSERT_EQ(seen[i], start + 1 + i);
+}
+
+TYPED_TEST_P(StoreContract, WhoLosesARaceFindsWhatItLostAgainst) {
+    const auto made = this->create(this->key("a"), "1");
+    const auto first =
+        this->begin(this->store().update(this->key("a"), made->revision, this->value("2")));
+    const auto late = this->update(this->key("a"), made->revision, "3");
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().code(), Code::kConflict);
+    EXPECT_EQ(this->text(this->await(this->store().get(this->key("a")))->object), "2");
+    this->wait_for({first});
+}
+
+TYPED_TEST_P(StoreContract, SettledIsWhenWhatWasBegunHasBeenObserved) {
+    std::size_t seen = 0;
+    this->store().observe([&](const StoreChange&) { ++seen; });
+    std::vector<typename TestFixture::Answered> all;
+    for (const char* name : {"a", "b", "c"})
+        all.push_back(this->begin(this->store().create(this->key(name), this->value("1"))));
+    this->world_.loop().context.restart();
+    this->world_.loop().context.poll_one();  // the first has begun
+    this->await(this->store().settled());
+    EXPECT_GE(seen, 1u);
+    this->wait_for(all);
+    this->await(this->store().settled());
+    EXPECT_EQ(seen, 3u);
+}
+
+TYPED_TEST_P(StoreContract, HistoryIsTheNewestChangesWithTheStatesBefore) {
+    EXPECT_EQ(this->store().history().floor, this->store().revision());
+    const auto describe_all = [this] {
+        const StoreHistory history = this->store().history();
+        std::string all = fmt::format("after {}:", history.floor - this->store().revision() + 8);
+        for (const StoreHistory::Entry& entry : history.changes)
+            all +=
+                fmt::format(" {}={}<{}", entry.change.key.name,
+                            entry.change.object == nullptr ? "-" + this->text(entry.change.previous)
+                                                           : this->text(entry.change.object),
+                            this->text(entry.before));
+        return all;
+    };
+    const auto a = this->create(this->key("a"), "1");
+    const auto b = this->create(this->key("b"), "1");
+    const auto changed = this->update(this->key("a"), a->revision, "2");
+    ASSERT_TRUE(this->remove(this->key("b"), b->revision));
+    EXPECT_EQ(this->store().history().changes.size(), 4u);
+    const auto c = this->create(this->key("b"), "3");
+    ASSERT_TRUE(this->update(this->key("a"), changed->revision, "4"));
+    ASSERT_TRUE(this->remove(this->key("b"), c->revision));
+    ASSERT_TRUE(this->create(this->key("c"), "5"));
+    EXPECT_EQ(describe_all(), "after 3: b=-gone<1 b=3<none a=4<2 b=-gone<3 c=5<none");
+}
+
+TYPED_TEST_P(StoreContract, AStoreThatStopsAnswersWhatWasBegunAndRefusesTheRest) {
+    std::vector<typename TestFixture::Answered> begun;
+    for (const char* name : {"a", "b"})
+        begun.push_back(this->begin(this->store().create(this->key(name), this->value("1"))));
+    this->wait_for({begun[0]});
+    this->await(this->store().stop());
+    this->wait_for(begun);
+    EXPECT_TRUE(**begun[0]);
+    EXPECT_TRUE(**begun[1]);
+    const auto late = this->create(this->key("c"), "1");
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().code(), Code::kUnavailable);
+    EXPECT_FALSE(this->store().failure()) << "a stop is no failure";
+    EXPECT_EQ(this->names("pods", "", std::nullopt, 0), "default/a default/b");
+    this->await(this->store().stop());
+}
+
 REGISTER_TYPED_TEST_SUITE_P(StoreContract, EveryCommittedChangeGetsTheNextRevisionOfOneCounter,
                             ACreateOfATakenKeyChangesNothing,
                             AWriteWithAnotherRevisionIsAConflictAndChangesNothing,
                             WhatIsNotThereIsNotFound, ListsAreInKeyOrderOfOneResourceAndNamespace,
-                            TheObserverSeesEachChangeOnceInOrderAndCanReadIt);
+                            TheObserverSeesEachChangeOnceInOrderAndCanReadIt,
+                            WritesThatAreBegunTogetherGoAsInTheOrderOfTheirBeginning,
+                            WhoLosesARaceFindsWhatItLostAgainst,
+                            SettledIsWhenWhatWasBegunHasBeenObserved,
+                            HistoryIsTheNewestChangesWithTheStatesBefore,
+                            AStoreThatStopsAnswersWhatWasBegunAndRefusesTheRest);
 
 }  // namespace muster::apiserver

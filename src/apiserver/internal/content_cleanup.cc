@@ -102,6 +102,8 @@ bool ContentCleanup::is_empty(const StoreKey& container) const {
 }
 
 Task<Answer<void>> ContentCleanup::look_at(StoreKey key) {
+    // Content that was let in before the end of its container was seen may still be under way.
+    co_await state_.store->settled();
     const CachedObject* found = state_.cache.find(key.resource, "", key.name);
     if (found == nullptr || !is_deleting(found->object->get_object())) co_return Answer<void>();
     const std::string uid(uid_of(found->object->get_object()));

@@ -7,6 +7,14 @@ namespace muster::apiserver {
 namespace {
 // As a real server ends watches that ask for no timeout.
 constexpr std::int64_t kMinTimeoutSeconds = 1800;
+
+CacheEvent event_of(const StoreChange& change, kube::ObjectPtr before) {
+    using enum kube::WatchEventType;
+    if (change.object == nullptr)
+        return {kDeleted, change.revision, change.previous, std::move(before)};
+    const kube::WatchEventType type = before == nullptr ? kAdded : kModified;
+    return {type, change.revision, change.object, std::move(before)};
+}
 }  // namespace
 
 WatchCache::WatchCache(const asio::any_io_executor& executor, Clock& clock, Rng& rng,
@@ -28,33 +36,34 @@ void WatchCache::load(const std::string& name, std::vector<StoredObject> objects
                                 CachedObject{std::move(stored.object), stored.revision});
 }
 
-kube::ObjectPtr WatchCache::apply(const StoreChange& change) {
-    using enum kube::WatchEventType;
-    Resource& of = resource(change.key.resource);
-    revision_ = change.revision;
-    const ObjectKey key{change.key.namespace_, change.key.name};
-    kube::ObjectPtr before;
-    CacheEvent event{kAdded, change.revision, change.object, nullptr};
-    if (change.object == nullptr) {
-        auto node = of.objects.extract(key);
-        if (!node.empty()) before = std::move(node.mapped().object);
-        event.type = kDeleted;
-        event.object = change.previous;
-    } else {
-        CachedObject& cached = of.objects[key];
-        before = std::exchange(cached.object, change.object);
-        cached.revision = change.revision;
-        if (before != nullptr) event.type = kModified;
-    }
-    event.previous = before;
-
+const CacheEvent& WatchCache::keep(Resource& of, CacheEvent event) {
     of.history.push_back(std::move(event));
     if (of.history.size() > options_.watch_history) {
         of.floor = of.history.front().revision;
         of.history.pop_front();
     }
+    return of.history.back();
+}
+
+void WatchCache::remember(const StoreHistory::Entry& entry) {
+    keep(resource(entry.change.key.resource), event_of(entry.change, entry.before));
+}
+
+kube::ObjectPtr WatchCache::apply(const StoreChange& change) {
+    Resource& of = resource(change.key.resource);
+    revision_ = change.revision;
+    const ObjectKey key{change.key.namespace_, change.key.name};
+    kube::ObjectPtr before;
+    if (change.object == nullptr) {
+        auto node = of.objects.extract(key);
+        if (!node.empty()) before = std::move(node.mapped().object);
+    } else {
+        CachedObject& cached = of.objects[key];
+        before = std::exchange(cached.object, change.object);
+        cached.revision = change.revision;
+    }
+    const CacheEvent& kept = keep(of, event_of(change, before));
     // A watcher's end may come from within; its bucket is tidied by dispatch().
-    const CacheEvent& kept = of.history.back();
     dispatch(of.of_all, kept);
     if (!of.of_namespace.empty())
         if (auto it = of.of_namespace.find(key.first); it != of.of_namespace.end())

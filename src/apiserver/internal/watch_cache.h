@@ -40,7 +40,13 @@ class WatchCache {
 
     /// Before any change: what the store held when the server started.
     void load(const std::string& resource, std::vector<StoredObject> objects);
-    void start_at(Revision revision) { revision_ = start_ = revision; }
+    /// `floor`: watches resume from it on, once remember() was told every change after it.
+    void start_at(Revision revision, Revision floor) {
+        revision_ = revision;
+        start_ = floor;
+    }
+    /// A change from before the start. The objects that were loaded show it already.
+    void remember(const StoreHistory::Entry& entry);
 
     /// Takes over a committed change and passes it to watchers. Returns the state before.
     kube::ObjectPtr apply(const StoreChange& change);
@@ -80,6 +86,7 @@ class WatchCache {
     };
 
     Resource& resource(const std::string& name);
+    const CacheEvent& keep(Resource& resource, CacheEvent event);
     Watchers& bucket_of(Resource& resource, const Selection& selection);
     void remove(Watcher& watcher);
     void detach(Watcher& watcher);
@@ -97,7 +104,7 @@ class WatchCache {
     ApiServerOptions options_;
 
     Revision revision_ = 0;
-    Revision start_ = 0;
+    Revision start_ = 0;  ///< what was before it is not known of any resource
     std::map<std::string, Resource, std::less<>> resources_;
 
     std::uint64_t next_watcher_id_ = 0;
