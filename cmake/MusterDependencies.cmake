@@ -31,3 +31,11 @@ target_link_libraries(muster_yaml INTERFACE /usr/lib/${CMAKE_LIBRARY_ARCHITECTUR
 find_package(OpenSSL 3.0 REQUIRED)
 add_library(muster_openssl INTERFACE)
 target_link_libraries(muster_openssl INTERFACE OpenSSL::SSL OpenSSL::Crypto)
+
+# Static, so that a file is written by one version of SQLite wherever the program runs.
+add_library(muster_sqlite INTERFACE)
+target_link_libraries(muster_sqlite INTERFACE
+    /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libsqlite3.a Threads::Threads m ${CMAKE_DL_LIBS})
+
+add_library(muster_zlib INTERFACE)
+target_link_libraries(muster_zlib INTERFACE /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libz.a)

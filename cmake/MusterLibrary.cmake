@@ -7,6 +7,9 @@
 #       All *_test.cc of the folder, in one program kube_test. SERIAL: it starts processes or measures,
 #       so nothing runs beside it. TSAN: it has threads, so ./dev test runs it under the
 #       thread sanitizer too.
+#   muster_test(apiserver PROGRAM apiserver_store MATCHING "store" TSAN)
+#       Those of them whose path matches, in a program of their own: they alone need what it says.
+#       EXCEPT keeps them out of the other one.
 #
 #   Targets: kube_tests builds all test programs of a folder, kube_headers compiles each header by
 #   itself; tsan_tests and headers do so for all folders.
@@ -75,23 +78,33 @@ function(_muster_headers name)
 endfunction()
 
 function(muster_test name)
-    cmake_parse_arguments(arg "SERIAL;TSAN" "" "LIBRARIES" ${ARGN})
-    file(GLOB sources CONFIGURE_DEPENDS *_test.cc internal/*_test.cc internal/*/*_test.cc)
+    cmake_parse_arguments(arg "SERIAL;TSAN" "PROGRAM;MATCHING;EXCEPT" "LIBRARIES" ${ARGN})
+    file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *_test.cc internal/*_test.cc internal/*/*_test.cc)
+    if(arg_MATCHING)
+        list(FILTER sources INCLUDE REGEX "${arg_MATCHING}")
+    endif()
+    if(arg_EXCEPT)
+        list(FILTER sources EXCLUDE REGEX "${arg_EXCEPT}")
+    endif()
     if(NOT sources)
         return()
     endif()
-    add_executable(${name}_test ${sources})
-    _muster_target(${name}_test)
-    target_link_libraries(${name}_test PRIVATE muster_${name} ${arg_LIBRARIES} GTest::gmock GTest::gtest GTest::gtest_main)
-    add_test(NAME ${name} COMMAND ${name}_test)
-    set_tests_properties(${name} PROPERTIES LABELS ${name} TIMEOUT 600)
-    add_dependencies(${name}_tests ${name}_test)
+    set(program ${name})
+    if(arg_PROGRAM)
+        set(program ${arg_PROGRAM})
+    endif()
+    add_executable(${program}_test ${sources})
+    _muster_target(${program}_test)
+    target_link_libraries(${program}_test PRIVATE muster_${name} ${arg_LIBRARIES} GTest::gmock GTest::gtest GTest::gtest_main)
+    add_test(NAME ${program} COMMAND ${program}_test)
+    set_tests_properties(${program} PROPERTIES LABELS ${name} TIMEOUT 600)
+    add_dependencies(${name}_tests ${program}_test)
     if(arg_SERIAL)
-        set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+        set_tests_properties(${program} PROPERTIES RUN_SERIAL ON)
     endif()
     if(arg_TSAN)
-        set_property(TEST ${name} APPEND PROPERTY LABELS tsan)
-        add_dependencies(tsan_tests ${name}_test)
+        set_property(TEST ${program} APPEND PROPERTY LABELS tsan)
+        add_dependencies(tsan_tests ${program}_test)
     endif()
 endfunction()
 

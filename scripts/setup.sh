@@ -5,7 +5,8 @@
 # finds these modules does without.
 packages_build=(
     clang-19 lld-19 llvm-19 libclang-rt-19-dev cmake ninja-build ccache ca-certificates
-    libfmt-dev libspdlog-dev libcli11-dev libyaml-cpp-dev libssl-dev libgtest-dev libgmock-dev
+    libfmt-dev libspdlog-dev libcli11-dev libyaml-cpp-dev libssl-dev libsqlite3-dev zlib1g-dev
+    libgtest-dev libgmock-dev
 )
 packages_run=(python3 python3-torch python3-sklearn)
 packages_test=(
@@ -200,6 +201,8 @@ report_missing_tools() {
             want_header CLI/CLI.hpp "CLI11 2.1 or newer"
             want_header yaml-cpp/yaml.h "yaml-cpp 0.7 or newer, with the static library"
             want_header openssl/ssl.h "OpenSSL 3 headers"
+            want_header sqlite3.h "SQLite 3.40 or newer, with the static library"
+            want_header zlib.h "zlib 1.2.13 or newer, with the static library"
             want_header gmock/gmock.h "GoogleTest and GoogleMock 1.12 or newer"
             ;;
         run)

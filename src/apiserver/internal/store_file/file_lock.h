@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace muster::apiserver {
+
+/// Keeps other processes from the file, by a lock on a file beside it that names the holder. The
+/// kernel lets go of it when the process ends in whatever way. The file beside stays.
+class FileLock {
+  public:
+    /// kUnavailable with the holder's process id when another has it.
+    static Result<FileLock> take(const std::string& path);
+    FileLock(FileLock&& other) noexcept;
+    FileLock& operator=(FileLock&&) = delete;
+    ~FileLock();
+
+  private:
+    explicit FileLock(int fd) : fd_(fd) {}
+
+    int fd_;
+};
+
+}  // namespace muster::apiserver
