@@ -97,18 +97,26 @@ std::string trimmed(std::string_view text) {
     return std::string(text.substr(first, text.find_last_not_of(kBlank) - first + 1));
 }
 
-/// The first of several fields that says something.
 std::string_view first_of(std::string_view a, std::string_view b) { return a.empty() ? b : a; }
+/// The text under either name.
+std::string_view either(const json::object& parent, std::string_view a, std::string_view b) {
+    return first_of(string_at(parent, a), string_at(parent, b));
+}
 
-/// The two generations of events keep times, counts and reporters in different fields.
+/// Of v1 and of events.k8s.io/v1, which have other names for most fields; and of the two
+/// generations of events, which keep times, counts and reporters in different ones.
 json::array event_cells(const json::object& event, WallTime now) {
     const json::object* series = object_at(event, "series");
-    const json::object& about = child(event, "involvedObject");
-    const json::object& source = child(event, "source");
-    const std::string_view first =
-        first_of(string_at(event, "firstTimestamp"), string_at(event, "eventTime"));
-    std::string_view last = first_of(string_at(event, "lastTimestamp"), first);
-    std::int64_t count = std::max<std::int64_t>(1, number_at(event, "count"));
+    const json::object& about =
+        child(event, event.contains("regarding") ? "regarding" : "involvedObject");
+    const json::object& source =
+        child(event, event.contains("deprecatedSource") ? "deprecatedSource" : "source");
+    const std::string_view first = first_of(
+        either(event, "firstTimestamp", "deprecatedFirstTimestamp"), string_at(event, "eventTime"));
+    std::string_view last =
+        first_of(either(event, "lastTimestamp", "deprecatedLastTimestamp"), first);
+    std::int64_t count =
+        std::max<std::int64_t>({1, number_at(event, "count"), number_at(event, "deprecatedCount")});
     if (series != nullptr) {
         last = string_at(*series, "lastObservedTime");
         count = number_at(*series, "count");
@@ -116,8 +124,8 @@ json::array event_cells(const json::object& event, WallTime now) {
     std::string object = lower_case(string_at(about, "kind"));
     if (const std::string_view name = string_at(about, "name"); !name.empty())
         object += fmt::format("/{}", name);
-    std::string reporter(
-        first_of(string_at(source, "component"), string_at(event, "reportingComponent")));
+    std::string reporter(first_of(string_at(source, "component"),
+                                  either(event, "reportingComponent", "reportingController")));
     const std::string_view instance =
         first_of(string_at(source, "host"), string_at(event, "reportingInstance"));
     if (!instance.empty()) reporter += fmt::format(", {}", instance);
@@ -127,7 +135,7 @@ json::array event_cells(const json::object& event, WallTime now) {
             object,
             string_at(about, "fieldPath"),
             reporter,
-            trimmed(string_at(event, "message")),
+            trimmed(either(event, "message", "note")),
             age_text(first, now),
             count,
             name_of(event)};

@@ -90,7 +90,8 @@ json::array endpoints_cells(const json::object& endpoints, WallTime now) {
             for (const json::object* address : objects_at(*subset, "addresses"))
                 texts.push_back(host_and_port(string_at(*address, "ip"), number_at(*port, "port")));
     }
-    return {name_of(endpoints), shortened(texts, kShownEndpoints, kNoneText), age_of(endpoints, now)};
+    return {name_of(endpoints), shortened(texts, kShownEndpoints, kNoneText),
+            age_of(endpoints, now)};
 }
 
 constexpr Column kEndpointSliceColumns[] = {

@@ -163,6 +163,15 @@ TEST(Table, RowsOfBuiltInKinds) {
          R"("eventTime":"2026-01-02T03:03:05.000000Z","reportingComponent":"c","reportingInstance":"i",
             "series":{"count":7,"lastObservedTime":"2026-01-02T03:04:04.500000Z"})",
          R"(["1s","","","","","c, i","","60s",7,"x"])"},
+        {"events.events.k8s.io",
+         R"("regarding":{"kind":"Pod","name":"p"},"note":"m","reason":"R","type":"Normal",
+            "deprecatedCount":3,"deprecatedFirstTimestamp":"2026-01-02T03:00:05Z",
+            "deprecatedLastTimestamp":"2026-01-02T03:04:00Z","deprecatedSource":{"component":"c"})",
+         R"(["5s","Normal","R","pod/p","","c","m","4m",3,"x"])"},
+        {"events.events.k8s.io",
+         R"("regarding":{"kind":"Pod","name":"p"},"reportingController":"c","eventTime":
+            "2026-01-02T03:04:00.000000Z")",
+         R"(["5s","","","pod/p","","c","","5s",1,"x"])"},
         // Workloads.
         {"deployments.apps",
          R"("spec":{"replicas":3,"selector":{"matchLabels":{"a":"b"}},"template":{"spec":{"containers":[
