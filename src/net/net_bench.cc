@@ -25,14 +25,20 @@ namespace {
 constexpr int kConnections = 32;
 constexpr std::size_t kBody = 1500;
 
-double cpu_seconds() {
-    rusage usage{};
-    ::getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& time) {
-        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-    };
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
+/// Of this process, in seconds.
+struct CpuTime {
+    double user = 0;
+    double system = 0;
+
+    static CpuTime now() {
+        rusage usage{};
+        ::getrusage(RUSAGE_SELF, &usage);
+        const auto seconds = [](const timeval& time) {
+            return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+        };
+        return {.user = seconds(usage.ru_utime), .system = seconds(usage.ru_stime)};
+    }
+};
 
 template <class T>
 T must(Result<T> result) {
@@ -107,15 +113,19 @@ void measure(const char* name, bool tls, int count) {
         ::_exit(run_clients(port, tls, count));
     }
     const Instant began = clock.now();
-    const double cpu_began = cpu_seconds();
+    const CpuTime cpu_began = CpuTime::now();
     int status = 0;
     while (::waitpid(clients, &status, WNOHANG) == 0)
         context.run_for(std::chrono::milliseconds(50));
     const double wall = std::chrono::duration<double>(clock.now() - began).count();
-    const double cpu = cpu_seconds() - cpu_began;
+    const CpuTime cpu = CpuTime::now();
+    const double user = cpu.user - cpu_began.user;
+    const double system = cpu.system - cpu_began.system;
     if (status != 0) throw std::runtime_error("the clients failed");
-    std::printf("%-6s %8.0f requests/s, %8.0f requests per second of the server's CPU time\n", name,
-                count / wall, count / cpu);
+    std::printf(
+        "%-6s %7.0f requests/s; a request costs the server %.1f us of user and %.1f us of system "
+        "time: %7.0f a second of a core\n",
+        name, count / wall, user / count * 1e6, system / count * 1e6, count / (user + system));
 
     TaskGroup end(context.get_executor());
     end.spawn("stop", server.stop());
