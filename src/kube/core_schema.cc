@@ -11,13 +11,15 @@
 //       name!          string
 //       env            []EnvVar  keys=name repeats merge
 //
-// `!` marks a required field. Types are string, bool, int32, int64, number, any (kept as it is),
-// object (kept as it is, but an object), quantity, intstr (int or string), time, microtime, bytes
-// (base64), the name of a struct, []T and map[T]. Behind the type:
+// Behind a struct's name, `atomic` says that it has one owner and is applied as a whole
+// (x-kubernetes-map-type). `!` marks a required field. Types are string, bool, int32, int64,
+// number, any (kept as it is), object (kept as it is, but an object), quantity, intstr (int or
+// string), time, microtime, bytes (base64), the name of a struct, []T and map[T]. Behind the type:
 //
 //     keys=a,b       a list whose items are told apart by these fields
 //                    (x-kubernetes-list-type: map)
 //     repeats        ... though Kubernetes accepts equal ones in the built-in kinds
+//     atomic         a map that has one owner and is applied as a whole
 //     set            a list without equal items
 //     merge, merge=k a strategic merge patch merges the list: by its first key, or by k, or, of
 //                    scalars, as a union
@@ -99,8 +101,8 @@ class Catalog {
             const std::string_view line = table.substr(0, end);
             if (!line.empty() && line.front() != ' ' && line.front() != '#') {
                 close(name, start, line.data());
-                name = line;
-                start = line.data() + line.size();
+                name = line.substr(0, line.find(' '));
+                start = line.data() + name.size();
             }
             table.remove_prefix(std::min(end + 1, table.size()));
             if (table.empty()) close(name, start, line.data() + line.size());
@@ -123,6 +125,10 @@ class Catalog {
         auto made = std::make_shared<Schema>();
         made->type = Type::kObject;
         std::string_view rest = block->second;
+        std::string_view heading = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(heading.size());
+        for (std::string_view word = next_word(heading); !word.empty(); word = next_word(heading))
+            apply(*made, word);
         while (!rest.empty()) {
             const std::size_t end = std::min(rest.find('\n'), rest.size());
             std::string_view line = rest.substr(0, end);
@@ -187,6 +193,8 @@ class Catalog {
             }
         } else if (key == "repeats") {
             schema.repeats = true;
+        } else if (key == "atomic") {
+            schema.atomic = true;
         } else if (key == "set") {
             schema.list_type = Schema::ListType::kSet;
         } else if (key == "merge") {

@@ -12,7 +12,7 @@ Service
 
 ServiceSpec
   ports                          []ServicePort keys=port,protocol merge
-  selector                       map[string]
+  selector                       map[string] atomic
   clusterIP                      string
   clusterIPs                     []string
   type                           string

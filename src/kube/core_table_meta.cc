@@ -20,7 +20,7 @@ ObjectMeta
   finalizers                  []string set repeats merge
   managedFields               []ManagedFieldsEntry
 
-OwnerReference
+OwnerReference atomic
   apiVersion!         string
   kind!               string
   name!               string
@@ -37,7 +37,7 @@ ManagedFieldsEntry
   fieldsV1     object
   subresource  string
 
-LabelSelector
+LabelSelector atomic
   matchLabels       map[string]
   matchExpressions  []LabelSelectorRequirement
 
@@ -54,7 +54,7 @@ Condition
   reason              string
   message             string
 
-ObjectReference
+ObjectReference atomic
   kind             string
   namespace        string
   name             string
@@ -63,10 +63,10 @@ ObjectReference
   resourceVersion  string
   fieldPath        string
 
-LocalObjectReference
+LocalObjectReference atomic
   name  string default=
 
-TypedLocalObjectReference
+TypedLocalObjectReference atomic
   apiGroup  string
   kind!     string
   name!     string

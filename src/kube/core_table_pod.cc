@@ -23,7 +23,7 @@ PodSpec
   terminationGracePeriodSeconds  int64
   activeDeadlineSeconds          int64
   dnsPolicy                      string
-  nodeSelector                   map[string]
+  nodeSelector                   map[string] atomic
   serviceAccountName             string
   serviceAccount                 string
   automountServiceAccountToken   bool
@@ -127,16 +127,16 @@ EnvVarSource
   configMapKeyRef   KeySelector
   secretKeyRef      KeySelector
 
-ObjectFieldSelector
+ObjectFieldSelector atomic
   apiVersion  string
   fieldPath!  string
 
-ResourceFieldSelector
+ResourceFieldSelector atomic
   containerName  string
   resource!      string
   divisor        quantity
 
-KeySelector
+KeySelector atomic
   name      string default=
   key!      string
   optional  bool
@@ -286,10 +286,10 @@ NodeAffinity
   requiredDuringSchedulingIgnoredDuringExecution   NodeSelector
   preferredDuringSchedulingIgnoredDuringExecution  []PreferredSchedulingTerm
 
-NodeSelector
+NodeSelector atomic
   nodeSelectorTerms!  []NodeSelectorTerm
 
-NodeSelectorTerm
+NodeSelectorTerm atomic
   matchExpressions  []NodeSelectorRequirement
   matchFields       []NodeSelectorRequirement
 

@@ -29,6 +29,7 @@ class Schema {
     std::string format;  ///< int32, int64, date-time, byte, quantity
     bool nullable = false;
     bool preserve_unknown = false;   ///< of an object: keys beyond `properties` are kept
+    bool atomic = false;             ///< of an object: has one owner (x-kubernetes-map-type)
     bool embedded_resource = false;  ///< a whole object: apiVersion, kind, metadata are implied
 
     SchemaProperties properties;  ///< of an object

@@ -46,6 +46,9 @@ class Reader {
         read_extensions(*object, *schema);
         for (const auto& [key, field] : *object) read_field(key, field, *schema);
         read_type(*object, *schema, root);
+        if (schema->atomic && schema->type != Type::kObject)
+            refuse("x-kubernetes-map-type", "FieldValueInvalid",
+                   "Invalid value: only for objects and maps");
         check_list(*schema);
         if (root || schema->embedded_resource) make_resource(*schema);
         check_default(*object, *schema);
@@ -161,6 +164,8 @@ class Reader {
                 refuse(key, "FieldValueInvalid", "Invalid value: " + problem);
         } else if (key == "default") {
             schema.default_value = value;
+        } else if (key == "x-kubernetes-map-type") {
+            read_map_type(text(key, value), schema);
         } else if (key == "x-kubernetes-list-type") {
             read_list_type(text(key, value), schema);
         } else if (key == "x-kubernetes-list-map-keys") {
@@ -176,7 +181,6 @@ class Reader {
                                                        "title",
                                                        "example",
                                                        "externalDocs",
-                                                       "x-kubernetes-map-type",
                                                        "x-kubernetes-preserve-unknown-fields",
                                                        "x-kubernetes-embedded-resource",
                                                        "x-kubernetes-int-or-string"};
@@ -228,6 +232,14 @@ class Reader {
         }
         FieldPath::Step step(path_, "additionalProperties");
         schema.additional = read(value, false);
+    }
+
+    void read_map_type(const std::string& name, Schema& schema) {
+        schema.atomic = name == "atomic";
+        if (name != "atomic" && name != "granular")
+            refuse(
+                "x-kubernetes-map-type", "FieldValueNotSupported",
+                "Unsupported value: \"" + name + "\": supported values: \"atomic\", \"granular\"");
     }
 
     void read_list_type(const std::string& name, Schema& schema) {
@@ -353,6 +365,7 @@ json::value Schema::to_openapi() const {
     put_strings(out, "required", required);
     if (additional) out.emplace("additionalProperties", additional->to_openapi());
     if (items) out.emplace("items", items->to_openapi());
+    if (atomic) out.emplace("x-kubernetes-map-type", "atomic");
     if (list_type != ListType::kAtomic && !repeats) {
         out.emplace("x-kubernetes-list-type", list_type == ListType::kSet ? "set" : "map");
         put_strings(out, "x-kubernetes-list-map-keys", list_map_keys);
