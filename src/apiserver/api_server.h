@@ -19,6 +19,10 @@ struct ApiServerOptions {
     /// A watcher that is this far behind is ended with 410 instead of being buffered without bound.
     std::size_t watcher_buffer = 20'000;
     Duration bookmark_interval = std::chrono::minutes(1);
+    /// Keeps metadata.managedFields and serves server-side apply. Without it managedFields are
+    /// stored as they are sent, and an apply is refused with 415: whoever has no client that asks
+    /// for either saves what they cost every write.
+    bool manage_fields = false;
 };
 
 /// The embedded Kubernetes API: a function from a request to a response or a stream. It refuses

@@ -31,6 +31,17 @@ kube::ObjectPtr with_resource_version(const json::value& object, std::uint64_t r
     return std::move(copy).share();
 }
 
+void set_at_path(json::object& object, std::string_view dotted, json::value value) {
+    json::object* parent = &object;
+    while (true) {
+        const std::size_t dot = dotted.find('.');
+        if (dot == std::string_view::npos) break;
+        parent = &ensure_object(*parent, dotted.substr(0, dot));
+        dotted.remove_prefix(dot + 1);
+    }
+    (*parent)[dotted] = std::move(value);
+}
+
 const json::value* value_at_path(const json::object& object, std::string_view dotted) {
     const json::object* parent = &object;
     while (true) {

@@ -87,6 +87,8 @@ bool has_finalizers(const json::object& object);
 bool has_finalizer(const json::object& object, std::string_view finalizer);
 /// A copy that carries another resourceVersion.
 kube::ObjectPtr with_resource_version(const json::value& object, std::uint64_t revision);
+/// Sets "spec.a.b", and makes the objects on the way.
+void set_at_path(json::object& object, std::string_view dotted, json::value value);
 /// Looks up "spec.a.b"; null when absent.
 const json::value* value_at_path(const json::object& object, std::string_view dotted);
 

@@ -33,11 +33,12 @@ Result<kube::Document> patched_document(const ResourceDef& def, const json::valu
 }  // namespace
 
 Answer<void> check_patch_type(const ResourceDef& def, kube::ContentType type,
-                              const json::value& patch) {
+                              const json::value& patch, bool applies) {
     switch (type) {
         case kube::ContentType::kJson:
             return unsupported_media_type("415: Unsupported Media Type");
         case kube::ContentType::kApplyPatch:
+            if (applies) return {};
             return unsupported_media_type(
                 "server-side apply (application/apply-patch+yaml) is not served by this API "
                 "server; send a merge patch or a strategic merge patch instead");

@@ -6,9 +6,9 @@
 
 namespace muster::apiserver {
 
-/// Media type and size, before anything is looked up.
+/// Media type and size, before anything is looked up. `applies`: the server does server-side apply.
 Answer<void> check_patch_type(const ResourceDef& def, kube::ContentType type,
-                              const json::value& patch);
+                              const json::value& patch, bool applies);
 
 /// The object that a patch makes of the current one, in the version of `def`; of a status patch
 /// only what may change.

@@ -1,6 +1,7 @@
 #include "apiserver/internal/request_options.h"
 
 #include <charconv>
+#include <iterator>
 
 #include "apiserver/internal/causes.h"
 #include "apiserver/internal/json_access.h"
@@ -39,6 +40,19 @@ Answer<std::optional<std::uint64_t>> parse_revision(std::string_view text) {
             fmt::format("invalid resource version \"{}\": must be a decimal number", text));
     }
     return revision;
+}
+
+bool is_control(char c) { return (c >= 0 && c < ' ') || c == 0x7f; }
+
+std::string manager_of(const kube::Request& request) {
+    std::string_view manager = request.query_value("fieldManager");
+    if (manager.empty()) {
+        manager = request.user_agent;
+        manager = manager.substr(0, std::min(manager.find('/'), kMaxFieldManagerBytes));
+    }
+    std::string name;
+    std::ranges::remove_copy_if(manager, std::back_inserter(name), is_control);
+    return name.empty() ? "unknown" : name;
 }
 
 void check_propagation(const DeleteQuery& query, Causes& causes) {
@@ -97,11 +111,20 @@ Answer<WriteQuery> parse_write_query(const kube::Request& request, std::string_v
     else if (!validation.empty() && validation != "Warn")
         causes.push_back(
             not_supported("fieldValidation", validation, {"", "Ignore", "Strict", "Warn"}));
-    if (request.query_value("fieldManager").size() > kMaxFieldManagerBytes)
+    const std::string_view manager = request.query_value("fieldManager");
+    const bool apply =
+        options_kind == "PatchOptions" && request.content_type == kube::ContentType::kApplyPatch;
+    if (manager.empty() && apply)
+        causes.push_back(required("fieldManager", "is required for apply patch"));
+    else if (manager.size() > kMaxFieldManagerBytes)
         causes.push_back(too_long("fieldManager", kMaxFieldManagerBytes));
-    if (options_kind == "PatchOptions" && has_query(request, "force") &&
-        request.content_type != kube::ContentType::kApplyPatch)
+    else if (std::ranges::any_of(manager, is_control))
+        causes.push_back(invalid_value("fieldManager", json::value(manager),
+                                       "invalid character: should be printable"));
+    query.manager = manager_of(request);
+    if (options_kind == "PatchOptions" && has_query(request, "force") && !apply)
         causes.push_back(forbidden_field("force", "may not be specified for non-apply patch"));
+    query.force = query_flag(request, "force");
     if (!causes.empty()) return invalid_options(options_kind, std::move(causes));
     return query;
 }

@@ -15,6 +15,10 @@ namespace muster::apiserver {
 struct WriteQuery {
     bool dry_run = false;
     kube::FieldValidation field_validation = kube::FieldValidation::kWarn;
+    /// As whom the write goes into managedFields: fieldManager, else what the user agent has before
+    /// its first '/'.
+    std::string manager = "unknown";
+    bool force = false;  ///< of an apply: take over what others own
 };
 
 struct ListQuery {

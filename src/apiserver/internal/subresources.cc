@@ -1,5 +1,6 @@
 #include "apiserver/internal/subresources.h"
 
+#include "apiserver/internal/applying.h"
 #include "apiserver/internal/json_access.h"
 #include "kube/patch.h"
 #include "kube/time.h"
@@ -15,17 +16,6 @@ std::int64_t number_at_path(const json::object& object, const std::string& path)
     const json::value* value = path.empty() ? nullptr : value_at_path(object, path);
     const std::int64_t* number = value == nullptr ? nullptr : value->if_int64();
     return number == nullptr ? 0 : *number;
-}
-
-void set_at_path(json::object& object, std::string_view dotted, json::value value) {
-    json::object* parent = &object;
-    while (true) {
-        const std::size_t dot = dotted.find('.');
-        if (dot == std::string_view::npos) break;
-        parent = &ensure_object(*parent, dotted.substr(0, dot));
-        dotted.remove_prefix(dot + 1);
-    }
-    (*parent)[dotted] = std::move(value);
 }
 
 }  // namespace
@@ -64,7 +54,7 @@ Answer<json::value> proposed_scale(const ResourceDef& def, const json::value& cu
 }
 
 Answer<NextState> decide_scale(const ResourceDef& def, const json::value& current,
-                               const json::value& scale) {
+                               const json::value& scale, const Ownership& ownership) {
     const json::object* sent = scale.if_object();
     if (sent == nullptr) return bad_request("the body of the request must be a Scale object");
     const std::string_view name = name_of(current.get_object());
@@ -79,7 +69,16 @@ Answer<NextState> decide_scale(const ResourceDef& def, const json::value& curren
                                       "must be greater than or equal to 0")});
     DecodedObject next{kube::Document(current, kSpareBytes)};
     set_at_path(next.object.object(), def.scale->spec_replicas, json::value(replicas));
-    return decide_update(def, current, std::move(next), "", WriteKind::kPatch);
+    return decide_update(def, current, std::move(next), "", WriteKind::kPatch, ownership);
+}
+
+Answer<NextState> decide_applied_scale(const Target& target, const json::value& current,
+                                       const json::value& scale, const WriteQuery& query,
+                                       const Ownership& ownership) {
+    TRY(const json::value configuration, configuration_of_scale(target, current, scale));
+    TRY(DecodedObject next,
+        apply_configuration(target, current, configuration, ownership.manager, query));
+    return decide_update(*target.def, current, std::move(next), "", WriteKind::kPatch, ownership);
 }
 
 Answer<NextState> decide_binding(const ResourceDef& def, const json::value& pod,

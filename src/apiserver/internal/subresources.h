@@ -14,7 +14,11 @@ namespace muster::apiserver {
 json::value scale_of(const ResourceDef& def, const json::object& object);
 /// Carries the replicas of a written Scale over to the object.
 Answer<NextState> decide_scale(const ResourceDef& def, const json::value& current,
-                               const json::value& scale);
+                               const json::value& scale, const Ownership& ownership);
+/// Applies what a Scale says about the object.
+Answer<NextState> decide_applied_scale(const Target& target, const json::value& current,
+                                       const json::value& scale, const WriteQuery& query,
+                                       const Ownership& ownership);
 /// The Scale after a PUT body or a patch.
 Answer<json::value> proposed_scale(const ResourceDef& def, const json::value& current,
                                    kube::Method method, kube::ContentType type,

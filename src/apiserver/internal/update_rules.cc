@@ -77,7 +77,7 @@ void restore_system_metadata(json::object& next, const json::object& current) {
 
 /// The stored object with what a write to /status may change of it.
 kube::Document with_status(const ResourceDef& def, const json::object& stored,
-                           const json::object& next) {
+                           const json::object& next, Ownership::Kind ownership) {
     const json::value* status = next.if_contains("status");
     std::size_t bytes = (stored.size() + 2) * sizeof(json::key_value_pair) + 64;
     for (const auto& entry : stored)
@@ -90,8 +90,9 @@ kube::Document with_status(const ResourceDef& def, const json::object& stored,
     for (const auto& entry : stored)
         if (entry.key() != "status") fields.emplace(entry.key(), entry.value());
     if (status != nullptr) fields.emplace("status", *status);
+    json::object& meta = ensure_object(fields, "metadata");
+    if (ownership == Ownership::Kind::kApplied) restore(meta, metadata_of(next), "managedFields");
     if (!def.custom) {
-        json::object& meta = ensure_object(fields, "metadata");
         for (const char* key : {"labels", "annotations", "finalizers", "managedFields"})
             restore(meta, metadata_of(next), key);
     }
@@ -162,15 +163,18 @@ NextState settle_with(const ResourceDef& def, const json::object& stored, kube::
 }
 
 /// Of a status only what is new is looked at: what is stored was valid when it was written.
-Answer<NextState> decide_status_update(const ResourceDef& def, const json::object& stored,
-                                       const DecodedObject& proposed) {
-    kube::Document next = with_status(def, stored, proposed.object.object());
+Answer<NextState> decide_status_update(const ResourceDef& def, const json::value& current,
+                                       const DecodedObject& proposed, const Ownership& ownership) {
+    const json::object& stored = current.get_object();
+    kube::Document next = with_status(def, stored, proposed.object.object(), ownership.kind);
     Causes causes;  // of a built-in kind, what a status says is the controller's business
     if (def.custom && !proposed.well_formed) validate_object(def, next.value(), false, causes);
     check_new_finalizers(next.object(), stored, causes);
     if (!causes.empty())
         return invalid(def.type, name_of(stored), without_repeats(std::move(causes)));
     if (ready_to_go(def, next.object())) return NextState{NextState::Kind::kRemove};
+    if (ownership.kind == Ownership::Kind::kWrite)
+        TRY_VOID(track_write(def, current, next.value(), ownership.manager));
     return settle_with(def, stored, std::move(next), false);
 }
 
@@ -187,11 +191,11 @@ NextState settle(const ResourceDef& def, const json::value& current, kube::Docum
 
 Answer<NextState> decide_update(const ResourceDef& def, const json::value& current,
                                 DecodedObject proposed, const std::string& subresource,
-                                WriteKind write) {
+                                WriteKind write, const Ownership& ownership) {
     const json::object& stored = current.get_object();
     json::object& next = proposed.object.object();
     TRY_VOID(check_identity(def, stored, next, write));
-    if (subresource == "status") return decide_status_update(def, stored, proposed);
+    if (subresource == "status") return decide_status_update(def, current, proposed, ownership);
     restore_system_metadata(next, stored);
     restore(next, stored, "apiVersion");
 
@@ -209,6 +213,8 @@ Answer<NextState> decide_update(const ResourceDef& def, const json::value& curre
     check_new_finalizers(next, stored, causes);
     if (!causes.empty())
         return invalid(def.type, name_of(stored), without_repeats(std::move(causes)));
+    if (ownership.kind == Ownership::Kind::kWrite)
+        TRY_VOID(track_write(def, current, proposed.object.value(), ownership.manager));
     return settle(def, current, std::move(proposed.object));
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "apiserver/internal/decoding.h"
+#include "apiserver/internal/field_tracking.h"
 #include "apiserver/internal/refusal.h"
 #include "apiserver/internal/resource_def.h"
 
@@ -20,10 +21,11 @@ enum class WriteKind { kUpdate, kPatch };
 
 /// Decides a PUT or the outcome of a PATCH: `proposed` against `current`. Pure. Takes from storage
 /// what the request may not change, raises the generation, validates, and finds out whether there
-/// is anything to write. The last finalizer's removal removes a deleted object.
+/// is anything to write; enters what the write changes into managedFields. The last finalizer's
+/// removal removes a deleted object.
 Answer<NextState> decide_update(const ResourceDef& def, const json::value& current,
                                 DecodedObject proposed, const std::string& subresource,
-                                WriteKind write);
+                                WriteKind write, const Ownership& ownership);
 
 /// For the server's own writes: raises the generation, compares, removes what is ready to go.
 NextState settle(const ResourceDef& def, const json::value& current, kube::Document next);

@@ -4,6 +4,7 @@
 
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/lists.h"
+#include "apiserver/internal/patching.h"
 #include "apiserver/internal/pod_log.h"
 #include "apiserver/internal/presentation.h"
 #include "apiserver/internal/subresources.h"
@@ -132,6 +133,12 @@ Task<Answer<kube::Response>> Verbs::create(Target target, kube::Request request)
 Task<Answer<kube::Response>> Verbs::change(Target target, kube::Request request) {
     if (target.is_collection()) co_return method_not_allowed();
     const bool put = request.method == kube::Method::kPut;
+    if (!put) {
+        if (request.body == nullptr)
+            co_return bad_request("error decoding patch: the body is empty");
+        CO_TRY_VOID(check_patch_type(*target.def, request.content_type, *request.body,
+                                     state_.options.manage_fields));
+    }
     CO_TRY(const WriteQuery query,
            parse_write_query(request, put ? "UpdateOptions" : "PatchOptions"));
     const DefPtr def = target.def;
@@ -207,10 +214,17 @@ Task<Answer<kube::Response>> Verbs::scale(Target target, kube::Request request) 
         CO_TRY(const WriteQuery query,
                parse_write_query(request, request.method == kube::Method::kPut ? "UpdateOptions"
                                                                                : "PatchOptions"));
-        Writer::Change decide = [def, request](const json::value& current) -> Answer<NextState> {
-            TRY(const json::value proposed,
-                proposed_scale(*def, current, request.method, request.content_type, *request.body));
-            return decide_scale(*def, current, proposed);
+        const bool applies = request.method == kube::Method::kPatch &&
+                             request.content_type == kube::ContentType::kApplyPatch;
+        const Ownership owner = writer_.ownership(
+            target, query, applies ? Ownership::Kind::kApplied : Ownership::Kind::kWrite);
+        Writer::Change decide = [target, request, query,
+                                 owner](const json::value& current) -> Answer<NextState> {
+            if (owner.kind == Ownership::Kind::kApplied)
+                return decide_applied_scale(target, current, *request.body, query, owner);
+            TRY(const json::value proposed, proposed_scale(*target.def, current, request.method,
+                                                           request.content_type, *request.body));
+            return decide_scale(*target.def, current, proposed, owner);
         };
         CO_TRY(WriteOutcome outcome, co_await writer_.rewrite(def, target.namespace_, target.name,
                                                               std::move(decide), query.dry_run));

@@ -1,5 +1,6 @@
 #include "apiserver/internal/writer.h"
 
+#include "apiserver/internal/applying.h"
 #include "apiserver/internal/deletion_rules.h"
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/patching.h"
@@ -64,7 +65,8 @@ Answer<void> Writer::check_namespace(const Target& target, std::string_view name
 }
 
 /// Defaults and the fields that the system sets.
-Answer<void> Writer::prepare(const Target& target, DecodedObject& decoded) {
+Answer<void> Writer::prepare(const Target& target, DecodedObject& decoded,
+                             const Ownership& ownership) {
     const ResourceDef& def = *target.def;
     json::object& object = decoded.object.object();
     json::object& meta = ensure_object(object, "metadata");
@@ -87,6 +89,8 @@ Answer<void> Writer::prepare(const Target& target, DecodedObject& decoded) {
         if (kube::apply_defaults(*def.schema, decoded.object.value())) decoded.well_formed = false;
     }
     if (def.rules.apply_defaults != nullptr) def.rules.apply_defaults(object);
+    if (ownership.kind == Ownership::Kind::kWrite)
+        track_creation(def, decoded.object.value(), ownership.manager);
     if (def.rules.prepare_create != nullptr)
         def.rules.prepare_create(object, state_.clock.wall_now());
     if (def.storage_key() == "services") state_.addresses.assign(object, decoded.causes);
@@ -95,10 +99,20 @@ Answer<void> Writer::prepare(const Target& target, DecodedObject& decoded) {
 
 Task<Answer<WriteOutcome>> Writer::create(Target target, kube::ObjectPtr body, WriteQuery query) {
     CO_TRY(DecodedObject decoded, decode_object(*target.def, body, query.field_validation));
-    co_return co_await insert(std::move(target), std::move(decoded), query);
+    co_return co_await insert(std::move(target), std::move(decoded), std::move(query),
+                              Ownership::Kind::kWrite);
 }
 
-Task<Answer<WriteOutcome>> Writer::insert(Target target, DecodedObject decoded, WriteQuery query) {
+Ownership Writer::ownership(const Target& target, const WriteQuery& query,
+                            Ownership::Kind kind) const {
+    if (!state_.options.manage_fields) return {};
+    return {kind,
+            {query.manager, target.type().api_version(), target.subresource,
+             kube::format_time(state_.clock.wall_now())}};
+}
+
+Task<Answer<WriteOutcome>> Writer::insert(Target target, DecodedObject decoded, WriteQuery query,
+                                          Ownership::Kind ownership_kind) {
     json::object& object = decoded.object.object();
     const std::string_view sent_namespace = namespace_of(object);
     if (target.type().namespaced && !sent_namespace.empty() && sent_namespace != target.namespace_)
@@ -106,7 +120,7 @@ Task<Answer<WriteOutcome>> Writer::insert(Target target, DecodedObject decoded, 
             "the namespace of the provided object does not match the namespace sent on the "
             "request");
     CO_TRY_VOID(check_namespace(target, name_of(object)));
-    CO_TRY_VOID(prepare(target, decoded));
+    CO_TRY_VOID(prepare(target, decoded, ownership(target, query, ownership_kind)));
 
     json::object& meta = object["metadata"].get_object();
     const std::string prefix(string_at(meta, "generateName").substr(0, kGeneratedPrefixBytes));
@@ -203,19 +217,21 @@ Task<Answer<WriteOutcome>> Writer::update(Target target, kube::ObjectPtr body, W
     if (target.def->create_on_update && target.subresource.empty() &&
         state_.cache.find(target.def->storage_key(), target.namespace_, target.name) == nullptr) {
         meta.erase("resourceVersion");
-        co_return co_await insert(std::move(target), std::move(decoded), query);
+        co_return co_await insert(std::move(target), std::move(decoded), std::move(query),
+                                  Ownership::Kind::kWrite);
     }
+    const Ownership owner = ownership(target, query, Ownership::Kind::kWrite);
     std::vector<std::string> warnings = std::move(decoded.warnings);
     // The first attempt uses up the decoded object; only a lost race decodes it again.
     auto first = std::make_shared<std::optional<DecodedObject>>(std::move(decoded));
-    const Change change = [target, body, query, part,
+    const Change change = [target, body, query, part, owner,
                            first](const json::value& current) -> Answer<NextState> {
         if (!*first) {
             TRY(*first, decode_object(*target.def, body, query.field_validation, part));
         }
         DecodedObject proposed = *std::exchange(*first, std::nullopt);
         return decide_update(*target.def, current, std::move(proposed), target.subresource,
-                             WriteKind::kUpdate);
+                             WriteKind::kUpdate, owner);
     };
     Answer<WriteOutcome> outcome =
         co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run);
@@ -225,21 +241,53 @@ Task<Answer<WriteOutcome>> Writer::update(Target target, kube::ObjectPtr body, W
 
 Task<Answer<WriteOutcome>> Writer::patch(Target target, kube::ContentType type,
                                          kube::ObjectPtr patch, WriteQuery query) {
-    if (patch == nullptr) co_return bad_request("error decoding patch: the body is empty");
-    CO_TRY_VOID(check_patch_type(*target.def, type, *patch));
+    if (type == kube::ContentType::kApplyPatch)
+        co_return co_await apply(std::move(target), std::move(patch), std::move(query));
+    const Ownership owner = ownership(target, query, Ownership::Kind::kWrite);
     auto warnings = std::make_shared<std::vector<std::string>>();
-    const Change change = [target, type, patch, query,
+    const Change change = [target, type, patch, query, owner,
                            warnings](const json::value& current) -> Answer<NextState> {
         TRY(DecodedObject patched, apply_patch(*target.def, current, target.subresource, type,
                                                *patch, query.field_validation));
         *warnings = patched.warnings;
         return decide_update(*target.def, current, std::move(patched), target.subresource,
-                             WriteKind::kPatch);
+                             WriteKind::kPatch, owner);
     };
     Answer<WriteOutcome> outcome =
         co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run);
     if (outcome) outcome->warnings = std::move(*warnings);
     co_return outcome;
+}
+
+Task<Answer<WriteOutcome>> Writer::apply(Target target, kube::ObjectPtr configuration,
+                                         WriteQuery query) {
+    CO_TRY_VOID(check_configuration(target, *configuration));
+    const Ownership owner = ownership(target, query, Ownership::Kind::kApplied);
+    const Change change = [target, configuration, query,
+                           owner](const json::value& current) -> Answer<NextState> {
+        TRY(DecodedObject applied,
+            apply_configuration(target, current, *configuration, owner.manager, query));
+        return decide_update(*target.def, current, std::move(applied), target.subresource,
+                             WriteKind::kPatch, owner);
+    };
+    // The object may come and go while this is under way.
+    for (int attempt = 1;; ++attempt) {
+        const bool last = attempt == kConflictAttempts;
+        Answer<WriteOutcome> outcome = not_found(target.type(), target.name);
+        Code lost_race = Code::kNotFound;
+        if (!target.subresource.empty() ||
+            state_.cache.find(target.def->storage_key(), target.namespace_, target.name)) {
+            outcome =
+                co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run);
+            if (!target.subresource.empty()) co_return outcome;
+        } else {
+            CO_TRY(DecodedObject made,
+                   new_from_configuration(target, *configuration, owner.manager, query));
+            outcome = co_await insert(target, std::move(made), query, Ownership::Kind::kApplied);
+            lost_race = Code::kAlreadyExists;
+        }
+        if (outcome || last || outcome.error().error.code() != lost_race) co_return outcome;
+    }
 }
 
 Task<Answer<WriteOutcome>> Writer::remove(Target target, DeleteQuery query) {

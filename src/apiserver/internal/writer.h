@@ -27,9 +27,13 @@ class Writer {
 
     Task<Answer<WriteOutcome>> create(Target target, kube::ObjectPtr body, WriteQuery query);
     Task<Answer<WriteOutcome>> update(Target target, kube::ObjectPtr body, WriteQuery query);
+    /// After check_patch_type().
     Task<Answer<WriteOutcome>> patch(Target target, kube::ContentType type, kube::ObjectPtr patch,
                                      WriteQuery query);
     Task<Answer<WriteOutcome>> remove(Target target, DeleteQuery query);
+
+    /// As whom a write goes into managedFields: kUntracked when they are not kept.
+    Ownership ownership(const Target& target, const WriteQuery& query, Ownership::Kind kind) const;
 
     /// Decides what becomes of the current state; called again for each state that it meets.
     using Change = std::function<Answer<NextState>(const json::value& current)>;
@@ -39,8 +43,11 @@ class Writer {
 
   private:
     Answer<void> check_namespace(const Target& target, std::string_view name) const;
-    Answer<void> prepare(const Target& target, DecodedObject& decoded);
-    Task<Answer<WriteOutcome>> insert(Target target, DecodedObject decoded, WriteQuery query);
+    Answer<void> prepare(const Target& target, DecodedObject& decoded, const Ownership& ownership);
+    Task<Answer<WriteOutcome>> insert(Target target, DecodedObject decoded, WriteQuery query,
+                                      Ownership::Kind ownership);
+    Task<Answer<WriteOutcome>> apply(Target target, kube::ObjectPtr configuration,
+                                     WriteQuery query);
     std::string random_suffix();
 
     ServerState& state_;
