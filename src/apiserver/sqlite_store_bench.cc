@@ -57,6 +57,15 @@ double resident_mb() {
     return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6;
 }
 
+double cpu_seconds() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto in_seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+    };
+    return in_seconds(usage.ru_utime) + in_seconds(usage.ru_stime);
+}
+
 double seconds_since(const Clock& clock, Instant begin) {
     return std::chrono::duration<double>(clock.now() - begin).count();
 }
@@ -98,25 +107,29 @@ class Bench {
                 waits.push_back(seconds_since(self.clock_, begin));
             }
         };
+        const double cpu = cpu_seconds();
         const Instant begin = clock_.now();
         for (int i = 0; i < producers; ++i) tasks.spawn("producer", produce(*this));
         context_.restart();
         context_.run();
         const double seconds = seconds_since(clock_, begin);
         std::ranges::sort(waits);
-        std::printf("%-28s %3d producers: %8.0f a second, p50 %6.2f ms, p99 %6.2f ms\n", what,
-                    producers, count / seconds, waits[waits.size() / 2] * 1e3,
-                    waits[waits.size() * 99 / 100] * 1e3);
+        std::printf(
+            "%-28s %3d producers: %8.0f a second, p50 %6.2f ms, p99 %6.2f ms, "
+            "%5.1f us of CPU each\n",
+            what, producers, count / seconds, waits[waits.size() / 2] * 1e3,
+            waits[waits.size() * 99 / 100] * 1e3, (cpu_seconds() - cpu) * 1e6 / count);
         std::fflush(stdout);
         close();
     }
 
     void open_all(const char* what) {
         const double before = resident_mb();
+        const double cpu = cpu_seconds();
         const Instant begin = clock_.now();
         open();
-        std::printf("%-28s %.2f s, %.0f MB resident\n", what, seconds_since(clock_, begin),
-                    resident_mb() - before);
+        std::printf("%-28s %.2f s, %.2f s of CPU, %.0f MB resident\n", what,
+                    seconds_since(clock_, begin), cpu_seconds() - cpu, resident_mb() - before);
         std::fflush(stdout);
         close();
     }

@@ -5,6 +5,7 @@
 #include "apiserver/internal/store_file/sqlite.h"
 #include "apiserver/internal/store_file/store_folder_fixture.h"
 #include "apiserver/store_contract_test.h"
+#include "base/log.h"
 
 namespace muster::apiserver {
 namespace {
@@ -179,6 +180,21 @@ TEST_F(SqliteStoreTest, TheLogStaysBelowItsLimitAndIsGoneAfterAStop) {
     close();
     EXPECT_FALSE(std::filesystem::exists(folder_.path() + "-wal"));
     EXPECT_GT(std::filesystem::file_size(folder_.path()), 400u * 8000u);
+}
+
+TEST_F(SqliteStoreTest, AnotherProgramsLockIsWaitedFor) {
+    open();
+    std::size_t warnings = 0;
+    log::set_sink([&](log::Level, std::string_view line) {
+        if (line.find("another program holds the lock") == std::string_view::npos) return;
+        ++warnings;
+        (void)connection().execute("COMMIT", "letting go");
+    });
+    ASSERT_TRUE(connection().execute("BEGIN IMMEDIATE", "locking"));
+    EXPECT_TRUE(create("a", "1"));
+    close();
+    log::set_sink({});
+    EXPECT_EQ(warnings, 1u);
 }
 
 TEST_F(SqliteStoreTest, AStoreThatGoesWithoutAStopKeepsWhatWasBegun) {

@@ -100,8 +100,24 @@ class FileWriter::Work {
         return !batch.empty();
     }
 
+    /// A person's sqlite3 may hold the file's lock for a while; nothing is written then, so trying
+    /// again is safe.
+    Result<void> begin() {
+        for (;;) {
+            Result<void> begun = writer_->execute("BEGIN IMMEDIATE", kCommitting);
+            if (begun || !writer_->was_busy() || is_ending()) return begun;
+            log::warning("writes wait: another program holds the lock of the file",
+                         {{"file", writer_->path()}});
+        }
+    }
+
+    bool is_ending() {
+        const std::lock_guard hold(mutex_);
+        return ending_;
+    }
+
     Result<void> write(Statements& statements, std::span<const ChangeRow> rows) {
-        TRY_VOID(writer_->execute("BEGIN IMMEDIATE", kCommitting));
+        TRY_VOID(begin());
         for (const ChangeRow& row : rows) {
             TRY_VOID(insert(statements.insert, row, text_));
             if (row.previous != 0) superseded_.push_back({row.revision, row.previous});

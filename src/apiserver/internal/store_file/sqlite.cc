@@ -80,7 +80,7 @@ Result<std::unique_ptr<Connection>> Connection::open(std::string path, int flags
     if (code != SQLITE_OK) return made->error("opening");
     // A file that turns out to be damaged stays as it was found.
     sqlite3_db_config(made->db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-    constexpr int kPatienceMs = 2000;  // with a person's sqlite3 that looks into the file
+    constexpr int kPatienceMs = 500;  // with a person's sqlite3 that looks into the file
     sqlite3_busy_timeout(made->db_, kPatienceMs);
     return made;
 }

@@ -41,6 +41,8 @@ class Connection {
 
     /// What SQLite and the system say of the call that has just failed.
     Error error(std::string_view what) const;
+    /// Whether it failed because another program had the file's lock for longer than one waits.
+    bool was_busy() const { return (sqlite3_errcode(db_) & 0xff) == SQLITE_BUSY; }
     const std::string& path() const { return path_; }
     sqlite3* handle() const { return db_; }
 
