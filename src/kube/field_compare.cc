@@ -25,9 +25,9 @@ struct Found {
 class Findings {
   public:
     void add(PathElement element, Found found) {
-        put(added_, element, found.added, std::move(found.below.added));
         put(modified_, element, found.modified, std::move(found.below.modified));
         put(removed_, element, found.removed, std::move(found.below.removed));
+        put(added_, std::move(element), found.added, std::move(found.below.added));
     }
     FieldChanges take() {
         return {FieldSet::of(std::move(added_)), FieldSet::of(std::move(modified_)),
@@ -35,9 +35,10 @@ class Findings {
     }
 
   private:
-    static void put(std::vector<Node>& nodes, const PathElement& element, bool member,
-                    FieldSet below) {
-        if (member || !below.empty()) nodes.push_back({element, member, std::move(below)});
+    template <class Element>
+    static void put(std::vector<Node>& nodes, Element&& element, bool member, FieldSet below) {
+        if (member || !below.empty())
+            nodes.push_back({std::forward<Element>(element), member, std::move(below)});
     }
 
     std::vector<Node> added_;

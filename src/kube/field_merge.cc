@@ -17,9 +17,8 @@ Error unmergeable(const FieldPathElements& path, std::string_view why) {
 
 std::string_view why_unidentified(const Schema& list, const json::value& item) {
     if (list.list_type == Schema::ListType::kSet)
-        return item.is_null() ? "a set has an item that is null"
-                              : "a set has an item that is an object or a list";
-    return item.is_object() ? "a list with keys has an item without any of them"
+        return "a set has an item that is no text, truth or whole number";
+    return item.is_object() ? "a list with keys has an item that they don't identify"
                             : "a list with keys has an item that is no object";
 }
 

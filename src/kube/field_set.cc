@@ -23,17 +23,13 @@ void append_text(std::string& out, std::string_view text) {
     out += '"';
 }
 
-/// Appends a scalar in its one form: a whole number has no fraction and no exponent.
+/// Appends what identifies in its one form: a whole number has no fraction and no exponent.
 void append_scalar(std::string& out, const json::value& value) {
     if (const json::string* text = value.if_string()) return append_text(out, *text);
-    if (const double* number = value.if_double()) {
-        constexpr double kExact = 9007199254740992.0;  // beyond, a double skips whole numbers
-        if (std::trunc(*number) == *number && std::abs(*number) <= kExact) {
-            out += std::to_string(static_cast<std::int64_t>(*number));
-            return;
-        }
-    }
-    out += json::serialize(value);
+    if (const double* number = value.if_double())
+        out += std::to_string(static_cast<std::int64_t>(*number));
+    else
+        out += json::serialize(value);
 }
 
 int rank(char kind) {
@@ -41,11 +37,9 @@ int rank(char kind) {
     return static_cast<int>(kOrder.find(kind));
 }
 
-bool in_number(char c) {
-    return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
-}
+bool in_number(char c) { return (c >= '0' && c <= '9') || c == '-'; }
 
-/// The JSON number around a place in a text, or nullopt when there is none.
+/// The whole number around a place in a text or before it, or nullopt when there is none.
 std::optional<double> number_around(std::string_view text, std::size_t place) {
     std::size_t begin = place;
     while (begin > 0 && in_number(text[begin - 1])) --begin;
@@ -61,7 +55,6 @@ std::optional<double> number_around(std::string_view text, std::size_t place) {
 std::strong_ordering compare_json(std::string_view a, std::string_view b) {
     const auto [left, right] = std::ranges::mismatch(a, b);
     const auto place = static_cast<std::size_t>(left - a.begin());
-    if (place == a.size() || place == b.size()) return a.size() <=> b.size();
     bool in_string = false;
     for (std::size_t i = 0; i < place; ++i) {
         if (a[i] == '\\')
@@ -75,6 +68,7 @@ std::strong_ordering compare_json(std::string_view a, std::string_view b) {
         if (x && y && *x != *y)
             return *x < *y ? std::strong_ordering::less : std::strong_ordering::greater;
     }
+    if (left == a.end() || right == b.end()) return a.size() <=> b.size();
     return static_cast<unsigned char>(*left) <=> static_cast<unsigned char>(*right);
 }
 
@@ -131,6 +125,13 @@ FieldSet merge_join(const FieldSet& a, const FieldSet& b, Combine combine) {
 
 }  // namespace
 
+bool PathElement::identifies(const json::value& value) {
+    constexpr double kExact = 9007199254740992.0;  // beyond, a double skips whole numbers
+    if (const double* number = value.if_double())
+        return std::trunc(*number) == *number && std::abs(*number) <= kExact;
+    return value.is_string() || value.is_bool() || value.is_number();
+}
+
 PathElement PathElement::field(std::string_view name) {
     std::string text;
     text.reserve(name.size() + 2);
@@ -152,9 +153,9 @@ PathElement PathElement::keys(std::vector<Key> keys) {
     return PathElement(std::move(text));
 }
 
-PathElement PathElement::item(const json::value& scalar) {
+PathElement PathElement::item(const json::value& identity) {
     std::string text = "v:";
-    append_scalar(text, scalar);
+    append_scalar(text, identity);
     return PathElement(std::move(text));
 }
 
@@ -178,14 +179,14 @@ Result<PathElement> PathElement::parse(std::string_view text) {
     const json::value value = json::parse(rest, failed);
     if (failed) return bad_element(text, "no JSON behind the colon");
     if (text.front() == 'v') {
-        if (value.is_structured()) return bad_element(text, "the item of a set is a scalar");
+        if (!identifies(value)) return bad_element(text, "no text, truth or whole number");
         return item(value);
     }
     const json::object* fields = value.if_object();
     if (fields == nullptr || fields->empty()) return bad_element(text, "no keys of a list");
     std::vector<Key> named;
     for (const auto& entry : *fields) {
-        if (entry.value().is_structured()) return bad_element(text, "a key of a list is a scalar");
+        if (!identifies(entry.value())) return bad_element(text, "no text, truth or whole number");
         named.emplace_back(entry.key(), &entry.value());
     }
     return keys(std::move(named));

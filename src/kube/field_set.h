@@ -26,11 +26,15 @@ namespace muster::kube {
 /// printed shortest): equal steps have equal texts.
 class PathElement {
   public:
+    /// A value that can tell items apart: text, truth, or a whole number. (A fraction has no text
+    /// that every reader reads as the same number.)
+    static bool identifies(const json::value& value);
+
     static PathElement field(std::string_view name);
     using Key = std::pair<std::string_view, const json::value*>;
-    /// Each name once, in any order.
+    /// Each name once, in any order, with values that identify.
     static PathElement keys(std::vector<Key> keys);
-    static PathElement item(const json::value& scalar);
+    static PathElement item(const json::value& identity);
     static PathElement position(std::int64_t index);
     /// kBadRequest for anything else than one of the four.
     static Result<PathElement> parse(std::string_view text);

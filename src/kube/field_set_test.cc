@@ -50,9 +50,27 @@ TEST(PathElement, HasOneTextAndOneDescription) {
 }
 
 TEST(PathElement, RefusesWhatIsNone) {
-    for (const char* text :
-         {"", "f", "spec", "x:1", "i:", "i:1x", "i:99999999999999999999", "k:", "k:{}", "k:[1]",
-          R"(k:{"a":{}})", "k:{", "v:", "v:[1]", "v:{}", "v:x"}) {
+    for (const char* text : {"",
+                             "f",
+                             "spec",
+                             "x:1",
+                             "i:",
+                             "i:1x",
+                             "i:99999999999999999999",
+                             "k:",
+                             "k:{}",
+                             "k:[1]",
+                             R"(k:{"a":{}})",
+                             "k:{",
+                             "v:",
+                             "v:[1]",
+                             "v:{}",
+                             "v:x",
+                             "v:null",
+                             "v:0.5",
+                             "v:1e300",
+                             R"(k:{"a":0.5})",
+                             R"(k:{"a":null})"}) {
         const Result<PathElement> element = PathElement::parse(text);
         ASSERT_FALSE(element) << text;
         EXPECT_EQ(element.error().code(), Code::kBadRequest);
@@ -72,8 +90,10 @@ TEST(PathElement, OrdersFieldsKeysValuesPositionsAndNumbersBySize) {
         R"(k:{"port":443,"protocol":"TCP"})",
         R"(v:"worker-10")",
         R"(v:"worker-9")",
+        "v:-10",
         "v:-2",
         "v:-1",
+        "v:1",
         "v:9",
         "v:10",
         "i:9",

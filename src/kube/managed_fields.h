@@ -38,7 +38,7 @@ Result<json::array> read_managed_fields(const json::array& sent, json::storage_p
 
 /// After a write that is no apply turned `before` into `after`: what it changed belongs to `who`
 /// alone, what it removed to nobody. Of more than ten managers that update, the oldest become one,
-/// "ancient-changes". `before` may be an empty object, for a new one. False if nothing changed.
+/// "ancient-changes". `before` may lack everything, for a new object. False if nothing changed.
 bool record_write(json::array& entries, const Schema* schema, const json::value& before,
                   const json::value& after, const IgnoredFields& ignored, const FieldOwner& who);
 

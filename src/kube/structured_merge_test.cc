@@ -117,6 +117,7 @@ TEST(CompareFields, TellsWhatWasAddedModifiedAndRemoved) {
              // A list with an item that nothing identifies.
              Compared{R"({"list":[{"v":1}]})", R"({"list":[{"v":2}]})", "", ".list", ""},
              Compared{R"({"set":["a"]})", R"({"set":[["a"]]})", "", ".set", ""},
+             Compared{R"({"set":[1.5]})", R"({"set":[2.5]})", "", ".set", ""},
              // Without a schema.
              Compared{R"({"any":{"a":[1],"b":{"c":1}}})", R"({"any":{"a":[2],"b":{"c":1,"d":1}}})",
                       ".any.b.d", ".any.a", ""},
@@ -262,10 +263,12 @@ TEST(CheckMergeable, RefusesWhatCannotBeMerged) {
              Row{R"({"ports":[{"port":1},{"port":1,"protocol":"TCP"}]})",
                  R"(.ports: duplicate entries for key [port=1,protocol="TCP"])"},
              Row{R"({"list":[{"v":1}]})",
-                 ".list: a list with keys has an item without any of them"},
+                 ".list: a list with keys has an item that they don't identify"},
              Row{R"({"list":["a"]})", ".list: a list with keys has an item that is no object"},
-             Row{R"({"set":[null]})", ".set: a set has an item that is null"},
-             Row{R"({"set":[{}]})", ".set: a set has an item that is an object or a list"},
+             Row{R"({"set":[null]})",
+                 ".set: a set has an item that is no text, truth or whole number"},
+             Row{R"({"set":[{}]})",
+                 ".set: a set has an item that is no text, truth or whole number"},
          }) {
         const Result<void> checked = check_mergeable(sample(), json::parse(row.configuration));
         ASSERT_FALSE(checked) << row.configuration;

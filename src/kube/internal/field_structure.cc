@@ -3,12 +3,6 @@
 #include "kube/internal/schema_walk.h"
 
 namespace muster::kube {
-namespace {
-
-bool is_scalar(const json::value& value) { return !value.is_structured() && !value.is_null(); }
-
-}  // namespace
-
 Structure structure_of(const Schema* schema, const json::value& value) {
     const bool untyped = schema == nullptr || schema->type == Schema::Type::kAny;
     if (value.is_object()) {
@@ -38,7 +32,7 @@ bool is_named_field(const Schema* object, std::string_view key) {
 
 std::optional<PathElement> element_of(const Schema& list, const json::value& item) {
     if (list.list_type == Schema::ListType::kSet) {
-        if (!is_scalar(item)) return std::nullopt;
+        if (!PathElement::identifies(item)) return std::nullopt;
         return PathElement::item(item);
     }
     const json::object* fields = item.if_object();
@@ -52,7 +46,7 @@ std::optional<PathElement> element_of(const Schema& list, const json::value& ite
             if (known == nullptr || known->default_value.is_null()) continue;
             key = &known->default_value;
         }
-        if (!is_scalar(*key)) return std::nullopt;
+        if (!PathElement::identifies(*key)) return std::nullopt;
         keys.emplace_back(name, key);
     }
     if (keys.empty()) return std::nullopt;
