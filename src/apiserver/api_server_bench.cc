@@ -209,12 +209,13 @@ double heap_bytes() {
 
 class Bench {
   public:
-    Bench(asio::io_context& context, ApiServer& server, int count)
+    Bench(asio::io_context& context, ApiServer& server, int count, bool manages_fields)
         : executor_(context.get_executor()),
           server_(server),
           client_(server),
           tasks_(executor_),
-          count_(count) {}
+          count_(count),
+          manages_fields_(manages_fields) {}
 
     Task<void> run() {
         (void)co_await server_.start();
@@ -292,6 +293,20 @@ class Bench {
                 return client_.update(kJobs, "default", std::move(name), std::move(body), "status");
             });
         jobs->items.clear();
+        if (manages_fields_)
+            for (const char* what : {"apply job", "apply job again"})
+                co_await each(
+                    what,
+                    [&](int i) {
+                        json::value applied = job(fmt::format("job-{}", i));
+                        applied.at("metadata").as_object()["labels"] = labels(i);
+                        return applied;
+                    },
+                    [&](int, json::value body) {
+                        std::string name(body.at("metadata").at("name").as_string());
+                        return client_.patch(kJobs, "default", std::move(name),
+                                             kube::ContentType::kApplyPatch, std::move(body));
+                    });
         co_await each("create event", event, [&](int, json::value body) {
             return client_.create(kube::types::kEvents, "default", std::move(body));
         });
@@ -381,6 +396,7 @@ class Bench {
     kube::Client client_;
     TaskGroup tasks_;
     int count_;
+    bool manages_fields_;
     std::string owner_;
     std::uint64_t events_ = 0;
 };
@@ -388,7 +404,7 @@ class Bench {
 }  // namespace
 }  // namespace muster::apiserver
 
-/// apiserver_bench [COUNT]
+/// apiserver_bench [COUNT] [manage-fields]
 int main(int argc, char** argv) {
     using namespace muster;
     const int count = argc > 1 ? std::atoi(argv[1]) : 10'000;
@@ -397,9 +413,10 @@ int main(int argc, char** argv) {
     Rng rng(1);
     apiserver::ApiServerOptions options;
     options.watcher_buffer = 100'000;
+    options.manage_fields = argc > 2 && std::string_view(argv[2]) == "manage-fields";
     apiserver::ApiServer server(context.get_executor(), clock, rng, apiserver::make_memory_store(),
                                 options);
-    apiserver::Bench bench(context, server, count);
+    apiserver::Bench bench(context, server, count, options.manage_fields);
     asio::co_spawn(context, bench.run(), [](std::exception_ptr error) {
         if (error) std::rethrow_exception(error);
     });

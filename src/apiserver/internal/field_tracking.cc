@@ -44,7 +44,9 @@ void track_creation(const ResourceDef& def, json::value& object, const kube::Fie
     json::object& meta = ensure_object(object.get_object(), "metadata");
     meta.erase(kManagedFields);
     json::array entries(meta.storage());
-    kube::record_write(entries, def.schema.get(), json::object(), object, ignored_fields(def, ""),
+    // Metadata is everybody's: what is new is what stands in it.
+    static const json::value kNothing = json::object{{"metadata", json::object()}};
+    kube::record_write(entries, def.schema.get(), kNothing, object, ignored_fields(def, ""),
                        manager);
     if (!entries.empty()) meta[kManagedFields] = std::move(entries);
 }
