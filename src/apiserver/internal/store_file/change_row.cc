@@ -101,7 +101,7 @@ std::expected<ChangeRow, RowDamage> check_row(RawRow raw) {
         return damage("its revisions can't be");
     boost::system::error_code failed;
     // In an arena first: a document's memory is one block, made when its size is known.
-    std::array<unsigned char, 16384> room;
+    std::array<unsigned char, 65536> room;
     json::monotonic_resource arena(room.data(), room.size());
     const json::value parsed = json::parse(raw.object, failed, &arena, as_stored());
     if (failed) return damage("its object can't be read: " + failed.message());

@@ -103,6 +103,21 @@ TEST_F(DamageTest, APageThatIsNoneIsRefused) {
                                  HasSubstr("nothing was repaired")));
 }
 
+TEST_F(DamageTest, ARowThatItsPageHasForgottenIsMissed) {
+    open();
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE(create(fmt::format("object-{}", i), "1"));
+    close();
+    std::string bad = content(path());
+    constexpr std::size_t kPage = 4096;
+    constexpr char kTableLeaf = 0x0d;
+    std::size_t leaf = 2 * kPage;
+    while (bad.at(leaf) != kTableLeaf) leaf += kPage;
+    ASSERT_GT(bad[leaf + 4], 2) << "so many rows are on it";
+    --bad[leaf + 4];
+    put_content(path(), bad);
+    EXPECT_THAT(refusal(), HasSubstr(path() + ": checking its structure: "));
+}
+
 TEST_F(DamageTest, ATruncatedFileIsRefused) {
     fill();
     const std::string good = content(path());
@@ -117,6 +132,14 @@ TEST_F(DamageTest, ATruncatedFileIsRefused) {
 TEST_F(DamageTest, AnEmptyFileIsNotTakenForANewOne) {
     put_content(path(), "");
     EXPECT_THAT(refusal(), HasSubstr("it is empty, and it can't have been made so"));
+}
+
+TEST_F(DamageTest, AFileThatWasNeverFinishedIsMadeAnew) {
+    put_content(path() + ".new", "half of it");
+    put_content(path() + ".new-journal", "and what it was before");
+    EXPECT_EQ(refusal(), "");
+    EXPECT_FALSE(fs::exists(path() + ".new"));
+    EXPECT_FALSE(fs::exists(path() + ".new-journal"));
 }
 
 TEST_F(DamageTest, ALogWithoutItsFileIsNotForgotten) {

@@ -4,7 +4,6 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "apiserver/internal/store_file/thread.h"
@@ -81,11 +80,10 @@ class FileWriter::Work {
         for (;;) {
             TRY(const bool more, next(batch));
             if (!more) return {};
-            for (std::size_t at = 0; at < batch.size(); at += kRowsPerTransaction) {
-                const std::size_t count = std::min(kRowsPerTransaction, batch.size() - at);
+            for (std::size_t at = 0; at < batch.size();) {
                 TRY_VOID(keep_log_bounded());
-                TRY_VOID(write(statements, std::span(batch).subspan(at, count)));
-                listener_.committed(batch[at + count - 1].revision);
+                TRY(at, write(statements, batch, at));
+                listener_.committed(batch[at - 1].revision);
             }
         }
     }
@@ -116,23 +114,32 @@ class FileWriter::Work {
         return ending_;
     }
 
-    Result<void> write(Statements& statements, std::span<const ChangeRow> rows) {
+    /// One transaction of the rows from `from` on, with one row at least and otherwise no more than
+    /// a checkpoint carries. Where it ended.
+    Result<std::size_t> write(Statements& statements, const std::vector<ChangeRow>& rows,
+                              std::size_t from) {
         TRY_VOID(begin());
-        for (const ChangeRow& row : rows) {
+        std::size_t end = from;
+        std::uint64_t bytes = 0;
+        do {
+            const ChangeRow& row = rows[end++];
             TRY_VOID(insert(statements.insert, row, text_));
+            bytes += text_.size();
             if (row.previous != 0) superseded_.push_back({row.revision, row.previous});
             if (row.deleted) superseded_.push_back({row.revision, row.revision});
-        }
-        const Revision newest = rows.back().revision;
+        } while (end < rows.size() && end - from < kRowsPerTransaction &&
+                 bytes < settings_.checkpoint_bytes);
+        const Revision newest = rows[end - 1].revision;
         const Revision kept = std::max<Revision>(settings_.history, 1);
         const Revision floor = newest > kept ? newest - kept : 0;
-        std::size_t left = 2 * rows.size() + kExtraDeletions;
+        std::size_t left = 2 * (end - from) + kExtraDeletions;
         while (left-- > 0 && !superseded_.empty() && superseded_.front().since <= floor) {
             statements.remove.bind(1, static_cast<std::int64_t>(superseded_.front().row));
             TRY_VOID(statements.remove.run(kCommitting));
             superseded_.pop_front();
         }
-        return writer_->execute("COMMIT", kCommitting);
+        TRY_VOID(writer_->execute("COMMIT", kCommitting));
+        return end;
     }
 
     static int on_log_grown(void* self, sqlite3*, const char*, int pages) {
