@@ -93,7 +93,7 @@ std::string http_date(WallTime time);
 
 struct HttpRequest {
     std::string method = "GET";
-    std::string target;  ///< as sent: path and query, still percent-encoded
+    std::string target = "/";  ///< as sent: path and query, still percent-encoded
     HttpHeaders headers;
     std::string body;
     int minor_version = 1;  ///< of HTTP/1.x

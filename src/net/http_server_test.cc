@@ -9,7 +9,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class Server : public ServerFixture {};
+class Server : public ServerFixture {
+  protected:
+    static Task<void> answer_late(Clock& clock, HttpExchange& exchange) {
+        co_await clock.sleep_for(1000s);
+        exchange.respond(200, {}, "late");
+    }
+};
 
 TEST_F(Server, ARequestIsAnsweredWithHeadAndBody) {
     start_echo();
@@ -82,9 +88,9 @@ TEST_F(Server, AnswersWithoutBodySayNoLength) {
 
 TEST_F(Server, ASharedBodyIsSentWhole) {
     auto body = std::make_shared<const std::string>(std::string(700'000, 'x') + "end");
-    start([body](HttpExchange& exchange) -> Task<void> {
+    start([body](HttpExchange& exchange) {
         exchange.respond(200, {}, body);
-        co_return;
+        return answered();
     });
     EXPECT_EQ(body_of(conversation("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")),
               *body);
@@ -264,12 +270,8 @@ TEST_F(Server, AClientThatDoesNotReadIsEnded) {
 }
 
 TEST_F(Server, AHandlerMayTakeItsTime) {
-    start(
-        [this](HttpExchange& exchange) -> Task<void> {
-            co_await clock.sleep_for(1000s);
-            exchange.respond(200, {}, "late");
-        },
-        {.head_time = 1s, .body_time = 1s, .idle_time = 1s, .write_time = 1s});
+    start([this](HttpExchange& exchange) { return answer_late(clock, exchange); },
+          {.head_time = 1s, .body_time = 1s, .idle_time = 1s, .write_time = 1s});
     EXPECT_EQ(body_of(conversation("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")),
               "late");
 }
@@ -286,6 +288,38 @@ TEST_F(Server, AConnectionTooManyIsToldSo) {
     settle();
     EXPECT_TRUE(conversation("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
                     .starts_with("HTTP/1.1 200 "));
+}
+
+/// Has no descriptor for some connections, and then does.
+class PoorListener final : public Listener {
+  public:
+    PoorListener(std::unique_ptr<Listener> rich, int failures)
+        : rich_(std::move(rich)), failures_(failures) {}
+    Task<Result<std::unique_ptr<ByteStream>>> accept() override {
+        if (failures_ > 0) {
+            --failures_;
+            co_return Error(Code::kTooManyRequests, "too many open files");
+        }
+        co_return co_await rich_->accept();
+    }
+    void close() override { rich_->close(); }
+    std::string address() const override { return rich_->address(); }
+
+  private:
+    std::unique_ptr<Listener> rich_;
+    int failures_;
+};
+
+TEST_F(Server, AListenerThatFailsIsTriedAgain) {
+    start_echo();
+    auto memory = std::make_unique<MemoryListener>(context.get_executor());
+    listener_ = memory.get();
+    server_->serve(std::make_unique<PoorListener>(std::move(memory), 3));
+    const Instant began = clock.now();
+    EXPECT_TRUE(conversation("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+                    .starts_with("HTTP/1.1 200 "));
+    EXPECT_GT(clock.now() - began, 200ms) << "not in a busy loop";
+    EXPECT_EQ(logged_.size(), 1u) << "said once";
 }
 
 TEST_F(Server, AHandlerWithoutAnAnswerIsAnErrorOfTheServer) {

@@ -36,6 +36,14 @@ class Stream : public ServerFixture {
         }
         (void)co_await exchange.end();
     }
+    static Task<void> keep_stream(HttpExchange& exchange, std::unique_ptr<ByteStream>& kept) {
+        auto stream = co_await exchange.upgrade({{"Connection", "Upgrade"}, {"Upgrade", "x"}});
+        if (stream) kept = *std::move(stream);
+    }
+    Task<void> answer_late(HttpExchange& exchange) {
+        co_await clock.sleep_for(exchange.request().target == "/quick" ? 2s : 10s);
+        exchange.respond(200, {}, "done");
+    }
     void push(std::string piece) {
         pieces_.push_back(std::move(piece));
         changed_.notify_all();
@@ -187,10 +195,7 @@ TEST_F(Stream, AnUpgradedConnectionIsTheHandlersWithAllThatWasSent) {
 
 TEST_F(Stream, AnUpgradedConnectionOutlivesItsHandler) {
     std::unique_ptr<ByteStream> kept;
-    start([&](HttpExchange& exchange) -> Task<void> {
-        auto stream = co_await exchange.upgrade({{"Connection", "Upgrade"}, {"Upgrade", "x"}});
-        if (stream) kept = *std::move(stream);
-    });
+    start([&](HttpExchange& exchange) { return keep_stream(exchange, kept); });
     auto client = connect();
     send(*client, "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n");
     await(read_until(*client, "\r\n\r\n"));
@@ -228,12 +233,7 @@ TEST_F(Stream, StopEndsWhatWaitsAndStreamsAtOnce) {
 }
 
 TEST_F(Stream, StopLetsAnswersBeFinishedForAWhile) {
-    start(
-        [this](HttpExchange& exchange) -> Task<void> {
-            co_await clock.sleep_for(exchange.request().target == "/quick" ? 2s : 10s);
-            exchange.respond(200, {}, "done");
-        },
-        {.stop_time = 5s});
+    start([this](HttpExchange& exchange) { return answer_late(exchange); }, {.stop_time = 5s});
     auto quick = connect(), slow = connect(), sending = connect();
     send(*quick, "GET /quick HTTP/1.1\r\nHost: h\r\n\r\n");
     send(*slow, "GET /slow HTTP/1.1\r\nHost: h\r\n\r\n");

@@ -11,7 +11,8 @@ namespace muster::net {
 
 /// Listens on an address of this machine, not a name; port 0 takes a free one, which address()
 /// tells. kAlreadyExists when the port is taken, kForbidden when it is not ours to take, kInvalid
-/// when `address` is none. Accepted connections send without delay (TCP_NODELAY).
+/// when `address` is none. Connections send without
+/// delay (TCP_NODELAY) and notice a peer that vanished (keep-alive).
 Result<std::unique_ptr<Listener>> listen_tcp(asio::any_io_executor executor, std::string address,
                                              std::uint16_t port);
 

@@ -25,6 +25,19 @@ Error broken(std::string_view doing, const error_code& error) {
     return Error(Code::kUnavailable, fmt::format("{}: {}", doing, error.message()));
 }
 
+/// Small writes go out at once, and a peer that vanished without a word is noticed within a minute
+/// or two: a stream that only reads would otherwise wait for it for ever.
+void tune(int fd) {
+    const auto set = [fd](int level, int option, int value) {
+        ::setsockopt(fd, level, option, &value, sizeof value);
+    };
+    set(IPPROTO_TCP, TCP_NODELAY, 1);
+    set(SOL_SOCKET, SO_KEEPALIVE, 1);
+    set(IPPROTO_TCP, TCP_KEEPIDLE, 30);   // seconds of silence before the first probe
+    set(IPPROTO_TCP, TCP_KEEPINTVL, 15);  // seconds between probes
+    set(IPPROTO_TCP, TCP_KEEPCNT, 4);
+}
+
 class SocketStream final : public ByteStream {
   public:
     SocketStream(Socket socket, std::string peer)
@@ -167,10 +180,7 @@ class SocketListener final : public Listener {
             return Error(Code::kTooManyRequests,
                          fmt::format("accepting at {}: {}", address_, error.message()));
         }
-        if (from.ss_family != AF_UNIX) {
-            const int on = 1;
-            ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        }
+        if (from.ss_family != AF_UNIX) tune(fd);
         return make_socket_stream(std::move(socket), describe_address(from));
     }
 
@@ -200,10 +210,7 @@ Task<Result<std::unique_ptr<ByteStream>>> connect_socket(
             failed = Error(Code::kNotFound, failed.message());
         co_return failed;
     }
-    if (to.protocol().family() != AF_UNIX) {
-        const int on = 1;
-        ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    }
+    if (to.protocol().family() != AF_UNIX) tune(socket.native_handle());
     co_return make_socket_stream(std::move(socket), std::move(name));
 }
 
