@@ -199,8 +199,9 @@ Error conflict_error(const std::vector<Conflict>& conflicts) {
     return error;
 }
 
-/// Removes from the merged value what `last` has and nobody owns any more. Whatever stands in
-/// between, such as the item of a list with fields of others, stays with them.
+/// Removes from the merged value what `last` has and nobody owns any more. A field of the schema
+/// stays while somebody owns anything in it; the item of a list, or the key of a map, only while
+/// somebody owns itself: otherwise it goes with all that others have in it, as upstream decides.
 void remove_given_up(const Schema* schema, json::value& merged, const FieldSet& last,
                      const FieldSet& owned) {
     if (includes(owned, last)) return;

@@ -52,20 +52,21 @@ std::vector<std::string> lines(const json::array& entries) {
 
 /// One object and its managers.
 struct World {
+    const Schema* schema = config_map();
     json::value live = json::object();
     json::array entries;
 
     void write(const FieldOwner& who, std::string_view next) {
         const json::value after = json::parse(next);
-        record_write(entries, config_map(), live, after, no_type(), who);
+        record_write(entries, schema, live, after, no_type(), who);
         live = after;
     }
     Result<void> apply(const FieldOwner& who, std::string_view configuration,
                        ApplyOptions options = {}) {
         json::value next = live;
         json::array managers = entries;
-        TRY_VOID(apply_fields(managers, config_map(), next, json::parse(configuration), no_type(),
-                              who, options));
+        TRY_VOID(apply_fields(managers, schema, next, json::parse(configuration), no_type(), who,
+                              options));
         live = std::move(next);
         entries = std::move(managers);
         return {};
@@ -277,6 +278,16 @@ TEST(Apply, AnItemStaysWithWhoOwnsAPartOfIt) {
                             ".containers[name=\"c\"].name"));
 }
 
+TEST(Apply, AnItemGivenUpGoesWithWhatOthersChangedInIt) {
+    World world;
+    world.schema = core_schema("PodSpec").get();
+    ASSERT_TRUE(world.apply(at("m1", "t1"), R"({"containers":[{"name":"a","image":"1"}]})"));
+    world.write(at("editor", "t2"), R"({"containers":[{"name":"a","image":"2"}]})");
+    ASSERT_TRUE(world.apply(at("m1", "t3"), R"({"hostname":"h"})"));
+    EXPECT_EQ(world.live, json::parse(R"({"hostname":"h"})"));
+    EXPECT_THAT(lines(world.entries), ElementsAre("Apply m1 t3 .hostname"));
+}
+
 TEST(ReadManagedFields, MakesWhatClientsSendCanonical) {
     const Result<json::array> read = read_managed_fields(json::parse(R"([
         {"manager":"u","operation":"Update","apiVersion":"v1","time":"2026-01-02T03:04:05+01:00",
@@ -325,7 +336,21 @@ TEST(ReadManagedFields, KnowsAReset) {
 
 // --- laws, under seeds ---
 
-std::string random_configuration(Rng& rng) {
+json::array random_items(Rng& rng, std::string_view key, std::initializer_list<json::value> keys,
+                         std::initializer_list<std::string_view> fields) {
+    json::array items;
+    for (const json::value& name : keys) {
+        if (rng.chance(0.5)) continue;
+        json::object item{{key, name}};
+        for (std::string_view field : fields)
+            if (rng.chance(0.5)) item[field] = std::to_string(rng.below(2));
+        // Now in front, now behind: orders differ.
+        items.insert(rng.chance(0.5) ? items.begin() : items.end(), json::value(std::move(item)));
+    }
+    return items;
+}
+
+json::value random_config_map(Rng& rng) {
     json::object data;
     for (const char* key : {"a", "b", "c"})
         if (rng.chance(0.5)) data[key] = std::to_string(rng.below(2));
@@ -338,46 +363,107 @@ std::string random_configuration(Rng& rng) {
         object["metadata"] = json::object{{"finalizers", std::move(finalizers)}};
     }
     if (rng.chance(0.3)) object["immutable"] = rng.chance(0.5);
-    return json::serialize(object);
+    return object;
 }
 
-TEST(ApplyLaws, HoldForManyManagersAndWriters) {
+json::value random_pod_spec(Rng& rng) {
+    json::array containers = random_items(rng, "name", {"a", "b", "c"}, {"image", "workingDir"});
+    for (json::value& container : containers) {
+        if (rng.chance(0.4))
+            container.as_object()["env"] = random_items(rng, "name", {"E", "F"}, {"value"});
+        if (rng.chance(0.3))
+            container.as_object()["ports"] =
+                random_items(rng, "containerPort", {1, 2}, {"name", "hostIP"});
+    }
+    json::object spec;
+    if (!containers.empty() || rng.chance(0.2)) spec["containers"] = std::move(containers);
+    if (rng.chance(0.3)) spec["tolerations"] = json::array{{{"key", std::to_string(rng.below(2))}}};
+    if (rng.chance(0.3)) spec["nodeSelector"] = {{"k", std::to_string(rng.below(2))}};
+    if (rng.chance(0.3)) spec["hostname"] = std::to_string(rng.below(2));
+    return spec;
+}
+
+FieldSet set_of_applier(const json::array& entries, const std::string& name) {
+    for (const json::value& entry : entries)
+        if (entry.at("manager") == json::value(name) && entry.at("operation") == "Apply")
+            return *FieldSet::from_json(entry.at("fieldsV1"));
+    return {};
+}
+
+/// A member of the set is the path, leads to it, or lies below it.
+bool lies_on_a_path_of(const FieldSet& set, const FieldPathElements& path) {
+    const FieldSet* below = &set;
+    for (const PathElement& element : path) {
+        const FieldSet::Node* node = below->find(element);
+        if (node == nullptr) return false;
+        if (node->member) return true;
+        below = &node->below;
+    }
+    return true;
+}
+
+struct Kind {
+    const char* name;
+    json::value (*make)(Rng& rng);
+};
+
+void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
+
+class ApplyLaws : public testing::TestWithParam<Kind> {};
+
+TEST_P(ApplyLaws, HoldForManyManagersAndWriters) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);
         Rng rng(seed);
         World world;
-        for (int step = 0; step < 12; ++step) {
+        world.schema = core_schema(GetParam().name).get();
+        for (int step = 0; step < 12 && !HasFailure(); ++step) {
             const std::string name = fmt::format("m{}", rng.below(3));
-            const std::string configuration = random_configuration(rng);
-            SCOPED_TRACE(name + " " + configuration);
+            const json::value configuration = GetParam().make(rng);
+            const std::string text = json::serialize(configuration);
+            SCOPED_TRACE(name + " " + text + " to " + json::serialize(world.live));
+            const FieldOwner who = at(name, fmt::format("t{:02}", step));
             if (rng.chance(0.3)) {
-                world.write(at(name, fmt::format("t{:02}", step)), configuration);
+                world.write(who, text);
                 continue;
             }
             const World before = world;
-            const FieldOwner who = at(name, fmt::format("t{:02}", step));
-            if (!world.apply(who, configuration)) {
+            if (!world.apply(who, text)) {
                 EXPECT_EQ(world.live, before.live);
-                ASSERT_TRUE(world.apply(who, configuration, {.force = true}));
+                ASSERT_TRUE(world.apply(who, text, {.force = true}));
             }
             // What was applied is there.
             json::value merged = world.live;
-            merge_fields(config_map(), merged, json::parse(configuration));
-            EXPECT_TRUE(compare_fields(config_map(), world.live, merged).empty());
+            merge_fields(world.schema, merged, configuration);
+            EXPECT_EQ(merged, world.live);
             // And again it is no change.
             const World once = world;
-            ASSERT_TRUE(world.apply(at(name, "later"), configuration));
+            ASSERT_TRUE(world.apply(at(name, "later"), text));
             EXPECT_EQ(world.live, once.live);
             EXPECT_EQ(world.entries, once.entries);
             // Nobody owns what is not there.
             const FieldSet there =
-                with_named_fields(config_map(), field_set_of(config_map(), world.live));
+                with_named_fields(world.schema, field_set_of(world.schema, world.live));
             for (const json::value& entry : world.entries)
                 EXPECT_TRUE(includes(there, *FieldSet::from_json(entry.at("fieldsV1"))))
                     << json::serialize(entry) << " of " << json::serialize(world.live);
+            // What others lose goes with an item that the manager gave up, or is a container that
+            // became empty.
+            const FieldSet gone = compare_fields(world.schema, before.live, world.live).removed;
+            const FieldSet last = set_of_applier(before.entries, name);
+            for (const json::value& entry : before.entries)
+                for (const FieldPathElements& path :
+                     intersection_of(gone, *FieldSet::from_json(entry.at("fieldsV1"))).members())
+                    EXPECT_TRUE(lies_on_a_path_of(last, path))
+                        << describe(path) << " of " << json::serialize(entry);
         }
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(Kinds, ApplyLaws,
+                         testing::Values(Kind{"ConfigMap", random_config_map},
+                                         Kind{"PodSpec", random_pod_spec}),
+                         [](const auto& kind) { return kind.param.name; });
 
 }  // namespace
 }  // namespace muster::kube

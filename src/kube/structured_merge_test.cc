@@ -7,6 +7,7 @@
 #include <boost/json/serialize.hpp>
 #include <ostream>
 
+#include "base/rng.h"
 #include "kube/schema.h"
 
 namespace muster::kube {
@@ -247,6 +248,64 @@ INSTANTIATE_TEST_SUITE_P(
                R"({"set":["b"]})", R"({"set":["a","a","b"]})"},
         Merged{"a live list that can't be taken apart is replaced", R"({"list":[{"v":1}]})",
                R"({"list":[{"name":"a"}]})", R"({"list":[{"name":"a"}]})"}));
+
+json::value random_sample(Rng& rng) {
+    const auto number = [&] { return json::value(static_cast<std::int64_t>(rng.below(2))); };
+    json::object value;
+    if (rng.chance(0.5)) value["number"] = number();
+    if (rng.chance(0.4)) {
+        json::object map;
+        for (const char* key : {"a", "b"})
+            if (rng.chance(0.6)) map[key] = number();
+        for (const char* field : {"map", "atomicMap", "struct"})
+            if (rng.chance(0.6)) value[field] = map;
+    }
+    if (rng.chance(0.5)) {
+        json::array set;
+        for (const char* item : {"a", "b", "c", "a"})
+            if (rng.chance(0.4))
+                set.insert(rng.chance(0.5) ? set.begin() : set.end(), json::value(item));
+        value["set"] = std::move(set);
+    }
+    if (rng.chance(0.6)) {
+        json::array list;
+        for (const char* name : {"a", "b", "c", "a"})
+            if (rng.chance(0.4)) list.push_back(json::object{{"name", name}, {"v", number()}});
+        value["list"] = std::move(list);
+    }
+    if (rng.chance(0.3)) value["any"] = rng.chance(0.5) ? number() : json::object{{"x", number()}};
+    return value;
+}
+
+TEST(CompareFields, KeepsItsLaws) {
+    for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+        Rng rng(seed);
+        const json::value a = random_sample(rng);
+        const json::value b = random_sample(rng);
+        SCOPED_TRACE(json::serialize(a) + " and " + json::serialize(b));
+        const FieldChanges there = compare_fields(sample(), a, b);
+        const FieldChanges back = compare_fields(sample(), b, a);
+        EXPECT_EQ(there.added, back.removed);
+        EXPECT_EQ(there.modified, back.modified);
+        EXPECT_TRUE(compare_fields(sample(), a, a).empty());
+        EXPECT_TRUE(intersection_of(there.added, there.modified).empty());
+        // With everything taken away that is new, only modifications and removals are left.
+        json::value without = b;
+        remove_fields(sample(), without, there.added);
+        const FieldChanges rest = compare_fields(sample(), a, without);
+        EXPECT_TRUE(intersection_of(rest.added, there.added).empty()) << text(rest.added);
+        if (!check_mergeable(sample(), b)) continue;
+        json::value merged = a;
+        merge_fields(sample(), merged, b);
+        const FieldChanges done = compare_fields(sample(), merged, b);
+        EXPECT_TRUE(done.added.empty() && done.modified.empty())
+            << "all of b is in " << json::serialize(merged);
+        EXPECT_TRUE(includes(there.removed, done.removed)) << "nothing comes from elsewhere";
+        json::value nothing = b;
+        remove_fields(sample(), nothing, field_set_of(sample(), b));
+        EXPECT_EQ(nothing, json::object());
+    }
+}
 
 TEST(CheckMergeable, RefusesWhatCannotBeMerged) {
     struct Row {
