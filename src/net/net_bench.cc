@@ -1,17 +1,18 @@
 // Keep-alive requests a second over loopback, plain and over TLS: one server process, one client
 // process with 32 connections, answers of 1.5 KB. CPU time of the server is what counts: the
-// clients are as cheap as they can be, and on a machine of two cores both are busy.
+// clients are as cheap as they can be, and on a machine of two cores both are busy. Then what an
+// idle connection holds, after it has served a request.
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <boost/asio/io_context.hpp>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "base/real_clock.h"
 #include "base/task_group.h"
@@ -23,6 +24,7 @@ namespace muster::net {
 namespace {
 
 constexpr int kConnections = 32;
+constexpr int kIdle = 2000;
 constexpr std::size_t kBody = 1500;
 
 /// Of this process, in seconds.
@@ -51,9 +53,10 @@ const std::string kRequest =
     "Host: 127.0.0.1:6443\r\nUser-Agent: bench\r\nAccept: application/json\r\n"
     "Authorization: Bearer 0123456789abcdef0123456789abcdef\r\nAccept-Encoding: gzip\r\n\r\n";
 
-/// Sends a request and waits for the answer, whose size is that of the first one.
-Task<void> ask(asio::any_io_executor executor, std::uint16_t port, TlsClientContext* tls,
-               int count) {
+/// Sends a request and waits for the answer, whose size is that of the first one; `count` times,
+/// and then, with `hold`, for the server's end.
+Task<void> ask(asio::any_io_executor executor, std::uint16_t port, TlsClientContext* tls, int count,
+               bool hold) {
     auto stream = must(co_await connect_tcp(executor, "127.0.0.1", port));
     if (tls != nullptr) stream = must(co_await tls->connect(std::move(stream), "127.0.0.1"));
     std::string answer(16'384, '\0');
@@ -71,67 +74,100 @@ Task<void> ask(asio::any_io_executor executor, std::uint16_t port, TlsClientCont
             }
         } while (whole == 0 || size < whole);
     }
+    if (hold) (void)co_await stream->read_some(asio::buffer(answer));
 }
 
 Task<void> answered() { co_return; }
 
-int run_clients(std::uint16_t port, bool tls, int count) {
-    asio::io_context context(1);
-    RealClock real;
-    FixedCalendar clock(real);
-    std::unique_ptr<TlsClientContext> secured;
-    if (tls) secured = TlsFixture::get().client_context(clock);
-    TaskGroup tasks(context.get_executor());
-    for (int i = 0; i < kConnections; ++i)
-        tasks.spawn("client",
-                    ask(context.get_executor(), port, secured.get(), count / kConnections));
-    context.run();
-    return 0;
-}
-
-/// Serves until the clients have ended, and prints what it cost.
-void measure(const char* name, bool tls, int count) {
-    asio::io_context context(1);
-    RealClock real;
-    FixedCalendar clock(real);
-    const std::string body(kBody, 'x');
-    HttpServer server(context.get_executor(), clock, {}, [&body](HttpExchange& exchange) {
-        exchange.respond(200, {{"Content-Type", "application/json"}}, body);
-        return answered();
-    });
-    auto listener = must(listen_tcp(context.get_executor(), "127.0.0.1", 0));
-    const std::string address = listener->address();
-    const auto port =
-        static_cast<std::uint16_t>(std::atoi(address.c_str() + address.find(':') + 1));
-    std::unique_ptr<TlsServerContext> secured;
-    if (tls) secured = TlsFixture::get().server_context(clock);
-    server.serve(std::move(listener), secured.get());
-
-    std::fflush(stdout);
-    const pid_t clients = ::fork();
-    if (clients == 0) {
-        context.notify_fork(asio::io_context::fork_child);
-        ::_exit(run_clients(port, tls, count));
+/// A server, and a process of clients that `connections` of them ask `count` times each.
+class Bench {
+  public:
+    explicit Bench(bool tls)
+        : server_(context_.get_executor(), clock_, {}, [this](HttpExchange& exchange) {
+              ++requests_;
+              exchange.respond(200, {{"Content-Type", "application/json"}}, body_);
+              return answered();
+          }) {
+        auto listener = must(listen_tcp(context_.get_executor(), "127.0.0.1", 0));
+        const std::string address = listener->address();
+        port_ = static_cast<std::uint16_t>(std::atoi(address.c_str() + address.find(':') + 1));
+        if (tls) secured_ = TlsFixture::get().server_context(clock_);
+        server_.serve(std::move(listener), secured_.get());
     }
-    const Instant began = clock.now();
+    ~Bench() {
+        TaskGroup end(context_.get_executor());
+        end.spawn("stop", server_.stop());
+        context_.restart();
+        context_.run();
+    }
+    Bench(const Bench&) = delete;
+    Bench& operator=(const Bench&) = delete;
+
+    void start_clients(int connections, int count, bool hold) {
+        std::fflush(stdout);
+        clients_ = ::fork();
+        if (clients_ != 0) return;
+        asio::io_context context(1);
+        std::unique_ptr<TlsClientContext> trusting;
+        if (secured_) trusting = TlsFixture::get().client_context(clock_);
+        TaskGroup tasks(context.get_executor());
+        for (int i = 0; i < connections; ++i)
+            tasks.spawn("client", ask(context.get_executor(), port_, trusting.get(), count, hold));
+        context.run();
+        ::_exit(0);
+    }
+    void serve_until_clients_end() {
+        int status = 0;
+        while (::waitpid(clients_, &status, WNOHANG) == 0)
+            context_.run_for(std::chrono::milliseconds(50));
+        if (status != 0) throw std::runtime_error("the clients failed");
+    }
+    void serve_until(int requests) {
+        while (requests_ < requests || context_.poll() > 0)
+            context_.run_for(std::chrono::milliseconds(50));
+    }
+    void end_clients() {
+        ::kill(clients_, SIGKILL);
+        ::waitpid(clients_, nullptr, 0);
+    }
+    Instant now() const { return clock_.now(); }
+
+  private:
+    asio::io_context context_{1};
+    RealClock real_;
+    FixedCalendar clock_{real_};
+    const std::string body_ = std::string(kBody, 'x');
+    int requests_ = 0;
+    std::uint16_t port_ = 0;
+    std::unique_ptr<TlsServerContext> secured_;
+    HttpServer server_;
+    pid_t clients_ = -1;
+};
+
+void measure_rate(const char* name, bool tls, int count) {
+    Bench bench(tls);
+    bench.start_clients(kConnections, count / kConnections, false);
+    const Instant began = bench.now();
     const CpuTime cpu_began = CpuTime::now();
-    int status = 0;
-    while (::waitpid(clients, &status, WNOHANG) == 0)
-        context.run_for(std::chrono::milliseconds(50));
-    const double wall = std::chrono::duration<double>(clock.now() - began).count();
+    bench.serve_until_clients_end();
+    const double wall = std::chrono::duration<double>(bench.now() - began).count();
     const CpuTime cpu = CpuTime::now();
     const double user = cpu.user - cpu_began.user;
     const double system = cpu.system - cpu_began.system;
-    if (status != 0) throw std::runtime_error("the clients failed");
     std::printf(
         "%-6s %7.0f requests/s; a request costs the server %.1f us of user and %.1f us of system "
         "time: %7.0f a second of a core\n",
         name, count / wall, user / count * 1e6, system / count * 1e6, count / (user + system));
+}
 
-    TaskGroup end(context.get_executor());
-    end.spawn("stop", server.stop());
-    context.restart();
-    context.run();
+void measure_idle(const char* name, bool tls) {
+    Bench bench(tls);
+    const std::size_t before = ::mallinfo2().uordblks;
+    bench.start_clients(kIdle, 1, true);
+    bench.serve_until(kIdle);
+    const std::size_t held = ::mallinfo2().uordblks - before;
+    std::printf("%-6s an idle connection holds %zu bytes\n", name, held / kIdle);
+    bench.end_clients();
 }
 
 }  // namespace
@@ -140,7 +176,9 @@ void measure(const char* name, bool tls, int count) {
 int main(int argc, char** argv) {
     const int count = argc > 1 ? std::atoi(argv[1]) : 320'000;
     (void)muster::net::TlsFixture::get();  // before the processes part
-    muster::net::measure("plain", false, count);
-    muster::net::measure("tls", true, count);
+    muster::net::measure_rate("plain", false, count);
+    muster::net::measure_rate("tls", true, count);
+    muster::net::measure_idle("plain", false);
+    muster::net::measure_idle("tls", true);
     return 0;
 }
