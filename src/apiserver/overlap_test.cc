@@ -80,12 +80,26 @@ class OverlapTest : public ServerFixture {
         asio::co_spawn(context, std::move(task), asio::detached);
         settle();
     }
-    void begin(kube::Method method, std::string path, std::string_view body) {
+    /// The response, once it is there.
+    using Answered = std::shared_ptr<kube::Response>;
+    Answered begin(kube::Method method, std::string path, std::string_view body) {
         kube::Request request;
         request.method = method;
         request.path = std::move(path);
         request.body = parse(body);
-        begin(server_->call(std::move(request)));
+        auto answered = std::make_shared<kube::Response>();
+        asio::co_spawn(context, server_->call(std::move(request)),
+                       [answered](std::exception_ptr, Result<kube::Response> response) {
+                           *answered = std::move(*response);
+                       });
+        settle();
+        return answered;
+    }
+    Answered begin_service(std::string_view name, std::string_view more) {
+        return begin(
+            kube::Method::kPost, "/api/v1/namespaces/default/services",
+            fmt::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"ports":[{{"port":1}}]{}}}}})",
+                        name, more));
     }
     std::size_t stored(std::string resource, std::string namespace_) {
         return await(store_->list(std::move(resource), std::move(namespace_), std::nullopt, 0))
@@ -95,6 +109,30 @@ class OverlapTest : public ServerFixture {
     std::unique_ptr<Store> store_ = make_memory_store();
     SlowStore* slow_ = nullptr;
 };
+
+TEST_F(OverlapTest, AnAddressIsPromisedToOneServiceAtATime) {
+    constexpr const char* kSecond = R"(,"clusterIP":"10.96.0.2")";
+    const Answered first = begin_service("a", kSecond);
+    const Answered second = begin_service("b", kSecond);
+    EXPECT_EQ(second->status, 422) << "refused before the first is on disk";
+    const Answered third = begin_service("c", "");
+    const Answered fourth = begin_service("d", "");
+    slow_->let(kAll);
+    settle();
+    EXPECT_EQ(first->status, 201);
+    EXPECT_EQ(string_at_path(*third, "spec.clusterIP"), "10.96.0.1");
+    EXPECT_EQ(string_at_path(*fourth, "spec.clusterIP"), "10.96.0.3");
+    EXPECT_EQ(begin_service("e", kSecond)->status, 422);
+}
+
+TEST_F(OverlapTest, AnAddressThatARefusedServiceWantedIsFreeAgain) {
+    slow_->let(kAll);
+    constexpr const char* kWanted = R"(,"clusterIP":"10.96.0.9")";
+    EXPECT_EQ(begin_service("Not-A-Name", kWanted)->status, 422);
+    EXPECT_EQ(begin_service("a", kWanted)->status, 201);
+    begin(kube::Method::kDelete, "/api/v1/namespaces/default/services/a", "{}");
+    EXPECT_EQ(begin_service("b", kWanted)->status, 201);
+}
 
 TEST_F(OverlapTest, ContentThatIsUnderWayWhenItsNamespaceEndsGoesWithIt) {
     slow_->let(1);

@@ -33,20 +33,20 @@ std::optional<std::uint32_t> parse_address(std::string_view text) {
 
 }  // namespace
 
-void ServiceAddresses::assign(json::object& service, Causes& causes) {
+ServiceAddresses::Claim ServiceAddresses::assign(json::object& service, Causes& causes) {
     json::object& spec = ensure_object(service, "spec");
-    if (string_at(spec, "type") == "ExternalName") return;
+    if (string_at(spec, "type") == "ExternalName") return {};
     std::string wanted(string_at(spec, "clusterIP"));
     if (wanted.empty()) {
         if (holders_.size() + 2 >= kSize) {
             causes.push_back(invalid_value("spec.clusterIPs", json::value(nullptr),
                                            "failed to allocate IP: range is full"));
-            return;
+            return {};
         }
         do {
             wanted = dotted(kBase + next_);
             next_ = next_ % (kSize - 2) + 1;
-        } while (holders_.contains(wanted));
+        } while (is_taken(wanted));
         spec["clusterIP"] = wanted;
     } else if (wanted != "None") {
         const auto address = parse_address(wanted);
@@ -54,23 +54,29 @@ void ServiceAddresses::assign(json::object& service, Causes& causes) {
             causes.push_back(invalid_value("spec.clusterIPs[0]", json::value(wanted),
                                            "must be a valid IP address, (e.g. 10.9.8.7 or "
                                            "2001:db8::ffff)"));
-            return;
+            return {};
         }
         if (*address < kBase || *address >= kBase + kSize) {
             causes.push_back(invalid_value("spec.clusterIPs", json::value(json::array{wanted}),
                                            "failed to allocate IP " + wanted +
                                                ": the provided IP is not in the valid range. The "
                                                "range of valid IPs is 10.96.0.0/12"));
-            return;
+            return {};
         }
-        if (holders_.contains(wanted)) {
+        if (is_taken(wanted)) {
             causes.push_back(invalid_value(
                 "spec.clusterIPs", json::value(json::array{wanted}),
                 "failed to allocate IP " + wanted + ": provided IP is already allocated"));
-            return;
+            return {};
         }
     }
     spec["clusterIPs"] = json::array{wanted};
+    if (wanted == "None") return {};
+    return {claimed_, std::move(wanted)};
+}
+
+bool ServiceAddresses::is_taken(std::string_view address) const {
+    return holders_.contains(address) || claimed_->contains(address);
 }
 
 void ServiceAddresses::observe(const StoreChange& change) {

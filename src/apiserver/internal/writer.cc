@@ -65,8 +65,8 @@ Answer<void> Writer::check_namespace(const Target& target, std::string_view name
 }
 
 /// Defaults and the fields that the system sets.
-Answer<void> Writer::prepare(const Target& target, DecodedObject& decoded,
-                             const Ownership& ownership) {
+Answer<ServiceAddresses::Claim> Writer::prepare(const Target& target, DecodedObject& decoded,
+                                                const Ownership& ownership) {
     const ResourceDef& def = *target.def;
     json::object& object = decoded.object.object();
     json::object& meta = ensure_object(object, "metadata");
@@ -93,8 +93,8 @@ Answer<void> Writer::prepare(const Target& target, DecodedObject& decoded,
         track_creation(def, decoded.object.value(), ownership.manager);
     if (def.rules.prepare_create != nullptr)
         def.rules.prepare_create(object, state_.clock.wall_now());
-    if (def.storage_key() == "services") state_.addresses.assign(object, decoded.causes);
-    return {};
+    if (def.storage_key() == "services") return state_.addresses.assign(object, decoded.causes);
+    return ServiceAddresses::Claim();
 }
 
 Task<Answer<WriteOutcome>> Writer::create(Target target, kube::ObjectPtr body, WriteQuery query) {
@@ -120,7 +120,8 @@ Task<Answer<WriteOutcome>> Writer::insert(Target target, DecodedObject decoded, 
             "the namespace of the provided object does not match the namespace sent on the "
             "request");
     CO_TRY_VOID(check_namespace(target, name_of(object)));
-    CO_TRY_VOID(prepare(target, decoded, ownership(target, query, ownership_kind)));
+    CO_TRY(const ServiceAddresses::Claim until_committed,
+           prepare(target, decoded, ownership(target, query, ownership_kind)));
 
     json::object& meta = object["metadata"].get_object();
     const std::string prefix(string_at(meta, "generateName").substr(0, kGeneratedPrefixBytes));

@@ -43,7 +43,9 @@ class Writer {
 
   private:
     Answer<void> check_namespace(const Target& target, std::string_view name) const;
-    Answer<void> prepare(const Target& target, DecodedObject& decoded, const Ownership& ownership);
+    /// Keep what it returns until the object is committed.
+    Answer<ServiceAddresses::Claim> prepare(const Target& target, DecodedObject& decoded,
+                                            const Ownership& ownership);
     Task<Answer<WriteOutcome>> insert(Target target, DecodedObject decoded, WriteQuery query,
                                       Ownership::Kind ownership);
     Task<Answer<WriteOutcome>> apply(Target target, kube::ObjectPtr configuration,
