@@ -40,6 +40,11 @@ class ObservedStore final : public apiserver::Store {
         });
     }
 
+    apiserver::StoreHistory history() const override { return store_->history(); }
+    Task<void> settled() override { return store_->settled(); }
+    std::optional<Error> failure() const override { return store_->failure(); }
+    Task<void> stop() override { return store_->stop(); }
+
   private:
     std::unique_ptr<Store> store_;
     Observer watcher_;
