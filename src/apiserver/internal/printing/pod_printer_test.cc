@@ -155,6 +155,7 @@ TEST(PodPrinter, Deletion) {
     constexpr const char* kGoing = R"({"name":"p","deletionTimestamp":"2026-01-02T03:04:05Z"})";
     constexpr Row kRows[] = {
         {"running", kTwo, R"({"phase":"Running"})", R"(["0/2","Terminating","0"])", kGoing},
+        {"failed", kTwo, R"({"phase":"Failed"})", R"(["0/2","Failed","0"])", kGoing},
         {"ended", kTwo, R"({"phase":"Succeeded"})", R"(["0/2","Succeeded","0"])", kGoing},
         {"on a lost node", kTwo, R"({"phase":"Running","reason":"NodeLost"})",
          R"(["0/2","Unknown","0"])", kGoing},

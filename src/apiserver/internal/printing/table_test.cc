@@ -149,6 +149,7 @@ TEST(Table, RowsOfBuiltInKinds) {
          R"(["x","Ready,SchedulingDisabled","<none>","64m","v1","1.1.1.1","2.2.2.2","os","k","c"])"},
         {"nodes", R"("status":{"conditions":[{"type":"Ready","status":"Unknown"}]})",
          R"(["x","NotReady","<none>","64m","","<none>","<none>","<unknown>","<unknown>","<unknown>"])"},
+        {"endpointslices.discovery.k8s.io", "", R"(["x","","<unset>","<unset>","64m"])"},
         // Events of both generations.
         {"events",
          R"("involvedObject":{"kind":"Pod","name":"p","fieldPath":"f"},"type":"Normal","reason":"R",
@@ -210,6 +211,29 @@ TEST(Table, RowsOfBuiltInKinds) {
         EXPECT_EQ(cells_of(row.resource, row.fields), row.cells) << row.resource;
 }
 
+TEST(Table, RolesOfANode) {
+    struct Row {
+        const char* labels;
+        const char* roles;
+    };
+    constexpr Row kRows[] = {
+        {R"({})", "<none>"},
+        {R"({"node-role.kubernetes.io/worker":"","node-role.kubernetes.io/control-plane":""})",
+         "control-plane,worker"},
+        {R"({"node-role.kubernetes.io/":""})", "<none>"},
+        {R"({"kubernetes.io/role":"gpu","node-role.kubernetes.io/a":""})", "a,gpu"},
+        {R"({"kubernetes.io/role":""})", "<none>"},
+        {R"({"x/node-role.kubernetes.io/":"y"})", "<none>"},
+    };
+    for (const Row& row : kRows) {
+        const auto node = std::make_shared<const json::value>(
+            json::parse(fmt::format(R"({{"metadata":{{"name":"x","labels":{}}}}})", row.labels)));
+        EXPECT_EQ(table_of(def_of("nodes"), node).at("rows").at(0).at("cells").at(2).as_string(),
+                  row.roles)
+            << row.labels;
+    }
+}
+
 TEST(Table, StatusOfAJob) {
     struct Row {
         const char* fields;
@@ -233,6 +257,19 @@ TEST(Table, StatusOfAJob) {
     for (const Row& row : kRows)
         EXPECT_EQ(cells_of("jobs.batch", row.fields),
                   fmt::format(R"(["x",{},"64m","","","<none>"])", row.cells));
+}
+
+TEST(Table, AJobThatIsDeleted) {
+    const auto status = [](std::string_view conditions) {
+        const auto job = std::make_shared<const json::value>(json::parse(fmt::format(
+            R"({{"metadata":{{"name":"x","deletionTimestamp":"2026-01-02T03:04:00Z"}},
+                "status":{{"conditions":[{}]}}}})",
+            conditions)));
+        return table_of(def_of("jobs.batch"), job).at("rows").at(0).at("cells").at(1);
+    };
+    EXPECT_EQ(status(""), "Terminating");
+    EXPECT_EQ(status(R"({"type":"Suspended","status":"True"})"), "Terminating");
+    EXPECT_EQ(status(R"({"type":"Complete","status":"True"})"), "Complete");
 }
 
 // Columns that a CustomResourceDefinition declares.

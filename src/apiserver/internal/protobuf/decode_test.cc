@@ -250,6 +250,9 @@ TEST(DecodeProtobuf, SaysWhatIsMalformedAndWhere) {
          "metadata.name: a text that is not UTF-8 before at offset "},
         {"a key that is no UTF-8", W().message(1, W().message(11, W().bytes(1, "\xff"))),
          "metadata.labels: a text that is not UTF-8 before at offset "},
+        {"a time of too many nanoseconds",
+         W().message(1, W().message(8, W().varint(1, 1).varint(2, 1'000'000'000))),
+         "metadata.creationTimestamp: a time that can't be told at offset "},
         {"a time far away", W().message(1, W().message(8, W().varint(1, 1ull << 40))),
          "metadata.creationTimestamp: a time that can't be told at offset "},
     };
