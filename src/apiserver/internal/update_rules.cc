@@ -91,11 +91,13 @@ kube::Document with_status(const ResourceDef& def, const json::object& stored,
         if (entry.key() != "status") fields.emplace(entry.key(), entry.value());
     if (status != nullptr) fields.emplace("status", *status);
     json::object& meta = ensure_object(fields, "metadata");
-    if (ownership == Ownership::Kind::kApplied) restore(meta, metadata_of(next), "managedFields");
-    if (!def.custom) {
-        for (const char* key : {"labels", "annotations", "finalizers", "managedFields"})
+    if (!def.custom)
+        for (const char* key : {"labels", "annotations", "finalizers"})
             restore(meta, metadata_of(next), key);
-    }
+    // Of a tracked write the stored entries stay; they are carried on afterwards.
+    if (ownership == Ownership::Kind::kApplied ||
+        (ownership == Ownership::Kind::kUntracked && !def.custom))
+        restore(meta, metadata_of(next), "managedFields");
     return kept;
 }
 
