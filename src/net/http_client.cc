@@ -7,8 +7,8 @@
 #include <list>
 
 #include "base/check.h"
+#include "base/time_limit.h"
 #include "net/internal/client_connection.h"
-#include "net/internal/time_limit.h"
 #include "net/tcp.h"
 
 namespace muster::net {

@@ -1,6 +1,6 @@
 #include "runtime/internal/life/check_runner.h"
 
-#include <boost/asio/experimental/awaitable_operators.hpp>
+#include "base/time_limit.h"
 
 namespace muster::runtime {
 
@@ -21,11 +21,10 @@ std::string describe(const Handler& handler) {
 Task<CheckResult> CheckRunner::run(Handler handler, std::string pod_ip,
                                    std::optional<Duration> limit, Exec exec) {
     if (!limit) co_return co_await run_handler(std::move(handler), std::move(pod_ip), exec);
-    using namespace asio::experimental::awaitable_operators;
     const std::string what = describe(handler);
-    auto first = co_await (run_handler(std::move(handler), std::move(pod_ip), exec) ||
-                           clock_.sleep_for(*limit));
-    if (first.index() == 0) co_return std::get<0>(std::move(first));
+    auto ended =
+        co_await within(clock_, *limit, run_handler(std::move(handler), std::move(pod_ip), exec));
+    if (ended) co_return *std::move(ended);
     co_return CheckResult{
         .success = false,
         .output = fmt::format("{} timed out after {}s", what,

@@ -8,6 +8,7 @@
 #include <boost/asio/ip/tcp.hpp>
 
 #include "base/sim_clock.h"
+#include "base/task_group.h"
 #include "base/test_loop.h"
 #include "runtime/internal/life/pod_execs.h"
 
@@ -27,6 +28,11 @@ class CheckRunnerTest : public ::testing::Test, protected RealLoop {
         ran = std::move(command);
         co_await clock.sleep_for(takes);
         co_return CheckResult{.success = true, .output = {}};
+    }
+    Task<void> run_and_forget(Handler handler) {
+        (void)co_await runner.run(
+            std::move(handler), "127.0.0.1", 1h,
+            [this](std::vector<std::string> command) { return exec(command); });
     }
     static Result<UniqueFd> open() {
         return UniqueFd(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -59,6 +65,14 @@ TEST_F(CheckRunnerTest, WhatTakesTooLongHasFailed) {
             0s)
             .output,
         fmt::format("GET /up at port {} timed out after 0s", acceptor.local_endpoint().port()));
+}
+
+TEST_F(CheckRunnerTest, APodThatGoesEndsItsChecks) {
+    takes = 24h;
+    TaskGroup tasks(context.get_executor());
+    tasks.spawn("check", run_and_forget(ExecCheck{{"cat", "x"}}));
+    run_until([this] { return !ran.empty(); });
+    await(tasks.stop());  // aborts if the check throws anything but operation_aborted
 }
 
 TEST(ResultOfCommand, ByItsExitStatusWithWhatItWrote) {

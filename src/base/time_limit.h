@@ -7,10 +7,11 @@
 
 #include "base/clock.h"
 
-namespace muster::net {
+namespace muster {
 
 /// What `task` returns, or nullopt when it has not ended after `time`: then it was cancelled and
-/// has ended. A cancellation of the caller reaches the task and is thrown as any other.
+/// has ended. A cancellation of the caller reaches the task and is thrown as any other: Asio's `||`
+/// alone would throw multiple_exceptions, which no TaskGroup takes for the end of a task.
 template <class T>
 Task<std::optional<T>> within(Clock& clock, Duration time, Task<T> task) {
     using namespace asio::experimental::awaitable_operators;
@@ -24,4 +25,4 @@ Task<std::optional<T>> within(Clock& clock, Duration time, Task<T> task) {
     }
 }
 
-}  // namespace muster::net
+}  // namespace muster
