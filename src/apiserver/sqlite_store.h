@@ -17,7 +17,7 @@ struct SqliteStoreOptions {
     /// writers wait where it is larger than its limit none the less.
     std::uint64_t checkpoint_bytes = 16u << 20;
     std::uint64_t log_limit_bytes = 64u << 20;
-    unsigned reading_threads = 2;  ///< while it opens
+    unsigned reading_threads = 4;  ///< while it opens; more than cores do no harm
     /// Of SQLite, by name; its own default when empty. Tests put a disk there that fails.
     std::string vfs;
 };
