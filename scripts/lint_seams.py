@@ -35,7 +35,7 @@ CODE_RULES = {
 
 # rule -> (pattern of an included path, what to do instead)
 INCLUDE_RULES = {
-    "beast": (r"^boost/beast", "Beast costs seconds a file and is not used here"),
+    "beast": (r"^boost/beast", "Beast costs seconds a file; it parses HTTP in the few files below"),
     "spdlog": (r"^spdlog/", "use base/log.h"),
     "cli11": (r"^CLI/", "keep option parsing in few files"),
     "yaml-cpp": (r"^yaml-cpp/", "keep YAML in the reader and the writer"),

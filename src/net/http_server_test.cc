@@ -41,6 +41,21 @@ TEST_F(Server, PipelinedRequestsAreAnsweredInTheirOrder) {
     EXPECT_NE(third, std::string::npos) << answer;
 }
 
+TEST_F(Server, HowARequestIsCutDoesNotMatter) {
+    start_echo();
+    const std::string request =
+        "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        "3;a=b\r\nabc\r\n0\r\nT: x\r\n\r\n";
+    for (std::size_t cut = 1; cut <= 7; ++cut) {
+        auto stream = connect();
+        for (std::size_t at = 0; at < request.size(); at += cut) {
+            send(*stream, request.substr(at, cut));
+            settle();
+        }
+        EXPECT_EQ(body_of(await(read_to_end(*stream))), "POST / abc") << cut;
+    }
+}
+
 TEST_F(Server, AConnectionStaysUnlessOneSideWishesOtherwise) {
     struct Case {
         const char* what;
@@ -140,6 +155,7 @@ TEST_F(Server, WhatTwoProgramsCouldReadDifferentlyIsRefused) {
         {"another version", "GET / HTTP/2.0\r\nHost: h\r\n\r\n"},
         {"two blanks", "GET  / HTTP/1.1\r\nHost: h\r\n\r\n"},
         {"a blank in the target", "GET /a b HTTP/1.1\r\nHost: h\r\n\r\n"},
+        {"hardly anything", "G\r\n\r\n"},
         {"no method", " / HTTP/1.1\r\nHost: h\r\n\r\n"},
         {"a chunk without a size", post("Transfer-Encoding: chunked\r\n", "\r\nabc\r\n0\r\n\r\n")},
         {"a chunk of a negative size", post("Transfer-Encoding: chunked\r\n", "-1\r\na\r\n")},

@@ -20,8 +20,6 @@ using Text = boost::beast::string_view;
 
 /// A body's first memory; it grows with what really comes.
 constexpr std::size_t kFirstBody = std::size_t{64} * 1024;
-/// Of the line before a chunk, extensions included, and of the trailer after the last.
-constexpr std::size_t kMaxChunkLine = std::size_t{16} * 1024;
 
 std::string_view view(Text text) { return {text.data(), text.size()}; }
 
@@ -76,7 +74,9 @@ HttpRefusal refusal_of(const error_code& error, const HttpMessageLimits& limits)
     return refuse(400, error.message());
 }
 
-/// Beast's parser, filling our message. What Beast lets through and we do not is in `refused`.
+/// Beast's parser, filling our message. What Beast lets through and we do not is in `refused`. It
+/// reads heads and bodies of a known length; chunks are HttpChunks', since Beast's reader of them
+/// asserts that what follows the last one does not come byte by byte.
 template <bool is_request, class Message>
 class Filler final : public http::basic_parser<is_request> {
   public:
@@ -87,6 +87,7 @@ class Filler final : public http::basic_parser<is_request> {
     }
 
     std::optional<HttpRefusal> refused;
+    Message& message() { return into_; }
 
   private:
     void fail(error_code& error, std::string reason) {
@@ -109,7 +110,6 @@ class Filler final : public http::basic_parser<is_request> {
     }
 
     void on_field_impl(http::field name, Text name_text, Text value, error_code& error) override {
-        if (head_read_) return;  // of a trailer, which nobody asked for
         if (name == http::field::content_length) {
             const bool digits = !value.empty() && std::ranges::all_of(value, [](char letter) {
                 return letter >= '0' && letter <= '9';
@@ -127,7 +127,6 @@ class Filler final : public http::basic_parser<is_request> {
     }
 
     void on_header_impl(error_code& error) override {
-        head_read_ = true;
         if (lengths_ > 0 && codings_ > 0)
             return fail(error, "both Content-Length and Transfer-Encoding");
         if (codings_ > 1) return fail(error, "several transfer codings");
@@ -145,10 +144,7 @@ class Filler final : public http::basic_parser<is_request> {
         return bytes.size();
     }
     void on_chunk_header_impl(std::uint64_t, Text, error_code&) override {}
-    std::size_t on_chunk_body_impl(std::uint64_t, Text bytes, error_code&) override {
-        into_.body.append(bytes.data(), bytes.size());
-        return bytes.size();
-    }
+    std::size_t on_chunk_body_impl(std::uint64_t, Text, error_code&) override { return 0; }
     void on_finish_impl(error_code&) override {}
 
     Message& into_;
@@ -156,7 +152,6 @@ class Filler final : public http::basic_parser<is_request> {
     int lengths_ = 0;
     int codings_ = 0;
     int hosts_ = 0;
-    bool head_read_ = false;
 };
 
 /// One message after the other, of either kind.
@@ -166,6 +161,7 @@ struct Reader {
 
     void begin(Message& into, bool without_body) {
         scanner = {};
+        chunks = {};
         blank_lines = 0;
         filler.emplace(into, limits, without_body);
     }
@@ -188,23 +184,29 @@ struct Reader {
             if (!head) return std::unexpected(head.error());
             if (*head == 0) return 0;
         }
-        while (used < bytes.size() && !filler->is_done()) {
-            error_code error;
-            const std::size_t size =
-                filler->put(asio::buffer(bytes.data() + used, bytes.size() - used), error);
-            used += size;
-            if (error == http::error::need_more) {
-                if (bytes.size() - used > kMaxChunkLine)
-                    return std::unexpected(refuse(400, "the line before a chunk is too long"));
-                break;
+        while (used < bytes.size() && !done()) {
+            const std::string_view rest = bytes.substr(used);
+            if (is_chunked()) {
+                const auto size = chunks.put(rest, filler->message().body, limits.body);
+                if (!size) return std::unexpected(size.error());
+                return used + *size;
             }
+            error_code error;
+            used += filler->put(asio::buffer(rest.data(), rest.size()), error);
+            // The head is there to its end: it is the first line that has too little.
+            if (error == http::error::need_more)
+                return std::unexpected(refuse(400, "the first line is too short"));
             if (error) return std::unexpected(filler->refused.value_or(refusal_of(error, limits)));
         }
         return used;
     }
 
+    bool is_chunked() const { return filler->is_header_done() && filler->chunked(); }
+    bool done() const { return filler->is_done() || (is_chunked() && chunks.done()); }
+
     HttpMessageLimits limits;
     HeadScanner scanner;
+    HttpChunks chunks;
     int blank_lines = 0;
     std::optional<Filler<is_request, Message>> filler;
 };
@@ -232,7 +234,7 @@ std::expected<std::size_t, HttpRefusal> HttpRequestParser::put(std::string_view 
     return impl_->put(bytes);
 }
 bool HttpRequestParser::head_done() const { return impl_->filler->is_header_done(); }
-bool HttpRequestParser::done() const { return impl_->filler->is_done(); }
+bool HttpRequestParser::done() const { return impl_->done(); }
 bool HttpRequestParser::keep_alive() const { return impl_->filler->keep_alive(); }
 
 struct HttpResponseParser::Impl : Reader<false, HttpResponse> {
@@ -257,12 +259,12 @@ std::expected<void, HttpRefusal> HttpResponseParser::put_end() {
     if (!impl_->filler->is_header_done())
         return std::unexpected(refuse(400, "the connection ended within a head"));
     error_code error;
-    if (!impl_->filler->is_done()) impl_->filler->put_eof(error);
+    if (!impl_->done()) impl_->filler->put_eof(error);
     if (error) return std::unexpected(refuse(400, "the connection ended within a body"));
     return {};
 }
 bool HttpResponseParser::head_done() const { return impl_->filler->is_header_done(); }
-bool HttpResponseParser::done() const { return impl_->filler->is_done(); }
+bool HttpResponseParser::done() const { return impl_->done(); }
 bool HttpResponseParser::keep_alive() const { return impl_->filler->keep_alive(); }
 
 }  // namespace muster::net

@@ -7,14 +7,9 @@
 #include <string_view>
 
 #include "net/http.h"
+#include "net/internal/http_chunks.h"
 
 namespace muster::net {
-
-/// Why a message is refused: for a request the status that says so.
-struct HttpRefusal {
-    unsigned status = 400;
-    std::string reason;
-};
 
 struct HttpMessageLimits {
     std::size_t head = std::size_t{64} * 1024;
