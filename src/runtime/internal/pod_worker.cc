@@ -76,7 +76,8 @@ void PodWorker::start() {
         if (pod_->metadata.deleting()) tasks_.spawn("deletion", delete_pod());
         return;
     }
-    perform(machine_.start(now()));
+    perform(pod_->status.start_time.empty() ? machine_.start(now())
+                                            : machine_.resume(pod_->status, now()));
     if (pod_->metadata.deleting()) update(pod_);
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "runtime/internal/life/earlier_life.h"
+
 namespace muster::runtime {
 
 namespace {
@@ -115,20 +117,45 @@ PodActions PodMachine::sandbox_gone(Now now) {
         sandbox_retry_at_ = now.mono + kSandboxRetry;
         actions.push_back(event(kube::EventType::kWarning, "SandboxChanged",
                                 "Pod sandbox changed, it will be killed and re-created."));
-        // What they prepared may have gone with it.
-        for (std::size_t i = 0; i < progress_.size(); ++i) {
-            ContainerRecord& record = facts_.containers[i];
-            if (!record.init || record.sidecar || record.state != State::kTerminated) continue;
-            record.last = std::move(record.terminated);
-            record.terminated.reset();
-            record.state = State::kWaiting;
-            record.waiting_reason = "PodInitializing";
-            progress_[i].counts_as_restart = true;
-            progress_[i].retry_at = {};
-        }
+        repeat_init_containers();
     }
     append(actions, advance(now));
     return actions;
+}
+
+void PodMachine::repeat_init_containers() {
+    for (std::size_t i = 0; i < progress_.size(); ++i) {
+        ContainerRecord& record = facts_.containers[i];
+        if (!record.init || record.sidecar || record.state != State::kTerminated) continue;
+        record.last = std::move(record.terminated);
+        record.terminated.reset();
+        record.state = State::kWaiting;
+        record.waiting_reason = "PodInitializing";
+        progress_[i].counts_as_restart = true;
+        progress_[i].retry_at = {};
+    }
+}
+
+PodActions PodMachine::resume(const kube::PodStatus& earlier, Now now) {
+    recall(facts_, earlier);
+    // Its time ran on while nobody looked.
+    const Duration before = std::max(now.wall - facts_.start_time, Duration::zero());
+    accepted_ = now.mono - before;
+    if (active_until_) *active_until_ -= before;
+    for (std::size_t i = 0; i < progress_.size(); ++i) {
+        ContainerRecord& record = facts_.containers[i];
+        if (record.state == State::kRunning) {
+            Termination end;
+            end.exit_code = 128 + SIGKILL;
+            end.reason = "ContainerStatusUnknown";
+            end.message = "the container was not there any more when muster came back";
+            end_container(i, std::move(end), now);
+        }
+        progress_[i].finished = now.mono;
+        progress_[i].counts_as_restart = record.state == State::kWaiting && record.last.has_value();
+    }
+    if (!work_done()) repeat_init_containers();
+    return advance(now);
 }
 
 void PodMachine::count_start(std::size_t index, Now now) {

@@ -76,6 +76,9 @@ class PodMachine {
                std::string host_ip, Now now);
 
     PodActions start(Now now) { return advance(now); }
+    /// Instead, for a pod that another process had and whose processes are gone: what had ended
+    /// stays ended, what ran was killed, and the rest follows from the restart policy.
+    PodActions resume(const kube::PodStatus& earlier, Now now);
     PodActions sandbox_ready(Now now);
     /// It could not be made; tried again later. `reason` is that of the Event.
     PodActions sandbox_failed(std::string reason, std::string message, Now now);
@@ -133,6 +136,8 @@ class PodMachine {
     void count_start(std::size_t index, Now now);
     void begin_running(std::size_t index);
     void end_container(std::size_t index, Termination end, Now now);
+    /// What init containers prepared may have gone with the sandbox.
+    void repeat_init_containers();
     /// Kills an instance that a probe or a hook found wanting.
     void kill_unfit(std::size_t index, const std::string& why, std::optional<Duration> grace,
                     Now now, PodActions& actions);

@@ -17,7 +17,7 @@ class Life {
   public:
     explicit Life(std::string policy, int init = 0, int mains = 1)
         : Life(pod_of(std::move(policy), init, mains)) {}
-    explicit Life(const kube::Pod& pod) {
+    explicit Life(const kube::Pod& pod) : pod(pod) {
         machine.emplace(pod, *read_lifecycles(pod.spec), "10.0.0.1", "127.0.0.1", now());
     }
     static kube::Pod pod_of(std::string policy, int init = 0, int mains = 1) {
@@ -73,6 +73,13 @@ class Life {
     }
     using Lines = std::vector<std::string>;
     Lines start() { return print(machine->start(now())); }
+    /// By a process that comes after one which was killed, and with it the pod.
+    Lines resume(Duration later) {
+        const kube::PodStatus earlier = make_pod_status(pod, machine->facts(), now().wall);
+        passed += later;
+        machine.emplace(pod, *read_lifecycles(pod.spec), "10.0.0.1", "127.0.0.1", now());
+        return print(machine->resume(earlier, now()));
+    }
     Lines ready() { return print(machine->sandbox_ready(now())); }
     Lines gone() { return print(machine->sandbox_gone(now())); }
     Lines started(std::size_t i = 0) { return print(machine->container_started(i, "id", now())); }
@@ -109,6 +116,7 @@ class Life {
         return *at - now().mono;
     }
 
+    kube::Pod pod;
     std::optional<PodMachine> machine;
     Duration passed{};
     std::uint32_t instance = 0;           ///< that the last probe or hook was for
