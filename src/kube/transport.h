@@ -28,6 +28,8 @@ struct Request {
     /// server then shares them instead of copying each into the body.
     bool items_apart = false;
     std::string user_agent = "muster";
+    /// Fields that the text of the body had more than once; the last one of each is in `body`.
+    std::vector<std::string> duplicate_fields = {};
 
     /// The first value of a query parameter, or "".
     std::string_view query_value(std::string_view key) const;

@@ -7,6 +7,7 @@
 
 #include "apiserver/internal/registry.h"
 #include "kube/json.h"
+#include "kube/served_version.h"
 
 namespace muster::apiserver {
 
@@ -16,7 +17,7 @@ namespace muster::apiserver {
 /// What clients take the server for.
 inline constexpr std::string_view kServerMajor = "1";
 inline constexpr std::string_view kServerMinor = "33";
-inline constexpr std::string_view kServerVersion = "v1.33.0+muster";
+inline constexpr std::string_view kServerVersion = kube::kServedVersion;
 
 /// The media type that answers with the aggregated documents carry: clients recognise them by it.
 inline constexpr std::string_view kAggregatedDiscoveryType =

@@ -5,7 +5,9 @@
 
 #include <cmath>
 
+#include "kube/served_version.h"
 #include "kube/time.h"
+#include "runtime/internal/text_files.h"
 
 namespace muster::runtime {
 
@@ -17,6 +19,27 @@ json::object resources(const std::map<std::string, kube::Quantity>& capacity) {
     json::object list;
     for (const auto& [name, amount] : capacity) list[name] = amount.to_string();
     return list;
+}
+
+/// "" when it can't be read: nothing here depends on it.
+std::string first_line(const char* path) {
+    const Result<std::string> text = read_text(path);
+    if (!text) return {};
+    std::string_view left = *text;
+    return std::string(take_field(left, '\n'));
+}
+
+/// PRETTY_NAME="Debian GNU/Linux 12 (bookworm)".
+std::string os_image() {
+    const Result<std::string> text = read_text("/etc/os-release");
+    std::string_view left = text ? std::string_view(*text) : std::string_view();
+    while (!left.empty()) {
+        std::string_view line = take_field(left, '\n');
+        if (take_field(line, '=') != "PRETTY_NAME") continue;
+        if (line.starts_with('"')) line = line.substr(1, line.size() - 2);
+        return std::string(line);
+    }
+    return "Linux";
 }
 
 }  // namespace
@@ -55,8 +78,16 @@ Task<Result<void>> register_node(kube::Client& client, std::string name,
         {"allocatable", resources(capacity)},
         {"conditions", json::array{std::move(ready)}},
         {"addresses", json::array{json::object{{"type", "Hostname"}, {"address", name}}}},
+        // Clients with typed models want every field of it.
         {"nodeInfo",
-         {{"kernelVersion", system.release},
+         {{"machineID", first_line("/etc/machine-id")},
+          {"systemUUID", first_line("/etc/machine-id")},
+          {"bootID", first_line("/proc/sys/kernel/random/boot_id")},
+          {"kernelVersion", system.release},
+          {"osImage", os_image()},
+          {"containerRuntimeVersion", "muster://1"},
+          {"kubeletVersion", kube::kServedVersion},
+          {"kubeProxyVersion", ""},
           {"operatingSystem", "linux"},
           {"architecture", architecture}}}};
     json::object node{{"apiVersion", "v1"},

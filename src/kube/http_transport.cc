@@ -1,0 +1,236 @@
+#include "kube/http_transport.h"
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "kube/api_status.h"
+
+namespace muster::kube {
+
+namespace {
+
+// Deeper than any object of the API.
+constexpr std::size_t kMaxDepth = 200;
+// Of a watch: what a server would refuse to store many times over.
+constexpr std::size_t kMaxLine = std::size_t{64} * 1024 * 1024;
+
+std::string_view method_name(Method method) {
+    switch (method) {
+        case Method::kGet:
+            return "GET";
+        case Method::kPost:
+            return "POST";
+        case Method::kPut:
+            return "PUT";
+        case Method::kPatch:
+            return "PATCH";
+        case Method::kDelete:
+            return "DELETE";
+    }
+    return "GET";
+}
+
+std::string_view media_type(ContentType type) {
+    switch (type) {
+        case ContentType::kJson:
+            return "application/json";
+        case ContentType::kJsonPatch:
+            return "application/json-patch+json";
+        case ContentType::kMergePatch:
+            return "application/merge-patch+json";
+        case ContentType::kStrategicMergePatch:
+            return "application/strategic-merge-patch+json";
+        case ContentType::kApplyPatch:
+            return "application/apply-patch+yaml";
+    }
+    return "application/json";
+}
+
+void append_escaped(std::string& text, std::string_view part, std::string_view kept) {
+    constexpr std::string_view kDigits = "0123456789ABCDEF";
+    for (const char c : part) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                           (c >= '0' && c <= '9') || kept.find(c) != kept.npos;
+        if (plain) {
+            text += c;
+        } else {
+            const auto byte = static_cast<unsigned char>(c);
+            text += '%';
+            text += kDigits[byte / 16];
+            text += kDigits[byte % 16];
+        }
+    }
+}
+
+Result<ObjectPtr> parse_object(std::string_view text) {
+    json::parse_options options;
+    options.max_depth = kMaxDepth;
+    boost::system::error_code failed;
+    json::value value = json::parse(text, failed, {}, options);
+    if (failed)
+        return Error(Code::kInternal,
+                     fmt::format("the server's answer is not JSON: {}", failed.message()));
+    return std::make_shared<const json::value>(std::move(value));
+}
+
+/// What a body that is no JSON says, as an object's text.
+ObjectPtr plain_text(std::string text) {
+    return std::make_shared<const json::value>(std::move(text));
+}
+
+Task<Result<Error>> read_refusal(net::HttpBody& body) {
+    std::string text;
+    for (;;) {
+        CO_TRY(std::optional<std::string> piece, co_await body.read());
+        if (!piece) break;
+        text += *piece;
+    }
+    const Result<ObjectPtr> object = parse_object(text);
+    co_return error_from_status(static_cast<int>(body.head().status),
+                                object ? **object : *plain_text(text));
+}
+
+std::optional<WatchEventType> event_type(std::string_view name) {
+    if (name == "ADDED") return WatchEventType::kAdded;
+    if (name == "MODIFIED") return WatchEventType::kModified;
+    if (name == "DELETED") return WatchEventType::kDeleted;
+    if (name == "BOOKMARK") return WatchEventType::kBookmark;
+    if (name == "ERROR") return WatchEventType::kError;
+    return std::nullopt;
+}
+
+Result<WatchEvent> parse_event(std::string_view line) {
+    TRY(const ObjectPtr frame, parse_object(line));
+    const json::object* fields = frame->if_object();
+    const json::value* type = fields == nullptr ? nullptr : fields->if_contains("type");
+    const json::value* object = fields == nullptr ? nullptr : fields->if_contains("object");
+    const auto kind =
+        type != nullptr && type->is_string() ? event_type(type->get_string()) : std::nullopt;
+    if (!kind || object == nullptr)
+        return Error(Code::kInternal, "the server sent a line that is no event of a watch");
+    // The frame's memory goes with the object.
+    return WatchEvent{*kind, ObjectPtr(frame, object)};
+}
+
+class HttpWatch final : public WatchStream {
+  public:
+    explicit HttpWatch(std::unique_ptr<net::HttpBody> body) : body_(std::move(body)) {}
+
+    Task<Result<std::optional<WatchEvent>>> next() override {
+        for (;;) {
+            const std::size_t end = buffer_.find('\n', searched_);
+            if (end != buffer_.npos) {
+                Result<WatchEvent> event =
+                    parse_event(std::string_view(buffer_).substr(begin_, end - begin_));
+                begin_ = searched_ = end + 1;
+                if (!event) co_return std::move(event.error());
+                co_return std::optional<WatchEvent>(*std::move(event));
+            }
+            buffer_.erase(0, begin_);
+            begin_ = 0;
+            searched_ = buffer_.size();
+            if (buffer_.size() > kMaxLine)
+                co_return Error(Code::kTooLarge, "the server sent a line that does not end");
+            CO_TRY(std::optional<std::string> piece, co_await body_->read());
+            if (!piece) co_return std::optional<WatchEvent>();
+            buffer_ += *piece;
+        }
+    }
+
+  private:
+    std::unique_ptr<net::HttpBody> body_;
+    std::string buffer_;
+    std::size_t begin_ = 0;     ///< of the next line
+    std::size_t searched_ = 0;  ///< up to here there is no line end
+};
+
+class HttpText final : public TextStream {
+  public:
+    explicit HttpText(std::unique_ptr<net::HttpBody> body) : body_(std::move(body)) {}
+
+    Task<Result<std::optional<std::string>>> read() override { return body_->read(); }
+
+  private:
+    std::unique_ptr<net::HttpBody> body_;
+};
+
+}  // namespace
+
+std::string request_target(const Request& request) {
+    std::string target;
+    append_escaped(target, request.path, "-._~/:");
+    char separator = '?';
+    for (const auto& [key, value] : request.query) {
+        target += separator;
+        append_escaped(target, key, "-._~");
+        target += '=';
+        append_escaped(target, value, "-._~");
+        separator = '&';
+    }
+    return target;
+}
+
+std::vector<std::string> parse_warnings(std::string_view field) {
+    std::vector<std::string> warnings;
+    for (;;) {
+        const std::size_t open = field.find('"');
+        if (open == field.npos) return warnings;
+        std::string text;
+        std::size_t at = open + 1;
+        for (; at < field.size() && field[at] != '"'; ++at) {
+            if (field[at] == '\\' && at + 1 < field.size()) ++at;
+            text += field[at];
+        }
+        warnings.push_back(std::move(text));
+        if (at >= field.size()) return warnings;
+        field.remove_prefix(at + 1);
+    }
+}
+
+net::HttpRequest HttpTransport::encode(const Request& request) const {
+    net::HttpRequest http;
+    http.method = method_name(request.method);
+    http.target = request_target(request);
+    http.headers.add("Accept", "application/json");
+    http.headers.add("User-Agent", request.user_agent);
+    if (!options_.token.empty()) http.headers.add("Authorization", "Bearer " + options_.token);
+    if (request.body != nullptr) {
+        http.headers.add("Content-Type", media_type(request.content_type));
+        http.body = json::serialize(*request.body);
+    }
+    return http;
+}
+
+Task<Result<Response>> HttpTransport::call(Request request) {
+    CO_TRY(net::HttpResponse http, co_await client_.call(encode(request), options_.time));
+    Response response;
+    response.status = static_cast<int>(http.status);
+    Result<ObjectPtr> object = parse_object(http.body);
+    // A success must be an object; a refusal may be anything that stands between here and there.
+    if (!object && http.status < 300) co_return std::move(object.error());
+    response.body = object ? *std::move(object) : plain_text(std::move(http.body));
+    for (const net::HttpHeader field : http.headers)
+        if (net::equal_without_case(field.name, "Warning"))
+            std::ranges::move(parse_warnings(field.value), std::back_inserter(response.warnings));
+    co_return response;
+}
+
+Task<Result<std::unique_ptr<net::HttpBody>>> HttpTransport::open(Request request) {
+    CO_TRY(std::unique_ptr<net::HttpBody> body,
+           co_await client_.stream(encode(request), options_.time));
+    if (body->head().status < 300) co_return std::move(body);
+    CO_TRY(Error refusal, co_await read_refusal(*body));
+    co_return refusal;
+}
+
+Task<Result<std::unique_ptr<WatchStream>>> HttpTransport::watch(Request request) {
+    CO_TRY(std::unique_ptr<net::HttpBody> body, co_await open(std::move(request)));
+    co_return std::make_unique<HttpWatch>(std::move(body));
+}
+
+Task<Result<std::unique_ptr<TextStream>>> HttpTransport::stream_text(Request request) {
+    CO_TRY(std::unique_ptr<net::HttpBody> body, co_await open(std::move(request)));
+    co_return std::make_unique<HttpText>(std::move(body));
+}
+
+}  // namespace muster::kube
