@@ -112,6 +112,8 @@ ApiServer::ApiServer(asio::any_io_executor executor, Clock& clock, Rng& rng,
 
 ApiServer::~ApiServer() = default;
 
+ServerState& ApiServer::state() { return impl_->state; }
+
 void ApiServer::connect_node(NodeApi& node) { impl_->state.node = &node; }
 
 Task<Result<void>> ApiServer::start() {

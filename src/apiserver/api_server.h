@@ -13,6 +13,8 @@
 
 namespace muster::apiserver {
 
+struct ServerState;
+
 struct ApiServerOptions {
     /// Changes kept for watches that resume; an older revision is answered with 410.
     std::size_t watch_history = 10'000;
@@ -54,6 +56,10 @@ class ApiServer final : public kube::Transport {
     Task<Result<std::unique_ptr<kube::TextStream>>> stream_text(kube::Request request) override;
 
   private:
+    friend class HttpFront;
+
+    ServerState& state();
+
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };

@@ -1,12 +1,15 @@
 #include "apiserver/fake_node.h"
+#include "apiserver/http_front.h"
 #include "apiserver/internal/server_fixture.h"
+#include "kube/http_transport.h"
 #include "kube/transport_contract_test.h"
+#include "net/memory_stream.h"
 
 namespace muster::apiserver {
 namespace {
 
 /// The embedded API as a Transport, with a node that has the container of pod "a".
-class ServerWorld : private SimulatedLoop {
+class ServerWorld : protected SimulatedLoop {
   public:
     ServerWorld() {
         server_.connect_node(node_);
@@ -42,6 +45,9 @@ class ServerWorld : private SimulatedLoop {
     void print(std::string text) { node_.write("default", "a", "main", text); }
     void end_log() { node_.end("default", "a", "main"); }
 
+  protected:
+    ApiServer& server() { return server_; }
+
   private:
     void write(kube::Method method, const std::string& name, const std::string& body) {
         kube::Request request;
@@ -60,11 +66,40 @@ class ServerWorld : private SimulatedLoop {
     int changes_ = 0;
 };
 
+/// The same seen over HTTP.
+class HttpWorld : public ServerWorld {
+  public:
+    HttpWorld() {
+        auto listener = std::make_unique<net::MemoryListener>(context.get_executor());
+        listener_ = listener.get();
+        http_.serve(std::move(listener));
+    }
+    ~HttpWorld() override {
+        await(http_.stop());
+        await(client_.stop());
+    }
+
+    kube::Transport& transport() { return transport_; }
+
+  private:
+    net::MemoryListener* listener_ = nullptr;
+    HttpFront front_{server(), {.admin_token = "secret"}};
+    net::HttpServer http_{context.get_executor(), clock, {}, [this](net::HttpExchange& exchange) {
+                              return front_.serve(exchange);
+                          }};
+    net::HttpClient client_{context.get_executor(), clock,
+                            [this]() -> Task<Result<std::unique_ptr<net::ByteStream>>> {
+                                co_return listener_->connect();
+                            }};
+    kube::HttpTransport transport_{client_, {.token = "secret"}};
+};
+
 }  // namespace
 }  // namespace muster::apiserver
 
 namespace muster::kube {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Embedded, TransportContract, apiserver::ServerWorld);
+INSTANTIATE_TYPED_TEST_SUITE_P(OverHttp, TransportContract, apiserver::HttpWorld);
 
 }  // namespace muster::kube

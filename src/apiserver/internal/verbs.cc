@@ -33,12 +33,30 @@ kube::ObjectPtr success_status(const ResourceDef& def, const json::object& objec
                    {"details", std::move(details)}});
 }
 
-kube::Response written(const ResourceDef& def, WriteOutcome outcome) {
+/// `warnings`: of the body's text, before those of its fields.
+kube::Response written(const ResourceDef& def, WriteOutcome outcome,
+                       std::vector<std::string> warnings = {}) {
     kube::Response response;
     response.status = outcome.created ? 201 : 200;
     response.body = in_version(def, std::move(outcome.object));
-    response.warnings = std::move(outcome.warnings);
+    response.warnings = std::move(warnings);
+    std::ranges::move(outcome.warnings, std::back_inserter(response.warnings));
     return response;
+}
+
+/// What is to be said about fields that the body's text had twice. 400 if that is not allowed.
+Answer<std::vector<std::string>> check_duplicates(const ResourceDef& def,
+                                                  const kube::Request& request,
+                                                  const WriteQuery& query) {
+    std::vector<std::string> warnings;
+    if (query.field_validation == kube::FieldValidation::kIgnore) return warnings;
+    for (const std::string& field : request.duplicate_fields)
+        warnings.push_back(fmt::format("duplicate field \"{}\"", field));
+    if (query.field_validation == kube::FieldValidation::kStrict && !warnings.empty())
+        return bad_request(fmt::format(
+            "{0} in version \"{1}\" cannot be handled as a {0}: strict decoding error: {2}",
+            def.type.kind, def.type.version, fmt::join(warnings, ", ")));
+    return warnings;
 }
 
 /// The namespaces that the system can't do without.
@@ -125,9 +143,10 @@ Task<Answer<kube::Response>> Verbs::create(Target target, kube::Request request)
     if (target.type().namespaced && target.namespace_.empty()) co_return method_not_allowed();
     CO_TRY(const WriteQuery query, parse_write_query(request, "CreateOptions"));
     const DefPtr def = target.def;
+    CO_TRY(std::vector<std::string> warnings, check_duplicates(*def, request, query));
     CO_TRY(WriteOutcome outcome,
            co_await writer_.create(std::move(target), std::move(request.body), query));
-    co_return written(*def, std::move(outcome));
+    co_return written(*def, std::move(outcome), std::move(warnings));
 }
 
 Task<Answer<kube::Response>> Verbs::change(Target target, kube::Request request) {
@@ -142,6 +161,7 @@ Task<Answer<kube::Response>> Verbs::change(Target target, kube::Request request)
     CO_TRY(const WriteQuery query,
            parse_write_query(request, put ? "UpdateOptions" : "PatchOptions"));
     const DefPtr def = target.def;
+    CO_TRY(std::vector<std::string> warnings, check_duplicates(*def, request, query));
     Answer<WriteOutcome> outcome = method_not_allowed();
     if (put)
         outcome = co_await writer_.update(std::move(target), std::move(request.body), query);
@@ -149,7 +169,7 @@ Task<Answer<kube::Response>> Verbs::change(Target target, kube::Request request)
         outcome = co_await writer_.patch(std::move(target), request.content_type,
                                          std::move(request.body), query);
     if (!outcome) co_return std::move(outcome.error());
-    co_return written(*def, *std::move(outcome));
+    co_return written(*def, *std::move(outcome), std::move(warnings));
 }
 
 Task<Answer<kube::Response>> Verbs::remove(Target target, kube::Request request) {

@@ -81,7 +81,7 @@ json::object make_table(const ResourceDef& def, std::span<const kube::ObjectPtr>
     json::object table{{"kind", "Table"},
                        {"apiVersion", kMetaVersion},
                        {"metadata", list_metadata(meta)},
-                       {"columnDefinitions", json::array()},
+                       {"columnDefinitions", nullptr},
                        {"rows", std::move(rows)}};
     if (options.with_columns)
         table["columnDefinitions"] =

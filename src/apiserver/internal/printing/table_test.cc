@@ -80,7 +80,7 @@ TEST(Table, CarriesAsMuchOfTheObjectAsIsAskedFor) {
     EXPECT_EQ(object(TableOptions::RowObject::kFull), *ns);
     EXPECT_EQ(object(TableOptions::RowObject::kMetadata).at("kind"), "PartialObjectMetadata");
     EXPECT_EQ(table_of(def_of("namespaces"), ns, {.with_columns = false}).at("columnDefinitions"),
-              json::array());
+              nullptr);
     EXPECT_EQ(make_table(def_of("namespaces"), {}, {}, {}, kNow).at("rows"), json::array());
 }
 

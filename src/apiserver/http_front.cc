@@ -1,0 +1,280 @@
+#include "apiserver/http_front.h"
+
+#include "apiserver/internal/access/authentication.h"
+#include "apiserver/internal/access/authorization.h"
+#include "apiserver/internal/json_access.h"
+#include "apiserver/internal/protobuf/decode.h"
+#include "apiserver/internal/request_options.h"
+#include "apiserver/internal/server_state.h"
+#include "apiserver/internal/wire/documents.h"
+#include "apiserver/internal/wire/frames.h"
+#include "apiserver/internal/wire/json_body.h"
+#include "apiserver/internal/wire/media_type.h"
+#include "apiserver/internal/wire/presented.h"
+#include "apiserver/internal/wire/url.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+constexpr std::string_view kJson = "application/json";
+
+std::optional<kube::Method> method_of(std::string_view name) {
+    if (name == "GET") return kube::Method::kGet;
+    if (name == "POST") return kube::Method::kPost;
+    if (name == "PUT") return kube::Method::kPut;
+    if (name == "PATCH") return kube::Method::kPatch;
+    if (name == "DELETE") return kube::Method::kDelete;
+    return std::nullopt;
+}
+
+std::string_view header(const net::HttpRequest& request, std::string_view name) {
+    return request.headers.find(name).value_or(std::string_view());
+}
+
+net::HttpHeaders headers_of(std::string_view content_type) {
+    net::HttpHeaders headers;
+    headers.add("Content-Type", content_type);
+    headers.add("Cache-Control", "no-cache, private");
+    return headers;
+}
+
+/// A header's value may hold no quotation mark that is not escaped, and no line end.
+std::string quoted(std::string_view text) {
+    std::string quoted = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') quoted += '\\';
+        quoted += c == '\n' || c == '\r' ? ' ' : c;
+    }
+    quoted += '"';
+    return quoted;
+}
+
+void add_warnings(net::HttpHeaders& headers, const std::vector<std::string>& warnings) {
+    for (const std::string& warning : warnings) headers.add("Warning", "299 - " + quoted(warning));
+}
+
+/// The Status of a request that was certainly not executed may ask for another try.
+void add_retry_after(net::HttpHeaders& headers, const kube::Response& response) {
+    const json::object* status = response.body->if_object();
+    const json::object* details = status == nullptr ? nullptr : object_at(*status, "details");
+    if (details == nullptr) return;
+    if (const auto seconds = int_at(*details, "retryAfterSeconds"))
+        headers.add("Retry-After", std::to_string(*seconds));
+}
+
+}  // namespace
+
+/// What is known of one request, before anything is done about it.
+struct Incoming {
+    net::HttpExchange& exchange;
+    kube::Method method{};
+    Url url;
+    User user;
+    Form form = Form::kObject;
+};
+
+struct HttpFront::Impl {
+    Impl(ApiServer& server_, ServerState& state_, AccessOptions access_)
+        : server(server_), state(state_), access(std::move(access_)), documents(state_.registry) {}
+
+    Task<void> serve(net::HttpExchange& exchange);
+    Answer<void> serve_path(Incoming& incoming);
+    Task<Answer<void>> serve_target(Incoming& incoming, Target target);
+    Answer<kube::Request> read_request(const Incoming& incoming, const Target& target) const;
+    Task<Answer<void>> serve_watch(Incoming& incoming, DefPtr def, kube::Request request);
+    Task<Answer<void>> serve_log(Incoming& incoming, kube::Request request);
+    void refuse(net::HttpExchange& exchange, const Refusal& refusal, const Target* target) const;
+
+    ApiServer& server;
+    ServerState& state;
+    AccessOptions access;
+    Documents documents;
+    FrameCache frames;
+};
+
+HttpFront::HttpFront(ApiServer& server, AccessOptions access)
+    : impl_(std::make_unique<Impl>(server, server.state(), std::move(access))) {}
+
+HttpFront::~HttpFront() = default;
+
+Task<void> HttpFront::serve(net::HttpExchange& exchange) { return impl_->serve(exchange); }
+
+void HttpFront::Impl::refuse(net::HttpExchange& exchange, const Refusal& refusal,
+                             const Target* target) const {
+    const bool plain = refusal.plain_text;
+    const kube::Response response =
+        to_response(refusal, target == nullptr ? nullptr : &target->type(),
+                    target == nullptr ? std::string_view() : target->name);
+    net::HttpHeaders headers = headers_of(plain ? "text/plain; charset=utf-8" : kJson);
+    add_retry_after(headers, response);
+    std::string text;
+    if (plain)
+        text = refusal.error.message();
+    else
+        append_json(text, *response.body);
+    exchange.respond(static_cast<unsigned>(response.status), std::move(headers), std::move(text));
+}
+
+Task<void> HttpFront::Impl::serve(net::HttpExchange& exchange) {
+    const net::HttpRequest& request = exchange.request();
+    Answer<Url> url = parse_url(request.target);
+    if (!url) co_return refuse(exchange, url.error(), nullptr);
+    Result<User> user =
+        authenticate(access, header(request, "Authorization"), request.client_certificate);
+    if (!user)
+        co_return refuse(exchange, {user.error(), kube::StatusDetails{}, false, {}}, nullptr);
+    const std::optional<kube::Method> method = method_of(request.method);
+    if (!method) co_return refuse(exchange, method_not_allowed(), nullptr);
+    const bool discovery = url->path == "/api" || url->path == "/apis";
+    const std::optional<Form> form = choose_form(header(request, "Accept"), discovery);
+    if (!form) {
+        exchange.respond(406, headers_of("text/plain; charset=utf-8"),
+                         "406: Not Acceptable\n\nAvailable representations: application/json");
+        co_return;
+    }
+    Incoming incoming{exchange, *method, *std::move(url), *std::move(user), *form};
+    if (take_watch_prefix(incoming.url.path)) incoming.url.query.emplace_back("watch", "true");
+    Answer<Target> target = route(state.registry, incoming.url.path);
+    if (target) {
+        const Target named = *target;
+        Answer<void> served = co_await serve_target(incoming, *std::move(target));
+        if (!served) refuse(exchange, served.error(), &named);
+        co_return;
+    }
+    const Answer<void> served = serve_path(incoming);
+    if (!served) refuse(exchange, served.error(), nullptr);
+}
+
+Answer<void> HttpFront::Impl::serve_path(Incoming& incoming) {
+    const std::string& path = incoming.url.path;
+    TRY_VOID(authorize(incoming.user, action_on_path(path, incoming.method)));
+    if (path == "/healthz" || path == "/livez" || path == "/readyz") {
+        const std::optional<Error> failure = state.store->failure();
+        const bool fails = failure && path != "/livez";
+        incoming.exchange.respond(
+            fails ? 500 : 200, headers_of("text/plain; charset=utf-8"),
+            fails ? "the store keeps nothing new: " + failure->message() : "ok");
+        return {};
+    }
+    kube::Request query;
+    query.query = incoming.url.query;
+    const std::optional<Document> document =
+        documents.find(path, incoming.form == Form::kDiscovery, query.query_value("hash"));
+    if (!document) {
+        Answer<Target> target = route(state.registry, path);
+        if (target) return unknown_path();
+        return std::move(target.error());
+    }
+    if (incoming.method != kube::Method::kGet) return method_not_allowed();
+    net::HttpHeaders headers;
+    headers.add("Content-Type", document->content_type);
+    headers.add("Vary", "Accept");
+    headers.add("Cache-Control", document->forever ? "public, immutable" : "no-cache, private");
+    if (!document->etag.empty()) headers.add("ETag", document->etag);
+    const bool known = !document->etag.empty() &&
+                       header(incoming.exchange.request(), "If-None-Match") == document->etag;
+    if (known)
+        incoming.exchange.respond(304, std::move(headers), std::string());
+    else
+        incoming.exchange.respond(200, std::move(headers), document->text);
+    return {};
+}
+
+Answer<kube::Request> HttpFront::Impl::read_request(const Incoming& incoming,
+                                                    const Target& target) const {
+    const net::HttpRequest& http = incoming.exchange.request();
+    kube::Request request;
+    request.method = incoming.method;
+    request.path = incoming.url.path;
+    request.query = incoming.url.query;
+    request.items_apart = true;
+    request.user_agent = header(http, "User-Agent");
+    if (incoming.method == kube::Method::kGet || http.body.empty()) {
+        // A patch without a body says at least what it would have been.
+        if (incoming.method == kube::Method::kPatch) {
+            TRY(const BodyType type, body_type(header(http, "Content-Type"), incoming.method));
+            request.content_type = type.content;
+        }
+        return request;
+    }
+    TRY(const BodyType type, body_type(header(http, "Content-Type"), incoming.method));
+    request.content_type = type.content;
+    if (type.format == BodyFormat::kProtobuf) {
+        if (target.def->custom && incoming.method != kube::Method::kDelete)
+            return unsupported_media_type(
+                "the body of the request was in an unknown format - accepted media types include: "
+                "application/json, application/yaml");
+        TRY(json::object object, decode_protobuf(http.body));
+        request.body = std::make_shared<const json::value>(std::move(object));
+        return request;
+    }
+    TRY(JsonBody body, parse_json_body(http.body));
+    request.body = std::move(body.value);
+    request.duplicate_fields = std::move(body.duplicate_fields);
+    return request;
+}
+
+Task<Answer<void>> HttpFront::Impl::serve_target(Incoming& incoming, Target target) {
+    kube::Request query;
+    query.query = incoming.url.query;
+    const bool watch = incoming.method == kube::Method::kGet && target.is_collection() &&
+                       query_flag(query, "watch");
+    CO_TRY_VOID(authorize(incoming.user, action_on(target, incoming.method, watch)));
+    CO_TRY(kube::Request request, read_request(incoming, target));
+    if (target.subresource == "log" && incoming.method == kube::Method::kGet)
+        co_return co_await serve_log(incoming, std::move(request));
+    if (watch) co_return co_await serve_watch(incoming, target.def, std::move(request));
+
+    const auto row_object = row_object_of(request.query_value("includeObject"));
+    if (!row_object)
+        co_return bad_request(fmt::format("unknown includeObject \"{}\": None, Metadata or Object",
+                                          request.query_value("includeObject")));
+    CO_TRY(const kube::Response response, co_await server.call(std::move(request)));
+    net::HttpHeaders headers = headers_of(kJson);
+    add_warnings(headers, response.warnings);
+    if (response.status >= 400) add_retry_after(headers, response);
+    incoming.exchange.respond(
+        static_cast<unsigned>(response.status), std::move(headers),
+        present(*target.def, response, incoming.form, *row_object, state.clock.wall_now()));
+    co_return Answer<void>();
+}
+
+Task<Answer<void>> HttpFront::Impl::serve_watch(Incoming& incoming, DefPtr def,
+                                                kube::Request request) {
+    const auto row_object = row_object_of(request.query_value("includeObject"));
+    if (!row_object) co_return bad_request("includeObject must be None, Metadata or Object");
+    CO_TRY(const std::unique_ptr<kube::WatchStream> stream,
+           co_await server.watch(std::move(request)));
+    EventPresenter presenter(std::move(def), incoming.form, *row_object);
+    // At once, so that a client knows that it watches before anything has happened.
+    if (!co_await incoming.exchange.begin(200, headers_of(kJson))) co_return Answer<void>();
+    for (;;) {
+        Result<std::optional<kube::WatchEvent>> event = co_await stream->next();
+        if (!event) co_return Answer<void>();  // cut off, which no client takes for the end
+        if (!*event) break;
+        const std::shared_ptr<const std::string> line =
+            incoming.form == Form::kObject ? frames.frame(**event)
+                                           : std::make_shared<const std::string>(
+                                                 presenter.line(**event, state.clock.wall_now()));
+        if (!co_await incoming.exchange.write(*line)) co_return Answer<void>();
+    }
+    std::ignore = co_await incoming.exchange.end();
+    co_return Answer<void>();
+}
+
+Task<Answer<void>> HttpFront::Impl::serve_log(Incoming& incoming, kube::Request request) {
+    CO_TRY(const std::unique_ptr<kube::TextStream> stream,
+           co_await server.stream_text(std::move(request)));
+    if (!co_await incoming.exchange.begin(200, headers_of("text/plain"))) co_return Answer<void>();
+    for (;;) {
+        Result<std::optional<std::string>> piece = co_await stream->read();
+        if (!piece) co_return Answer<void>();  // cut off, which no client takes for the end
+        if (!*piece) break;
+        if (!co_await incoming.exchange.write(**piece)) co_return Answer<void>();
+    }
+    std::ignore = co_await incoming.exchange.end();
+    co_return Answer<void>();
+}
+
+}  // namespace muster::apiserver

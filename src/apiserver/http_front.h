@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+
+#include "apiserver/access.h"
+#include "apiserver/api_server.h"
+#include "net/http_server.h"
+
+namespace muster::apiserver {
+
+/// What HTTP clients see of an ApiServer: who may come in, media types, Tables, watch streams, and
+/// the documents that describe the server. Refers to the server, which outlives it. Thread: the
+/// server's loop.
+class HttpFront {
+  public:
+    HttpFront(ApiServer& server, AccessOptions access);
+    ~HttpFront();
+
+    /// Answers one request. A watch or a log that is followed goes on until it ends or the client
+    /// goes away; the task is cancelled then.
+    Task<void> serve(net::HttpExchange& exchange);
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace muster::apiserver

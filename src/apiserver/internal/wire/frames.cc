@@ -1,0 +1,54 @@
+#include "apiserver/internal/wire/frames.h"
+
+#include <boost/json/serializer.hpp>
+#include <functional>
+
+namespace muster::apiserver {
+
+std::string_view event_type_name(kube::WatchEventType type) {
+    switch (type) {
+        case kube::WatchEventType::kAdded:
+            return "ADDED";
+        case kube::WatchEventType::kModified:
+            return "MODIFIED";
+        case kube::WatchEventType::kDeleted:
+            return "DELETED";
+        case kube::WatchEventType::kBookmark:
+            return "BOOKMARK";
+        case kube::WatchEventType::kError:
+            return "ERROR";
+    }
+    return "ERROR";
+}
+
+void append_json(std::string& text, const json::value& value) {
+    json::serializer serializer;
+    serializer.reset(&value);
+    char buffer[4096];
+    while (!serializer.done()) {
+        const json::string_view piece = serializer.read(buffer);
+        text.append(piece.data(), piece.size());
+    }
+}
+
+std::string make_frame(kube::WatchEventType type, const json::value& object) {
+    std::string text = "{\"type\":\"";
+    text += event_type_name(type);
+    text += "\",\"object\":";
+    append_json(text, object);
+    text += "}\n";
+    return text;
+}
+
+std::shared_ptr<const std::string> FrameCache::frame(const kube::WatchEvent& event) {
+    const std::size_t slot =
+        (std::hash<const void*>()(event.object.get()) / 16 + static_cast<std::size_t>(event.type)) %
+        kSize;
+    Entry& entry = entries_[slot];
+    if (entry.object != event.object || entry.type != event.type || entry.text == nullptr)
+        entry = {event.type, event.object,
+                 std::make_shared<const std::string>(make_frame(event.type, *event.object))};
+    return entry.text;
+}
+
+}  // namespace muster::apiserver
