@@ -9,21 +9,12 @@ import subprocess
 import tempfile
 import time
 
+import up_cases
+from figure import Figure
 from measure import Failed, Job, cpu_seconds, median, memory_bytes, processes_of, run_quietly, wait_for
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "examples" / "pytorch-digits.yaml"
-
-
-class Figure:
-    """What was measured against what must hold; `value` and `limit` in the same unit."""
-
-    def __init__(self, what, value, limit, unit, note=""):
-        self.what, self.value, self.limit, self.unit, self.note = what, value, limit, unit, note
-
-    @property
-    def holds(self):
-        return self.value <= self.limit
 
 
 class Skipped(Exception):
@@ -509,6 +500,7 @@ CASES = {
     "first-connect": first_connect,
     "init-memory": init_memory,
     "sandbox-2000": sandbox_2000,
+    **up_cases.CASES,
     "scale-one": scale_one,
     "scale-many": scale_many,
     "scale-beside": scale_beside,

@@ -7,6 +7,7 @@ verb_drill() {
     sim) shift; drill_sim "$@" ;;
     mutations) shift; drill_mutations "$@" ;;
     kill) shift; drill_kill "$@" ;;
+    crash) shift; drill_crash "$@" ;;
     '')
         say "bare-root [VERB...]    ./dev run and ./dev test in a bare Debian 12 made with debootstrap"
         say "fresh-clone [VERB...]  the same in a fresh clone on this machine, with a bare environment"
@@ -15,6 +16,8 @@ verb_drill() {
         say "                       many seeds (1000) of simulated worlds, or one as it happened"
         say "kill [--count N] [--seed N]"
         say "                       kill -9 of muster and its processes at random moments (300): nothing may be left"
+        say "crash [--count N] [--seed N]"
+        say "                       kill -9 of muster up under load (500): what it acknowledged is kept"
         say "mutations [--only WORDS] [--record]"
         say "                       small deliberate mistakes in the operator, each to be caught by a test"
         ;;
@@ -56,6 +59,12 @@ drill_kill() {
     prepare_build
     build_target release muster
     python3 "$root/scripts/kill_drill.py" "$root/build/release/src/cli/muster" "$@"
+}
+
+drill_crash() {
+    prepare_build
+    build_target release muster
+    python3 "$root/scripts/crash_drill.py" "$root/build/release/src/cli/muster" "$@"
 }
 
 drill_fresh_clone() {

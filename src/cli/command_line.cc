@@ -25,6 +25,7 @@ struct Raw {
     std::string output;
     std::string timeout;
     std::string duration;
+    std::string listen;
 };
 
 struct Assignments {
@@ -123,14 +124,32 @@ std::optional<std::string> take_apart(const Raw& raw, ManifestOptions& options) 
     return std::nullopt;
 }
 
-std::optional<std::string> take_apart(const Raw& raw, RunOptions& options) {
-    if (auto wrong = take_apart(raw, options.manifest)) return wrong;
+std::optional<std::string> take_apart(const Raw& raw, Sandbox& sandbox) {
     if (raw.sandbox == "none")
-        options.sandbox = Sandbox::kNone;
+        sandbox = Sandbox::kNone;
     else if (raw.sandbox == "namespaces")
-        options.sandbox = Sandbox::kNamespaces;
+        sandbox = Sandbox::kNamespaces;
     else if (raw.sandbox != "auto")
         return fmt::format("--sandbox wants auto, namespaces or none, not \"{}\"", raw.sandbox);
+    return std::nullopt;
+}
+
+std::optional<std::string> take_apart(const Raw& raw, UpOptions& options) {
+    if (auto wrong = take_apart(raw, options.sandbox)) return wrong;
+    if (raw.listen.empty()) return std::nullopt;
+    const std::optional<ListenAddress> listen = parse_listen_address(raw.listen);
+    if (!listen)
+        return fmt::format(
+            "--listen wants an IP address with or without a port, such as 127.0.0.1:6443 or "
+            "[::1]:6443, not \"{}\"",
+            raw.listen);
+    options.listen = *listen;
+    return std::nullopt;
+}
+
+std::optional<std::string> take_apart(const Raw& raw, RunOptions& options) {
+    if (auto wrong = take_apart(raw, options.manifest)) return wrong;
+    if (auto wrong = take_apart(raw, options.sandbox)) return wrong;
     if (raw.files != "shared" && raw.files != "private")
         return fmt::format("--files wants shared or private, not \"{}\"", raw.files);
     options.private_files = raw.files == "private";
@@ -208,6 +227,28 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
     CLI::App* simulate_verb = app.add_subcommand("simulate");
     add_simulate_flags(*simulate_verb, simulate, raw);
 
+    UpOptions up;
+    CLI::App* up_verb = app.add_subcommand("up");
+    up_verb->add_option("--state", up.state_dir);
+    up_verb->add_option("--listen", raw.listen);
+    up_verb->add_flag("--detach,-d", up.detach);
+    up_verb->add_flag("--merge-kubeconfig", up.merge_kubeconfig);
+    up_verb->add_option("--sandbox", raw.sandbox);
+    up_verb->add_flag("--verbose,-v", up.verbose);
+
+    DownOptions down;
+    CLI::App* down_verb = app.add_subcommand("down");
+    down_verb->add_option("--state", down.state_dir);
+    down_verb->add_flag("--kill", down.kill);
+
+    StatusOptions status;
+    CLI::App* status_verb = app.add_subcommand("status");
+    status_verb->add_option("--state", status.state_dir);
+
+    KubeconfigOptions kubeconfig;
+    CLI::App* kubeconfig_verb = app.add_subcommand("kubeconfig");
+    kubeconfig_verb->add_option("--state", kubeconfig.state_dir);
+
     CLI::App* clean_verb = app.add_subcommand("clean");
     CLI::App* version_verb = app.add_subcommand("version");
     CLI::App* help_verb = app.add_subcommand("help");
@@ -249,6 +290,13 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
         if (auto wrong = take_apart(raw, simulate)) return usage_error("simulate", *wrong);
         return simulate;
     }
+    if (chosen() == up_verb) {
+        if (auto wrong = take_apart(raw, up)) return usage_error("up", *wrong);
+        return up;
+    }
+    if (chosen() == down_verb) return down;
+    if (chosen() == status_verb) return status;
+    if (chosen() == kubeconfig_verb) return kubeconfig;
     return Print{.exit_code = 2, .out = {}, .err = std::string(help_text(""))};
 }
 

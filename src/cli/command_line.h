@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/adjust.h"
+#include "cli/internal/up/listen_address.h"
 
 namespace muster::cli {
 
@@ -58,6 +59,28 @@ struct SimulateOptions {
     OutputFormat output = OutputFormat::kNone;  ///< or kJson
 };
 
+struct UpOptions {
+    std::string state_dir;  ///< empty: ~/.muster
+    ListenAddress listen;
+    bool detach = false;
+    bool merge_kubeconfig = false;
+    Sandbox sandbox = Sandbox::kAuto;
+    int verbose = 0;
+};
+
+struct DownOptions {
+    std::string state_dir;
+    bool kill = false;
+};
+
+struct StatusOptions {
+    std::string state_dir;
+};
+
+struct KubeconfigOptions {
+    std::string state_dir;
+};
+
 struct CleanOptions {};
 struct VersionOptions {};
 
@@ -68,8 +91,8 @@ struct Print {
     std::string err;
 };
 
-using Command =
-    std::variant<RunOptions, ValidateOptions, SimulateOptions, CleanOptions, VersionOptions, Print>;
+using Command = std::variant<RunOptions, ValidateOptions, SimulateOptions, UpOptions, DownOptions,
+                             StatusOptions, KubeconfigOptions, CleanOptions, VersionOptions, Print>;
 
 /// The arguments after the program's name. Pure; never exits.
 Command parse_command_line(const std::vector<std::string>& arguments);

@@ -117,6 +117,34 @@ TEST(CommandLine, WhereTheFilesOfAPodAre) {
     }
 }
 
+TEST(CommandLine, UpAndItsCompanions) {
+    const Command plain = parse_command_line({"up"});
+    const auto& defaults = std::get<UpOptions>(plain);
+    EXPECT_EQ(defaults.state_dir, "");
+    EXPECT_EQ(defaults.listen, (ListenAddress{"127.0.0.1", 6443}));
+    EXPECT_FALSE(defaults.detach || defaults.merge_kubeconfig);
+    const Command full =
+        parse_command_line({"up", "--state", "/s", "--listen", "0.0.0.0:7443", "-d",
+                            "--merge-kubeconfig", "--sandbox", "none", "-v"});
+    const auto& up = std::get<UpOptions>(full);
+    EXPECT_EQ(up.state_dir, "/s");
+    EXPECT_EQ(up.listen, (ListenAddress{"0.0.0.0", 7443}));
+    EXPECT_TRUE(up.detach && up.merge_kubeconfig);
+    EXPECT_EQ(up.sandbox, Sandbox::kNone);
+    EXPECT_EQ(up.verbose, 1);
+    const Command down = parse_command_line({"down", "--state", "/s", "--kill"});
+    EXPECT_EQ(std::get<DownOptions>(down).state_dir, "/s");
+    EXPECT_TRUE(std::get<DownOptions>(down).kill);
+    const Command status = parse_command_line({"status", "--state", "/s"});
+    EXPECT_EQ(std::get<StatusOptions>(status).state_dir, "/s");
+    const Command kubeconfig = parse_command_line({"kubeconfig", "--state", "/s"});
+    EXPECT_EQ(std::get<KubeconfigOptions>(kubeconfig).state_dir, "/s");
+    EXPECT_THAT(error_of({"up", "--listen", "localhost"}),
+                HasSubstr("--listen wants an IP address"));
+    EXPECT_THAT(error_of({"up", "--sandbox", "x"}), HasSubstr("--sandbox wants"));
+    EXPECT_THAT(error_of({"down", "--stat", "x"}), HasSubstr("did you mean --state?"));
+}
+
 TEST(CommandLine, HelpOfEachVerb) {
     for (std::string verb : {"run", "validate", "version"}) {
         auto command = parse_command_line({verb, "--help"});

@@ -12,6 +12,10 @@ Usage: muster VERB [FLAGS]
   run FILE...       run the jobs of a manifest here, and exit as they do
   validate FILE...  check a manifest without starting anything
   simulate FILE     play a job on simulated nodes, in virtual time, with faults
+  up                serve the Kubernetes API of this machine, for kubectl and every other client
+  down              stop what 'muster up' started
+  status            tell whether it runs, and where
+  kubeconfig        print what clients need to reach it
   clean             remove what killed runs left behind
   version           print the version
 
@@ -129,6 +133,63 @@ Examples:
   muster simulate chaos --seeds 1000
 )";
 
+constexpr std::string_view kUp =
+    R"(Serves the Kubernetes API of this machine: kubectl, the Python client, the Kubeflow SDKs and other
+controllers work against it as against a cluster, and what they create runs here.
+
+Usage: muster up [FLAGS]
+
+It is one trust domain: who holds the admin token may run any program as you. The token, the certificates
+and a kubeconfig with the context "muster" are in the state directory, for your eyes only.
+
+      --state DIR            where everything is kept (default: ~/.muster)
+      --listen ADDRESS       an IP address, with or without a port (default: 127.0.0.1:6443; port 0: any).
+                             Beyond loopback clients must show a certificate of this server's own CA; the
+                             kubeconfig has one
+  -d, --detach               go into the background once it is ready; the log is DIR/muster.log
+      --merge-kubeconfig     add the context to $KUBECONFIG or ~/.kube/config, and make it the current one
+      --sandbox MODE         as in 'muster run'
+  -v, --verbose              muster's own log too; twice for more
+
+Exit status: 0 after 'muster down', Ctrl-C or SIGTERM; 1 when it could not start.
+
+Examples:
+  muster up --detach && export KUBECONFIG=~/.muster/kubeconfig
+  kubectl create -f examples/pytorch-digits.yaml && kubectl get pytorchjobs,pods -w
+)";
+
+constexpr std::string_view kDown =
+    R"(Stops what 'muster up' started, and waits for its end. Its state is kept.
+
+Usage: muster down [FLAGS]
+
+      --state DIR            of which one (default: ~/.muster)
+      --kill                 at once, by SIGKILL
+
+Exit status: 0 when it does not run any more, or did not; 1 when it could not be stopped.
+)";
+
+constexpr std::string_view kStatus =
+    R"(Tells whether 'muster up' runs, and where.
+
+Usage: muster status [FLAGS]
+
+      --state DIR            of which one (default: ~/.muster)
+
+Exit status: 0 when it runs, 3 when it does not.
+)";
+
+constexpr std::string_view kKubeconfig =
+    R"(Prints the kubeconfig that 'muster up' wrote.
+
+Usage: muster kubeconfig [FLAGS]
+
+      --state DIR            of which one (default: ~/.muster)
+
+Examples:
+  KUBECONFIG=<(muster kubeconfig) kubectl get nodes
+)";
+
 constexpr std::string_view kClean =
     R"(Removes what killed runs left behind: state directories below TMPDIR, and cgroups.
 
@@ -152,6 +213,10 @@ std::string_view help_text(std::string_view verb) {
     if (verb == "run") return kRun;
     if (verb == "validate") return kValidate;
     if (verb == "simulate") return kSimulate;
+    if (verb == "up") return kUp;
+    if (verb == "down") return kDown;
+    if (verb == "status") return kStatus;
+    if (verb == "kubeconfig") return kKubeconfig;
     if (verb == "clean") return kClean;
     if (verb == "version") return kVersion;
     return kMain;

@@ -18,8 +18,10 @@ class LocalCluster::NodeLogs final : public apiserver::NodeApi {
     runtime::Node& node_;
 };
 
-LocalCluster::LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rng)
-    : api_(executor, clock, rng, apiserver::make_memory_store()),
+LocalCluster::LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rng,
+                           std::unique_ptr<apiserver::Store> store,
+                           apiserver::ApiServerOptions api_options)
+    : api_(executor, clock, rng, std::move(store), api_options),
       client_(api_, "muster-run"),
       operator_(executor, api_, clock, rng, {.namespace_ = {}, .announce_gangs = true}) {}
 
@@ -27,8 +29,11 @@ LocalCluster::~LocalCluster() = default;
 
 Result<std::unique_ptr<LocalCluster>> LocalCluster::create(asio::any_io_executor executor,
                                                            Clock& clock, Rng& rng,
+                                                           std::unique_ptr<apiserver::Store> store,
+                                                           apiserver::ApiServerOptions api_options,
                                                            runtime::NodeOptions node_options) {
-    std::unique_ptr<LocalCluster> cluster(new LocalCluster(executor, clock, rng));
+    std::unique_ptr<LocalCluster> cluster(
+        new LocalCluster(executor, clock, rng, std::move(store), api_options));
     TRY(cluster->node_,
         runtime::Node::create(executor, cluster->api_, clock, rng, std::move(node_options)));
     cluster->node_logs_ = std::make_unique<NodeLogs>(*cluster->node_);
@@ -36,13 +41,23 @@ Result<std::unique_ptr<LocalCluster>> LocalCluster::create(asio::any_io_executor
     return cluster;
 }
 
+/// A store that was written by another version of this program has its definitions.
+Task<Result<void>> LocalCluster::define(json::value definition) {
+    const std::string name(definition.at("metadata").at("name").get_string());
+    auto posted = co_await client_.create(kube::types::kCustomResourceDefinitions, {}, definition);
+    if (posted) co_return Result<void>();
+    if (posted.error().code() != Code::kAlreadyExists) co_return std::move(posted.error());
+    const json::value spec{{"spec", definition.at("spec")}};
+    auto patched = co_await client_.patch(kube::types::kCustomResourceDefinitions, {}, name,
+                                          kube::ContentType::kMergePatch, spec);
+    if (!patched) co_return std::move(patched.error());
+    co_return Result<void>();
+}
+
 Task<Result<void>> LocalCluster::start() {
     CO_TRY_VOID(co_await api_.start());
-    for (json::value& definition : jobs::custom_resource_definitions(jobs::all_kinds())) {
-        auto posted = co_await client_.create(kube::types::kCustomResourceDefinitions, {},
-                                              std::move(definition));
-        if (!posted) co_return std::move(posted.error());
-    }
+    for (json::value& definition : jobs::custom_resource_definitions(jobs::all_kinds()))
+        CO_TRY_VOID(co_await define(std::move(definition)));
     CO_TRY_VOID(co_await operator_.start());
     CO_TRY_VOID(co_await node_->start());
     co_return Result<void>();

@@ -15,13 +15,15 @@
 
 namespace muster::cli {
 
-/// The whole control plane in this process: the embedded API (in memory), the operator and the node
-/// of this machine, wired together. start() and stop() each once. Thread: one loop.
+/// The whole control plane in this process: the embedded API, the operator and the node of this
+/// machine, wired together. start() and stop() each once. Thread: one loop.
 class LocalCluster {
   public:
     /// Fails, with what to do, where this machine can't isolate pods as asked.
     static Result<std::unique_ptr<LocalCluster>> create(asio::any_io_executor executor,
                                                         Clock& clock, Rng& rng,
+                                                        std::unique_ptr<apiserver::Store> store,
+                                                        apiserver::ApiServerOptions api_options,
                                                         runtime::NodeOptions node_options);
     ~LocalCluster();
 
@@ -30,14 +32,16 @@ class LocalCluster {
     /// Kills what still runs and waits for it.
     Task<void> stop();
 
-    kube::Transport& transport() { return api_; }
+    apiserver::ApiServer& api() { return api_; }
     kube::Client& client() { return client_; }
     const std::vector<std::string>& notices() const { return node_->notices(); }
 
   private:
     class NodeLogs;
 
-    LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rng);
+    LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rng,
+                 std::unique_ptr<apiserver::Store> store, apiserver::ApiServerOptions api_options);
+    Task<Result<void>> define(json::value definition);
 
     apiserver::ApiServer api_;
     kube::Client client_;

@@ -10,6 +10,7 @@
 #include "base/real_clock.h"
 #include "cli/dry_run.h"
 #include "cli/local_cluster.h"
+#include "cli/node_settings.h"
 #include "cli/prepare.h"
 #include "cli/run_session.h"
 #include "cli/state_dir.h"
@@ -46,18 +47,9 @@ void require_workload(Prepared& prepared) {
 runtime::NodeOptions node_options(const RunOptions& options, const Prepared& prepared,
                                   const Caller& caller, const Machine& machine,
                                   const StateDir& state, runtime::Keeper& keeper) {
-    runtime::NodeOptions node;
-    node.sandbox = options.sandbox == Sandbox::kNone         ? runtime::SandboxMode::kNone
-                   : options.sandbox == Sandbox::kNamespaces ? runtime::SandboxMode::kNamespaces
-                                                             : runtime::SandboxMode::kAuto;
-    node.state_dir = state.path();
-    node.keeper = &keeper;
+    runtime::NodeOptions node = node_settings(caller, machine, options.sandbox, state, keeper);
     node.working_dir = prepared.working_dir;
-    node.environment = caller.environment;
     node.mounts = prepared.mounts;
-    node.cpus = machine.cpus();
-    node.memory_bytes = machine.memory_bytes();
-    node.devices = machine.devices();
     node.files = options.private_files          ? runtime::FileMode::kPrivate
                  : options.manifest.own_workdir ? runtime::FileMode::kWorkingDir
                                                 : runtime::FileMode::kShared;
@@ -111,7 +103,7 @@ int run_prepared(const RunOptions& options, Prepared prepared, const Caller& cal
                              !caller.variable("NO_COLOR").empty()));
     for (const std::string& notice : prepared.notices) screen.tell({Tone::kPlain, notice});
     auto cluster =
-        LocalCluster::create(context.get_executor(), clock, rng,
+        LocalCluster::create(context.get_executor(), clock, rng, apiserver::make_memory_store(), {},
                              node_options(options, prepared, caller, machine, *state, **keeper));
     if (!cluster) return fail(cluster.error());
     for (const std::string& notice : (*cluster)->notices()) screen.tell({Tone::kPlain, notice});

@@ -11,6 +11,10 @@ int run_command_line(int argc, char** argv) {
     if (const auto* options = std::get_if<RunOptions>(&command)) return run(*options);
     if (const auto* options = std::get_if<ValidateOptions>(&command)) return validate(*options);
     if (const auto* options = std::get_if<SimulateOptions>(&command)) return simulate(*options);
+    if (const auto* options = std::get_if<UpOptions>(&command)) return up(*options);
+    if (const auto* options = std::get_if<DownOptions>(&command)) return down(*options);
+    if (const auto* options = std::get_if<StatusOptions>(&command)) return status(*options);
+    if (const auto* options = std::get_if<KubeconfigOptions>(&command)) return kubeconfig(*options);
     if (std::holds_alternative<CleanOptions>(command)) return clean();
     if (std::holds_alternative<VersionOptions>(command)) return version();
     const Print& text = std::get<Print>(command);

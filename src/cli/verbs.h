@@ -9,6 +9,10 @@ namespace muster::cli {
 int run(const RunOptions& options);
 int validate(const ValidateOptions& options);
 int simulate(const SimulateOptions& options);
+int up(const UpOptions& options);
+int down(const DownOptions& options);
+int status(const StatusOptions& options);
+int kubeconfig(const KubeconfigOptions& options);
 int clean();
 int version();
 

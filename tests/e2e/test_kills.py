@@ -13,6 +13,14 @@ def test_nothing_is_left_after_kills_at_random_moments():
     assert "nothing was left" in done.stdout
 
 
+def test_what_up_acknowledged_is_kept_through_kills_under_load():
+    """The short form of `./dev drill crash`."""
+    done = subprocess.run([sys.executable, ROOT / "scripts" / "crash_drill.py", BINARY, "--count", "20"],
+                          capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "acknowledged writes were kept" in done.stdout
+
+
 def test_clean_finds_nothing_after_an_ordinary_run(muster):
     muster.environment["TMPDIR"] = str(muster.directory / "temporary")
     (muster.directory / "temporary").mkdir()

@@ -1,0 +1,87 @@
+#include "cli/internal/up/credentials.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace muster::cli {
+
+namespace {
+
+constexpr auto kCaLife = std::chrono::hours(24 * 365 * 10);
+constexpr auto kLeafLife = std::chrono::hours(24 * 365 * 2);
+constexpr auto kRenewBefore = std::chrono::hours(24 * 30);
+// Clocks of clients may be a little behind.
+constexpr auto kSlack = std::chrono::hours(1);
+
+net::Validity validity(WallTime now, Duration life) { return {now - kSlack, now + life}; }
+
+/// The pair that is kept under this name; empty when a part of it is missing.
+Result<net::KeyPair> kept(const StateHome& home, const std::string& name) {
+    TRY(std::optional<std::string> certificate, home.read(name + ".crt"));
+    TRY(std::optional<std::string> key, home.read(name + ".key"));
+    if (!certificate || !key) return net::KeyPair{};
+    TRY(const bool belongs, net::key_belongs(*certificate, *key));
+    if (!belongs)
+        return Error(Code::kInvalid,
+                     fmt::format("{0}.key is not the key of {0}.crt; remove both to have new ones",
+                                 (home.path() / name).string()));
+    return net::KeyPair{*std::move(certificate), *std::move(key)};
+}
+
+Result<void> keep(const StateHome& home, const std::string& name, const net::KeyPair& pair) {
+    TRY_VOID(home.write(name + ".key", pair.key));
+    return home.write(name + ".crt", pair.certificate);
+}
+
+bool holds_all(const std::vector<std::string>& have, const std::vector<std::string>& wanted) {
+    return std::ranges::all_of(wanted, [&](const std::string& name) {
+        return std::ranges::find(have, name) != have.end();
+    });
+}
+
+Result<bool> is_good(const net::KeyPair& pair, const net::ServerNames& names, WallTime now) {
+    if (pair.certificate.empty()) return false;
+    TRY(const WallTime end, net::certificate_expiry(pair.certificate));
+    if (end < now + kRenewBefore) return false;
+    TRY(const net::ServerNames present, net::certificate_names(pair.certificate));
+    return holds_all(present.addresses, names.addresses) &&
+           holds_all(present.dns_names, names.dns_names);
+}
+
+}  // namespace
+
+Result<Credentials> load_credentials(const StateHome& home, const net::ServerNames& names,
+                                     WallTime now) {
+    Credentials credentials;
+    TRY(credentials.ca, kept(home, "ca"));
+    const bool new_ca = credentials.ca.certificate.empty();
+    if (new_ca) {
+        TRY(credentials.ca, net::make_ca("muster", validity(now, kCaLife)));
+        TRY_VOID(keep(home, "ca", credentials.ca));
+    }
+    TRY(credentials.server, kept(home, "server"));
+    TRY(const bool server_good, is_good(credentials.server, names, now));
+    if (new_ca || !server_good) {
+        TRY(credentials.server, net::sign_server_certificate(credentials.ca, "muster", names,
+                                                             validity(now, kLeafLife)));
+        TRY_VOID(keep(home, "server", credentials.server));
+    }
+    TRY(credentials.admin, kept(home, "admin"));
+    TRY(const bool admin_good, is_good(credentials.admin, {}, now));
+    if (new_ca || !admin_good) {
+        TRY(credentials.admin,
+            net::sign_client_certificate(credentials.ca, {"muster-admin", {"system:masters"}},
+                                         validity(now, kLeafLife)));
+        TRY_VOID(keep(home, "admin", credentials.admin));
+    }
+    TRY(std::optional<std::string> token, home.read("admin.token"));
+    if (!token || token->empty()) {
+        TRY(token, net::random_token());
+        TRY_VOID(home.write("admin.token", *token));
+    }
+    credentials.admin_token = *std::move(token);
+    return credentials;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "cli/internal/up/state_home.h"
+#include "net/certificates.h"
+
+namespace muster::cli {
+
+/// What a server proves itself with, and what its admin does.
+struct Credentials {
+    net::KeyPair ca;
+    net::KeyPair server;
+    net::KeyPair admin;  ///< a client certificate, for servers that demand one
+    std::string admin_token;
+};
+
+/// Those of the directory; what is missing is made and kept there. A certificate that lacks one of
+/// the names, or ends within a month, is signed anew; the CA and the token stay what they are, so
+/// that a kubeconfig goes on to be good.
+Result<Credentials> load_credentials(const StateHome& home, const net::ServerNames& names,
+                                     WallTime now);
+
+}  // namespace muster::cli

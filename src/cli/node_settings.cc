@@ -1,0 +1,21 @@
+#include "cli/node_settings.h"
+
+namespace muster::cli {
+
+runtime::NodeOptions node_settings(const Caller& caller, const Machine& machine, Sandbox sandbox,
+                                   const StateDir& state, runtime::Keeper& keeper) {
+    runtime::NodeOptions node;
+    node.sandbox = sandbox == Sandbox::kNone         ? runtime::SandboxMode::kNone
+                   : sandbox == Sandbox::kNamespaces ? runtime::SandboxMode::kNamespaces
+                                                     : runtime::SandboxMode::kAuto;
+    node.state_dir = state.path();
+    node.keeper = &keeper;
+    node.working_dir = caller.working_dir;
+    node.environment = caller.environment;
+    node.cpus = machine.cpus();
+    node.memory_bytes = machine.memory_bytes();
+    node.devices = machine.devices();
+    return node;
+}
+
+}  // namespace muster::cli

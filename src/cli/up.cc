@@ -1,0 +1,210 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+
+#include "apiserver/http_front.h"
+#include "apiserver/sqlite_store.h"
+#include "base/log.h"
+#include "base/real_clock.h"
+#include "cli/caller.h"
+#include "cli/internal/up/background.h"
+#include "cli/internal/up/credentials.h"
+#include "cli/internal/up/kubeconfig.h"
+#include "cli/internal/up/listen_address.h"
+#include "cli/internal/up/state_home.h"
+#include "cli/local_cluster.h"
+#include "cli/machine.h"
+#include "cli/node_settings.h"
+#include "cli/read_file.h"
+#include "cli/state_dir.h"
+#include "cli/verbs.h"
+#include "net/http_server.h"
+#include "net/tcp.h"
+#include "runtime/keeper.h"
+#include "runtime/leftovers.h"
+
+namespace muster::cli {
+
+namespace {
+
+/// "127.0.0.1:6443" -> 6443.
+std::uint16_t port_of(std::string_view address) {
+    std::uint16_t port = 0;
+    const std::string_view digits = address.substr(address.rfind(':') + 1);
+    std::from_chars(digits.data(), digits.data() + digits.size(), port);
+    return port;
+}
+
+std::filesystem::path default_kubeconfig(const Caller& caller) {
+    const std::string named = caller.variable("KUBECONFIG");
+    if (!named.empty()) return named.substr(0, named.find(':'));
+    return std::filesystem::path(caller.variable("HOME")) / ".kube" / "config";
+}
+
+/// Writes where clients look, and what a person has to know.
+Result<std::string> introduce(const UpOptions& options, const Caller& caller, const StateHome& home,
+                              const KubeAccess& access) {
+    const std::filesystem::path own = home.path() / "kubeconfig";
+    TRY(const std::string text, merge_kubeconfig("", access));
+    TRY_VOID(write_private_file(own, text));
+    std::string said = fmt::format("muster is up at {}\n", access.server);
+    if (!options.merge_kubeconfig) {
+        said += fmt::format("  export KUBECONFIG={}\n", own.string());
+        return said;
+    }
+    const std::filesystem::path theirs = default_kubeconfig(caller);
+    std::error_code missing;
+    std::string existing;
+    if (std::filesystem::exists(theirs, missing)) {
+        TRY(existing, read_file(theirs.string()));
+    }
+    Result<std::string> merged = merge_kubeconfig(existing, access);
+    if (!merged) {
+        merged.error().prefix(fmt::format(
+            "--merge-kubeconfig can't add to {}, which was left as it is", theirs.string()));
+        return merged.error();
+    }
+    TRY_VOID(write_private_file(theirs, *merged));
+    said += fmt::format("  {} has the context muster now\n", theirs.string());
+    return said;
+}
+
+/// Everything of one daemon, in the order in which it is made.
+struct Daemonship {
+    const UpOptions& options;
+    const Caller& caller;
+    StateHome& home;
+    Credentials& credentials;
+    LocalCluster& cluster;
+    net::HttpServer& server;
+    std::unique_ptr<net::Listener> listener;
+    net::TlsServerContext& tls;
+};
+
+Task<Result<std::string>> start(Daemonship& daemon) {
+    CO_TRY_VOID(co_await daemon.cluster.start());
+    const std::string address = daemon.listener->address();
+    daemon.server.serve(std::move(daemon.listener), &daemon.tls);
+    KubeAccess access{.server = daemon.options.listen.url(port_of(address)),
+                      .ca_pem = daemon.credentials.ca.certificate,
+                      .token = daemon.credentials.admin_token,
+                      .client = {}};
+    if (!daemon.options.listen.loopback()) access.client = daemon.credentials.admin;
+    CO_TRY(std::string said, introduce(daemon.options, daemon.caller, daemon.home, access));
+    CO_TRY_VOID(daemon.home.announce({.pid = ::getpid(), .address = access.server}));
+    co_return said;
+}
+
+Task<int> serve(Daemonship& daemon, asio::signal_set& signals,
+                std::optional<Background>& background) {
+    Result<std::string> started = co_await start(daemon);
+    int status = 0;
+    if (!started) {
+        const std::string text = fmt::format("muster up: {}\n", started.error().message());
+        if (background)
+            background->failed(text);
+        else
+            fmt::print(stderr, "{}", text);
+        status = 1;
+    } else {
+        if (background)
+            background->ready(*started);
+        else
+            fmt::print("{}", *started);
+        std::fflush(stdout);
+        co_await signals.async_wait(asio::use_awaitable);
+    }
+    co_await daemon.server.stop();
+    co_await daemon.cluster.stop();
+    co_return status;
+}
+
+}  // namespace
+
+int up(const UpOptions& options) {
+    if (options.verbose > 0)
+        log::set_level(options.verbose > 1 ? log::Level::kDebug : log::Level::kInfo);
+    const Caller caller = current_caller();
+    std::optional<Background> background;
+    const auto fail = [&](const Error& error) {
+        const std::string text = fmt::format("muster up: {}\n", error.message());
+        if (background)
+            background->failed(text);
+        else
+            fmt::print(stderr, "{}", text);
+        return 1;
+    };
+    auto home = StateHome::take(state_path(options.state_dir, caller));
+    if (!home) return fail(home.error());
+    if (options.detach) {
+        // The child has the lock as well, and goes on to hold it when this process has ended.
+        auto started = Background::start(home->path() / "muster.log");
+        if (!started) return fail(started.error());
+        background.emplace(*std::move(started));
+        if (Result<void> told = home->announce({.pid = ::getpid(), .address = {}}); !told)
+            return fail(told.error());
+    }
+
+    std::signal(SIGPIPE, SIG_IGN);  // a client that goes away is seen as a failed write
+    Rng rng = Rng::from_system();
+    auto keeper = runtime::Keeper::start();
+    if (!keeper) return fail(keeper.error());
+    // What a daemon left that was killed together with its keeper.
+    if (auto removed = runtime::remove_leftovers(home->path(), kStateDirPrefix); !removed)
+        return fail(removed.error());
+    auto pods = StateDir::create(home->path(), rng, **keeper);
+    if (!pods) return fail(pods.error());
+    RealClock clock;
+    auto credentials =
+        load_credentials(*home, server_names(options.listen, machine_names()), clock.wall_now());
+    if (!credentials) return fail(credentials.error());
+
+    asio::io_context context(1);
+    asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
+    auto tls =
+        net::TlsServerContext::create(clock, {.certificate_pem = credentials->server.certificate,
+                                              .key_pem = credentials->server.key,
+                                              .client_ca_pem = credentials->ca.certificate});
+    if (!tls) return fail(tls.error());
+    auto listener =
+        net::listen_tcp(context.get_executor(), options.listen.address, options.listen.port);
+    if (!listener) {
+        if (listener.error().code() == Code::kAlreadyExists)
+            return fail(Error(Code::kAlreadyExists,
+                              fmt::format("{}; name another with --listen {}:PORT (0: any)",
+                                          listener.error().message(), options.listen.address)));
+        return fail(listener.error());
+    }
+    const std::unique_ptr<Machine> machine = make_real_machine(caller.environment);
+    auto store = apiserver::open_sqlite_store((home->path() / "store.db").string(), {},
+                                              context.get_executor());
+    if (!store) return fail(store.error());
+    auto cluster = LocalCluster::create(
+        context.get_executor(), clock, rng, *std::move(store), {.manage_fields = true},
+        node_settings(caller, *machine, options.sandbox, *pods, **keeper));
+    if (!cluster) return fail(cluster.error());
+    for (const std::string& notice : (*cluster)->notices()) fmt::print(stderr, "{}\n", notice);
+    apiserver::HttpFront front((*cluster)->api(),
+                               {.admin_token = credentials->admin_token,
+                                .demand_certificate = !options.listen.loopback()});
+    net::HttpServer server(context.get_executor(), clock, {},
+                           [&](net::HttpExchange& exchange) { return front.serve(exchange); });
+    Daemonship daemon{options, caller, *home, *credentials, **cluster, server, *std::move(listener),
+                      **tls};
+    int status = 1;
+    asio::co_spawn(context, serve(daemon, signals, background),
+                   [&](std::exception_ptr thrown, int result) {
+                       if (thrown) std::rethrow_exception(thrown);
+                       status = result;
+                   });
+    context.run();
+    return status;
+}
+
+}  // namespace muster::cli
