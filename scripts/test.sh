@@ -185,6 +185,7 @@ suite_e2e() {
         return
     fi
     run_pytest e2e tests/e2e "$@"
+    run_pytest conformance tests/conformance "$@"
 }
 
 run_pytest() {

@@ -6,12 +6,14 @@
 #include "apiserver/internal/protobuf/decode.h"
 #include "apiserver/internal/request_options.h"
 #include "apiserver/internal/server_state.h"
+#include "apiserver/internal/verbs.h"
 #include "apiserver/internal/wire/documents.h"
 #include "apiserver/internal/wire/frames.h"
 #include "apiserver/internal/wire/json_body.h"
 #include "apiserver/internal/wire/media_type.h"
 #include "apiserver/internal/wire/presented.h"
 #include "apiserver/internal/wire/url.h"
+#include "apiserver/internal/writer.h"
 
 namespace muster::apiserver {
 
@@ -75,26 +77,31 @@ struct Incoming {
 };
 
 struct HttpFront::Impl {
-    Impl(ApiServer& server_, ServerState& state_, AccessOptions access_)
-        : server(server_), state(state_), access(std::move(access_)), documents(state_.registry) {}
+    Impl(ServerState& state_, AccessOptions access_)
+        : state(state_),
+          writer(state_),
+          verbs(state_, writer),
+          access(std::move(access_)),
+          documents(state_.registry) {}
 
     Task<void> serve(net::HttpExchange& exchange);
     Answer<void> serve_path(Incoming& incoming);
     Task<Answer<void>> serve_target(Incoming& incoming, Target target);
     Answer<kube::Request> read_request(const Incoming& incoming, const Target& target) const;
-    Task<Answer<void>> serve_watch(Incoming& incoming, DefPtr def, kube::Request request);
-    Task<Answer<void>> serve_log(Incoming& incoming, kube::Request request);
+    Task<Answer<void>> serve_watch(Incoming& incoming, Target target, kube::Request request);
+    Task<Answer<void>> serve_log(Incoming& incoming, Target target, kube::Request request);
     void refuse(net::HttpExchange& exchange, const Refusal& refusal, const Target* target) const;
 
-    ApiServer& server;
     ServerState& state;
+    Writer writer;
+    Verbs verbs;
     AccessOptions access;
     Documents documents;
     FrameCache frames;
 };
 
 HttpFront::HttpFront(ApiServer& server, AccessOptions access)
-    : impl_(std::make_unique<Impl>(server, server.state(), std::move(access))) {}
+    : impl_(std::make_unique<Impl>(server.state(), std::move(access))) {}
 
 HttpFront::~HttpFront() = default;
 
@@ -223,30 +230,32 @@ Task<Answer<void>> HttpFront::Impl::serve_target(Incoming& incoming, Target targ
     CO_TRY_VOID(authorize(incoming.user, action_on(target, incoming.method, watch)));
     CO_TRY(kube::Request request, read_request(incoming, target));
     if (target.subresource == "log" && incoming.method == kube::Method::kGet)
-        co_return co_await serve_log(incoming, std::move(request));
-    if (watch) co_return co_await serve_watch(incoming, target.def, std::move(request));
+        co_return co_await serve_log(incoming, std::move(target), std::move(request));
+    if (watch) co_return co_await serve_watch(incoming, std::move(target), std::move(request));
 
     const auto row_object = row_object_of(request.query_value("includeObject"));
     if (!row_object)
         co_return bad_request(fmt::format("unknown includeObject \"{}\": None, Metadata or Object",
                                           request.query_value("includeObject")));
-    CO_TRY(const kube::Response response, co_await server.call(std::move(request)));
+    const DefPtr def = target.def;
+    CO_TRY(const kube::Response response,
+           co_await verbs.call(std::move(target), std::move(request)));
     net::HttpHeaders headers = headers_of(kJson);
     add_warnings(headers, response.warnings);
-    if (response.status >= 400) add_retry_after(headers, response);
     incoming.exchange.respond(
         static_cast<unsigned>(response.status), std::move(headers),
-        present(*target.def, response, incoming.form, *row_object, state.clock.wall_now()));
+        present(*def, response, incoming.form, *row_object, state.clock.wall_now()));
     co_return Answer<void>();
 }
 
-Task<Answer<void>> HttpFront::Impl::serve_watch(Incoming& incoming, DefPtr def,
+Task<Answer<void>> HttpFront::Impl::serve_watch(Incoming& incoming, Target target,
                                                 kube::Request request) {
     const auto row_object = row_object_of(request.query_value("includeObject"));
     if (!row_object) co_return bad_request("includeObject must be None, Metadata or Object");
+    const DefPtr def = target.def;
     CO_TRY(const std::unique_ptr<kube::WatchStream> stream,
-           co_await server.watch(std::move(request)));
-    EventPresenter presenter(std::move(def), incoming.form, *row_object);
+           co_await verbs.watch(std::move(target), std::move(request)));
+    EventPresenter presenter(def, incoming.form, *row_object);
     // At once, so that a client knows that it watches before anything has happened.
     if (!co_await incoming.exchange.begin(200, headers_of(kJson))) co_return Answer<void>();
     for (;;) {
@@ -263,9 +272,10 @@ Task<Answer<void>> HttpFront::Impl::serve_watch(Incoming& incoming, DefPtr def,
     co_return Answer<void>();
 }
 
-Task<Answer<void>> HttpFront::Impl::serve_log(Incoming& incoming, kube::Request request) {
+Task<Answer<void>> HttpFront::Impl::serve_log(Incoming& incoming, Target target,
+                                              kube::Request request) {
     CO_TRY(const std::unique_ptr<kube::TextStream> stream,
-           co_await server.stream_text(std::move(request)));
+           co_await verbs.log(std::move(target), std::move(request)));
     if (!co_await incoming.exchange.begin(200, headers_of("text/plain"))) co_return Answer<void>();
     for (;;) {
         Result<std::optional<std::string>> piece = co_await stream->read();

@@ -218,6 +218,10 @@ TEST_F(HttpFrontTest, AWatchIsALineForEachChange) {
     EXPECT_EQ(json::parse(seen[2]).at("type"), "DELETED");
     EXPECT_EQ(json::parse(seen[2]).at_pointer("/object/metadata/name"), "a");
     EXPECT_EQ(reason(get(kMaps + "?watch=1&resourceVersion=x")), "500 InternalError");
+    const net::HttpResponse refused = get(kMaps + "?watch=1&sendInitialEvents=true");
+    EXPECT_EQ(reason(refused), "422 Invalid");
+    EXPECT_EQ(parsed(refused).at_pointer("/details/kind"), "ListOptions");
+    EXPECT_EQ(parsed(get(kPods + "/none/log")).at_pointer("/details/name"), "none");
     const auto old = open("/api/v1/watch/namespaces/default/configmaps?resourceVersion=0");
     EXPECT_THAT(lines(*old, 1), ElementsAre(HasSubstr(R"("name":"b")")));
 }
