@@ -14,21 +14,13 @@
 #include "apiserver/internal/wire/presented.h"
 #include "apiserver/internal/wire/url.h"
 #include "apiserver/internal/writer.h"
+#include "kube/transport_names.h"
 
 namespace muster::apiserver {
 
 namespace {
 
 constexpr std::string_view kJson = "application/json";
-
-std::optional<kube::Method> method_of(std::string_view name) {
-    if (name == "GET") return kube::Method::kGet;
-    if (name == "POST") return kube::Method::kPost;
-    if (name == "PUT") return kube::Method::kPut;
-    if (name == "PATCH") return kube::Method::kPatch;
-    if (name == "DELETE") return kube::Method::kDelete;
-    return std::nullopt;
-}
 
 std::string_view header(const net::HttpRequest& request, std::string_view name) {
     return request.headers.find(name).value_or(std::string_view());
@@ -70,8 +62,7 @@ void add_retry_after(net::HttpHeaders& headers, const kube::Response& response) 
 /// What is known of one request, before anything is done about it.
 struct Incoming {
     net::HttpExchange& exchange;
-    kube::Method method{};
-    Url url;
+    kube::Request request;  ///< its body is read once the user may send it
     User user;
     Form form = Form::kObject;
 };
@@ -85,11 +76,11 @@ struct HttpFront::Impl {
           documents(state_.registry) {}
 
     Task<void> serve(net::HttpExchange& exchange);
-    Answer<void> serve_path(Incoming& incoming);
+    Answer<void> serve_path(Incoming& incoming, Refusal no_target);
     Task<Answer<void>> serve_target(Incoming& incoming, Target target);
-    Answer<kube::Request> read_request(const Incoming& incoming, const Target& target) const;
-    Task<Answer<void>> serve_watch(Incoming& incoming, Target target, kube::Request request);
-    Task<Answer<void>> serve_log(Incoming& incoming, Target target, kube::Request request);
+    Answer<void> read_body(Incoming& incoming, const Target& target) const;
+    Task<Answer<void>> serve_watch(Incoming& incoming, Target target);
+    Task<Answer<void>> serve_log(Incoming& incoming, Target target);
     void refuse(net::HttpExchange& exchange, const Refusal& refusal, const Target* target) const;
 
     ServerState& state;
@@ -131,7 +122,7 @@ Task<void> HttpFront::Impl::serve(net::HttpExchange& exchange) {
         authenticate(access, header(request, "Authorization"), request.client_certificate);
     if (!user)
         co_return refuse(exchange, {user.error(), kube::StatusDetails{}, false, {}}, nullptr);
-    const std::optional<kube::Method> method = method_of(request.method);
+    const std::optional<kube::Method> method = kube::method_of(request.method);
     if (!method) co_return refuse(exchange, method_not_allowed(), nullptr);
     const bool discovery = url->path == "/api" || url->path == "/apis";
     const std::optional<Form> form = choose_form(header(request, "Accept"), discovery);
@@ -140,22 +131,26 @@ Task<void> HttpFront::Impl::serve(net::HttpExchange& exchange) {
                          "406: Not Acceptable\n\nAvailable representations: application/json");
         co_return;
     }
-    Incoming incoming{exchange, *method, *std::move(url), *std::move(user), *form};
-    if (take_watch_prefix(incoming.url.path)) incoming.url.query.emplace_back("watch", "true");
-    Answer<Target> target = route(state.registry, incoming.url.path);
+    Incoming incoming{exchange, {}, *std::move(user), *form};
+    incoming.request.method = *method;
+    incoming.request.path = std::move(url->path);
+    incoming.request.query = std::move(url->query);
+    if (take_watch_prefix(incoming.request.path))
+        incoming.request.query.emplace_back("watch", "true");
+    Answer<Target> target = route(state.registry, incoming.request.path);
     if (target) {
         const Target named = *target;
         Answer<void> served = co_await serve_target(incoming, *std::move(target));
         if (!served) refuse(exchange, served.error(), &named);
         co_return;
     }
-    const Answer<void> served = serve_path(incoming);
+    const Answer<void> served = serve_path(incoming, std::move(target.error()));
     if (!served) refuse(exchange, served.error(), nullptr);
 }
 
-Answer<void> HttpFront::Impl::serve_path(Incoming& incoming) {
-    const std::string& path = incoming.url.path;
-    TRY_VOID(authorize(incoming.user, action_on_path(path, incoming.method)));
+Answer<void> HttpFront::Impl::serve_path(Incoming& incoming, Refusal no_target) {
+    const std::string& path = incoming.request.path;
+    TRY_VOID(authorize(incoming.user, action_on_path(path, incoming.request.method)));
     if (path == "/healthz" || path == "/livez" || path == "/readyz") {
         const std::optional<Error> failure = state.store->failure();
         const bool fails = failure && path != "/livez";
@@ -164,16 +159,10 @@ Answer<void> HttpFront::Impl::serve_path(Incoming& incoming) {
             fails ? "the store keeps nothing new: " + failure->message() : "ok");
         return {};
     }
-    kube::Request query;
-    query.query = incoming.url.query;
-    const std::optional<Document> document =
-        documents.find(path, incoming.form == Form::kDiscovery, query.query_value("hash"));
-    if (!document) {
-        Answer<Target> target = route(state.registry, path);
-        if (target) return unknown_path();
-        return std::move(target.error());
-    }
-    if (incoming.method != kube::Method::kGet) return method_not_allowed();
+    const std::optional<Document> document = documents.find(path, incoming.form == Form::kDiscovery,
+                                                            incoming.request.query_value("hash"));
+    if (!document) return no_target;
+    if (incoming.request.method != kube::Method::kGet) return method_not_allowed();
     net::HttpHeaders headers;
     headers.add("Content-Type", document->content_type);
     headers.add("Vary", "Accept");
@@ -188,50 +177,45 @@ Answer<void> HttpFront::Impl::serve_path(Incoming& incoming) {
     return {};
 }
 
-Answer<kube::Request> HttpFront::Impl::read_request(const Incoming& incoming,
-                                                    const Target& target) const {
+Answer<void> HttpFront::Impl::read_body(Incoming& incoming, const Target& target) const {
     const net::HttpRequest& http = incoming.exchange.request();
-    kube::Request request;
-    request.method = incoming.method;
-    request.path = incoming.url.path;
-    request.query = incoming.url.query;
+    kube::Request& request = incoming.request;
     request.items_apart = true;
     request.user_agent = header(http, "User-Agent");
-    if (incoming.method == kube::Method::kGet || http.body.empty()) {
+    if (request.method == kube::Method::kGet || http.body.empty()) {
         // A patch without a body says at least what it would have been.
-        if (incoming.method == kube::Method::kPatch) {
-            TRY(const BodyType type, body_type(header(http, "Content-Type"), incoming.method));
+        if (request.method == kube::Method::kPatch) {
+            TRY(const BodyType type, body_type(header(http, "Content-Type"), request.method));
             request.content_type = type.content;
         }
-        return request;
+        return {};
     }
-    TRY(const BodyType type, body_type(header(http, "Content-Type"), incoming.method));
+    TRY(const BodyType type, body_type(header(http, "Content-Type"), request.method));
     request.content_type = type.content;
     if (type.format == BodyFormat::kProtobuf) {
-        if (target.def->custom && incoming.method != kube::Method::kDelete)
+        if (target.def->custom && request.method != kube::Method::kDelete)
             return unsupported_media_type(
                 "the body of the request was in an unknown format - accepted media types include: "
                 "application/json, application/yaml");
         TRY(json::object object, decode_protobuf(http.body));
         request.body = std::make_shared<const json::value>(std::move(object));
-        return request;
+        return {};
     }
     TRY(JsonBody body, parse_json_body(http.body));
     request.body = std::move(body.value);
     request.duplicate_fields = std::move(body.duplicate_fields);
-    return request;
+    return {};
 }
 
 Task<Answer<void>> HttpFront::Impl::serve_target(Incoming& incoming, Target target) {
-    kube::Request query;
-    query.query = incoming.url.query;
-    const bool watch = incoming.method == kube::Method::kGet && target.is_collection() &&
-                       query_flag(query, "watch");
-    CO_TRY_VOID(authorize(incoming.user, action_on(target, incoming.method, watch)));
-    CO_TRY(kube::Request request, read_request(incoming, target));
-    if (target.subresource == "log" && incoming.method == kube::Method::kGet)
-        co_return co_await serve_log(incoming, std::move(target), std::move(request));
-    if (watch) co_return co_await serve_watch(incoming, std::move(target), std::move(request));
+    kube::Request& request = incoming.request;
+    const bool get = request.method == kube::Method::kGet;
+    const bool watch = get && target.is_collection() && query_flag(request, "watch");
+    CO_TRY_VOID(authorize(incoming.user, action_on(target, request.method, watch)));
+    CO_TRY_VOID(read_body(incoming, target));
+    if (target.subresource == "log" && get)
+        co_return co_await serve_log(incoming, std::move(target));
+    if (watch) co_return co_await serve_watch(incoming, std::move(target));
 
     const auto row_object = row_object_of(request.query_value("includeObject"));
     if (!row_object)
@@ -248,8 +232,8 @@ Task<Answer<void>> HttpFront::Impl::serve_target(Incoming& incoming, Target targ
     co_return Answer<void>();
 }
 
-Task<Answer<void>> HttpFront::Impl::serve_watch(Incoming& incoming, Target target,
-                                                kube::Request request) {
+Task<Answer<void>> HttpFront::Impl::serve_watch(Incoming& incoming, Target target) {
+    kube::Request& request = incoming.request;
     const auto row_object = row_object_of(request.query_value("includeObject"));
     if (!row_object) co_return bad_request("includeObject must be None, Metadata or Object");
     const DefPtr def = target.def;
@@ -272,10 +256,9 @@ Task<Answer<void>> HttpFront::Impl::serve_watch(Incoming& incoming, Target targe
     co_return Answer<void>();
 }
 
-Task<Answer<void>> HttpFront::Impl::serve_log(Incoming& incoming, Target target,
-                                              kube::Request request) {
+Task<Answer<void>> HttpFront::Impl::serve_log(Incoming& incoming, Target target) {
     CO_TRY(const std::unique_ptr<kube::TextStream> stream,
-           co_await verbs.log(std::move(target), std::move(request)));
+           co_await verbs.log(std::move(target), std::move(incoming.request)));
     if (!co_await incoming.exchange.begin(200, headers_of("text/plain"))) co_return Answer<void>();
     for (;;) {
         Result<std::optional<std::string>> piece = co_await stream->read();

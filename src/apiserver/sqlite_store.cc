@@ -67,9 +67,7 @@ class SqliteStore final : public Store {
     }
 
     Task<Result<StoredObject>> get(StoreKey key) override {
-        ObjectState state = objects_.find(key);
-        if (state.object == nullptr) co_return Error(Code::kNotFound, describe(key) + " not found");
-        co_return StoredObject{std::move(key), state.revision, std::move(state.object)};
+        co_return objects_.get(std::move(key));
     }
 
     Task<Result<std::vector<StoredObject>>> list(std::string resource, std::string namespace_,

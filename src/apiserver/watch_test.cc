@@ -120,9 +120,9 @@ TEST_F(WatchTest, SelectorsTurnComingAndGoingIntoAddedAndDeleted) {
     remove(std::string(kMaps) + "/a");
     const auto seen = events(*watch);
     ASSERT_EQ(seen.size(), 3u);
-    EXPECT_EQ(type_name(seen[0].type), "ADDED");
-    EXPECT_EQ(type_name(seen[1].type), "MODIFIED");
-    EXPECT_EQ(type_name(seen[2].type), "DELETED");
+    EXPECT_EQ(kube::event_type_name(seen[0].type), "ADDED");
+    EXPECT_EQ(kube::event_type_name(seen[1].type), "MODIFIED");
+    EXPECT_EQ(kube::event_type_name(seen[2].type), "DELETED");
     EXPECT_EQ(seen[2].object->at("data").at("v"), "3") << "the last state that matched";
     EXPECT_EQ(seen[2].object->at("metadata").at("resourceVersion"), json::value(revision(left)))
         << "with the revision of the change";

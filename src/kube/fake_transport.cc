@@ -7,28 +7,13 @@
 
 #include "base/check.h"
 #include "kube/api_status.h"
+#include "kube/transport_names.h"
 
 namespace muster::kube {
 namespace {
 
-std::string_view name_of(Method method) {
-    switch (method) {
-        case Method::kGet:
-            return "GET";
-        case Method::kPost:
-            return "POST";
-        case Method::kPut:
-            return "PUT";
-        case Method::kPatch:
-            return "PATCH";
-        case Method::kDelete:
-            return "DELETE";
-    }
-    return "?";
-}
-
 std::string describe(Method method, const std::string& path, const Query& query) {
-    std::string text = fmt::format("{} {}", name_of(method), path);
+    std::string text = fmt::format("{} {}", method_name(method), path);
     for (const auto& [key, value] : query) text += fmt::format(" {}={}", key, value);
     return text;
 }

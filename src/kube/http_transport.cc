@@ -4,6 +4,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "kube/api_status.h"
+#include "kube/transport_names.h"
 
 namespace muster::kube {
 
@@ -13,22 +14,6 @@ namespace {
 constexpr std::size_t kMaxDepth = 200;
 // Of a watch: what a server would refuse to store many times over.
 constexpr std::size_t kMaxLine = std::size_t{64} * 1024 * 1024;
-
-std::string_view method_name(Method method) {
-    switch (method) {
-        case Method::kGet:
-            return "GET";
-        case Method::kPost:
-            return "POST";
-        case Method::kPut:
-            return "PUT";
-        case Method::kPatch:
-            return "PATCH";
-        case Method::kDelete:
-            return "DELETE";
-    }
-    return "GET";
-}
 
 std::string_view media_type(ContentType type) {
     switch (type) {
@@ -90,22 +75,13 @@ Task<Result<Error>> read_refusal(net::HttpBody& body) {
                                 object ? **object : *plain_text(text));
 }
 
-std::optional<WatchEventType> event_type(std::string_view name) {
-    if (name == "ADDED") return WatchEventType::kAdded;
-    if (name == "MODIFIED") return WatchEventType::kModified;
-    if (name == "DELETED") return WatchEventType::kDeleted;
-    if (name == "BOOKMARK") return WatchEventType::kBookmark;
-    if (name == "ERROR") return WatchEventType::kError;
-    return std::nullopt;
-}
-
 Result<WatchEvent> parse_event(std::string_view line) {
     TRY(const ObjectPtr frame, parse_object(line));
     const json::object* fields = frame->if_object();
     const json::value* type = fields == nullptr ? nullptr : fields->if_contains("type");
     const json::value* object = fields == nullptr ? nullptr : fields->if_contains("object");
     const auto kind =
-        type != nullptr && type->is_string() ? event_type(type->get_string()) : std::nullopt;
+        type != nullptr && type->is_string() ? event_type_of(type->get_string()) : std::nullopt;
     if (!kind || object == nullptr)
         return Error(Code::kInternal, "the server sent a line that is no event of a watch");
     // The frame's memory goes with the object.

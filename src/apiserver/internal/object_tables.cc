@@ -27,6 +27,12 @@ ObjectState ObjectTables::find(const StoreKey& key) const {
     return row == table->second.end() ? ObjectState{} : row->second;
 }
 
+Result<StoredObject> ObjectTables::get(StoreKey key) const {
+    ObjectState state = find(key);
+    if (state.object == nullptr) return Error(Code::kNotFound, describe(key) + " not found");
+    return StoredObject{std::move(key), state.revision, std::move(state.object)};
+}
+
 void ObjectTables::put(const StoreKey& key, Revision revision, kube::ObjectPtr object) {
     tables_[key.resource].insert_or_assign(RowKey{key.namespace_, key.name},
                                            ObjectState{revision, std::move(object)});

@@ -27,6 +27,8 @@ Result<void> check_expected(const StoreKey& key, const ObjectState& state, Revis
 class ObjectTables {
   public:
     ObjectState find(const StoreKey& key) const;
+    /// As Store::get().
+    Result<StoredObject> get(StoreKey key) const;
     void put(const StoreKey& key, Revision revision, kube::ObjectPtr object);
     void erase(const StoreKey& key);
     /// As Store::list().

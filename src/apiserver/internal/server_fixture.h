@@ -12,6 +12,7 @@
 #include "apiserver/internal/json_access.h"
 #include "base/test_loop.h"
 #include "kube/client.h"
+#include "kube/transport_names.h"
 
 namespace muster::apiserver {
 
@@ -110,29 +111,13 @@ class ServerFixture : public ::testing::Test, protected SimulatedLoop {
         std::string text;
         for (const Seen& event : events(stream, &ended)) {
             if (!text.empty()) text += ", ";
-            text += type_name(event.type);
+            text += kube::event_type_name(event.type);
             const std::string_view name = name_of(event.object->get_object());
             if (!name.empty()) text += " " + std::string(name);
         }
         if (ended) text += text.empty() ? "EOF" : ", EOF";
         return text;
     }
-    static std::string_view type_name(kube::WatchEventType type) {
-        switch (type) {
-            case kube::WatchEventType::kAdded:
-                return "ADDED";
-            case kube::WatchEventType::kModified:
-                return "MODIFIED";
-            case kube::WatchEventType::kDeleted:
-                return "DELETED";
-            case kube::WatchEventType::kBookmark:
-                return "BOOKMARK";
-            case kube::WatchEventType::kError:
-                return "ERROR";
-        }
-        return "?";
-    }
-
     static std::string text(const kube::Response& response) {
         return response.body == nullptr ? "no body" : json::serialize(*response.body);
     }

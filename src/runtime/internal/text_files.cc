@@ -22,11 +22,4 @@ Result<std::string> read_text(const std::string& path) {
     return text;
 }
 
-std::string_view take_field(std::string_view& text, char separator) {
-    const std::size_t end = text.find(separator);
-    const std::string_view taken = text.substr(0, end);
-    text = end == text.npos ? std::string_view() : text.substr(end + 1);
-    return taken;
-}
-
 }  // namespace muster::runtime

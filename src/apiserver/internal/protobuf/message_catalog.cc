@@ -10,6 +10,7 @@
 
 #include "apiserver/internal/protobuf/message_tables.h"
 #include "base/check.h"
+#include "base/fields.h"
 
 // The notation of the tables: a message's name in the first column, then its fields:
 //
@@ -28,14 +29,6 @@ namespace muster::apiserver {
 namespace {
 
 using Type = MessageField::Type;
-
-/// Takes what stands before the separator off the front.
-std::string_view take(std::string_view& text, std::string_view separator) {
-    const std::size_t end = text.find(separator);
-    const std::string_view taken = text.substr(0, end);
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + separator.size());
-    return taken;
-}
 
 std::optional<Type> scalar_type(std::string_view name) {
     static const std::map<std::string_view, Type> kTypes = {
@@ -58,7 +51,7 @@ class Catalog {
               kWorkloadMessages, kAccessMessages, kCrdMessages}) {
             MessageType* message = nullptr;
             while (!table.empty()) {
-                std::string_view line = take(table, "\n");
+                std::string_view line = take_field(table, "\n");
                 if (line.empty()) continue;
                 if (line.front() != ' ')
                     message = &begin(line);
@@ -84,13 +77,13 @@ class Catalog {
     }
 
     MessageType& begin(std::string_view line) {
-        const std::string_view name = take(line, " ");
+        const std::string_view name = take_field(line, " ");
         MessageType& message = named(name);
         const bool fresh = defined_.insert(name).second;
         CHECK(fresh, "a message stands twice in the tables");
-        const std::string_view mark = take(line, " ");
+        const std::string_view mark = take_field(line, " ");
         if (mark == ":") {
-            const std::string_view api_version = take(line, " ");
+            const std::string_view api_version = take_field(line, " ");
             by_kind_[{api_version, line}] = &message;
         } else {
             message.is_union = mark == "union";
@@ -100,7 +93,7 @@ class Catalog {
 
     void add_fields(MessageType& message, std::string_view line) {
         while (!line.empty()) {
-            std::string_view text = take(line, ",");
+            std::string_view text = take_field(line, ",");
             text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
             if (text.empty()) continue;
             const MessageField field = parse(text);
@@ -112,10 +105,10 @@ class Catalog {
 
     MessageField parse(std::string_view text) {
         MessageField field;
-        const std::string_view number = take(text, " ");
+        const std::string_view number = take_field(text, " ");
         std::from_chars(number.data(), number.data() + number.size(), field.number);
         CHECK(field.number > 0, "a field has a number");
-        field.name = take(text, " ");
+        field.name = take_field(text, " ");
         if (field.name == ".") field.name = {};
         if (field.name.ends_with('!')) {
             field.name.remove_suffix(1);

@@ -3,23 +3,9 @@
 #include <boost/json/serializer.hpp>
 #include <functional>
 
-namespace muster::apiserver {
+#include "kube/transport_names.h"
 
-std::string_view event_type_name(kube::WatchEventType type) {
-    switch (type) {
-        case kube::WatchEventType::kAdded:
-            return "ADDED";
-        case kube::WatchEventType::kModified:
-            return "MODIFIED";
-        case kube::WatchEventType::kDeleted:
-            return "DELETED";
-        case kube::WatchEventType::kBookmark:
-            return "BOOKMARK";
-        case kube::WatchEventType::kError:
-            return "ERROR";
-    }
-    return "ERROR";
-}
+namespace muster::apiserver {
 
 void append_json(std::string& text, const json::value& value) {
     json::serializer serializer;
@@ -33,7 +19,7 @@ void append_json(std::string& text, const json::value& value) {
 
 std::string make_frame(kube::WatchEventType type, const json::value& object) {
     std::string text = "{\"type\":\"";
-    text += event_type_name(type);
+    text += kube::event_type_name(type);
     text += "\",\"object\":";
     append_json(text, object);
     text += "}\n";

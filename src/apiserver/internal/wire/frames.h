@@ -8,8 +8,6 @@
 
 namespace muster::apiserver {
 
-std::string_view event_type_name(kube::WatchEventType type);
-
 /// Appends the JSON text of a value.
 void append_json(std::string& text, const json::value& value);
 

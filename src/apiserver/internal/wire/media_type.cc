@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 
+#include "base/fields.h"
+
 namespace muster::apiserver {
 
 namespace {
@@ -15,10 +17,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::string_view take(std::string_view& text, char separator) {
-    const std::size_t end = text.find(separator);
-    const std::string_view taken = trimmed(text.substr(0, end));
-    text = end == text.npos ? std::string_view() : text.substr(end + 1);
-    return taken;
+    return trimmed(take_field(text, separator));
 }
 
 /// "application/json;as=Table;v=v1".

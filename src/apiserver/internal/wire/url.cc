@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/fields.h"
+
 namespace muster::apiserver {
 
 namespace {
@@ -35,22 +37,15 @@ std::optional<std::string> unescape(std::string_view text, bool plus_is_blank) {
     return decoded;
 }
 
-std::string_view take(std::string_view& text, char separator) {
-    const std::size_t end = text.find(separator);
-    const std::string_view taken = text.substr(0, end);
-    text = end == text.npos ? std::string_view() : text.substr(end + 1);
-    return taken;
-}
-
 }  // namespace
 
 Answer<Url> parse_url(std::string_view target) {
     if (!target.starts_with('/'))
         return bad_request(fmt::format("the request target \"{}\" does not begin with /", target));
     Url url;
-    std::string_view path = take(target, '?');
+    std::string_view path = take_field(target, '?');
     while (!path.empty()) {
-        const std::string_view raw = take(path, '/');
+        const std::string_view raw = take_field(path, '/');
         if (raw.empty()) continue;
         const std::optional<std::string> segment = unescape(raw, false);
         if (!segment)
@@ -62,9 +57,9 @@ Answer<Url> parse_url(std::string_view target) {
         url.path += *segment;
     }
     while (!target.empty()) {
-        std::string_view pair = take(target, '&');
+        std::string_view pair = take_field(target, '&');
         if (pair.empty()) continue;
-        const std::optional<std::string> key = unescape(take(pair, '='), true);
+        const std::optional<std::string> key = unescape(take_field(pair, '='), true);
         std::optional<std::string> value = unescape(pair, true);
         if (!key || !value) return bad_request("the query has a broken escape");
         url.query.emplace_back(*key, *std::move(value));

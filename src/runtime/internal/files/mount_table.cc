@@ -4,7 +4,7 @@
 #include <array>
 #include <map>
 
-#include "runtime/internal/text_files.h"
+#include "base/fields.h"
 
 namespace muster::runtime {
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.h"
 #include "runtime/internal/text_files.h"
 
 namespace muster::runtime {

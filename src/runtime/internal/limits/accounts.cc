@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "runtime/internal/text_files.h"
+#include "base/fields.h"
 
 namespace muster::runtime {
 

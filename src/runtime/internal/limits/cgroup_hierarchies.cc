@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/fields.h"
 #include "runtime/internal/files/mount_table.h"
-#include "runtime/internal/text_files.h"
 
 namespace muster::runtime {
 

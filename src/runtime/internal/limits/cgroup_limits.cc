@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/fields.h"
 #include "kube/quantity.h"
-#include "runtime/internal/text_files.h"
 
 namespace muster::runtime {
 

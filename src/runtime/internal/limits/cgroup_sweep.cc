@@ -9,7 +9,7 @@
 #include <charconv>
 #include <vector>
 
-#include "runtime/internal/text_files.h"
+#include "base/fields.h"
 
 namespace muster::runtime {
 

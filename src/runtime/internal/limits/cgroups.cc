@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/fields.h"
 #include "base/log.h"
 #include "runtime/internal/text_files.h"
 

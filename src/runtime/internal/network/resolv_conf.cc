@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/fields.h"
 #include "runtime/internal/network/pod_network.h"
-#include "runtime/internal/text_files.h"
 
 namespace muster::runtime {
 

@@ -15,11 +15,11 @@
 #include <cerrno>
 #include <string_view>
 
+#include "base/fields.h"
 #include "runtime/internal/inside/clone_stack.h"
 #include "runtime/internal/inside/keep_capabilities.h"
 #include "runtime/internal/network/masquerade.h"
 #include "runtime/internal/network/route_messages.h"
-#include "runtime/internal/text_files.h"
 
 #ifndef P_PIDFD
 #define P_PIDFD static_cast<idtype_t>(3)

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "base/fields.h"
 #include "kube/served_version.h"
 #include "kube/time.h"
 #include "runtime/internal/text_files.h"
