@@ -1,5 +1,7 @@
 #include "apiserver/api_server.h"
 
+#include "apiserver/internal/access/account_keeper.h"
+#include "apiserver/internal/access/role_keeper.h"
 #include "apiserver/internal/content_cleanup.h"
 #include "apiserver/internal/crd.h"
 #include "apiserver/internal/garbage_collector.h"
@@ -19,13 +21,17 @@ struct ApiServer::Impl {
           writer(state),
           verbs(state, writer),
           collector(state, writer),
-          cleanup(state, writer) {}
+          cleanup(state, writer),
+          roles(state, writer),
+          accounts(state, writer) {}
 
     ServerState state;
     Writer writer;
     Verbs verbs;
     GarbageCollector collector;
     ContentCleanup cleanup;
+    RoleKeeper roles;
+    AccountKeeper accounts;
     bool started = false;
 
     Task<Result<void>> load();
@@ -61,6 +67,8 @@ Task<Result<void>> ApiServer::Impl::load() {
                 {resource, key.first, key.second}, cached.revision, cached.object, nullptr};
             collector.observe(change, nullptr);
             cleanup.observe(change);
+            roles.observe(change);
+            accounts.observe(change);
         }
     }
     co_return Result<void>();
@@ -104,6 +112,8 @@ void ApiServer::Impl::on_change(const StoreChange& change) {
     }
     collector.observe(change, before);
     cleanup.observe(change);
+    roles.observe(change);
+    accounts.observe(change);
 }
 
 ApiServer::ApiServer(asio::any_io_executor executor, Clock& clock, Rng& rng,
@@ -122,7 +132,9 @@ Task<Result<void>> ApiServer::start() {
     impl_->state.store->observe(
         [impl = impl_.get()](const StoreChange& change) { impl->on_change(change); });
     impl_->started = true;
-    co_return co_await impl_->create_namespaces();
+    CO_TRY_VOID(co_await impl_->create_namespaces());
+    if (impl_->state.options.default_roles) CO_TRY_VOID(co_await impl_->roles.post_defaults());
+    co_return Result<void>();
 }
 
 Task<void> ApiServer::stop() {

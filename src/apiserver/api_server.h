@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "base/task_group.h"
 #include "kube/transport.h"
+#include "net/signing_key.h"
 
 namespace muster::apiserver {
 
@@ -25,6 +26,15 @@ struct ApiServerOptions {
     /// stored as they are sent, and an apply is refused with 415: whoever has no client that asks
     /// for either saves what they cost every write.
     bool manage_fields = false;
+    /// Roles and bindings that every cluster has are posted at the start, for clients that are not
+    /// the admin.
+    bool default_roles = false;
+    /// Service accounts have tokens, signed with this key, and every namespace the account
+    /// `default`. Null: there are none.
+    std::shared_ptr<const net::SigningKey> signing_key = nullptr;
+    /// What clients trust the server by (PEM): in a ConfigMap kube-root-ca.crt of each namespace.
+    /// Empty: there is none.
+    std::string root_ca_pem = {};
 };
 
 /// The embedded Kubernetes API: a function from a request to a response or a stream. It refuses

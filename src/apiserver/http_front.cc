@@ -2,6 +2,11 @@
 
 #include "apiserver/internal/access/authentication.h"
 #include "apiserver/internal/access/authorization.h"
+#include "apiserver/internal/access/escalation.h"
+#include "apiserver/internal/access/impersonation.h"
+#include "apiserver/internal/access/issuer_documents.h"
+#include "apiserver/internal/access/reviews.h"
+#include "apiserver/internal/access/token_authentication.h"
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/protobuf/decode.h"
 #include "apiserver/internal/request_options.h"
@@ -14,6 +19,7 @@
 #include "apiserver/internal/wire/presented.h"
 #include "apiserver/internal/wire/url.h"
 #include "apiserver/internal/writer.h"
+#include "base/log.h"
 #include "kube/transport_names.h"
 
 namespace muster::apiserver {
@@ -82,6 +88,14 @@ struct HttpFront::Impl {
     Task<Answer<void>> serve_watch(Incoming& incoming, Target target);
     Task<Answer<void>> serve_log(Incoming& incoming, Target target);
     void refuse(net::HttpExchange& exchange, const Refusal& refusal, const Target* target) const;
+    Answer<void> authorize(const User& user, const Action& action) const {
+        return apiserver::authorize(state.cache, user, action);
+    }
+    Answer<User> acting_user(const net::HttpRequest& request) const;
+    Result<TokenOwner> owner_of(std::string_view token,
+                                const std::vector<std::string>& audiences) const;
+    Answer<void> serve_review(Incoming& incoming, const Target& target) const;
+    Admit admission(const User& user, const Target& target, kube::Method method) const;
 
     ServerState& state;
     Writer writer;
@@ -114,14 +128,63 @@ void HttpFront::Impl::refuse(net::HttpExchange& exchange, const Refusal& refusal
     exchange.respond(static_cast<unsigned>(response.status), std::move(headers), std::move(text));
 }
 
+/// Of any token but the admin's own: that one is for everybody whom it is shown to.
+Result<TokenOwner> HttpFront::Impl::owner_of(std::string_view token,
+                                             const std::vector<std::string>& audiences) const {
+    if (state.options.signing_key == nullptr)
+        return Error(Code::kUnauthorized, "the server has no accounts with tokens");
+    return authenticate_account(state.cache, *state.options.signing_key, token, audiences,
+                                state.clock.wall_now());
+}
+
+Answer<void> HttpFront::Impl::serve_review(Incoming& incoming, const Target& target) const {
+    kube::Request& request = incoming.request;
+    if (request.method != kube::Method::kPost || !target.is_collection())
+        return method_not_allowed();
+    if (target.type().namespaced && target.namespace_.empty()) return method_not_allowed();
+    TRY(const WriteQuery query, parse_write_query(request, "CreateOptions"));
+    TRY(const DecodedObject asked,
+        decode_object(*target.def, request.body, query.field_validation));
+    const ReviewContext context{
+        state.cache, incoming.user,
+        [this](const std::string& token,
+               const std::vector<std::string>& audiences) -> Result<TokenOwner> {
+            if (std::optional<User> admin = admin_of(access, token))
+                return TokenOwner{*std::move(admin), audiences};
+            return owner_of(token, audiences);
+        }};
+    TRY(const json::object answer, answer_review(context, target, asked));
+    net::HttpHeaders headers = headers_of(kJson);
+    add_warnings(headers, asked.warnings);
+    std::string text;
+    append_json(text, answer);
+    incoming.exchange.respond(201, std::move(headers), std::move(text));
+    return {};
+}
+
+/// Who is to be asked for rights: who sent the request, or as whom they want to act, if they may.
+Answer<User> HttpFront::Impl::acting_user(const net::HttpRequest& request) const {
+    const TokenCheck check_token = [this](std::string_view token) -> Result<User> {
+        Result<TokenOwner> owner = owner_of(token, {});
+        if (owner) return std::move(owner->user);
+        log::debug("A bearer token was refused", {{"why", owner.error().message()}});
+        return owner.error();
+    };
+    Result<User> user = authenticate(access, header(request, "Authorization"),
+                                     request.client_certificate, check_token);
+    if (!user) return Refusal{user.error(), kube::StatusDetails{}, false, {}};
+    TRY(std::optional<Impersonation> wanted, read_impersonation(request.headers));
+    if (!wanted) return *std::move(user);
+    for (const Action& action : wanted->needed) TRY_VOID(authorize(*user, action));
+    return std::move(wanted->user);
+}
+
 Task<void> HttpFront::Impl::serve(net::HttpExchange& exchange) {
     const net::HttpRequest& request = exchange.request();
     Answer<Url> url = parse_url(request.target);
     if (!url) co_return refuse(exchange, url.error(), nullptr);
-    Result<User> user =
-        authenticate(access, header(request, "Authorization"), request.client_certificate);
-    if (!user)
-        co_return refuse(exchange, {user.error(), kube::StatusDetails{}, false, {}}, nullptr);
+    Answer<User> user = acting_user(request);
+    if (!user) co_return refuse(exchange, user.error(), nullptr);
     const std::optional<kube::Method> method = kube::method_of(request.method);
     if (!method) co_return refuse(exchange, method_not_allowed(), nullptr);
     const bool discovery = url->path == "/api" || url->path == "/apis";
@@ -157,6 +220,14 @@ Answer<void> HttpFront::Impl::serve_path(Incoming& incoming, Refusal no_target) 
         incoming.exchange.respond(
             fails ? 500 : 200, headers_of("text/plain; charset=utf-8"),
             fails ? "the store keeps nothing new: " + failure->message() : "ok");
+        return {};
+    }
+    if (const auto text = issuer_document(state.options.signing_key.get(), path)) {
+        if (incoming.request.method != kube::Method::kGet) return method_not_allowed();
+        net::HttpHeaders headers;
+        headers.add("Content-Type", text->content_type);
+        headers.add("Cache-Control", "public, max-age=3600");
+        incoming.exchange.respond(200, std::move(headers), text->text);
         return {};
     }
     const std::optional<Document> document = documents.find(path, incoming.form == Form::kDiscovery,
@@ -207,12 +278,27 @@ Answer<void> HttpFront::Impl::read_body(Incoming& incoming, const Target& target
     return {};
 }
 
+/// What a user who is not the admin is asked for beyond the verb of the request.
+Admit HttpFront::Impl::admission(const User& user, const Target& target,
+                                 kube::Method method) const {
+    if (user.in_group(kMasters)) return nullptr;
+    Action creation = action_on(target, kube::Method::kPost, false);
+    return [this, user, type = target.type(), creation, method](
+               const json::object* before, const json::object& after) -> Answer<void> {
+        // A PUT or an apply makes what is not there.
+        if (before == nullptr && method != kube::Method::kPost) TRY_VOID(authorize(user, creation));
+        return check_escalation(state.cache, user, type, before, after);
+    };
+}
+
 Task<Answer<void>> HttpFront::Impl::serve_target(Incoming& incoming, Target target) {
     kube::Request& request = incoming.request;
     const bool get = request.method == kube::Method::kGet;
     const bool watch = get && target.is_collection() && query_flag(request, "watch");
-    CO_TRY_VOID(authorize(incoming.user, action_on(target, request.method, watch)));
+    CO_TRY_VOID(authorize(incoming.user, action_on(target, request.method, watch,
+                                                   request.query_value("fieldSelector"))));
     CO_TRY_VOID(read_body(incoming, target));
+    if (!target.def->stored) co_return serve_review(incoming, target);
     if (target.subresource == "log" && get)
         co_return co_await serve_log(incoming, std::move(target));
     if (watch) co_return co_await serve_watch(incoming, std::move(target));
@@ -222,8 +308,9 @@ Task<Answer<void>> HttpFront::Impl::serve_target(Incoming& incoming, Target targ
         co_return bad_request(fmt::format("unknown includeObject \"{}\": None, Metadata or Object",
                                           request.query_value("includeObject")));
     const DefPtr def = target.def;
+    Admit admit = admission(incoming.user, target, request.method);
     CO_TRY(const kube::Response response,
-           co_await verbs.call(std::move(target), std::move(request)));
+           co_await verbs.call(std::move(target), std::move(request), std::move(admit)));
     net::HttpHeaders headers = headers_of(kJson);
     add_warnings(headers, response.warnings);
     incoming.exchange.respond(

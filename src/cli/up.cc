@@ -185,9 +185,13 @@ int up(const UpOptions& options) {
     auto store = apiserver::open_sqlite_store((home->path() / "store.db").string(), {},
                                               context.get_executor());
     if (!store) return fail(store.error());
-    auto cluster = LocalCluster::create(
-        context.get_executor(), clock, rng, *std::move(store), {.manage_fields = true},
-        node_settings(caller, *machine, options.sandbox, *pods, **keeper));
+    auto cluster =
+        LocalCluster::create(context.get_executor(), clock, rng, *std::move(store),
+                             {.manage_fields = true,
+                              .default_roles = true,
+                              .signing_key = credentials->account_key,
+                              .root_ca_pem = credentials->ca.certificate},
+                             node_settings(caller, *machine, options.sandbox, *pods, **keeper));
     if (!cluster) return fail(cluster.error());
     for (const std::string& notice : (*cluster)->notices()) fmt::print(stderr, "{}\n", notice);
     apiserver::HttpFront front((*cluster)->api(),

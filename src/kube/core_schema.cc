@@ -51,7 +51,7 @@ class Catalog {
     Catalog() {
         add_scalars();
         for (std::string_view table : {kMetaTable, kPodTable, kPodStatusTable, kVolumeTable,
-                                       kNodeTable, kCrdTable, kKindTable})
+                                       kNodeTable, kCrdTable, kKindTable, kAccessTable})
             index(table);
         for (const auto& [name, block] : blocks_) schema(name);
         blocks_.clear();

@@ -25,6 +25,12 @@ constexpr const char* kKinds[] = {"Pod",
                                   "Node",
                                   "ServiceAccount",
                                   "Lease",
+                                  "Role",
+                                  "ClusterRole",
+                                  "RoleBinding",
+                                  "ClusterRoleBinding",
+                                  "SubjectAccessReview",
+                                  "TokenRequest",
                                   "ObjectMeta",
                                   "CustomResourceDefinition"};
 

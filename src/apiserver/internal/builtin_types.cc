@@ -1,3 +1,4 @@
+#include "apiserver/internal/access/access_types.h"
 #include "apiserver/internal/crd.h"
 #include "apiserver/internal/kind_rules.h"
 #include "apiserver/internal/registry.h"
@@ -110,6 +111,7 @@ DefPtr events() {
 DefPtr service_accounts() {
     ResourceDef def = builtin(kube::types::kServiceAccounts);
     def.short_names = {"sa"};
+    def.other_subresources = {"token"};
     def.returns_deleted = true;
     return std::make_shared<const ResourceDef>(std::move(def));
 }
@@ -133,14 +135,46 @@ DefPtr custom_resource_definitions(ReadDefinition& read) {
     return std::make_shared<const ResourceDef>(std::move(def));
 }
 
+/// A kind that clients ask with.
+DefPtr question(const kube::ResourceType& type) {
+    ResourceDef def = builtin(type);
+    def.stored = false;
+    def.storage_version = false;
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+/// The kinds of access control.
+DefPtr access_kind(const kube::ResourceType& type, KindRules rules) {
+    ResourceDef def = builtin(type);
+    def.name_rule = NameRule::kPathSegment;
+    def.rules = std::move(rules);
+    def.create_on_update = true;
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
 }  // namespace
 
 std::vector<DefPtr> builtin_types(ReadDefinition& read) {
-    return {namespaces(), pods(),
-            services(),   config_maps(),
-            secrets(),    events(),
-            nodes(),      service_accounts(),
-            leases(),     custom_resource_definitions(read)};
+    return {namespaces(),
+            pods(),
+            services(),
+            config_maps(),
+            secrets(),
+            events(),
+            nodes(),
+            service_accounts(),
+            leases(),
+            access_kind(kRoles, role_rules()),
+            access_kind(kRoleBindings, role_binding_rules()),
+            access_kind(kClusterRoles, cluster_role_rules()),
+            access_kind(kClusterRoleBindings, cluster_role_binding_rules()),
+            question(kSubjectAccessReviews),
+            question(kSelfSubjectAccessReviews),
+            question(kLocalSubjectAccessReviews),
+            question(kSelfSubjectRulesReviews),
+            question(kSelfSubjectReviews),
+            question(kTokenReviews),
+            custom_resource_definitions(read)};
 }
 
 }  // namespace muster::apiserver

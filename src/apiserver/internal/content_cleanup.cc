@@ -64,7 +64,7 @@ void ContentCleanup::observe(const StoreChange& change) {
 std::vector<DefPtr> ContentCleanup::content_types(const StoreKey& container) const {
     std::vector<DefPtr> types;
     for (const auto& [name, def] : state_.registry.resources())
-        if (is_namespace(container) ? def->type.namespaced : name == container.name)
+        if (is_namespace(container) ? def->type.namespaced : def->custom && name == container.name)
             types.push_back(def);
     return types;
 }

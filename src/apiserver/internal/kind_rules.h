@@ -13,5 +13,9 @@ KindRules config_map_rules();
 KindRules secret_rules();
 KindRules event_rules();
 KindRules lease_rules();
+KindRules role_rules();
+KindRules cluster_role_rules();
+KindRules role_binding_rules();
+KindRules cluster_role_binding_rules();
 
 }  // namespace muster::apiserver

@@ -3,6 +3,14 @@
 namespace muster::apiserver {
 
 void Registry::add(DefPtr def) {
+    // A definition takes no built-in kind's place, nor those rules that belong to it.
+    if (def->custom) {
+        const DefPtr same = find(def->type.api_version(), def->type.plural);
+        const auto stored = resources_.find(def->storage_key());
+        if ((same != nullptr && !same->custom) ||
+            (stored != resources_.end() && !stored->second->custom))
+            return;
+    }
     ++generation_;
     const std::string version = def->type.api_version();
     by_plural_[version][def->type.plural] = def;
@@ -15,12 +23,13 @@ void Registry::remove(std::string_view qualified) {
     for (auto* index : {&by_plural_, &by_kind_}) {
         for (auto version = index->begin(); version != index->end();) {
             std::erase_if(version->second, [&](const auto& entry) {
-                return entry.second->storage_key() == qualified;
+                return entry.second->custom && entry.second->storage_key() == qualified;
             });
             version = version->second.empty() ? index->erase(version) : std::next(version);
         }
     }
-    if (auto it = resources_.find(qualified); it != resources_.end()) resources_.erase(it);
+    if (auto it = resources_.find(qualified); it != resources_.end() && it->second->custom)
+        resources_.erase(it);
 }
 
 std::map<std::string, std::vector<DefPtr>> Registry::served() const {

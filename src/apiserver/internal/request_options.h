@@ -1,15 +1,21 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "apiserver/internal/refusal.h"
 #include "kube/client.h"
+#include "kube/json.h"
 #include "kube/transport.h"
 
 namespace muster::apiserver {
+
+/// Asked about an object before it is stored: `before` is null for a new one. A refusal ends the
+/// write. It may be asked again when another write came between.
+using Admit = std::function<Answer<void>(const json::object* before, const json::object& after)>;
 
 /// Options of create, update and patch.
 struct WriteQuery {
@@ -18,7 +24,8 @@ struct WriteQuery {
     /// As whom the write goes into managedFields: fieldManager, else what the user agent has before
     /// its first '/'.
     std::string manager = "unknown";
-    bool force = false;  ///< of an apply: take over what others own
+    bool force = false;     ///< of an apply: take over what others own
+    Admit admit = nullptr;  ///< null: everything that the rules of the kind allow
 };
 
 struct ListQuery {

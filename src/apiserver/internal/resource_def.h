@@ -73,6 +73,7 @@ struct ResourceDef {
 
     bool custom = false;  ///< from a CustomResourceDefinition
     bool served = true;   ///< false: known to the server's own controllers only
+    bool stored = true;   ///< false: a question that is answered, not an object that is kept
     bool storage_version = true;
     std::string storage_api_version;  ///< what stored objects carry
     std::string deprecation_warning;  ///< empty: none

@@ -2,6 +2,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include "apiserver/internal/access/token_request.h"
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/lists.h"
 #include "apiserver/internal/patching.h"
@@ -75,16 +76,20 @@ class EmptyText final : public kube::TextStream {
 
 }  // namespace
 
-Task<Answer<kube::Response>> Verbs::call(Target target, kube::Request request) {
+Task<Answer<kube::Response>> Verbs::call(Target target, kube::Request request, Admit admit) {
     const DefPtr def = target.def;
     Answer<kube::Response> answer = method_not_allowed();
     const kube::Method method = request.method;
-    if (target.subresource == "status" && !def->has_status)
+    if (!def->stored)
+        answer = method_not_allowed();  // whoever knows who asks answers it
+    else if (target.subresource == "status" && !def->has_status)
         answer = not_found(def->type, target.name);
     else if (target.subresource == "scale")
         answer = co_await scale(std::move(target), std::move(request));
     else if (target.subresource == "binding")
         answer = co_await bind(std::move(target), std::move(request));
+    else if (target.subresource == "token")
+        answer = grant_token(state_, target, request);
     else if (target.subresource == "finalize")
         answer = co_await finalize(std::move(target), std::move(request));
     else if (target.subresource == "log")
@@ -92,11 +97,11 @@ Task<Answer<kube::Response>> Verbs::call(Target target, kube::Request request) {
     else if (method == kube::Method::kGet)
         answer = co_await read(std::move(target), std::move(request));
     else if (method == kube::Method::kPost)
-        answer = co_await create(std::move(target), std::move(request));
+        answer = co_await create(std::move(target), std::move(request), std::move(admit));
     else if (method == kube::Method::kDelete)
         answer = co_await remove(std::move(target), std::move(request));
     else
-        answer = co_await change(std::move(target), std::move(request));
+        answer = co_await change(std::move(target), std::move(request), std::move(admit));
     if (answer && !def->deprecation_warning.empty())
         answer->warnings.insert(answer->warnings.begin(), def->deprecation_warning);
     co_return answer;
@@ -138,10 +143,11 @@ Task<Answer<kube::Response>> Verbs::list(Target target, kube::Request request) {
     co_return response;
 }
 
-Task<Answer<kube::Response>> Verbs::create(Target target, kube::Request request) {
+Task<Answer<kube::Response>> Verbs::create(Target target, kube::Request request, Admit admit) {
     if (!target.is_collection()) co_return method_not_allowed();
     if (target.type().namespaced && target.namespace_.empty()) co_return method_not_allowed();
-    CO_TRY(const WriteQuery query, parse_write_query(request, "CreateOptions"));
+    CO_TRY(WriteQuery query, parse_write_query(request, "CreateOptions"));
+    query.admit = std::move(admit);
     const DefPtr def = target.def;
     CO_TRY(std::vector<std::string> warnings, check_duplicates(*def, request, query));
     CO_TRY(WriteOutcome outcome,
@@ -149,7 +155,7 @@ Task<Answer<kube::Response>> Verbs::create(Target target, kube::Request request)
     co_return written(*def, std::move(outcome), std::move(warnings));
 }
 
-Task<Answer<kube::Response>> Verbs::change(Target target, kube::Request request) {
+Task<Answer<kube::Response>> Verbs::change(Target target, kube::Request request, Admit admit) {
     if (target.is_collection()) co_return method_not_allowed();
     const bool put = request.method == kube::Method::kPut;
     if (!put) {
@@ -158,8 +164,8 @@ Task<Answer<kube::Response>> Verbs::change(Target target, kube::Request request)
         CO_TRY_VOID(check_patch_type(*target.def, request.content_type, *request.body,
                                      state_.options.manage_fields));
     }
-    CO_TRY(const WriteQuery query,
-           parse_write_query(request, put ? "UpdateOptions" : "PatchOptions"));
+    CO_TRY(WriteQuery query, parse_write_query(request, put ? "UpdateOptions" : "PatchOptions"));
+    query.admit = std::move(admit);
     const DefPtr def = target.def;
     CO_TRY(std::vector<std::string> warnings, check_duplicates(*def, request, query));
     Answer<WriteOutcome> outcome = method_not_allowed();
@@ -290,6 +296,7 @@ Task<Answer<kube::Response>> Verbs::finalize(Target target, kube::Request reques
 
 Task<Answer<std::unique_ptr<kube::WatchStream>>> Verbs::watch(Target target,
                                                               kube::Request request) {
+    if (!target.def->stored) co_return method_not_allowed();
     if (!target.is_collection())
         co_return bad_request(
             "a single object is watched through its collection, with the field "

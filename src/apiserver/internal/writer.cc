@@ -14,6 +14,14 @@ constexpr int kGeneratedNameAttempts = 8;
 constexpr int kConflictAttempts = 10;
 constexpr std::size_t kGeneratedPrefixBytes = 58;
 
+/// What a rule decided about a write, if it may be stored.
+Answer<NextState> admitted(const WriteQuery& query, const json::value& current,
+                           Answer<NextState> next) {
+    if (next && next->kind == NextState::Kind::kReplace && query.admit)
+        TRY_VOID(query.admit(&current.get_object(), next->object.object()));
+    return next;
+}
+
 /// Makes the committed object: the same value with the revision that it got.
 Store::Make with_revision(kube::Document object) {
     return [object = std::move(object)](Revision revision) mutable {
@@ -129,6 +137,7 @@ Task<Answer<WriteOutcome>> Writer::insert(Target target, DecodedObject decoded, 
     for (int attempt = 1;; ++attempt) {
         if (generated) meta["name"] = prefix + random_suffix();
         if (attempt == 1) CO_TRY_VOID(validate_new(*target.def, decoded));
+        if (attempt == 1 && query.admit) CO_TRY_VOID(query.admit(nullptr, object));
         const std::string name(string_at(meta, "name"));
         const bool last = !generated || attempt == kGeneratedNameAttempts;
         const std::string scope = target.type().namespaced ? target.namespace_ : std::string();
@@ -231,8 +240,9 @@ Task<Answer<WriteOutcome>> Writer::update(Target target, kube::ObjectPtr body, W
             TRY(*first, decode_object(*target.def, body, query.field_validation, part));
         }
         DecodedObject proposed = *std::exchange(*first, std::nullopt);
-        return decide_update(*target.def, current, std::move(proposed), target.subresource,
-                             WriteKind::kUpdate, owner);
+        return admitted(query, current,
+                        decide_update(*target.def, current, std::move(proposed), target.subresource,
+                                      WriteKind::kUpdate, owner));
     };
     Answer<WriteOutcome> outcome =
         co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run);
@@ -251,8 +261,9 @@ Task<Answer<WriteOutcome>> Writer::patch(Target target, kube::ContentType type,
         TRY(DecodedObject patched, apply_patch(*target.def, current, target.subresource, type,
                                                *patch, query.field_validation));
         *warnings = patched.warnings;
-        return decide_update(*target.def, current, std::move(patched), target.subresource,
-                             WriteKind::kPatch, owner);
+        return admitted(query, current,
+                        decide_update(*target.def, current, std::move(patched), target.subresource,
+                                      WriteKind::kPatch, owner));
     };
     Answer<WriteOutcome> outcome =
         co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run);
@@ -268,8 +279,9 @@ Task<Answer<WriteOutcome>> Writer::apply(Target target, kube::ObjectPtr configur
                            owner](const json::value& current) -> Answer<NextState> {
         TRY(DecodedObject applied,
             apply_configuration(target, current, *configuration, owner.manager, query));
-        return decide_update(*target.def, current, std::move(applied), target.subresource,
-                             WriteKind::kPatch, owner);
+        return admitted(query, current,
+                        decide_update(*target.def, current, std::move(applied), target.subresource,
+                                      WriteKind::kPatch, owner));
     };
     // The object may come and go while this is under way.
     for (int attempt = 1;; ++attempt) {

@@ -14,6 +14,7 @@ extern const std::string_view kVolumeTable;
 extern const std::string_view kPodStatusTable;
 extern const std::string_view kNodeTable;
 extern const std::string_view kCrdTable;
-extern const std::string_view kKindTable;  ///< the smaller kinds
+extern const std::string_view kKindTable;    ///< the smaller kinds
+extern const std::string_view kAccessTable;  ///< roles, bindings and reviews
 
 }  // namespace muster::kube

@@ -8,8 +8,6 @@ namespace muster::apiserver {
 
 namespace {
 
-constexpr std::string_view kAuthenticated = "system:authenticated";
-
 /// In a time that does not tell how much of it was right.
 bool same_secret(std::string_view given, std::string_view secret) {
     return !secret.empty() && given.size() == secret.size() &&
@@ -34,13 +32,24 @@ bool User::in_group(std::string_view group) const {
     return std::ranges::find(groups, group) != groups.end();
 }
 
+std::optional<User> admin_of(const AccessOptions& options, std::string_view token) {
+    if (!same_secret(token, options.admin_token)) return std::nullopt;
+    return User{"muster-admin", {}, {std::string(kMasters), std::string(kAuthenticated)}};
+}
+
 Result<User> authenticate(const AccessOptions& options, std::string_view authorization,
-                          const std::optional<net::PeerCertificate>& certificate) {
+                          const std::optional<net::PeerCertificate>& certificate,
+                          const TokenCheck& check_token) {
     if (options.demand_certificate && !certificate) return unauthorized();
     if (!authorization.empty()) {
         const auto token = credential(authorization, "bearer");
-        if (!token || !same_secret(*token, options.admin_token)) return unauthorized();
-        return User{"muster-admin", {}, {std::string(kMasters), std::string(kAuthenticated)}};
+        if (!token) return unauthorized();
+        if (std::optional<User> admin = admin_of(options, *token)) return *std::move(admin);
+        if (!check_token) return unauthorized();
+        Result<User> user = check_token(*token);
+        // Why a token is no good is nothing for whoever sent it.
+        if (!user) return unauthorized();
+        return user;
     }
     if (certificate) {
         if (certificate->common_name.empty()) return unauthorized();
@@ -48,7 +57,7 @@ Result<User> authenticate(const AccessOptions& options, std::string_view authori
         user.groups.emplace_back(kAuthenticated);
         return user;
     }
-    return User{std::string(kAnonymous), {}, {"system:unauthenticated"}};
+    return User{std::string(kAnonymous), {}, {std::string(kUnauthenticated)}};
 }
 
 }  // namespace muster::apiserver

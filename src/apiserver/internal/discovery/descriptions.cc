@@ -205,6 +205,32 @@ CustomResourceDefinitionSpec What a kind is called, and its versions.
   names          How it is called.
   scope          Cluster or Namespaced.
   versions       Its versions. One of them is the stored one.
+Role             Rights in one namespace. A RoleBinding gives them to somebody.
+  rules          What may be done; whatever no rule allows is refused.
+ClusterRole      Rights in the whole cluster, or in the namespaces where a RoleBinding gives them.
+  rules          What may be done; whatever no rule allows is refused.
+  aggregationRule Makes the rules the sum of those of other roles. The server fills them in.
+AggregationRule  Whose rules a role sums up.
+  clusterRoleSelectors A role that one of these selects is a part.
+PolicyRule       Allows verbs on resources, or on paths.
+  verbs          What may be done: get, list, create and the like; * for everything.
+  apiGroups      The groups of the resources; empty text for the core group, * for all.
+  resources      Plural names, with /NAME for a subresource; * for all.
+  resourceNames  The only objects that it is about; absent for all of them.
+  nonResourceURLs Paths; a * at the end stands for whatever follows.
+RoleBinding      Gives a role to users, groups and service accounts in one namespace.
+  subjects       Who has the role.
+  roleRef        The role: a Role of the namespace or a ClusterRole. It can't be changed.
+ClusterRoleBinding Gives a ClusterRole to users, groups and service accounts everywhere.
+  subjects       Who has the role.
+  roleRef        The ClusterRole. It can't be changed.
+Subject          A user, a group or a service account.
+  kind           User, Group or ServiceAccount.
+  name           Its name.
+  namespace      Of a service account.
+RoleRef          The role that a binding gives.
+  kind           Role or ClusterRole.
+  name           Its name.
 ObjectMeta       What every object has: its name, its labels and what the server notes of it.
   name           Unique among the objects of its kind in a namespace.
   generateName   The start of a name that the server makes.

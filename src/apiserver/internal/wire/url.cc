@@ -39,6 +39,8 @@ std::optional<std::string> unescape(std::string_view text, bool plus_is_blank) {
 
 }  // namespace
 
+std::optional<std::string> percent_decoded(std::string_view text) { return unescape(text, false); }
+
 Answer<Url> parse_url(std::string_view target) {
     if (!target.starts_with('/'))
         return bad_request(fmt::format("the request target \"{}\" does not begin with /", target));

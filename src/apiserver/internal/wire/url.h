@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,9 @@ struct Url {
 /// Refuses what could mean another path to whoever reads it next: an encoded slash or NUL, a
 /// segment "." or "..", a broken escape. Repeated and trailing slashes are dropped.
 Answer<Url> parse_url(std::string_view target);
+
+/// Nullopt for a broken escape.
+std::optional<std::string> percent_decoded(std::string_view text);
 
 /// Of a path in the old form of a watch, "/api/v1/watch/pods" or "/apis/GROUP/VERSION/watch/...":
 /// makes it that of the collection, and returns true.

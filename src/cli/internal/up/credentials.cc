@@ -49,6 +49,22 @@ Result<bool> is_good(const net::KeyPair& pair, const net::ServerNames& names, Wa
            holds_all(present.dns_names, names.dns_names);
 }
 
+/// The key of the directory, made when there is none.
+Result<std::shared_ptr<const net::SigningKey>> account_key(const StateHome& home) {
+    TRY(std::optional<std::string> pem, home.read("sa.key"));
+    if (!pem || pem->empty()) {
+        TRY(pem, net::make_signing_key());
+        TRY_VOID(home.write("sa.key", *pem));
+    }
+    auto key = net::SigningKey::parse(*pem);
+    if (!key)
+        key.error().prefix(fmt::format(
+            "{} can't be used; remove it to have a new one, with which tokens of before "
+            "are no good",
+            (home.path() / "sa.key").string()));
+    return key;
+}
+
 }  // namespace
 
 Result<Credentials> load_credentials(const StateHome& home, const net::ServerNames& names,
@@ -81,6 +97,7 @@ Result<Credentials> load_credentials(const StateHome& home, const net::ServerNam
         TRY_VOID(home.write("admin.token", *token));
     }
     credentials.admin_token = *std::move(token);
+    TRY(credentials.account_key, account_key(home));
     return credentials;
 }
 

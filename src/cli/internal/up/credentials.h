@@ -1,11 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "cli/internal/up/state_home.h"
 #include "net/certificates.h"
+#include "net/signing_key.h"
 
 namespace muster::cli {
 
@@ -15,6 +17,8 @@ struct Credentials {
     net::KeyPair server;
     net::KeyPair admin;  ///< a client certificate, for servers that demand one
     std::string admin_token;
+    /// What the tokens of service accounts are signed with.
+    std::shared_ptr<const net::SigningKey> account_key;
 };
 
 /// Those of the directory; what is missing is made and kept there. A certificate that lacks one of

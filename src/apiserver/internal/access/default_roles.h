@@ -1,0 +1,21 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <vector>
+
+#include "kube/json.h"
+#include "kube/resource_type.h"
+
+namespace muster::apiserver {
+
+/// A role or a binding that every server has.
+struct DefaultObject {
+    const kube::ResourceType* type = nullptr;
+    json::object object;
+};
+
+/// The cluster roles that people and clients rely on, by their names in a real server, and who has
+/// which from the start. Roles before the bindings to them.
+std::vector<DefaultObject> default_access_objects();
+
+}  // namespace muster::apiserver

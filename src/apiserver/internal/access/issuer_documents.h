@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "net/signing_key.h"
+
+namespace muster::apiserver {
+
+struct IssuerDocument {
+    std::string_view content_type;
+    std::string text;
+};
+
+/// What others check tokens of service accounts with, as OpenID Connect has it:
+/// /.well-known/openid-configuration and /openid/v1/jwks. Nullopt for other paths, and without a
+/// key.
+std::optional<IssuerDocument> issuer_document(const net::SigningKey* key, std::string_view path);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <optional>
+
+#include "kube/json.h"
+
+namespace muster::apiserver {
+
+/// On a default role or binding: "false" keeps the server from completing it.
+inline constexpr std::string_view kAutoUpdate = "rbac.authorization.kubernetes.io/autoupdate";
+
+/// What a server that starts makes of a default object that is there already: what was taken away
+/// from it comes back, what was added stays.
+struct Reconciled {
+    enum class Kind {
+        kKeep,
+        kUpdate,
+        kReplace,  ///< a binding to another role: that can't be changed, so it is made anew
+    };
+    Kind kind = Kind::kKeep;
+    json::object object = {};  ///< unless kKeep
+};
+Reconciled reconcile(const json::object& existing, const json::object& expected);
+
+/// What the rules of an aggregated ClusterRole have to be: those of the roles that its selectors
+/// choose, in the order of their names, each once. `roles` are all ClusterRoles by name. Nullopt
+/// for a role that is not aggregated.
+std::optional<json::array> aggregated_rules(const json::object& role,
+                                            const std::vector<kube::ObjectPtr>& roles);
+
+}  // namespace muster::apiserver

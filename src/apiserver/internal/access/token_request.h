@@ -1,0 +1,14 @@
+#pragma once
+
+#include "apiserver/internal/refusal.h"
+#include "apiserver/internal/router.h"
+#include "apiserver/internal/server_state.h"
+
+namespace muster::apiserver {
+
+/// Answers a TokenRequest (POST serviceaccounts/NAME/token): the request with the token in its
+/// status. 404 where the server has no key to sign with.
+Answer<kube::Response> grant_token(ServerState& state, const Target& target,
+                                   const kube::Request& request);
+
+}  // namespace muster::apiserver
