@@ -14,6 +14,7 @@ packages_test=(
 )
 packages_lint=(clang-tidy-19 git)
 packages_drill=(debootstrap git)
+packages_cluster=(python3 python3-yaml openssl)
 
 # Debian's python3-sklearn depends on the headers of Boost 1.74, with which the newer -dev packages
 # conflict. So those are unpacked into the cache and never installed.
@@ -138,22 +139,29 @@ boost_is_there() {
 }
 
 unpack_boost() {
-    local scratch names part
-    names=()
+    local names=() part
     for part in '' -json -container -system; do names+=("libboost${part}$boost_version-dev"); done
-    scratch=$(mktemp -d "$cache/boost.XXXXXX")
+    unpack_packages "$boost_root" boost_is_there "${names[@]}"
+}
+
+# unpack_packages TARGET IS_THERE PACKAGE...: the files of Debian packages below TARGET, and installed
+# nowhere. IS_THERE TARGET says whether they hold what is wanted of them.
+unpack_packages() {
+    local target=$1 is_there=$2 scratch part
+    shift 2
+    scratch=$(mktemp -d "$cache/unpack.XXXXXX")
     (
         cd "$scratch"
         local download=(apt-get -q download -o Acquire::Retries=3 -o APT::Sandbox::User=root)
-        "${download[@]}" "${names[@]}" || { apt_get update && "${download[@]}" "${names[@]}"; } || exit 1
+        "${download[@]}" "$@" || { apt_get update && "${download[@]}" "$@"; } || exit 1
         mkdir unpacked
         for part in ./*.deb; do dpkg -x "$part" unpacked || exit 1; done
         printf '%s\n' ./*.deb >unpacked/packages
     ) || { rm -rf "$scratch"; return 1; }
-    boost_is_there "$scratch/unpacked" || { echo "the packages do not hold Boost $boost_version"; rm -rf "$scratch"; return 1; }
+    "$is_there" "$scratch/unpacked" || { echo "these packages do not hold what is wanted: $*"; rm -rf "$scratch"; return 1; }
     # Others see the old tree or the whole new one.
-    rm -rf "$boost_root"
-    mv "$scratch/unpacked" "$boost_root"
+    rm -rf "$target"
+    mv "$scratch/unpacked" "$target"
     rm -rf "$scratch"
 }
 
@@ -215,6 +223,10 @@ report_missing_tools() {
             ;;
         lint) want_program clang-tidy-19 "clang-tidy 19" ;;
         drill) want_program debootstrap "debootstrap" ;;
+        cluster)
+            want_program openssl "openssl"
+            "$(our_python)" -c 'import yaml' 2>/dev/null || missing+=("python3 with PyYAML")
+            ;;
         esac
     done
     ((${#missing[@]})) || return 0

@@ -3,7 +3,7 @@
 # Each suite leaves lines `SUITE PASSED FAILED SKIPPED MILLISECONDS` in $results. A build that fails
 # counts as a failure, and the other suites still run.
 
-suites=(lint tools unit tsan sim e2e)
+suites=(lint tools unit tsan sim e2e conformance cluster)
 
 verb_test() {
     local begin suite filters=() wanted=() word
@@ -24,7 +24,7 @@ verb_test() {
     rm -f "$results"
     for suite in "${wanted[@]}"; do
         case $suite in
-        tools | e2e) suite_$suite ${filters[@]+-k "$(either "${filters[@]}")"} ;;
+        tools | e2e | conformance | cluster) suite_$suite ${filters[@]+-k "$(either "${filters[@]}")"} ;;
         *) suite_$suite ${filters[@]+"${filters[@]}"} ;;
         esac
     done
@@ -185,9 +185,9 @@ suite_e2e() {
         return
     fi
     run_pytest e2e tests/e2e "$@"
-    run_pytest conformance tests/conformance "$@"
 }
 
+# run_pytest SUITE PYTEST_OPTION...: under the command in `under`, where a caller has one.
 run_pytest() {
     local suite=$1 report=$logs/$1.junit
     shift
@@ -200,7 +200,7 @@ run_pytest() {
         export PATH PYTHONDONTWRITEBYTECODE=1
         PATH=$(job_path 2>/dev/null)
         cd "$root"
-        step "run $suite" "$(our_python)" -m pytest -q -p no:cacheprovider -o junit_family=xunit2 --junitxml "$report" "$@"
+        step "run $suite" ${under[@]+"${under[@]}"} "$(our_python)" -m pytest -q -p no:cacheprovider -o junit_family=xunit2 --junitxml "$report" "$@"
     ) || true
     count "$suite" pytest "$report"
 }

@@ -121,17 +121,22 @@ class Api:
 
 
 @pytest.fixture(scope="session")
-def api(tmp_path_factory):
+def kubeconfig(tmp_path_factory):
     if os.environ.get("KUBECONFIG"):
-        yield Api(os.environ["KUBECONFIG"])
+        yield pathlib.Path(os.environ["KUBECONFIG"])
         return
     state = tmp_path_factory.mktemp("conformance") / "state"
     subprocess.run([BINARY, "up", "--state", state, "--listen", "127.0.0.1:0", "--detach"], check=True, timeout=60,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        yield Api(state / "kubeconfig")
+        yield state / "kubeconfig"
     finally:
         subprocess.run([BINARY, "down", "--state", state, "--kill"], check=False, timeout=60, stdout=subprocess.DEVNULL)
+
+
+@pytest.fixture(scope="session")
+def api(kubeconfig):
+    return Api(kubeconfig)
 
 
 @pytest.fixture

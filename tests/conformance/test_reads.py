@@ -58,7 +58,10 @@ def test_a_watch_goes_on_where_a_list_ended(api, maps):
 
 
 def test_a_watch_list_says_when_the_beginning_is_over(api, ten):
-    watch = api.watch(f"{ten}&watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true")
+    query = f"{ten}&watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+    if api.get(query + "&timeoutSeconds=1").status == 422:
+        pytest.skip("this server has it switched off, and says so: its clients list and then watch")
+    watch = api.watch(query)
     seen = watch.until(lambda event: event["type"] == "BOOKMARK")
     assert len(seen) == 11 and {event["type"] for event in seen[:-1]} == {"ADDED"}
     assert seen[-1]["object"]["metadata"]["annotations"]["k8s.io/initial-events-end"] == "true"

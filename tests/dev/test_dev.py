@@ -5,13 +5,15 @@ import pathlib
 import stat
 import subprocess
 
+import pytest
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def bash(script, tmp_path, path=None):
     """Runs a script with the parts of ./dev loaded, in a home of its own."""
     prelude = f"set -euo pipefail; root={ROOT}; cache={tmp_path}/cache; logs={tmp_path}/logs\n"
-    prelude += "".join(f"source {ROOT}/scripts/{part}.sh\n" for part in ("say", "setup", "build", "simulate", "test"))
+    prelude += "".join(f"source {ROOT}/scripts/{part}.sh\n" for part in ("say", "setup", "build", "simulate", "test", "cluster"))
     return subprocess.run(["/bin/bash", "-c", prelude + script], capture_output=True, text=True, check=False,
                           stdin=subprocess.DEVNULL,
                           env={"HOME": str(tmp_path), "PATH": path or os.environ["PATH"], "LC_ALL": "C"})
@@ -27,7 +29,7 @@ def program(directory, name, text):
 
 def test_help_names_every_command():
     shown = subprocess.run([ROOT / "dev", "help"], capture_output=True, text=True, check=True).stdout
-    for verb in ("run", "test", "setup", "build", "e2e", "bench", "lint", "fuzz", "drill", "clean"):
+    for verb in ("run", "test", "setup", "build", "e2e", "bench", "cluster", "lint", "fuzz", "drill", "clean"):
         assert f"./dev {verb}" in shown
 
 
@@ -120,3 +122,32 @@ def test_a_run_without_any_test_is_no_success(tmp_path):
     result = bash("results=$logs/results; mkdir -p $logs; record a 0 0 0; summary $(now_ms)", tmp_path)
     assert result.returncode != 0
     assert result.stdout.splitlines()[-1] == "0 passed, 0 failed"
+
+
+CLUSTER = """results=$logs/results; mkdir -p $logs; our_python() { echo %s; }
+need_packages() { :; }; need_etcd() { :; }; suite_build() { :; }; conformance_clients=(one two)
+run_pytest() { echo "${under[*]-} pytest $*"; }; """
+
+
+@pytest.mark.parametrize("suite,fake,said", [
+    ("cluster", "[ $2 = fetch ] && { echo 'cluster: there is no go' >&2; exit 77; }",
+     ["cluster: skipped, there is no go", "cluster 0 0 1"]),
+    ("cluster", "[ $2 = built ] || exit 0; exit 1", ["build cluster", "build cluster", "build cluster", "run -- pytest cluster"]),
+    ("cluster", "exit 0", ["run -- pytest cluster"]),
+    ("cluster", "[ $2 = fetch ]", ["build cluster", "cluster: skipped, what it needs was not built", "cluster-build 0 1 0",
+                                   "cluster 0 0 1"]),
+    ("conformance", "[ $2 = fetch ] && [ $3 = two ] && { echo 'cluster: old' >&2; exit 77; }; exit 0",
+     ["two: its tests are skipped, old", " pytest conformance"])])
+def test_the_suites_that_need_programs_of_others(tmp_path, suite, fake, said):
+    program(tmp_path / "bin", "python", f"#!/bin/sh\n{fake}\n")
+    result = bash(CLUSTER % (tmp_path / "bin/python") + f"suite_{suite}; cat $results || true", tmp_path)
+    lines = [line for line in result.stdout.splitlines() if not line.startswith("    ")]
+    assert len(lines) == len(said) and all(want in line for want, line in zip(said, lines)), result
+
+
+def test_etcd_is_unpacked_and_not_installed(tmp_path):
+    program(tmp_path / "bin", "apt-get", "#!/bin/sh\n[ \"$2\" = download ] && touch etcd-server_3.deb\n")
+    program(tmp_path / "bin", "dpkg", "#!/bin/sh\nmkdir -p $3/usr/bin && cp /bin/true $3/usr/bin/etcd\n")
+    result = bash("is_debian() { :; }; command() { [[ $2 != etcd ]]; }; need_etcd; $cache/etcd/usr/bin/etcd && ls $cache", tmp_path,
+                  f"{tmp_path}/bin:/bin")
+    assert result.stdout.splitlines()[-1] == "etcd", result

@@ -324,6 +324,15 @@ TEST(Hooks, ALivenessKillRunsThePreStopHookToo) {
 
 // --- the pod's deadline
 
+TEST(ContainerStatuses, HaveAnImageIdWithoutWhichTypedClientsReadNoPod) {
+    kube::Pod pod = Life::pod_of("Never", 0, 1);
+    pod.spec.containers[0].image = "docker.io/library/python:3";
+    Life life(pod);
+    const kube::PodStatus status = make_pod_status(pod, life.machine->facts(), life.now().wall);
+    ASSERT_EQ(status.container_statuses.size(), 1U);
+    EXPECT_EQ(status.container_statuses[0].image_id, "docker.io/library/python:3");
+}
+
 TEST(ActiveDeadline, EndsThePodWithItsGraceAndFailsIt) {
     kube::Pod pod = Life::pod_of("Always");
     pod.spec.active_deadline_seconds = 60;

@@ -41,6 +41,8 @@ kube::ContainerStatus container_status(const ContainerRecord& record) {
     kube::ContainerStatus status;
     status.name = record.name;
     status.image = record.image;
+    // Nothing is pulled, so the name is all that is known of it. Clients demand the field.
+    status.image_id = record.image;
     status.container_id = record.container_id;
     status.restart_count = record.restarts;
     const bool once = record.init && !record.sidecar;

@@ -1,0 +1,63 @@
+# Sourced by ./dev: a real control plane to compare with. What it is made of and how: tests/cluster.
+
+verb_cluster() {
+    if [[ ${1:-} != down ]]; then
+        need_packages cluster
+        need_etcd
+    fi
+    run_to_the_end "$(our_python)" "$root/tests/cluster/cluster.py" "$@"
+}
+
+# Debian's package would start a server by itself, so it is unpacked and not installed.
+need_etcd() {
+    if ! is_debian || [[ -n ${KUBEBUILDER_ASSETS:-} ]] || command -v etcd >/dev/null || etcd_is_there "$cache/etcd"; then return 0; fi
+    mkdir -p "$cache"
+    step etcd unpack_packages "$cache/etcd" etcd_is_there etcd-server || true
+}
+
+etcd_is_there() { [[ -x $1/usr/bin/etcd ]]; }
+
+# ---- conformance: the suite asked of `muster up`; cluster: asked of the real server, whose answers are the truth ----
+
+conformance_clients=(kubectl kubectl-next controllers python-clients)
+conformance_servers=(etcd kube-apiserver kube-controller-manager kube-scheduler)
+
+# build_programs SUITE PROGRAM...: builds them once. Where that can't be, returns 1 and `reason` says why; a
+# build that should work and does not is a failure of the suite.
+build_programs() {
+    local suite=$1 status=0 programs=("$(our_python)" "$root/tests/cluster/cluster.py")
+    shift
+    reason=$("${programs[@]}" fetch "$@" 2>&1) || { reason=${reason#cluster: }; return 1; }
+    "${programs[@]}" built "$@" || step "build $suite" "${programs[@]}" build "$@" || status=$?
+    ((status)) || return 0
+    reason="what it needs was not built"
+    ((status == skipped_status)) || record "$suite-build" 0 1 0
+    return 1
+}
+skipped_status=77
+
+# Clients that can't be built skip their tests; what needs none of them runs.
+suite_conformance() {
+    suite_build conformance release muster || return 0
+    local reason client
+    need_packages cluster
+    for client in "${conformance_clients[@]}"; do
+        build_programs conformance "$client" || say "$client: its tests are skipped, $reason"
+    done
+    run_pytest conformance tests/conformance "$@"
+}
+
+suite_cluster() {
+    local reason client
+    need_packages cluster
+    need_etcd
+    if ! build_programs cluster "${conformance_servers[@]}"; then
+        skip cluster "$reason"
+        return
+    fi
+    for client in "${conformance_clients[@]}"; do
+        build_programs cluster "$client" || say "$client: its tests are skipped, $reason"
+    done
+    local under=("$(our_python)" "$root/tests/cluster/cluster.py" run --)
+    run_pytest cluster tests/conformance "$@"
+}

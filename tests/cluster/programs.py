@@ -1,0 +1,222 @@
+"""Which programs a real cluster is made of, where each comes from, and how it is built once.
+
+A program is found in $KUBEBUILDER_ASSETS, in the cache, or is built from what the folders beside this file name.
+Nothing here starts one.
+"""
+
+import fcntl
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+CACHE = pathlib.Path(os.environ.get("HOME", "/root")) / ".cache" / "muster"
+BUILT = CACHE / "peers"
+
+
+KUBERNETES = "k8s.io/kubernetes"
+
+
+class Missing(Exception):
+    """A program that can't be had here, with the reason: what needs it is skipped."""
+
+
+class BuildFailed(Exception):
+    """A program that should build and does not."""
+
+
+# ---- decisions ----
+
+def required_version(go_mod, module):
+    """The version of `module` that the text of a go.mod requires."""
+    found = re.search(rf"^(?:require)?\s*{re.escape(module)} (v\S+)", go_mod, re.M)
+    if not found:
+        raise ValueError(f"go.mod does not require {module}")
+    return found[1]
+
+
+def numbers(version):
+    """go1.26.8, v1.33.13 or 1.27rc1 as numbers that compare."""
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+
+
+def too_old(go_version, go_mod):
+    """Why this Go can't build the module, or None."""
+    wanted = re.search(r"^go (\S+)", go_mod, re.M)[1]
+    return None if numbers(go_version) >= numbers(wanted) else f"{go_version} is here, Go {wanted} is needed"
+
+
+def build_name(folder, version, contents):
+    """The cache folder's name of what is built from these (path, bytes): another input, another folder."""
+    digest = hashlib.sha256()
+    for path, content in sorted(contents):
+        digest.update(f"{path}\0{len(content)}\0".encode() + content)
+    return "-".join(filter(None, (folder, version, digest.hexdigest()[:10])))
+
+
+def linker_flags(module, version):
+    """A program of Kubernetes that was not told its version says v0.0.0, and behaves as if it were that old."""
+    if module != KUBERNETES:
+        return "-s -w"
+    major, minor = numbers(version)[:2]
+    package = "k8s.io/component-base/version"
+    return f"-s -w -X {package}.gitVersion={version} -X {package}.gitMajor={major} -X {package}.gitMinor={minor}"
+
+
+# ---- where programs come from ----
+
+def ask(command, folder=HERE, environment=None):
+    """A command's status and all that it said."""
+    run = subprocess.run([str(word) for word in command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return run.returncode, run.stdout
+
+
+def one_line(said):
+    return " ".join(said.split())[-300:]
+
+
+class GoProgram:
+    """A package of one of the Go modules beside this file; `module` is where it is published, None for our own."""
+
+    def __init__(self, folder, package, module=None):
+        self.folder, self.package, self.module = HERE / folder, package, module
+        self.version = module and required_version(self.go_mod(), module)
+
+    def go_mod(self):
+        return (self.folder / "go.mod").read_text()
+
+    def go(self, *words):
+        tool = shutil.which("go") or shutil.which("go", path="/usr/local/go/bin")
+        if not tool:
+            raise Missing("there is no go")
+        # Go's caches are where ./dev clean all can remove them.
+        return ask([tool, *words], self.folder, {
+            **os.environ, "GOMODCACHE": str(CACHE / "go" / "mod"), "GOCACHE": str(CACHE / "go" / "build"), "CGO_ENABLED": "0",
+            "GOFLAGS": "-modcacherw -buildvcs=false -mod=readonly", "GOWORK": "off"})
+
+    def home(self):
+        contents = [(str(path.relative_to(self.folder)), path.read_bytes()) for path in self.folder.rglob("*")
+                    if path.name in ("go.mod", "go.sum") or path.suffix == ".go"]
+        return BUILT / build_name(self.folder.name, self.version, contents)
+
+    def path(self, name):
+        return self.home() / name
+
+    def fetch(self):
+        status, version = self.go("env", "GOVERSION")
+        reason = too_old(version.strip(), self.go_mod()) if status == 0 else one_line(version)
+        if reason:
+            raise Missing(f"what is in {self.folder.name} can't be built: {reason}")
+        status, said = self.go("mod", "download")
+        if status != 0:
+            raise Missing(f"the Go modules of {self.folder.name} can't be fetched: {one_line(said)}")
+
+    def make(self, name, scratch):
+        status, said = self.go("build", "-trimpath", "-ldflags", linker_flags(self.module, self.version),
+                               "-o", scratch / name, self.package)
+        if status != 0:
+            raise BuildFailed(f"go build of {name} failed:\n{said[-3000:]}")
+        self.home().mkdir(exist_ok=True)
+        # Others see no program, or the whole of it.
+        (scratch / name).rename(self.path(name))
+
+    def module_folder(self):
+        """Where the published module lies: manifests are in it."""
+        status, said = self.go("list", "-m", "-f", "{{.Dir}}", self.module)
+        if status != 0 or not said.strip():
+            raise Missing(f"the module {self.module} is not here: {one_line(said)}")
+        return pathlib.Path(said.strip())
+
+
+class PythonEnvironment:
+    """An interpreter that has the packages of a requirements file."""
+
+    def __init__(self, requirements):
+        self.requirements = requirements
+
+    def home(self):
+        return BUILT / build_name("python", None, [("requirements", self.requirements.read_bytes())])
+
+    def path(self, name):
+        del name
+        return self.home() / "bin" / "python"
+
+    def fetch(self):
+        status, said = ask([sys.executable, "-c", "import venv, ensurepip"])
+        if status != 0:
+            raise Missing(f"python3 can't make virtual environments: {one_line(said)}")
+
+    def make(self, name, scratch):
+        made = scratch / name
+        status, said = ask([sys.executable, "-m", "venv", made])
+        if status != 0:
+            raise Missing(f"python3 can't make virtual environments: {one_line(said)}")
+        status, said = ask([made / "bin" / "python", "-m", "pip", "install", "-q", "--no-compile", "-r", self.requirements])
+        if status != 0:
+            raise Missing(f"the packages of {self.requirements.name} can't be installed: {one_line(said)}")
+        # The interpreter finds its packages from where it lies; only the scripts beside it don't survive this.
+        made.rename(self.home())
+
+
+SOURCES = {
+    **{name: GoProgram("kubernetes", f"{KUBERNETES}/cmd/{name}", KUBERNETES)
+       for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")},
+    "kubectl-next": GoProgram("kubectl", f"{KUBERNETES}/cmd/kubectl", KUBERNETES),
+    "kwok": GoProgram("kwok", "sigs.k8s.io/kwok/cmd/kwok", "sigs.k8s.io/kwok"),
+    "training-operator": GoProgram("training-operator", "github.com/kubeflow/training-operator/cmd/training-operator.v1",
+                                   "github.com/kubeflow/training-operator"),
+    "mpi-operator": GoProgram("mpi-operator", "github.com/kubeflow/mpi-operator/cmd/mpi-operator",
+                              "github.com/kubeflow/mpi-operator"),
+    "load": GoProgram("clients", "./load"),
+    "controllers": GoProgram("clients", "./controllers"),
+    "python-clients": PythonEnvironment(HERE / "python-clients" / "requirements.txt"),
+}
+
+
+# ---- what callers ask ----
+
+def find(name):
+    """The program's path when nothing has to be built for it, else None."""
+    assets = os.environ.get("KUBEBUILDER_ASSETS")
+    if assets and (pathlib.Path(assets) / name).exists():
+        return pathlib.Path(assets) / name
+    if name in SOURCES:
+        path = SOURCES[name].path(name)
+        return path if path.exists() else None
+    found = shutil.which(name) or shutil.which(name, path=CACHE / "etcd" / "usr" / "bin")
+    return found and pathlib.Path(found)
+
+
+def fetch(name):
+    """Makes sure that the program is here or can be built, or raises Missing with the reason."""
+    if find(name):
+        return
+    if name not in SOURCES:
+        raise Missing(f"there is no {name} in the PATH")
+    SOURCES[name].fetch()
+
+
+def build(name):
+    """The program's path; builds it when it is not there yet. Raises Missing or BuildFailed."""
+    found = find(name)
+    if found:
+        return found
+    fetch(name)
+    BUILT.mkdir(parents=True, exist_ok=True)
+    with open(BUILT / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not find(name):
+            print(f"building {name}, once", flush=True)
+            with tempfile.TemporaryDirectory(dir=BUILT) as scratch:
+                SOURCES[name].make(name, pathlib.Path(scratch))
+    return find(name)
+
+
+def module_folder(name):
+    return SOURCES[name].module_folder()
