@@ -1,5 +1,6 @@
 #include "cli/local_cluster.h"
 
+#include "cli/internal/up/job_roles.h"
 #include "jobs/kind.h"
 
 namespace muster::cli {
@@ -21,7 +22,8 @@ class LocalCluster::NodeLogs final : public apiserver::NodeApi {
 LocalCluster::LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rng,
                            std::unique_ptr<apiserver::Store> store,
                            apiserver::ApiServerOptions api_options)
-    : api_(executor, clock, rng, std::move(store), api_options),
+    : has_roles_(api_options.default_roles),
+      api_(executor, clock, rng, std::move(store), std::move(api_options)),
       client_(api_, "muster-run"),
       operator_(executor, api_, clock, rng, {.namespace_ = {}, .announce_gangs = true}) {}
 
@@ -33,7 +35,7 @@ Result<std::unique_ptr<LocalCluster>> LocalCluster::create(asio::any_io_executor
                                                            apiserver::ApiServerOptions api_options,
                                                            runtime::NodeOptions node_options) {
     std::unique_ptr<LocalCluster> cluster(
-        new LocalCluster(executor, clock, rng, std::move(store), api_options));
+        new LocalCluster(executor, clock, rng, std::move(store), std::move(api_options)));
     TRY(cluster->node_,
         runtime::Node::create(executor, cluster->api_, clock, rng, std::move(node_options)));
     cluster->node_logs_ = std::make_unique<NodeLogs>(*cluster->node_);
@@ -54,10 +56,27 @@ Task<Result<void>> LocalCluster::define(json::value definition) {
     co_return Result<void>();
 }
 
+/// A role of an earlier version gets the kinds of this one, unless it says that it wants none.
+Task<Result<void>> LocalCluster::allow(json::value role) {
+    const std::string name(role.at("metadata").at("name").get_string());
+    auto posted = co_await client_.create(kClusterRoles, {}, role);
+    if (posted) co_return Result<void>();
+    if (posted.error().code() != Code::kAlreadyExists) co_return std::move(posted.error());
+    CO_TRY(const kube::ObjectPtr existing, co_await client_.get(kClusterRoles, {}, name));
+    if (!is_kept_up_to_date(*existing)) co_return Result<void>();
+    const json::value change{{"rules", role.at("rules")}};
+    auto patched =
+        co_await client_.patch(kClusterRoles, {}, name, kube::ContentType::kMergePatch, change);
+    if (!patched) co_return std::move(patched.error());
+    co_return Result<void>();
+}
+
 Task<Result<void>> LocalCluster::start() {
     CO_TRY_VOID(co_await api_.start());
     for (json::value& definition : jobs::custom_resource_definitions(jobs::all_kinds()))
         CO_TRY_VOID(co_await define(std::move(definition)));
+    if (has_roles_)
+        for (json::value& role : job_roles()) CO_TRY_VOID(co_await allow(std::move(role)));
     CO_TRY_VOID(co_await operator_.start());
     CO_TRY_VOID(co_await node_->start());
     co_return Result<void>();

@@ -42,7 +42,9 @@ class LocalCluster {
     LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rng,
                  std::unique_ptr<apiserver::Store> store, apiserver::ApiServerOptions api_options);
     Task<Result<void>> define(json::value definition);
+    Task<Result<void>> allow(json::value role);
 
+    const bool has_roles_;
     apiserver::ApiServer api_;
     kube::Client client_;
     operators::Operator operator_;

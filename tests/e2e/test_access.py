@@ -55,6 +55,10 @@ def test_the_roles_that_every_cluster_has(up):
         assert f"clusterrole.rbac.authorization.k8s.io/{name}\n" in roles
     up.kubectl("create", "rolebinding", "b", "--clusterrole=edit", "--user=eve")
     up.kubectl("create", "configmap", "a", "--as=eve")
+    assert up.kubectl("auth", "can-i", "create", "pytorchjobs.kubeflow.org", "--as=eve").stdout.strip() == "yes"
+    up.kubectl("create", "rolebinding", "v", "--clusterrole=view", "--user=vic")
+    assert up.kubectl("auth", "can-i", "list", "pytorchjobs.kubeflow.org", "--as=vic").stdout.strip() == "yes"
+    assert up.kubectl("auth", "can-i", "create", "pytorchjobs.kubeflow.org", "--as=vic", check=False).returncode == 1
     for wanted in (["create", "clusterrolebinding", "x", "--clusterrole=cluster-admin", "--user=eve"],
                    ["create", "rolebinding", "x", "--clusterrole=admin", "--user=eve"],
                    ["create", "namespace", "x"], ["get", "nodes"]):

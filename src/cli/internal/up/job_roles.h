@@ -1,0 +1,20 @@
+#pragma once
+
+#include <vector>
+
+#include "kube/json.h"
+#include "kube/resource_type.h"
+
+namespace muster::cli {
+
+extern const kube::ResourceType kClusterRoles;
+
+/// The ClusterRoles that add jobs to what `view`, `edit` and `admin` give: whoever may see or
+/// change pods of a namespace may see or change its jobs.
+std::vector<json::value> job_roles();
+
+/// Whether a role that is there already is to get the rules of this version; its annotation
+/// rbac.authorization.kubernetes.io/autoupdate may say "false".
+bool is_kept_up_to_date(const json::value& role);
+
+}  // namespace muster::cli
