@@ -166,8 +166,8 @@ std::vector<std::string> parse_warnings(std::string_view field) {
 net::HttpRequest HttpTransport::encode(const Request& request) const {
     net::HttpRequest http;
     http.method = method_name(request.method);
-    http.target = request_target(request);
-    http.headers.add("Accept", "application/json");
+    http.target = options_.path_prefix + request_target(request);
+    http.headers.add("Accept", options_.accept);
     http.headers.add("User-Agent", request.user_agent);
     if (!options_.token.empty()) http.headers.add("Authorization", "Bearer " + options_.token);
     if (request.body != nullptr) {

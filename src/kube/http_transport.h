@@ -11,6 +11,9 @@ namespace muster::kube {
 
 struct HttpTransportOptions {
     std::string token;  ///< of the Authorization field; empty: none
+    /// Before the path of every request, for a server that is not at the root: "/clusters/a".
+    std::string path_prefix = {};
+    std::string accept = "application/json";  ///< must be a form of JSON
     /// For an answer; of a watch or a log for its first byte.
     Duration time = std::chrono::seconds(60);
 };

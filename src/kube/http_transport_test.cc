@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/test_loop.h"
+#include "net/http_server.h"
+#include "net/memory_stream.h"
+
 namespace muster::kube {
 namespace {
 
@@ -27,6 +31,37 @@ TEST(HttpTransport, WarningsAreQuotedTexts) {
     EXPECT_THAT(parse_warnings("299 - none"), IsEmpty());
     EXPECT_THAT(parse_warnings(""), IsEmpty());
     EXPECT_THAT(parse_warnings(R"(")"), ElementsAre(""));
+}
+
+class HttpTransportOnServer : public ::testing::Test, public SimulatedLoop {};
+
+TEST_F(HttpTransportOnServer, SendsWhatItsOptionsSay) {
+    std::vector<std::string> seen;
+    net::HttpServer server(context.get_executor(), clock, {},
+                           [&](net::HttpExchange& exchange) -> Task<void> {
+                               const net::HttpRequest& request = exchange.request();
+                               for (const char* name : {"Accept", "Authorization"})
+                                   seen.emplace_back(request.headers.find(name).value_or("none"));
+                               seen.push_back(request.target);
+                               exchange.respond(200, {}, "{}");
+                               co_return;
+                           });
+    auto listener = std::make_unique<net::MemoryListener>(context.get_executor());
+    net::MemoryListener& door = *listener;
+    server.serve(std::move(listener));
+    net::HttpClient client(
+        context.get_executor(), clock,
+        [&]() -> Task<Result<std::unique_ptr<net::ByteStream>>> { co_return door.connect(); });
+    HttpTransport transport(
+        client,
+        {.token = "t", .path_prefix = "/clusters/a", .accept = "application/json;as=Table"});
+    Request request;
+    request.path = "/api/v1/pods";
+    EXPECT_TRUE(await(transport.call(request)));
+    EXPECT_THAT(seen,
+                ElementsAre("application/json;as=Table", "Bearer t", "/clusters/a/api/v1/pods"));
+    await(client.stop());
+    await(server.stop());
 }
 
 }  // namespace

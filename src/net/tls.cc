@@ -160,10 +160,14 @@ Result<std::unique_ptr<TlsServerContext>> TlsServerContext::create(const Clock& 
 Result<std::unique_ptr<TlsClientContext>> TlsClientContext::create(const Clock& clock,
                                                                    TlsClientOptions options) {
     TRY(SslContext context, make_context(TLS_client_method()));
-    TRY_VOID(trust(context.get(), options.ca_pem, false));
+    if (options.trust == Trust::kGiven) TRY_VOID(trust(context.get(), options.ca_pem, false));
+    if (options.trust == Trust::kSystem && SSL_CTX_set_default_verify_paths(context.get()) != 1)
+        return openssl_error(Code::kInternal, "finding the CAs that this machine trusts");
     if (!options.certificate_pem.empty())
         TRY_VOID(use_certificate(context.get(), options.certificate_pem, options.key_pem));
-    SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+    SSL_CTX_set_verify(context.get(),
+                       options.trust == Trust::kAnyone ? SSL_VERIFY_NONE : SSL_VERIFY_PEER,
+                       nullptr);
     if (SSL_CTX_set_alpn_protos(context.get(), kHttp11.data(), kHttp11.size()) != 0)
         return openssl_error(Code::kInternal, "offering HTTP/1.1");
     return std::make_unique<ClientContext>(clock, std::move(context));

@@ -51,8 +51,16 @@ class TlsServerContext {
     virtual Task<Result<std::unique_ptr<TlsStream>>> accept(std::unique_ptr<ByteStream> below) = 0;
 };
 
+/// Whose signature makes a server's certificate good.
+enum class Trust {
+    kGiven,   ///< of the CAs in `ca_pem` alone
+    kSystem,  ///< of those that this machine trusts
+    kAnyone,  ///< no certificate is looked at: whoever is in between can read and change everything
+};
+
 struct TlsClientOptions {
-    std::string ca_pem;  ///< whom to trust; nobody else is
+    std::string ca_pem;
+    Trust trust = Trust::kGiven;
     /// Shown if the server asks; both or none.
     std::string certificate_pem = {};
     std::string key_pem = {};

@@ -72,6 +72,26 @@ TEST_F(Tls, AClientTrustsItsCaAlone) {
     EXPECT_EQ(outcome(far).value(), Code::kUnavailable) << "the server gets an alert";
 }
 
+TEST_F(Tls, AClientThatTrustsAnyoneLooksAtNothing) {
+    auto other = make_ca("other CA", TlsFixture::validity());
+    ASSERT_TRUE(other);
+    auto server = made_.server_context(clock);
+    auto client =
+        TlsClientContext::create(clock, {.ca_pem = other->certificate, .trust = Trust::kAnyone});
+    ASSERT_TRUE(client) << client.error().message();
+    const auto [near, far] = handshake(*server, **client, "elsewhere");
+    EXPECT_TRUE(near) << near.error().message();
+}
+
+TEST_F(Tls, AClientThatTrustsThisMachinesCasDoesNotTrustOurs) {
+    auto server = made_.server_context(clock);
+    auto client =
+        TlsClientContext::create(clock, {.ca_pem = made_.ca.certificate, .trust = Trust::kSystem});
+    ASSERT_TRUE(client) << client.error().message();
+    EXPECT_EQ(outcome(handshake(*server, **client, "localhost").first).value(),
+              Code::kUnauthorized);
+}
+
 TEST_F(Tls, CertificatesAreJudgedByTheClock) {
     auto server = made_.server_context(clock);
     auto client = made_.client_context(clock);
