@@ -4,36 +4,16 @@
 
 #include <CLI/CLI.hpp>
 
-#include "kube/quantity.h"
+#include "cli/internal/command_line/known_verbs.h"
+#include "cli/internal/command_line/raw_flags.h"
 #include "kube/schema.h"
 
 namespace muster::cli {
 
 namespace {
 
-/// Flags as written, before they are taken apart.
-struct Raw {
-    std::vector<std::string> more_files;  ///< of -f
-    std::vector<std::string> sets;
-    std::vector<std::string> replicas;
-    std::vector<std::string> env;
-    std::vector<std::string> mounts;
-    std::string fit = "scale";
-    std::string sandbox = "auto";
-    std::string files = "shared";
-    std::string files_limit;
-    std::string output;
-    std::string timeout;
-    std::string duration;
-    std::string listen;
-};
-
-struct Assignments {
-    const std::vector<std::string>& written;
-    std::vector<std::pair<std::string, std::string>>& parsed;
-    std::string_view flag;
-    std::string_view form;
-};
+/// Of the shells' completion; it is no verb for people.
+constexpr std::string_view kCompleteVerb = "__complete";
 
 std::string usage_hint(const std::string& verb) {
     return verb.empty() ? "'muster --help' lists the verbs.\n"
@@ -73,6 +53,176 @@ void add_simulate_flags(CLI::App& app, SimulateOptions& options, Raw& raw) {
     app.add_option("--output,-o", raw.output);
 }
 
+void add_run_flags(CLI::App& app, RunOptions& options, Raw& raw) {
+    add_manifest_flags(app, options.manifest, raw);
+    app.add_option("--logs", options.logs_dir);
+    app.add_option("--output,-o", raw.output);
+    app.add_flag("--keep", options.keep);
+    app.add_flag("--dry-run", options.dry_run);
+    app.add_option("--timeout", raw.timeout);
+    app.add_flag("--quiet,-q", options.quiet);
+    app.add_flag("--verbose,-v", options.verbose);
+    app.add_option("--sandbox", raw.sandbox);
+    app.add_option("--files", raw.files);
+    app.add_option("--files-limit", raw.files_limit);
+}
+
+void add_validate_flags(CLI::App& app, ValidateOptions& options, Raw& raw) {
+    add_manifest_flags(app, options.manifest, raw);
+    app.add_flag("--anywhere", options.manifest.any_machine);
+    app.add_flag("--quiet,-q", options.quiet);
+}
+
+void add_up_flags(CLI::App& app, UpOptions& options, Raw& raw) {
+    app.add_option("--state", options.state_dir);
+    app.add_option("--listen", raw.listen);
+    app.add_flag("--detach,-d", options.detach);
+    app.add_flag("--merge-kubeconfig", options.merge_kubeconfig);
+    app.add_option("--sandbox", raw.sandbox);
+    app.add_flag("--verbose,-v", options.verbose);
+}
+
+void add_down_flags(CLI::App& app, DownOptions& options) {
+    app.add_option("--state", options.state_dir);
+    app.add_flag("--kill", options.kill);
+}
+
+void add_server_flags(CLI::App& app, ServerOptions& options) {
+    app.add_option("--kubeconfig", options.kubeconfig);
+    app.add_option("--context", options.context);
+    app.add_option("--namespace,-n", options.namespace_);
+}
+
+void add_object_flags(CLI::App& app, ObjectOptions& options) {
+    app.add_option("words", options.words);
+    app.add_option("--selector,-l", options.label_selector);
+    app.add_option("--field-selector", options.field_selector);
+    app.add_flag("--all-namespaces,-A", options.all_namespaces);
+}
+
+void add_get_flags(CLI::App& app, GetOptions& options, Raw& raw) {
+    add_server_flags(app, options.server);
+    add_object_flags(app, options.objects);
+    app.add_option("--output,-o", raw.output);
+    app.add_flag("--watch,-w", options.watch);
+    app.add_flag("--show-labels", options.show_labels);
+    app.add_flag("--show-managed-fields", options.show_managed_fields);
+    app.add_flag("--no-headers", raw.no_headers);
+    app.add_flag("--ignore-not-found", raw.ignore_not_found);
+}
+
+void add_delete_flags(CLI::App& app, RemoveOptions& options, Raw& raw) {
+    add_server_flags(app, options.server);
+    add_object_flags(app, options.objects);
+    app.add_option("-f,--filename", raw.more_files)->allow_extra_args(false);
+    app.add_flag("--all", options.all);
+    app.add_flag("--wait,!--no-wait", options.wait);
+    app.add_option("--cascade", raw.cascade);
+    app.add_option("--grace-period", raw.grace_period);
+    app.add_flag("--force", options.force);
+    app.add_flag("--ignore-not-found", raw.ignore_not_found);
+    app.add_option("--timeout", raw.timeout);
+}
+
+void add_apply_flags(CLI::App& app, ApplyOptions& options, Raw& raw) {
+    add_server_flags(app, options.server);
+    app.add_option("files", options.files);
+    app.add_option("-f,--filename", raw.more_files)->allow_extra_args(false);
+    app.add_flag("--force-conflicts", options.force_conflicts);
+    app.add_flag("--dry-run", options.dry_run);
+    app.add_flag("--strict", options.strict);
+}
+
+void add_wait_flags(CLI::App& app, WaitOptions& options, Raw& raw) {
+    add_server_flags(app, options.server);
+    add_object_flags(app, options.objects);
+    app.add_option("--for", raw.for_);
+    app.add_option("--timeout", raw.timeout);
+}
+
+void add_logs_flags(CLI::App& app, LogsOptions& options, Raw& raw) {
+    add_server_flags(app, options.server);
+    app.add_option("about", options.about);
+    app.add_option("--rank", options.rank);
+    app.add_option("--replica", options.replica);
+    app.add_option("--container,-c", options.container);
+    app.add_flag("--follow,-f", options.follow);
+    app.add_flag("--previous,-p", options.previous);
+    app.add_flag("--timestamps", options.timestamps);
+    app.add_option("--tail", options.tail);
+    app.add_option("--since", raw.since);
+}
+
+void add_describe_flags(CLI::App& app, DescribeOptions& options) {
+    add_server_flags(app, options.server);
+    add_object_flags(app, options.objects);
+}
+
+void add_events_flags(CLI::App& app, EventsOptions& options, Raw& raw) {
+    add_server_flags(app, options.server);
+    app.add_option("--for", raw.for_);
+    app.add_flag("--all-namespaces,-A", options.all_namespaces);
+    app.add_flag("--watch,-w", options.watch);
+}
+
+void add_top_flags(CLI::App& app, TopOptions& options) {
+    add_server_flags(app, options.server);
+    add_object_flags(app, options.objects);
+}
+
+/// All verbs with their flags, and where what is written of them goes.
+struct Verbs {
+    CLI::App app;
+    Raw raw;
+    RunOptions run;
+    ValidateOptions validate;
+    SimulateOptions simulate;
+    UpOptions up;
+    DownOptions down;
+    StatusOptions status;
+    KubeconfigOptions kubeconfig;
+    GetOptions get;
+    DescribeOptions describe;
+    LogsOptions logs;
+    EventsOptions events;
+    TopOptions top;
+    ApplyOptions apply;
+    WaitOptions wait;
+    RemoveOptions remove;
+    CompletionOptions completion;
+    std::string help_about;
+
+    Verbs() {
+        app.set_help_flag("-h,--help");
+        app.add_flag("--version");
+        add_run_flags(*app.add_subcommand("run"), run, raw);
+        add_validate_flags(*app.add_subcommand("validate"), validate, raw);
+        add_simulate_flags(*app.add_subcommand("simulate"), simulate, raw);
+        add_up_flags(*app.add_subcommand("up"), up, raw);
+        add_down_flags(*app.add_subcommand("down"), down);
+        app.add_subcommand("status")->add_option("--state", status.state_dir);
+        app.add_subcommand("kubeconfig")->add_option("--state", kubeconfig.state_dir);
+        add_get_flags(*app.add_subcommand("get"), get, raw);
+        add_describe_flags(*app.add_subcommand("describe"), describe);
+        add_logs_flags(*app.add_subcommand("logs"), logs, raw);
+        add_events_flags(*app.add_subcommand("events"), events, raw);
+        add_top_flags(*app.add_subcommand("top"), top);
+        add_apply_flags(*app.add_subcommand("apply"), apply, raw);
+        add_wait_flags(*app.add_subcommand("wait"), wait, raw);
+        add_delete_flags(*app.add_subcommand("delete"), remove, raw);
+        app.add_subcommand("completion")->add_option("shell", completion.shell);
+        app.add_subcommand("clean");
+        app.add_subcommand("version");
+        app.add_subcommand("help")->add_option("verb", help_about);
+    }
+
+    CLI::App* chosen() const {
+        const auto verbs = app.get_subcommands();
+        return verbs.empty() ? nullptr : verbs.front();
+    }
+    std::string name() const { return chosen() == nullptr ? std::string() : chosen()->get_name(); }
+};
+
 /// The flag or verb that was probably meant.
 std::string nearest_word(const CLI::App& app, const std::string& word) {
     std::vector<std::string> known;
@@ -93,211 +243,71 @@ Print unknown_word(const CLI::App& app, const std::string& verb, const std::stri
                           nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest)));
 }
 
-std::optional<std::string> take_apart(const Raw& raw, ManifestOptions& options) {
-    for (const Assignments& list :
-         {Assignments{raw.sets, options.adjustments.sets, "--set", "PATH=VALUE"},
-          Assignments{raw.replicas, options.adjustments.replicas, "--replicas", "TYPE=N"},
-          Assignments{raw.env, options.adjustments.env, "--env", "NAME=VALUE"},
-          Assignments{raw.mounts, options.mounts, "--mount", "IMAGE_PATH=DIR"}}) {
-        for (const std::string& text : list.written) {
-            std::pair<std::string, std::string> parsed;
-            if (!split_assignment(text, parsed))
-                return fmt::format("{} wants {}, not \"{}\"", list.flag, list.form, text);
-            list.parsed.push_back(std::move(parsed));
-        }
-    }
-    if (raw.fit != "scale" && raw.fit != "strict")
-        return fmt::format("--fit wants scale or strict, not \"{}\"", raw.fit);
-    options.fit = raw.fit == "strict" ? Fit::kStrict : Fit::kScale;
-    for (const auto& [image, directory] : options.mounts) {
-        if (!image.starts_with('/'))
-            return fmt::format("--mount {}={}: the path of the image must be absolute", image,
-                               directory);
-        if (directory.empty()) return fmt::format("--mount {}=: the directory is missing", image);
-    }
-    if (options.adjustments.workdir == "per-pod") {
-        options.own_workdir = true;
-        options.adjustments.workdir.clear();
-    }
-    options.files.insert(options.files.end(), raw.more_files.begin(), raw.more_files.end());
-    if (options.files.empty()) return "name a manifest, or - for standard input";
-    return std::nullopt;
-}
-
-std::optional<std::string> take_apart(const Raw& raw, Sandbox& sandbox) {
-    if (raw.sandbox == "none")
-        sandbox = Sandbox::kNone;
-    else if (raw.sandbox == "namespaces")
-        sandbox = Sandbox::kNamespaces;
-    else if (raw.sandbox != "auto")
-        return fmt::format("--sandbox wants auto, namespaces or none, not \"{}\"", raw.sandbox);
-    return std::nullopt;
-}
-
-std::optional<std::string> take_apart(const Raw& raw, UpOptions& options) {
-    if (auto wrong = take_apart(raw, options.sandbox)) return wrong;
-    if (raw.listen.empty()) return std::nullopt;
-    const std::optional<ListenAddress> listen = parse_listen_address(raw.listen);
-    if (!listen)
-        return fmt::format(
-            "--listen wants an IP address with or without a port, such as 127.0.0.1:6443 or "
-            "[::1]:6443, not \"{}\"",
-            raw.listen);
-    options.listen = *listen;
-    return std::nullopt;
-}
-
-std::optional<std::string> take_apart(const Raw& raw, RunOptions& options) {
-    if (auto wrong = take_apart(raw, options.manifest)) return wrong;
-    if (auto wrong = take_apart(raw, options.sandbox)) return wrong;
-    if (raw.files != "shared" && raw.files != "private")
-        return fmt::format("--files wants shared or private, not \"{}\"", raw.files);
-    options.private_files = raw.files == "private";
-    if (!raw.files_limit.empty()) {
-        const auto limit = kube::Quantity::parse(raw.files_limit);
-        if (!limit || limit->ceil_units() < 1)
-            return fmt::format("--files-limit wants a size such as 512Mi or 4Gi, not \"{}\"",
-                               raw.files_limit);
-        options.files_bytes = static_cast<std::uint64_t>(limit->ceil_units());
-    }
-    if (raw.output == "json")
-        options.output = OutputFormat::kJson;
-    else if (raw.output == "yaml")
-        options.output = OutputFormat::kYaml;
-    else if (!raw.output.empty())
-        return fmt::format("--output wants json or yaml, not \"{}\"", raw.output);
-    if (!raw.timeout.empty()) {
-        options.timeout = parse_duration(raw.timeout);
-        if (!options.timeout)
-            return fmt::format("--timeout wants a duration such as 90s or 1h30m, not \"{}\"",
-                               raw.timeout);
-    }
-    return std::nullopt;
-}
-
-std::optional<std::string> take_apart(const Raw& raw, SimulateOptions& options) {
-    options.files.insert(options.files.end(), raw.more_files.begin(), raw.more_files.end());
-    if (options.files.empty()) return "name a manifest, a scenario, or - for standard input";
-    if (options.nodes && (*options.nodes < 1 || *options.nodes > 100'000))
-        return fmt::format("--nodes wants a number from 1 to 100000, not {}", *options.nodes);
-    if (options.seeds < 1) return "--seeds wants a number above 0";
-    if (raw.output == "json")
-        options.output = OutputFormat::kJson;
-    else if (!raw.output.empty() && raw.output != "text")
-        return fmt::format("--output wants text or json, not \"{}\"", raw.output);
-    if (!raw.duration.empty()) {
-        options.duration = parse_duration(raw.duration);
-        if (!options.duration || *options.duration > std::chrono::hours(24 * 365))
-            return fmt::format(
-                "--duration wants a duration of a year at most, such as 90s or 1h30m, not \"{}\"",
-                raw.duration);
-    }
-    return std::nullopt;
+/// The options of a verb, with what was written for it.
+template <class Options>
+Command finished(const Verbs& verbs, Options options) {
+    if (auto wrong = take_apart(verbs.raw, options)) return usage_error(verbs.name(), *wrong);
+    return options;
 }
 
 }  // namespace
 
 Command parse_command_line(const std::vector<std::string>& arguments) {
-    CLI::App app;
-    app.set_help_flag("-h,--help");
-    app.add_flag("--version");
-    RunOptions run;
-    ValidateOptions validate;
-    Raw raw;
-
-    CLI::App* run_verb = app.add_subcommand("run");
-    add_manifest_flags(*run_verb, run.manifest, raw);
-    run_verb->add_option("--logs", run.logs_dir);
-    run_verb->add_option("--output,-o", raw.output);
-    run_verb->add_flag("--keep", run.keep);
-    run_verb->add_flag("--dry-run", run.dry_run);
-    run_verb->add_option("--timeout", raw.timeout);
-    run_verb->add_flag("--quiet,-q", run.quiet);
-    run_verb->add_flag("--verbose,-v", run.verbose);
-    run_verb->add_option("--sandbox", raw.sandbox);
-    run_verb->add_option("--files", raw.files);
-    run_verb->add_option("--files-limit", raw.files_limit);
-
-    CLI::App* validate_verb = app.add_subcommand("validate");
-    add_manifest_flags(*validate_verb, validate.manifest, raw);
-    validate_verb->add_flag("--anywhere", validate.manifest.any_machine);
-    validate_verb->add_flag("--quiet,-q", validate.quiet);
-
-    SimulateOptions simulate;
-    CLI::App* simulate_verb = app.add_subcommand("simulate");
-    add_simulate_flags(*simulate_verb, simulate, raw);
-
-    UpOptions up;
-    CLI::App* up_verb = app.add_subcommand("up");
-    up_verb->add_option("--state", up.state_dir);
-    up_verb->add_option("--listen", raw.listen);
-    up_verb->add_flag("--detach,-d", up.detach);
-    up_verb->add_flag("--merge-kubeconfig", up.merge_kubeconfig);
-    up_verb->add_option("--sandbox", raw.sandbox);
-    up_verb->add_flag("--verbose,-v", up.verbose);
-
-    DownOptions down;
-    CLI::App* down_verb = app.add_subcommand("down");
-    down_verb->add_option("--state", down.state_dir);
-    down_verb->add_flag("--kill", down.kill);
-
-    StatusOptions status;
-    CLI::App* status_verb = app.add_subcommand("status");
-    status_verb->add_option("--state", status.state_dir);
-
-    KubeconfigOptions kubeconfig;
-    CLI::App* kubeconfig_verb = app.add_subcommand("kubeconfig");
-    kubeconfig_verb->add_option("--state", kubeconfig.state_dir);
-
-    CLI::App* clean_verb = app.add_subcommand("clean");
-    CLI::App* version_verb = app.add_subcommand("version");
-    CLI::App* help_verb = app.add_subcommand("help");
-    std::string help_about;
-    help_verb->add_option("verb", help_about);
-
-    auto chosen = [&]() -> CLI::App* {
-        auto verbs = app.get_subcommands();
-        return verbs.empty() ? nullptr : verbs.front();
-    };
-    auto verb_name = [&] { return chosen() == nullptr ? std::string() : chosen()->get_name(); };
+    // What comes behind is a line for another shell to finish, not one for us to take apart.
+    if (!arguments.empty() && arguments.front() == kCompleteVerb)
+        return CompleteOptions{{arguments.begin() + 1, arguments.end()}};
+    Verbs verbs;
     try {
         std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-        app.parse(reversed);
+        verbs.app.parse(reversed);
     } catch (const CLI::CallForHelp&) {
-        return Print{.exit_code = 0, .out = std::string(help_text(verb_name())), .err = {}};
+        return Print{.exit_code = 0, .out = std::string(help_text(verbs.name())), .err = {}};
     } catch (const CLI::ExtrasError&) {
-        std::vector<std::string> extra = app.remaining(true);
-        CLI::App* verb = chosen();
-        return unknown_word(verb == nullptr ? app : *verb, verb_name(),
+        std::vector<std::string> extra = verbs.app.remaining(true);
+        CLI::App* verb = verbs.chosen();
+        return unknown_word(verb == nullptr ? verbs.app : *verb, verbs.name(),
                             extra.empty() ? std::string() : extra.front());
     } catch (const CLI::ParseError& error) {
-        return usage_error(verb_name(), error.what());
+        return usage_error(verbs.name(), error.what());
     }
 
-    if (app.count("--version") > 0 || chosen() == version_verb) return VersionOptions{};
-    if (chosen() == clean_verb) return CleanOptions{};
-    if (chosen() == help_verb)
-        return Print{.exit_code = 0, .out = std::string(help_text(help_about)), .err = {}};
-    if (chosen() == run_verb) {
-        if (auto wrong = take_apart(raw, run)) return usage_error("run", *wrong);
-        return run;
-    }
-    if (chosen() == validate_verb) {
-        if (auto wrong = take_apart(raw, validate.manifest)) return usage_error("validate", *wrong);
-        return validate;
-    }
-    if (chosen() == simulate_verb) {
-        if (auto wrong = take_apart(raw, simulate)) return usage_error("simulate", *wrong);
-        return simulate;
-    }
-    if (chosen() == up_verb) {
-        if (auto wrong = take_apart(raw, up)) return usage_error("up", *wrong);
-        return up;
-    }
-    if (chosen() == down_verb) return down;
-    if (chosen() == status_verb) return status;
-    if (chosen() == kubeconfig_verb) return kubeconfig;
+    const std::string verb = verbs.name();
+    if (verbs.app.count("--version") > 0 || verb == "version") return VersionOptions{};
+    if (verb == "clean") return CleanOptions{};
+    if (verb == "help")
+        return Print{.exit_code = 0, .out = std::string(help_text(verbs.help_about)), .err = {}};
+    if (verb == "run") return finished(verbs, verbs.run);
+    if (verb == "validate") return finished(verbs, verbs.validate);
+    if (verb == "simulate") return finished(verbs, verbs.simulate);
+    if (verb == "up") return finished(verbs, verbs.up);
+    if (verb == "down") return verbs.down;
+    if (verb == "status") return verbs.status;
+    if (verb == "kubeconfig") return verbs.kubeconfig;
+    if (verb == "get") return finished(verbs, verbs.get);
+    if (verb == "describe") return finished(verbs, verbs.describe);
+    if (verb == "logs") return finished(verbs, verbs.logs);
+    if (verb == "events") return finished(verbs, verbs.events);
+    if (verb == "top") return finished(verbs, verbs.top);
+    if (verb == "apply") return finished(verbs, verbs.apply);
+    if (verb == "wait") return finished(verbs, verbs.wait);
+    if (verb == "delete") return finished(verbs, verbs.remove);
+    if (verb == "completion") return finished(verbs, verbs.completion);
     return Print{.exit_code = 2, .out = {}, .err = std::string(help_text(""))};
+}
+
+std::vector<KnownVerb> known_verbs() {
+    Verbs verbs;
+    std::vector<KnownVerb> known;
+    for (const CLI::App* verb : verbs.app.get_subcommands({})) {
+        KnownVerb& one = known.emplace_back(verb->get_name());
+        for (const CLI::Option* option : verb->get_options()) {
+            KnownFlag flag{.names = {}, .takes_value = option->get_items_expected_max() > 0};
+            for (const std::string& name : option->get_lnames()) flag.names.push_back("--" + name);
+            for (const std::string& name : option->get_snames()) flag.names.push_back("-" + name);
+            if (!flag.names.empty()) one.flags.push_back(std::move(flag));
+        }
+    }
+    return known;
 }
 
 }  // namespace muster::cli

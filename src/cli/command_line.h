@@ -81,6 +81,105 @@ struct KubeconfigOptions {
     std::string state_dir;
 };
 
+/// Of the verbs that talk to a server: which one, as whom, and where in it.
+struct ServerOptions {
+    std::string kubeconfig;  ///< empty: where clients look
+    std::string context;     ///< empty: the current one
+    std::string namespace_;  ///< empty: the context's
+};
+
+/// Which objects a verb is about: `pods`, `pods a b`, `pod/a job/b`, or those of files.
+struct ObjectOptions {
+    std::vector<std::string> words;
+    std::vector<std::string> files;
+    std::string label_selector;
+    std::string field_selector;
+    bool all_namespaces = false;
+};
+
+enum class ObjectFormat { kTable, kWide, kJson, kYaml, kName, kJsonPath };
+
+struct GetOptions {
+    ServerOptions server;
+    ObjectOptions objects;
+    ObjectFormat format = ObjectFormat::kTable;
+    std::string json_path;  ///< of kJsonPath
+    bool watch = false;
+    bool show_labels = false;
+    bool show_managed_fields = false;
+    bool headers = true;
+    bool ignore_not_found = false;
+};
+
+enum class Cascade { kBackground, kForeground, kOrphan };
+
+struct RemoveOptions {
+    ServerOptions server;
+    ObjectOptions objects;
+    bool all = false;
+    bool wait = true;
+    Cascade cascade = Cascade::kBackground;
+    std::optional<std::int64_t> grace_period;  ///< seconds
+    bool force = false;
+    bool ignore_not_found = false;
+    std::optional<std::chrono::nanoseconds> timeout;  ///< of the wait; none: as long as it takes
+};
+
+struct ApplyOptions {
+    ServerOptions server;
+    std::vector<std::string> files;
+    bool force_conflicts = false;
+    bool dry_run = false;
+    bool strict = false;
+};
+
+struct WaitOptions {
+    ServerOptions server;
+    ObjectOptions objects;
+    std::string condition;  ///< of --for, as written
+    std::chrono::nanoseconds timeout = std::chrono::seconds(30);
+};
+
+/// Of one job, `JOB` or `KIND/JOB`, or of one pod, `pod/NAME`.
+struct LogsOptions {
+    ServerOptions server;
+    std::string about;
+    std::optional<int> rank;
+    std::string replica;
+    std::string container;
+    bool follow = false;
+    bool previous = false;
+    bool timestamps = false;
+    std::optional<std::int64_t> tail;
+    std::optional<std::chrono::nanoseconds> since;
+};
+
+struct DescribeOptions {
+    ServerOptions server;
+    ObjectOptions objects;
+};
+
+struct EventsOptions {
+    ServerOptions server;
+    std::string about;  ///< KIND/NAME; empty: everything
+    bool all_namespaces = false;
+    bool watch = false;
+};
+
+struct TopOptions {
+    ServerOptions server;
+    ObjectOptions objects;
+};
+
+struct CompletionOptions {
+    std::string shell;
+};
+
+/// What a shell's completion asks: the words so far, the last one unfinished.
+struct CompleteOptions {
+    std::vector<std::string> words;
+};
+
 struct CleanOptions {};
 struct VersionOptions {};
 
@@ -91,8 +190,11 @@ struct Print {
     std::string err;
 };
 
-using Command = std::variant<RunOptions, ValidateOptions, SimulateOptions, UpOptions, DownOptions,
-                             StatusOptions, KubeconfigOptions, CleanOptions, VersionOptions, Print>;
+using Command =
+    std::variant<RunOptions, ValidateOptions, SimulateOptions, UpOptions, DownOptions,
+                 StatusOptions, KubeconfigOptions, GetOptions, RemoveOptions, ApplyOptions,
+                 WaitOptions, LogsOptions, DescribeOptions, EventsOptions, TopOptions,
+                 CompletionOptions, CompleteOptions, CleanOptions, VersionOptions, Print>;
 
 /// The arguments after the program's name. Pure; never exits.
 Command parse_command_line(const std::vector<std::string>& arguments);

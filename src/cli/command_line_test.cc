@@ -4,6 +4,7 @@
 
 #include <boost/json/parse.hpp>
 
+#include "cli/internal/command_line/known_verbs.h"
 #include "cli/manifest.h"
 #include "cli/yaml_writer.h"
 
@@ -195,6 +196,76 @@ TEST(YamlWriter, ReadsBackAsTheSameValue) {
 TEST(YamlWriter, LooksAsKubectlWritesIt) {
     EXPECT_EQ(to_yaml(json::parse(R"({"a":{"b":[{"c":1,"d":"x"},2]},"e":[]})")),
               "a:\n  b:\n  - c: 1\n    d: x\n  - 2\ne: []\n");
+}
+
+TEST(CommandLine, VerbsOfServersTakeTheirFlags) {
+    const Command got = parse_command_line({"get", "pods", "a", "-n", "ml", "--context=c", "-o",
+                                            "jsonpath={.x}", "-w", "--no-headers"});
+    const auto* get = std::get_if<GetOptions>(&got);
+    ASSERT_NE(get, nullptr);
+    EXPECT_THAT(get->objects.words, ElementsAre("pods", "a"));
+    EXPECT_EQ(get->server.namespace_ + get->server.context, "mlc");
+    EXPECT_EQ(get->format, ObjectFormat::kJsonPath);
+    EXPECT_EQ(get->json_path, "{.x}");
+    EXPECT_TRUE(get->watch && !get->headers);
+
+    const Command gone = parse_command_line(
+        {"delete", "-f", "a", "-f", "b", "--wait=false", "--cascade", "orphan", "--timeout", "0"});
+    const auto* remove = std::get_if<RemoveOptions>(&gone);
+    ASSERT_NE(remove, nullptr);
+    EXPECT_THAT(remove->objects.files, ElementsAre("a", "b"));
+    EXPECT_FALSE(remove->wait);
+    EXPECT_EQ(remove->cascade, Cascade::kOrphan);
+    EXPECT_EQ(remove->timeout, std::chrono::nanoseconds(0));
+
+    const Command log = parse_command_line(
+        {"logs", "digits", "--rank", "1", "-f", "--tail=5", "--since", "2m", "-c", "main"});
+    const auto* logs = std::get_if<LogsOptions>(&log);
+    ASSERT_NE(logs, nullptr);
+    EXPECT_EQ(logs->rank, 1);
+    EXPECT_EQ(logs->tail, 5);
+    EXPECT_EQ(logs->since, std::chrono::minutes(2));
+    EXPECT_TRUE(logs->follow);
+
+    const Command typed = parse_command_line({"__complete", "get", "--namespace", ""});
+    const auto* line = std::get_if<CompleteOptions>(&typed);
+    ASSERT_NE(line, nullptr);
+    EXPECT_THAT(line->words, ElementsAre("get", "--namespace", ""));
+}
+
+TEST(CommandLine, VerbsOfServersSayWhatTheyWant) {
+    struct Row {
+        std::vector<std::string> line;
+        const char* told;
+    };
+    const Row kRows[] = {
+        {{"get"}, "name a kind"},
+        {{"get", "pods", "-o", "xml"}, "--output wants wide, json"},
+        {{"get", "pods", "-o", "jsonpath="}, "no template"},
+        {{"delete"}, "name what to delete"},
+        {{"delete", "pods", "-f", "x"}, "not both"},
+        {{"delete", "pod", "a", "--grace-period=0"}, "--force"},
+        {{"delete", "pod", "a", "--grace-period=-1"}, "seconds"},
+        {{"delete", "pod", "a", "--force", "--grace-period=5"}, "leave out --grace-period"},
+        {{"delete", "pod", "a", "--cascade=no"}, "--cascade wants"},
+        {{"apply"}, "name a manifest"},
+        {{"wait"}, "name what to wait for"},
+        {{"wait", "pod/a"}, "--for"},
+        {{"wait", "pod/a", "--for=delete", "--timeout=soon"}, "--timeout wants"},
+        {{"logs"}, "name a job"},
+        {{"logs", "a", "--rank=-1"}, "--rank wants"},
+        {{"logs", "a", "--since=yesterday"}, "--since wants"},
+        {{"logs", "a", "-f", "-p"}, "do not go together"},
+        {{"describe"}, "name what to describe"},
+        {{"top"}, "muster top pods"},
+        {{"completion", "csh"}, "bash, zsh and fish"},
+    };
+    for (const Row& row : kRows) EXPECT_THAT(error_of(row.line), HasSubstr(row.told));
+}
+
+TEST(CommandLine, EveryVerbHasAHelpOfItsOwn) {
+    for (const KnownVerb& verb : known_verbs())
+        if (verb.name != "help") EXPECT_NE(help_text(verb.name), help_text("")) << verb.name;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "cli/command_line.h"
+#include "cli/internal/command_line/client_help.h"
 
 namespace muster::cli {
 
@@ -16,7 +17,18 @@ Usage: muster VERB [FLAGS]
   down              stop what 'muster up' started
   status            tell whether it runs, and where
   kubeconfig        print what clients need to reach it
+
+  get KIND [NAME]   show objects of this or any other Kubernetes API
+  describe KIND     an object in words, with what happened to it
+  apply -f FILE     make objects be as a manifest says
+  wait KIND/NAME    until they are in a condition, or gone
+  logs JOB          show the logs of all of a job's replicas, in the order of time
+  events            what happened, in the order of time
+  top pods|nodes    what is used of CPU and memory
+  delete KIND NAME  delete objects, and wait until they are gone
+
   clean             remove what killed runs left behind
+  completion SHELL  what makes bash, zsh or fish finish words
   version           print the version
 
 Examples:
@@ -219,6 +231,7 @@ std::string_view help_text(std::string_view verb) {
     if (verb == "kubeconfig") return kKubeconfig;
     if (verb == "clean") return kClean;
     if (verb == "version") return kVersion;
+    if (const std::string_view text = client_help_text(verb); !text.empty()) return text;
     return kMain;
 }
 

@@ -25,26 +25,28 @@ std::string absolute(const std::string& path, const std::string& base) {
     return text;
 }
 
-void read_files(const ManifestOptions& options, Prepared& prepared,
-                std::vector<Document>& documents) {
-    for (const std::string& file : options.files) {
+}  // namespace
+
+Manifest read_manifest_files(const std::vector<std::string>& files) {
+    Manifest all;
+    for (const std::string& file : files) {
         Result<std::string> text = read_file(file);
         if (!text) {
-            prepared.problems.push_back(flag_problem(file, text.error().message()));
+            all.problems.push_back(flag_problem(file, text.error().message()));
             continue;
         }
         Manifest manifest = read_manifest(*text, file);
-        std::ranges::move(manifest.documents, std::back_inserter(documents));
-        std::ranges::move(manifest.problems, std::back_inserter(prepared.problems));
+        std::ranges::move(manifest.documents, std::back_inserter(all.documents));
+        std::ranges::move(manifest.problems, std::back_inserter(all.problems));
     }
+    return all;
 }
 
-}  // namespace
-
 Prepared prepare(const ManifestOptions& options, const Caller& caller, const Machine& machine) {
+    Manifest manifest = read_manifest_files(options.files);
+    std::vector<Document> documents = std::move(manifest.documents);
     Prepared prepared;
-    std::vector<Document> documents;
-    read_files(options, prepared, documents);
+    prepared.problems = std::move(manifest.problems);
 
     Adjustments adjustments = options.adjustments;
     prepared.working_dir = caller.working_dir;

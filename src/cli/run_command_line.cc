@@ -15,6 +15,16 @@ int run_command_line(int argc, char** argv) {
     if (const auto* options = std::get_if<DownOptions>(&command)) return down(*options);
     if (const auto* options = std::get_if<StatusOptions>(&command)) return status(*options);
     if (const auto* options = std::get_if<KubeconfigOptions>(&command)) return kubeconfig(*options);
+    if (const auto* options = std::get_if<GetOptions>(&command)) return get(*options);
+    if (const auto* options = std::get_if<RemoveOptions>(&command)) return remove(*options);
+    if (const auto* options = std::get_if<ApplyOptions>(&command)) return apply(*options);
+    if (const auto* options = std::get_if<WaitOptions>(&command)) return wait(*options);
+    if (const auto* options = std::get_if<LogsOptions>(&command)) return logs(*options);
+    if (const auto* options = std::get_if<DescribeOptions>(&command)) return describe(*options);
+    if (const auto* options = std::get_if<EventsOptions>(&command)) return events(*options);
+    if (const auto* options = std::get_if<TopOptions>(&command)) return top(*options);
+    if (const auto* options = std::get_if<CompletionOptions>(&command)) return completion(*options);
+    if (const auto* options = std::get_if<CompleteOptions>(&command)) return complete(*options);
     if (std::holds_alternative<CleanOptions>(command)) return clean();
     if (std::holds_alternative<VersionOptions>(command)) return version();
     const Print& text = std::get<Print>(command);

@@ -13,6 +13,16 @@ int up(const UpOptions& options);
 int down(const DownOptions& options);
 int status(const StatusOptions& options);
 int kubeconfig(const KubeconfigOptions& options);
+int get(const GetOptions& options);
+int remove(const RemoveOptions& options);
+int apply(const ApplyOptions& options);
+int wait(const WaitOptions& options);
+int logs(const LogsOptions& options);
+int describe(const DescribeOptions& options);
+int events(const EventsOptions& options);
+int top(const TopOptions& options);
+int completion(const CompletionOptions& options);
+int complete(const CompleteOptions& options);
 int clean();
 int version();
 

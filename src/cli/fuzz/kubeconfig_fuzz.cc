@@ -1,0 +1,38 @@
+// Any text: it is a way to a server or a refusal that says in which file.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/check.h"
+#include "cli/internal/connect/exec_credential.h"
+#include "cli/internal/connect/server_access.h"
+
+using namespace muster;
+using namespace muster::cli;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string text(reinterpret_cast<const char*>(data), size);
+    const Result<MergedKubeconfig> config = merge_kubeconfigs({{"/k/config", text}});
+    if (!config) {
+        CHECK(config.error().message().starts_with("/k/config"), "a refusal names its file");
+        return 0;
+    }
+    const Result<MergedKubeconfig> twice =
+        merge_kubeconfigs({{"/k/config", text}, {"/k/config", text}});
+    CHECK(twice && twice->contexts.size() == config->contexts.size(),
+          "a file after itself adds nothing");
+    for (const auto& [name, entry] : config->contexts) {
+        const Result<ServerAccess> access = select_access(*config, name);
+        if (!access) {
+            CHECK(!access.error().message().empty(), "a refusal says why");
+            continue;
+        }
+        CHECK(!access->url.host.empty(), "a server has a host");
+        const Result<ServerUrl> again = parse_server_url(access->url.text(), false);
+        CHECK(again && *again == access->url, "a URL is read as it is written");
+        if (access->exec) (void)parse_exec_credential(*access->exec, text);
+    }
+    return 0;
+}

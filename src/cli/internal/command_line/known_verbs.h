@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace muster::cli {
+
+struct KnownFlag {
+    std::vector<std::string> names;  ///< "--output", "-o"
+    bool takes_value = false;
+};
+struct KnownVerb {
+    std::string name;
+    std::vector<KnownFlag> flags;
+};
+
+/// The verbs and flags that parse_command_line() takes, from its own table.
+std::vector<KnownVerb> known_verbs();
+
+}  // namespace muster::cli

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/task_group.h"
+#include "cli/caller.h"
+#include "cli/command_line.h"
+#include "cli/internal/connect/server_access.h"
+#include "kube/client.h"
+#include "kube/http_transport.h"
+#include "net/http_client.h"
+
+namespace muster::cli {
+
+/// The way to the API server that a verb was told of. Thread: the loop of its executor. stop() it
+/// before it is destroyed.
+class Connection {
+  public:
+    /// Reads kubeconfigs and what they name, runs an exec plugin, looks up the server's name: all
+    /// of it before the loop runs, blocking. Nothing is sent yet.
+    static Result<std::unique_ptr<Connection>> open(const ServerOptions& options,
+                                                    const Caller& caller,
+                                                    asio::any_io_executor executor, Clock& clock);
+
+    Clock& clock() { return clock_; }
+    const ServerAccess& access() const { return access_; }
+    /// What --namespace or the context says.
+    const std::string& default_namespace() const { return default_namespace_; }
+    kube::Client& client() { return client_; }
+    /// Objects, Tables where the server has them, aggregated discovery where the server has it.
+    kube::Transport& objects() { return objects_; }
+    kube::Transport& tables() { return tables_; }
+    kube::Transport& discovery() { return discovery_; }
+
+    /// For tasks beside the verb's own. They are stopped by stop(), also when the verb is
+    /// cancelled.
+    TaskGroup& tasks() { return tasks_; }
+    /// Holds what tasks refer to until they have been stopped.
+    void keep(std::shared_ptr<void> object) { kept_.push_back(std::move(object)); }
+
+    Task<void> stop();
+
+  private:
+    Connection(ServerAccess access, std::string ns, std::unique_ptr<net::TlsClientContext> tls,
+               std::vector<std::string> addresses, const std::string& token,
+               asio::any_io_executor executor, Clock& clock);
+
+    Clock& clock_;
+    ServerAccess access_;
+    std::string default_namespace_;
+    std::unique_ptr<net::TlsClientContext> tls_;
+    net::HttpClient http_;
+    kube::HttpTransport objects_;
+    kube::HttpTransport tables_;
+    kube::HttpTransport discovery_;
+    kube::Client client_;
+    std::vector<std::shared_ptr<void>> kept_;
+    TaskGroup tasks_;
+};
+
+}  // namespace muster::cli

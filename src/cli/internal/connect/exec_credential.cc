@@ -1,0 +1,55 @@
+#include "cli/internal/connect/exec_credential.h"
+
+#include <fmt/format.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "kube/base64.h"
+#include "kube/json_access.h"
+
+namespace muster::cli {
+
+std::string exec_info(const ServerAccess& access, const ExecPlugin& plugin, std::string_view ca_pem,
+                      bool interactive) {
+    json::object spec{{"interactive", interactive}};
+    if (plugin.provide_cluster_info) {
+        json::object cluster{{"server", access.url.text()}};
+        if (!access.tls_server_name.empty()) cluster["tls-server-name"] = access.tls_server_name;
+        if (access.insecure) cluster["insecure-skip-tls-verify"] = true;
+        if (!ca_pem.empty()) cluster["certificate-authority-data"] = kube::base64_encode(ca_pem);
+        spec["cluster"] = std::move(cluster);
+    }
+    return json::serialize(json::object{
+        {"apiVersion", plugin.api_version}, {"kind", "ExecCredential"}, {"spec", std::move(spec)}});
+}
+
+Result<ExecCredential> parse_exec_credential(const ExecPlugin& plugin, std::string_view printed) {
+    const auto wrong = [&](std::string_view why) {
+        return Error(Code::kUnauthorized,
+                     fmt::format("the exec plugin {} {}", plugin.command, why));
+    };
+    boost::system::error_code failed;
+    const json::value value = json::parse(printed, failed);
+    if (failed || !value.is_object()) return wrong("did not print a JSON object");
+    const json::object& object = value.get_object();
+    if (kube::string_at(object, "kind") != "ExecCredential")
+        return wrong("printed an object whose kind is not ExecCredential");
+    if (const std::string_view version = kube::string_at(object, "apiVersion");
+        version != plugin.api_version)
+        return wrong(
+            fmt::format("speaks {}, but exec.apiVersion is {}", version, plugin.api_version));
+    const json::object* status = kube::object_at(object, "status");
+    if (status == nullptr) return wrong("printed no status");
+    ExecCredential credential{
+        .token = std::string(kube::string_at(*status, "token")),
+        .certificate_pem = std::string(kube::string_at(*status, "clientCertificateData")),
+        .key_pem = std::string(kube::string_at(*status, "clientKeyData"))};
+    if (credential.certificate_pem.empty() != credential.key_pem.empty())
+        return wrong("gave only one of clientCertificateData and clientKeyData");
+    if (credential.token.empty() && credential.certificate_pem.empty())
+        return wrong("gave neither a token nor a certificate");
+    return credential;
+}
+
+}  // namespace muster::cli

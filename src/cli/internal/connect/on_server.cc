@@ -1,0 +1,96 @@
+#include "cli/internal/connect/on_server.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <cstdio>
+
+#include "base/real_clock.h"
+
+namespace muster::cli {
+
+namespace {
+
+/// What to do about it, which the code below can't know.
+std::string advice(const Error& error, const ServerAccess& access, const Caller& caller) {
+    const std::string whom =
+        fmt::format("{}, context \"{}\" of {}", access.url.text(), access.context, access.file);
+    if (error.code() == Code::kUnavailable || error.code() == Code::kTimeout) {
+        const bool proxy =
+            !caller.variable("HTTPS_PROXY").empty() || !caller.variable("https_proxy").empty();
+        return fmt::format("\n  the server is {}{}", whom,
+                           proxy ? "\n  HTTPS_PROXY is set, but muster connects without a proxy"
+                           : access.context == "muster"
+                               ? "\n  'muster status' tells whether it is up"
+                               : "");
+    }
+    if (error.code() == Code::kUnauthorized)
+        return fmt::format(
+            "\n  the server is {}; it does not know user \"{}\" by these "
+            "credentials, or its certificate is not trusted",
+            whom, access.user);
+    return {};
+}
+
+Task<Result<int>> work_and_stop(Connection& connection, const ServerWork& work) {
+    Result<int> done = co_await work(connection);
+    co_await connection.stop();
+    co_return done;
+}
+
+}  // namespace
+
+void tell_error(const std::string& verb, const Error& error) {
+    std::fflush(stdout);
+    fmt::print(stderr, "muster {}: {}\n", verb, error.message());
+}
+
+int on_server(const std::string& verb, const ServerOptions& options, const ServerWork& work) {
+    const Caller caller = current_caller();
+    RealClock clock;
+    asio::io_context context(1);
+    auto connection = Connection::open(options, caller, context.get_executor(), clock);
+    if (!connection) {
+        tell_error(verb, connection.error());
+        return 1;
+    }
+    asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
+    asio::cancellation_signal cancel;
+    int stopped_by = 0;
+    signals.async_wait([&](boost::system::error_code failed, int signal) {
+        if (failed) return;
+        stopped_by = signal;
+        cancel.emit(asio::cancellation_type::terminal);
+    });
+    int status = 1;
+    asio::co_spawn(
+        context, work_and_stop(**connection, work),
+        asio::bind_cancellation_slot(cancel.slot(), [&](std::exception_ptr thrown,
+                                                        Result<int> done) {
+            signals.cancel();
+            if (thrown && stopped_by == 0) std::rethrow_exception(thrown);
+            if (stopped_by != 0) {
+                status = 128 + stopped_by;
+                // What the cancelled work could not do any more.
+                if (thrown)
+                    asio::co_spawn(context, (**connection).stop(), [](std::exception_ptr failed) {
+                        if (failed) std::rethrow_exception(failed);
+                    });
+            } else if (done) {
+                status = *done;
+            } else {
+                tell_error(verb, Error(done.error().code(),
+                                       done.error().message() +
+                                           advice(done.error(), (**connection).access(), caller)));
+            }
+        }));
+    context.run();
+    return status;
+}
+
+}  // namespace muster::cli

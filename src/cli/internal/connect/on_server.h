@@ -1,0 +1,22 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "cli/command_line.h"
+#include "cli/internal/connect/connection.h"
+
+namespace muster::cli {
+
+/// What a verb does with its server: the exit status, or why it could not.
+using ServerWork = std::function<Task<Result<int>>(Connection&)>;
+
+/// Runs `work` on a loop of its own, with the server that `options` name. An error is told on
+/// standard error as "muster VERB: ..." and gives 1; Ctrl-C cancels the work and gives 130, SIGTERM
+/// 143. `work` outlives the call.
+int on_server(const std::string& verb, const ServerOptions& options, const ServerWork& work);
+
+/// Prints an error of a verb, with the causes that the server named.
+void tell_error(const std::string& verb, const Error& error);
+
+}  // namespace muster::cli

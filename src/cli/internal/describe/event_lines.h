@@ -1,0 +1,30 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "cli/internal/objects/object_table.h"
+#include "kube/json.h"
+
+namespace muster::cli {
+
+/// What an event is about.
+struct EventSubject {
+    std::string kind;  ///< "Pod"
+    std::string name;
+    std::string uid;  ///< empty: any of that name
+};
+
+/// Whether an event of either API is about `subject`. Pure.
+bool is_about(const json::value& event, const EventSubject& subject);
+
+/// When an event was last seen, as the API writes times; "" when it does not say.
+std::string last_seen(const json::value& event);
+
+/// Events as rows, the oldest first. `with_object`: a column with what each is about. Pure.
+ObjectTable event_table(std::vector<kube::ObjectPtr> events, WallTime now, bool with_object);
+
+}  // namespace muster::cli

@@ -1,0 +1,112 @@
+#include "cli/internal/logs/log_session.h"
+
+#include <fmt/format.h>
+
+#include "base/time_limit.h"
+#include "cli/line_splitter.h"
+
+namespace muster::cli {
+
+namespace {
+
+/// How long a line of a log that is followed waits for those of silent ones.
+constexpr Duration kPatience = std::chrono::milliseconds(100);
+
+kube::LogOptions request_of(const LogsOptions& options, const std::string& container) {
+    kube::LogOptions request;
+    request.container = container;
+    request.follow = options.follow;
+    request.previous = options.previous;
+    request.timestamps = true;  // the order is made of them
+    request.tail_lines = options.tail;
+    if (options.since)
+        request.since_seconds = std::max<std::int64_t>(
+            1, std::chrono::ceil<std::chrono::seconds>(*options.since).count());
+    return request;
+}
+
+}  // namespace
+
+LogSession::LogSession(Connection& connection, const LogsOptions& options, Screen& screen,
+                       asio::any_io_executor executor, bool prefixes)
+    : connection_(connection),
+      options_(options),
+      screen_(screen),
+      prefixes_(prefixes),
+      merge_(options.follow ? std::optional(kPatience) : std::nullopt),
+      came_(executor),
+      taken_(executor) {}
+
+void LogSession::read(const LogSource& source) {
+    read(source.shown, [this, source] {
+        return connection_.client().logs(source.namespace_, source.pod,
+                                         request_of(options_, source.container));
+    });
+}
+
+void LogSession::read(std::string name, Open open) {
+    const std::size_t number = merge_.open();
+    names_.push_back(std::move(name));
+    connection_.tasks().spawn("log of " + names_.back(), follow(number, std::move(open)));
+}
+
+void LogSession::no_more() {
+    no_more_ = true;
+    came_.notify_all();
+}
+
+Task<void> LogSession::follow(std::size_t number, Open open) {
+    Clock& clock = connection_.clock();
+    LineSplitter splitter([&](std::string_view line) { merge_.add(number, line, clock.now()); });
+    auto stream = co_await open();
+    if (stream) ++opened_;
+    std::optional<Error> failure;
+    if (!stream) failure = stream.error();
+    while (stream) {
+        while (!merge_.wants(number)) co_await taken_.wait();
+        auto piece = co_await (*stream)->read();
+        if (!piece) failure = piece.error();
+        if (!piece || !*piece) break;
+        splitter.add(**piece);
+        came_.notify_all();
+    }
+    splitter.finish();
+    if (failure)
+        failures_.push_back(
+            Error(failure->code(), fmt::format("{}: {}", names_[number], failure->message())));
+    merge_.end(number);
+    came_.notify_all();
+}
+
+Task<bool> LogSession::changed() {
+    co_await came_.wait();
+    co_return true;
+}
+
+void LogSession::show(const std::vector<LogMerge::Line>& lines) {
+    std::string block;
+    for (const LogMerge::Line& line : lines) {
+        if (prefixes_) block += screen_.log_prefix(names_[line.source]);
+        if (options_.timestamps && !line.stamp.empty()) block += line.stamp + ' ';
+        block += line.text;
+        block += '\n';
+    }
+    if (!block.empty()) screen_.write_block(block);
+}
+
+Task<Result<int>> LogSession::run() {
+    Clock& clock = connection_.clock();
+    while (!screen_.broken()) {
+        show(merge_.take(clock.now()));
+        taken_.notify_all();
+        if (no_more_ && merge_.finished()) break;
+        const std::optional<Instant> wake = merge_.wake_at();
+        if (wake)
+            (void)co_await within(clock, std::max(Duration(1), *wake - clock.now()), changed());
+        else
+            co_await came_.wait();
+    }
+    co_return failures_.empty() || opened_ > 0 ? 0 : 1;
+}
+
+}  // namespace muster::cli

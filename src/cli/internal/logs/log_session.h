@@ -1,0 +1,61 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/signal.h"
+#include "cli/command_line.h"
+#include "cli/internal/connect/connection.h"
+#include "cli/internal/logs/log_merge.h"
+#include "cli/internal/logs/log_sources.h"
+#include "cli/screen.h"
+
+namespace muster::cli {
+
+/// Shows the logs of several containers as one, in the order of their time stamps. Every log is
+/// read by a task of its own among the connection's, which has to keep it. Thread: the loop of the
+/// connection. run() it once.
+class LogSession {
+  public:
+    /// All of these outlive it. `prefixes`: each line begins with the name of its pod.
+    LogSession(Connection& connection, const LogsOptions& options, Screen& screen,
+               asio::any_io_executor executor, bool prefixes);
+
+    /// A log that is read to its end: one of a pod that is there.
+    void read(const LogSource& source);
+    /// A log from wherever it is kept, by its opener.
+    using Open = std::function<Task<Result<std::unique_ptr<kube::TextStream>>>()>;
+    void read(std::string name, Open open);
+    /// Shows what is read, and everything that is read later, until no log is open any more and
+    /// no_more() was called.
+    Task<Result<int>> run();
+    /// Nothing will be read beyond what is.
+    void no_more();
+
+    /// How many logs could be read so far, and why others could not.
+    std::size_t opened() const { return opened_; }
+    const std::vector<Error>& failures() const { return failures_; }
+
+  private:
+    Task<void> follow(std::size_t number, Open open);
+    Task<bool> changed();
+    void show(const std::vector<LogMerge::Line>& lines);
+
+    Connection& connection_;
+    const LogsOptions& options_;
+    Screen& screen_;
+    bool prefixes_;
+    LogMerge merge_;
+    std::vector<std::string> names_;  ///< by the logs' numbers
+    std::vector<Error> failures_;
+    std::size_t opened_ = 0;
+    bool no_more_ = false;
+    Signal came_;   ///< lines, or the end of a log
+    Signal taken_;  ///< lines were shown, so that there is room
+};
+
+}  // namespace muster::cli

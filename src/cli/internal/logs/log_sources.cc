@@ -1,0 +1,126 @@
+#include "cli/internal/logs/log_sources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <tuple>
+
+#include "jobs/kind.h"
+#include "kube/json_access.h"
+
+namespace muster::cli {
+
+namespace {
+
+using kube::string_at;
+
+std::optional<int> number(std::string_view text) {
+    int value = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+std::optional<int> rank_variable(const json::object& pod) {
+    const json::object* spec = kube::object_at(pod, "spec");
+    const json::array* containers = spec == nullptr ? nullptr : kube::array_at(*spec, "containers");
+    if (containers == nullptr) return std::nullopt;
+    for (const json::value& container : *containers) {
+        const json::object* one = container.if_object();
+        const json::array* variables = one == nullptr ? nullptr : kube::array_at(*one, "env");
+        if (variables == nullptr) continue;
+        for (const json::value& item : *variables)
+            if (const json::object* variable = item.if_object();
+                variable != nullptr && string_at(*variable, "name") == "RANK")
+                return number(string_at(*variable, "value"));
+    }
+    return std::nullopt;
+}
+
+/// Types that there is one of, and that lead the others.
+bool leads(std::string_view type) {
+    return type == "master" || type == "chief" || type == "launcher" || type == "scheduler";
+}
+
+bool before(const LogPod& a, const LogPod& b) {
+    return std::tuple(!leads(a.view.replica_type), a.view.replica_type, a.index, a.view.name) <
+           std::tuple(!leads(b.view.replica_type), b.view.replica_type, b.index, b.view.name);
+}
+
+std::string lower(std::string text) {
+    for (char& c : text)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return text;
+}
+
+/// Instances of the container that have run or run now.
+int started(const ContainerView& container) {
+    const bool ever = container.running || container.terminated || container.last_terminated;
+    if (!ever) return 0;
+    // While it waits for its next start, that one has not begun.
+    return container.restarts +
+           (container.waiting_reason.empty() || !container.last_terminated ? 1 : 0);
+}
+
+bool chosen(const LogPod& pod, int position, const LogChoice& choice) {
+    if (!choice.replica.empty() && pod.view.replica_type != lower(choice.replica)) return false;
+    return !choice.rank || pod.rank.value_or(position) == *choice.rank;
+}
+
+}  // namespace
+
+LogPod log_pod(const json::value& object) {
+    LogPod pod;
+    if (std::optional<PodView> view = pod_view(object)) pod.view = *std::move(view);
+    const json::object* root = object.if_object();
+    if (root == nullptr) return pod;
+    pod.rank = rank_variable(*root);
+    if (const json::object* labels = kube::object_at(kube::metadata_of(*root), "labels")) {
+        pod.job = string_at(*labels, jobs::labels::kJobName);
+        pod.index = number(string_at(*labels, jobs::labels::kReplicaIndex)).value_or(0);
+    }
+    return pod;
+}
+
+std::vector<LogSource> choose_sources(std::vector<LogPod> pods, const LogChoice& choice) {
+    std::ranges::sort(pods, before);
+    std::vector<LogSource> sources;
+    int position = 0;
+    for (const LogPod& pod : pods) {
+        if (!chosen(pod, position++, choice)) continue;
+        const auto wanted = [&](const ContainerView& container) {
+            return choice.container.empty() ? !container.init : container.name == choice.container;
+        };
+        const bool several = std::ranges::count_if(pod.view.containers, wanted) > 1;
+        for (const ContainerView& container : pod.view.containers)
+            if (wanted(container))
+                sources.push_back({pod.view.namespace_, pod.view.name, pod.view.uid, container.name,
+                                   pod.view.name + (several ? "/" + container.name : std::string()),
+                                   started(container)});
+    }
+    return sources;
+}
+
+std::string nothing_chosen(const std::vector<LogPod>& pods, const LogChoice& choice) {
+    if (pods.empty()) return "there is no pod of it, and no log of one was kept";
+    std::set<std::string> types;
+    std::set<std::string> containers;
+    for (const LogPod& pod : pods) {
+        if (!pod.view.replica_type.empty()) types.insert(pod.view.replica_type);
+        for (const ContainerView& container : pod.view.containers)
+            containers.insert(container.name);
+    }
+    if (!choice.replica.empty() && !types.contains(lower(choice.replica)))
+        return fmt::format("there is no replica of type {}; there are: {}", choice.replica,
+                           fmt::join(types, ", "));
+    if (choice.rank)
+        return fmt::format("no pod has rank {}; there are {} pods", *choice.rank, pods.size());
+    if (!choice.container.empty() && !containers.contains(choice.container))
+        return fmt::format("there is no container {}; there are: {}", choice.container,
+                           fmt::join(containers, ", "));
+    return "none of its containers has begun";
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/views.h"
+#include "kube/json.h"
+
+namespace muster::cli {
+
+/// A pod whose logs there may be.
+struct LogPod {
+    PodView view;
+    std::string job;          ///< the name of the job that it belongs to; empty: none
+    int index = 0;            ///< among those of its replica type
+    std::optional<int> rank;  ///< what its containers were told; nothing: they were not
+};
+
+/// Pure; what is malformed gives empty fields.
+LogPod log_pod(const json::value& object);
+
+/// Which of a job's logs are wanted.
+struct LogChoice {
+    std::optional<int> rank;
+    std::string replica;    ///< a replica type, in any case; empty: all
+    std::string container;  ///< empty: all but init containers
+};
+
+/// A container's log of a pod, by the instances that have run so far.
+struct LogSource {
+    std::string namespace_;
+    std::string pod;
+    std::string pod_uid;
+    std::string container;
+    std::string shown;  ///< "digits-worker-0", with its container where it has several
+    int started = 0;    ///< instances that have started; 0: none has
+
+    friend bool operator==(const LogSource&, const LogSource&) = default;
+};
+
+/// The chosen ones of the containers of `pods`, by replica type and index. `rank` counts over all
+/// types: as the containers were told, else the master first and then the others in their order.
+/// Pure.
+std::vector<LogSource> choose_sources(std::vector<LogPod> pods, const LogChoice& choice);
+
+/// Why nothing is chosen: "no replica of type ps; there are master, worker". Pure.
+std::string nothing_chosen(const std::vector<LogPod>& pods, const LogChoice& choice);
+
+}  // namespace muster::cli

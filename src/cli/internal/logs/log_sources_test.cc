@@ -1,0 +1,89 @@
+#include "cli/internal/logs/log_sources.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+
+namespace muster::cli {
+namespace {
+
+using testing::HasSubstr;
+
+/// A running pod of the job "digits".
+LogPod pod(const std::string& type, int index, const std::string& rank = "") {
+    return log_pod(json::parse(fmt::format(
+        R"({{"metadata":{{"name":"digits-{0}-{1}","namespace":"ml","uid":"u-{0}-{1}","labels":{{
+             "training.kubeflow.org/job-name":"digits","training.kubeflow.org/replica-type":"{0}",
+             "training.kubeflow.org/replica-index":"{1}"}}}},
+           "spec":{{"containers":[{{"name":"main","env":[{{"name":"RANK","value":"{2}"}}]}}]}},
+           "status":{{"phase":"Running",
+             "initContainerStatuses":[{{"name":"init","restartCount":0,
+               "state":{{"terminated":{{"exitCode":0}}}}}}],
+             "containerStatuses":[{{"name":"main","restartCount":0,"state":{{"running":{{}}}}}},
+               {{"name":"side","restartCount":0,"state":{{"waiting":{{}}}}}}]}}}})",
+        type, index, rank)));
+}
+
+std::string chosen(const std::vector<LogPod>& pods, const LogChoice& choice) {
+    std::string text;
+    for (const LogSource& source : choose_sources(pods, choice))
+        text += fmt::format("{}/{}:{} ", source.pod.substr(7), source.container, source.started);
+    return text;
+}
+
+TEST(LogSources, AreInTheOrderOfTheReplicas) {
+    const std::vector<LogPod> pods{pod("worker", 10), pod("worker", 2), pod("master", 0)};
+    EXPECT_EQ(pods[0].job, "digits");
+    EXPECT_EQ(chosen(pods, {}),
+              "master-0/main:1 master-0/side:0 worker-2/main:1 worker-2/side:0 worker-10/main:1 "
+              "worker-10/side:0 ");
+}
+
+TEST(LogSources, AreChosenByRankReplicaAndContainer) {
+    const std::vector<LogPod> told{pod("master", 0, "0"), pod("worker", 0, "1"),
+                                   pod("worker", 1, "2")};
+    const std::vector<LogPod> untold{pod("worker", 1), pod("worker", 0), pod("master", 0)};
+    for (const std::vector<LogPod>& pods : {told, untold}) {
+        EXPECT_EQ(chosen(pods, {.rank = 2, .replica = {}, .container = "main"}),
+                  "worker-1/main:1 ");
+        EXPECT_EQ(chosen(pods, {.rank = 0, .replica = {}, .container = "init"}),
+                  "master-0/init:1 ");
+        EXPECT_EQ(chosen(pods, {.rank = {}, .replica = "Worker", .container = "main"}),
+                  "worker-0/main:1 worker-1/main:1 ");
+        EXPECT_EQ(chosen(pods, {.rank = 3, .replica = {}, .container = {}}), "");
+        EXPECT_EQ(chosen(pods, {.rank = 0, .replica = "worker", .container = {}}), "");
+    }
+}
+
+TEST(LogSources, InstancesAreThoseThatHaveBegun) {
+    const auto with = [](const char* status) {
+        return choose_sources({log_pod(json::parse(fmt::format(
+                                  R"({{"status":{{"containerStatuses":[{}]}}}})", status)))},
+                              {})
+            .at(0)
+            .started;
+    };
+    EXPECT_EQ(with(R"({"name":"a","state":{"waiting":{"reason":"ContainerCreating"}}})"), 0);
+    EXPECT_EQ(with(R"({"name":"a","restartCount":2,"state":{"running":{}},
+                       "lastState":{"terminated":{"exitCode":1}}})"),
+              3);
+    EXPECT_EQ(with(R"({"name":"a","restartCount":2,"state":{"waiting":{"reason":"Back-off"}},
+                       "lastState":{"terminated":{"exitCode":1}}})"),
+              2);
+    EXPECT_EQ(with(R"({"name":"a","restartCount":1,"state":{"terminated":{"exitCode":1}}})"), 2);
+}
+
+TEST(LogSources, WhyNothingIsChosen) {
+    const std::vector<LogPod> pods{pod("master", 0)};
+    EXPECT_THAT(nothing_chosen({}, {}), HasSubstr("no pod of it"));
+    EXPECT_THAT(nothing_chosen(pods, {.rank = {}, .replica = "ps", .container = {}}),
+                HasSubstr("type ps; there are: master"));
+    EXPECT_THAT(nothing_chosen(pods, {.rank = 7, .replica = {}, .container = {}}),
+                HasSubstr("rank 7; there are 1 pods"));
+    EXPECT_THAT(nothing_chosen(pods, {.rank = {}, .replica = {}, .container = "x"}),
+                HasSubstr("container x; there are: init, main, side"));
+}
+
+}  // namespace
+}  // namespace muster::cli

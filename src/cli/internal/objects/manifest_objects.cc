@@ -1,0 +1,63 @@
+#include "cli/internal/objects/manifest_objects.h"
+
+#include <fmt/format.h>
+
+#include "cli/known_kinds.h"
+#include "kube/json_access.h"
+
+namespace muster::cli {
+
+DocumentIdentity identity_of(const Document& document) {
+    const json::object* object = document.object.if_object();
+    if (object == nullptr) return {};
+    return {.api_version = std::string(kube::string_at(*object, "apiVersion")),
+            .kind = std::string(kube::string_at(*object, "kind")),
+            .name = std::string(kube::name_of(*object)),
+            .namespace_ = std::string(kube::namespace_of(*object))};
+}
+
+std::vector<Problem> check_identity(const Document& document) {
+    const DocumentIdentity identity = identity_of(document);
+    std::vector<Problem> problems;
+    const auto require = [&](const std::string& text, const char* field) {
+        if (text.empty())
+            problems.push_back(document.problem(Severity::kError, field,
+                                                "is missing, or no text: an object is named by its "
+                                                "apiVersion, its kind and its name"));
+    };
+    require(identity.api_version, "apiVersion");
+    require(identity.kind, "kind");
+    require(identity.name, "metadata.name");
+    return problems;
+}
+
+std::expected<ManifestObject, Problem> place_object(Document document,
+                                                    const ResourceCatalog& catalog,
+                                                    const std::string& default_namespace) {
+    DocumentIdentity identity = identity_of(document);
+    const ApiResource* resource = catalog.find_kind(identity.api_version, identity.kind);
+    if (resource == nullptr) {
+        std::vector<std::string> versions;
+        for (const ApiResource& other : catalog.all())
+            if (other.type.kind == identity.kind) versions.push_back(other.type.api_version());
+        return std::unexpected(document.problem(
+            Severity::kError, versions.empty() ? "kind" : "apiVersion",
+            versions.empty()
+                ? fmt::format("the server has no {} of {}; its definition may be missing there",
+                              identity.kind, identity.api_version)
+                : fmt::format("the server has {} in {}", identity.kind,
+                              fmt::join(versions, ", "))));
+    }
+    ManifestObject placed{
+        .document = std::move(document),
+        .type = resource->type,
+        .shown = fmt::format("{}/{}", resource->qualified_singular(), identity.name),
+        .namespace_ = {},
+        .name = std::move(identity.name)};
+    if (placed.type.namespaced)
+        placed.namespace_ =
+            identity.namespace_.empty() ? default_namespace : std::move(identity.namespace_);
+    return placed;
+}
+
+}  // namespace muster::cli

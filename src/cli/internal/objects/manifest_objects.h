@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/internal/connect/connection.h"
+#include "cli/internal/objects/api_resources.h"
+#include "cli/manifest.h"
+
+namespace muster::cli {
+
+/// An object of a manifest, and where the server has it.
+struct ManifestObject {
+    Document document;
+    kube::ResourceType type;
+    std::string shown;       ///< "pod/a"
+    std::string namespace_;  ///< empty if it has none
+    std::string name;
+};
+
+/// Which objects a document is about, as far as it says so. Pure.
+struct DocumentIdentity {
+    std::string api_version;
+    std::string kind;
+    std::string name;
+    std::string namespace_;
+};
+DocumentIdentity identity_of(const Document& document);
+
+/// What is missing of a document that names one object: apiVersion, kind, metadata.name. Pure.
+std::vector<Problem> check_identity(const Document& document);
+
+/// The object of a document on a server that has those kinds; a problem of the document when it
+/// has not. Pure.
+std::expected<ManifestObject, Problem> place_object(Document document,
+                                                    const ResourceCatalog& catalog,
+                                                    const std::string& default_namespace);
+
+}  // namespace muster::cli

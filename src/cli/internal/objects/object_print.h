@@ -1,0 +1,31 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/command_line.h"
+#include "cli/internal/objects/api_resources.h"
+#include "kube/json.h"
+
+namespace muster::cli {
+
+/// Objects in a form for programs. Pure.
+struct PrintedAs {
+    ObjectFormat format = ObjectFormat::kJson;
+    std::string json_path = {};
+    bool managed_fields = false;
+};
+
+/// One object alone, or several as a List. For kName: "pod/a" and a line end for each, by the
+/// resources that stand beside them.
+Result<std::string> print_objects(const std::vector<kube::ObjectPtr>& objects,
+                                  const std::vector<const ApiResource*>& resources,
+                                  const PrintedAs& as, bool one);
+
+/// Writes to standard output at once.
+void print(std::string_view text);
+
+}  // namespace muster::cli

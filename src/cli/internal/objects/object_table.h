@@ -1,0 +1,67 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "kube/json.h"
+
+namespace muster::cli {
+
+struct TableRow {
+    std::vector<std::string> cells;
+    std::string namespace_;
+    std::string name;
+    std::string labels;  ///< "a=b,c=d"; "<none>"
+};
+
+/// Rows of objects for people, as a server makes them.
+struct ObjectTable {
+    struct Column {
+        std::string name;
+        bool wide = false;  ///< shown on wish only
+    };
+    std::vector<Column> columns;
+    std::vector<TableRow> rows;
+    std::string resource_version;
+    std::string continue_;  ///< where the next part begins; empty: this is the last one
+};
+
+/// A Table as a server sent it. Of a server that makes none, the objects' names and ages:
+/// `document` is then a list or one object. Pure.
+ObjectTable read_table(const json::value& document, WallTime now);
+
+struct TableStyle {
+    bool wide = false;
+    bool namespaces = false;  ///< a first column with the namespace
+    bool labels = false;      ///< a last one with the labels
+    bool header = true;
+    std::string name_prefix = {};  ///< before each object's name: "pod/"
+};
+
+/// Writes tables whose columns stay where they are while rows come. Pure.
+class TableWriter {
+  public:
+    explicit TableWriter(TableStyle style) : style_(std::move(style)) {}
+
+    /// The rows of a table, with the header before the first ones of all. A table without columns
+    /// has those of the one before it, as the later ones of a watch.
+    std::string write(const ObjectTable& table);
+
+  private:
+    using Line = std::vector<std::string>;
+    Line header() const;
+    Line line(const TableRow& row) const;
+
+    TableStyle style_;
+    std::vector<ObjectTable::Column> columns_;
+    std::vector<std::size_t> widths_;
+    bool begun_ = false;
+};
+
+/// A text that is safe in a table and on a terminal: one line, no control characters.
+std::string printable_cell(std::string_view text);
+
+}  // namespace muster::cli
