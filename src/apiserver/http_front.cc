@@ -20,6 +20,7 @@
 #include "apiserver/internal/wire/url.h"
 #include "apiserver/internal/writer.h"
 #include "base/log.h"
+#include "kube/time.h"
 #include "kube/transport_names.h"
 
 namespace muster::apiserver {
@@ -153,7 +154,9 @@ Answer<void> HttpFront::Impl::serve_review(Incoming& incoming, const Target& tar
                 return TokenOwner{*std::move(admin), audiences};
             return owner_of(token, audiences);
         }};
-    TRY(const json::object answer, answer_review(context, target, asked));
+    TRY(json::object answer, answer_review(context, target, asked));
+    ensure_object(answer, "metadata")["creationTimestamp"] =
+        kube::format_time(state.clock.wall_now());
     net::HttpHeaders headers = headers_of(kJson);
     add_warnings(headers, asked.warnings);
     std::string text;

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "apiserver/internal/front_fixture.h"
+#include "kube/time.h"
 
 namespace muster::apiserver {
 namespace {
@@ -137,6 +138,8 @@ TEST_F(ReviewsTest, WhoOneIs) {
               json::parse(R"({"username":"bob","uid":"7","groups":["system:authenticated"],
                               "extra":{"a":["b"]}})"));
     EXPECT_EQ(parsed(answer).at("kind"), "SelfSubjectReview");
+    EXPECT_EQ(parsed(answer).at("metadata").at("creationTimestamp"),
+              json::value(kube::format_time(clock.wall_now())));
 }
 
 TEST_F(ReviewsTest, ATokenOfTheAdmin) {
