@@ -8,8 +8,8 @@ import os
 import sys
 
 import record
-from cases import BY_NAME_ONLY, CASES, Skipped
-from measure import Failed
+from cases import BY_NAME_ONLY, CASES
+from measure import Failed, Skipped
 
 
 def parse():

@@ -9,16 +9,13 @@ import subprocess
 import tempfile
 import time
 
+import peer_cases
 import up_cases
 from figure import Figure
-from measure import Failed, Job, cpu_seconds, median, memory_bytes, processes_of, run_quietly, wait_for
+from measure import Failed, Job, Skipped, cpu_seconds, median, memory_bytes, processes_of, run_quietly, wait_for
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "examples" / "pytorch-digits.yaml"
-
-
-class Skipped(Exception):
-    """This machine can't measure it, and why."""
 
 
 # Replicas as in the example: one master, two workers. The script runs in each of them.
@@ -501,6 +498,7 @@ CASES = {
     "init-memory": init_memory,
     "sandbox-2000": sandbox_2000,
     **up_cases.CASES,
+    **peer_cases.CASES,
     "scale-one": scale_one,
     "scale-many": scale_many,
     "scale-beside": scale_beside,

@@ -67,6 +67,10 @@ class Job:
             self.process.wait()
 
 
+class Skipped(Exception):
+    """This machine can't measure it, and why."""
+
+
 class Failed(Exception):
     """A run that can't be measured, with the end of what it said."""
 

@@ -46,6 +46,16 @@ class Up:
             raise Failed(f"{method} {path} was answered {answer.status}: {text[:300]}")
         return json.loads(text)
 
+    @property
+    def kubeconfig(self):
+        return self.state / "kubeconfig"
+
+    def memory(self):
+        return memory_bytes(self.process.pid, "Rss")
+
+    def cpu(self):
+        return cpu_seconds(self.process.pid)
+
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         if wait_for(self.process, 30) is None:
@@ -65,7 +75,7 @@ def up_start(muster):
         with place() as directory:
             up = Up(muster, directory)
             seconds.append(up.seconds)
-            memory.append(memory_bytes(up.process.pid, "Rss"))
+            memory.append(up.memory())
             up.stop()
     return [Figure("muster up, cold: start to ready and kubeconfig written", median(seconds) * 1000, 150, "ms",
                    "median of 15, each with a new state directory"),
@@ -107,7 +117,7 @@ def up_stored(muster):
         for _ in range(5):
             up = Up(muster, directory)
             seconds.append(up.seconds)
-            memory = memory_bytes(up.process.pid, "Rss")
+            memory = up.memory()
             up.stop()
     return [Figure("muster up with 100,000 stored pods: start to ready", median(seconds), 2, "s",
                    f"median of 5; a file of {size / 1e6:.0f} MB, {memory / 1e6:.0f} MB resident")]
@@ -137,10 +147,10 @@ def up_idle(muster):
                 raise Failed(f"only {ended} of {jobs} jobs have ended")
             time.sleep(0.2)
         time.sleep(2)
-        before = cpu_seconds(up.process.pid)
+        before = up.cpu()
         begin = time.monotonic()
         time.sleep(window)
-        share = (cpu_seconds(up.process.pid) - before) / (time.monotonic() - begin) * 100
+        share = (up.cpu() - before) / (time.monotonic() - begin) * 100
         up.stop()
     return [Figure("idle muster up with 100 finished jobs, CPU", share, 0.1, "% of a core", f"over {window} s")]
 

@@ -1,0 +1,170 @@
+"""`muster up` beside kube-apiserver with etcd: the same clients against both, on the same disk, in the same run."""
+
+import contextlib
+import itertools
+import json
+import pathlib
+import subprocess
+import sys
+
+from figure import Figure
+from measure import Failed, Skipped, cpu_seconds, median, memory_bytes, run_quietly
+from up_cases import Up, place
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "cluster"))
+
+import cluster  # noqa: E402
+from programs import BuildFailed, Missing, build  # noqa: E402
+
+PODS = 5000
+CONNECTIONS = 32
+LISTED = 10_000
+
+
+class Peer(cluster.Cluster):
+    """etcd and kube-apiserver, with the questions that Up answers."""
+
+    def __init__(self, directory):
+        try:
+            super().__init__(pathlib.Path(directory) / "peer", bare=True)
+        except Missing as why:
+            raise Skipped(str(why)) from None
+        except (cluster.Failed, BuildFailed) as why:
+            raise Failed(str(why)) from None
+
+    def pids(self):
+        return [process.pid for process in self.processes.values()]
+
+    def memory(self):
+        return sum(memory_bytes(pid, "Rss") for pid in self.pids())
+
+    def cpu(self):
+        return sum(cpu_seconds(pid) for pid in self.pids())
+
+
+def program(name):
+    try:
+        return build(name)
+    except Missing as why:
+        raise Skipped(str(why)) from None
+    except BuildFailed as why:
+        raise Failed(str(why)) from None
+
+
+@contextlib.contextmanager
+def running(kind, muster):
+    """A new server of one kind in a folder of its own, and its end."""
+    with place() as directory:
+        server = Up(muster, directory) if kind == "muster" else Peer(directory)
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+def load(server, verb, *arguments):
+    run = subprocess.run([program("load"), verb, "-kubeconfig", server.kubeconfig, *map(str, arguments)],
+                         capture_output=True, text=True, check=False, timeout=300)
+    if run.returncode != 0:
+        raise Failed(f"load {verb} failed: {run.stderr[-1000:]}")
+    return json.loads(run.stdout)
+
+
+def creates_once(kind, muster, *arguments):
+    """Creates a second, CPU seconds of the server a create, and its memory afterwards; a new server each time."""
+    with running(kind, muster) as server:
+        before = server.cpu()
+        rate = load(server, "create", "-count", PODS, "-connections", CONNECTIONS, *arguments)["rate"]
+        return rate, (server.cpu() - before) / PODS, server.memory()
+
+
+def peer_creates(muster):
+    rounds = 3
+    ways = {("peer", ()): [], ("peer", ("-http2",)): [], ("muster", ()): [], ("muster", ("-raw",)): [], ("peer", ("-raw",)): []}
+    for _, (way, seen) in itertools.product(range(rounds), ways.items()):
+        seen.append(creates_once(way[0], muster, *way[1]))
+    middle = {way: tuple(map(median, zip(*seen))) for way, seen in ways.items()}
+    ours = middle["muster", ()]
+    # client-go shares one HTTP/2 connection by default: the peer gets whichever way is faster for it.
+    way = max((way for way in middle if way[0] == "peer" and "-raw" not in way[1]), key=lambda way: middle[way][0])
+    peer, how = middle[way], "one shared HTTP/2 connection" if way[1] else f"{CONNECTIONS} connections"
+    raw = f"{middle['muster', ('-raw',)][0]:.0f} against {middle['peer', ('-raw',)][0]:.0f}/s with bare HTTP"
+    return [
+        Figure(f"kube-apiserver's creates a second against ours, {PODS} pods of 1.5 KB by client-go", peer[0] / ours[0], 0.25,
+               "times", f"medians of {rounds}: {ours[0]:.0f} against {peer[0]:.0f}/s ({how}); {raw}"),
+        Figure("CPU of the server a create, against kube-apiserver and etcd", ours[1] / peer[1], 0.1, "times",
+               f"{ours[1] * 1e6:.0f} against {peer[1] * 1e6:.0f} us"),
+        Figure("memory of the server after them, against kube-apiserver and etcd", ours[2] / peer[2], 0.1, "times",
+               f"{ours[2] / 1e6:.0f} against {peer[2] / 1e6:.0f} MB resident")]
+
+
+def peer_list(muster):
+    lists = {}
+    for kind in ("peer", "muster"):
+        with running(kind, muster) as server:
+            load(server, "create", "-raw", "-count", LISTED, "-connections", CONNECTIONS)
+            lists[kind] = load(server, "list", "-count", 9)
+    ours, peer = (median(lists[kind]["seconds"]) for kind in ("muster", "peer"))
+    return [Figure(f"list of {LISTED:,} pods over TLS, against kube-apiserver", ours / peer, 0.5, "times",
+                   f"medians of 9: {ours * 1000:.0f} ms for {lists['muster']['bytes'] / 1e6:.1f} MB against "
+                   f"{peer * 1000:.0f} ms for {lists['peer']['bytes'] / 1e6:.1f} MB")]
+
+
+MANIFEST = """apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, labels: {app: bench}}
+data: {epochs: "3"}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: master, labels: {app: bench}}
+spec: {clusterIP: None, selector: {app: bench}, ports: [{name: rendezvous, port: 29500}]}
+"""
+
+
+def peer_kubectl(muster):
+    rounds, seconds = 15, {}
+    kubectl = str(program("kubectl"))
+    with place() as directory, running("peer", muster) as peer, running("muster", muster) as ours:
+        manifest = pathlib.Path(directory) / "manifest.yaml"
+        manifest.write_text(MANIFEST)
+        verbs = {"apply": ["apply", "-f", str(manifest)], "get": ["get", "configmaps,services", "-l", "app=bench"]}
+        # The first round fills the caches of discovery and is not counted.
+        for number, (verb, (kind, server)) in itertools.product(range(rounds + 1), itertools.product(
+                verbs, (("muster", ours), ("peer", peer)))):
+            took, status = run_quietly([kubectl, "--kubeconfig", str(server.kubeconfig),
+                                        "--cache-dir", f"{directory}/{kind}", *verbs[verb]])
+            if status != 0:
+                raise Failed(f"kubectl {verb} against {kind} ended with {status}")
+            if number:
+                seconds.setdefault((verb, kind), []).append(took)
+    middle = {key: median(values) for key, values in seconds.items()}
+    return [Figure(f"kubectl {verb}, warm, against kube-apiserver", middle[verb, "muster"] / middle[verb, "peer"], 1, "times",
+                   f"medians of {rounds} in turns: {middle[verb, 'muster'] * 1000:.0f} against "
+                   f"{middle[verb, 'peer'] * 1000:.0f} ms") for verb in verbs]
+
+
+def up_watchers(muster):
+    watchers, changes, rate = 1000, 1000, 100
+    with running("muster", muster) as server:
+        client = subprocess.Popen(
+            [program("load"), "watch", "-kubeconfig", server.kubeconfig, "-connections", str(watchers), "-count", str(changes),
+             "-rate", str(rate)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        before = server.memory()
+        line = client.stderr.readline()
+        if line != "ready\n":
+            raise Failed(f"load watch failed: {line}{client.communicate()[1][-1000:]}")
+        each = (server.memory() - before) / watchers
+        cpu = server.cpu()
+        text, errors = client.communicate("go\n", timeout=120)
+        if client.returncode != 0:
+            raise Failed(f"load watch failed: {errors[-1000:]}")
+        seen, cpu = json.loads(text), server.cpu() - cpu
+    made = changes / seen["seconds"]
+    return [Figure(f"{watchers:,} watchers, {rate} changes a second: from a change's request to its last watcher, p99",
+                   seen["p99_ms"], 50, "ms", f"median {seen['p50_ms']:.1f}, worst {seen['max_ms']:.1f}; {made:.0f} changes/s made, "
+                   f"{cpu / changes / watchers * 1e6:.1f} us of server CPU a change and watcher; the watchers share the 2 cores"),
+            Figure("memory of the server for each watcher", each / 1024, 64, "KiB", "resident, before the first change")]
+
+
+CASES = {"peer-creates": peer_creates, "peer-list": peer_list, "peer-kubectl": peer_kubectl, "up-watchers": up_watchers}
