@@ -110,6 +110,15 @@ class Api:
         assert answer.status == 200, (answer.status, answer.read())
         return Watch(connection, answer)
 
+    def there(self, collection, name):
+        """Returns when there is such an object."""
+        only = f"fieldSelector=metadata.name%3D{name}"
+        listed = self.get(f"{collection}?{only}").json
+        if not listed["items"]:
+            watch = self.watch(f"{collection}?watch=1&{only}&resourceVersion={listed['metadata']['resourceVersion']}")
+            watch.until(lambda event: event["type"] == "ADDED")
+            watch.close()
+
     def gone(self, collection, name):
         """Returns when there is no such object."""
         listed = self.get(f"{collection}?fieldSelector=metadata.name%3D{name}").json
@@ -139,10 +148,21 @@ def api(kubeconfig):
     return Api(kubeconfig)
 
 
+@pytest.fixture(scope="session")
+def furniture(api):
+    """What controllers of this server put into each namespace, as (resource, name)."""
+    wanted = (("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default"))
+    return [(resource, name) for resource, name in wanted
+            if api.get(f"/api/v1/namespaces/default/{resource}/{name}").status == 200]
+
+
 @pytest.fixture
-def namespace(api):
+def namespace(api, furniture):
     name = "conformance-" + uuid.uuid4().hex[:10]
     assert api.post("/api/v1/namespaces", {"metadata": {"name": name}}).status == 201
+    # Else a test that watches could see it come.
+    for resource, each in furniture:
+        api.there(f"/api/v1/namespaces/{name}/{resource}", each)
     yield name
     api.delete(f"/api/v1/namespaces/{name}")
 
