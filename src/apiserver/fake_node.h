@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/signal.h"
 #include "kube/time.h"
+#include "net/memory_stream.h"
 
 namespace muster::apiserver {
 
@@ -91,7 +92,137 @@ class FakeNode final : public NodeApi {
                                            options, clock_.wall_now());
     }
 
+    struct AskedCommand {
+        std::string namespace_;
+        std::string pod;
+        kube::CommandOptions options;
+    };
+    std::vector<AskedCommand> asked_commands;
+    std::size_t commands_under_way = 0;
+    std::vector<kube::TerminalSize> resized;
+
+    /// Knows two commands. `says OUT ERR CODE` writes both texts and ends with that code; `copies`
+    /// writes what it reads until the end of its input and ends with 0; all others can't be
+    /// started.
+    Task<Result<std::unique_ptr<kube::CommandSession>>> exec(
+        std::string namespace_, std::string pod, kube::CommandOptions options) override {
+        CHECK(!options.container.empty(), "the API fills in the container");
+        CHECK(!options.command.empty(), "the API refuses it");
+        CHECK(options.input || options.output || options.error, "the API refuses it");
+        CHECK(!options.terminal || !options.error, "a terminal has one output");
+        asked_commands.push_back({namespace_, pod, options});
+        const auto found = containers_.find({namespace_, pod});
+        if (found == containers_.end())
+            co_return Error(Code::kNotFound, fmt::format("pods \"{}\" not found", pod));
+        const auto container = found->second.find(options.container);
+        if (container == found->second.end() || container->second.runs.empty() ||
+            container->second.runs.back()->ended)
+            co_return Error(Code::kBadRequest,
+                            fmt::format("container not found (\"{}\")", options.container));
+        co_return std::make_unique<Command>(*this, std::move(options));
+    }
+
+    /// From now on connections to that port come in there; to no other one.
+    void listen(const std::string& namespace_, const std::string& pod, std::uint16_t port,
+                net::MemoryListener& listener) {
+        listeners_[{namespace_, pod}][port] = &listener;
+    }
+
+    Task<Result<std::unique_ptr<net::ByteStream>>> connect(std::string namespace_, std::string pod,
+                                                           std::uint16_t port) override {
+        CHECK(port != 0, "the API refuses it");
+        const auto found = containers_.find({namespace_, pod});
+        if (found == containers_.end())
+            co_return Error(Code::kNotFound, fmt::format("pods \"{}\" not found", pod));
+        const auto& ports = listeners_[{namespace_, pod}];
+        const auto listener = ports.find(port);
+        if (listener == ports.end())
+            co_return Error(Code::kUnavailable,
+                            fmt::format("connecting to 127.0.0.1:{}: Connection refused", port));
+        co_return listener->second->connect();
+    }
+
+    /// What it answers; a window must be set first.
+    kube::NodeUsage measured;
+
+    Task<Result<kube::NodeUsage>> usage() override {
+        CHECK(measured.window > Duration{}, "what was measured has a length");
+        co_return measured;
+    }
+
   private:
+    /// Takes one write before the last one was read, and no more.
+    class Command final : public kube::CommandSession {
+      public:
+        Command(FakeNode& node, kube::CommandOptions options)
+            : node_(node), options_(std::move(options)), changed_(node.executor_) {
+            ++node_.commands_under_way;
+            const std::vector<std::string>& argv = options_.command;
+            if (argv[0] == "says") {
+                say(false, argv.at(1));
+                say(true, argv.at(2));
+                end_ = std::stoi(argv.at(3));
+            } else if (argv[0] != "copies") {
+                end_ = Error(Code::kInternal, argv[0] + ": No such file or directory");
+            } else if (!options_.input) {
+                end_ = 0;
+            }
+        }
+        ~Command() override { --node_.commands_under_way; }
+
+        Task<Result<std::optional<kube::OutputPiece>>> read() override {
+            CHECK(!std::exchange(reading_, true), "two readers of one command");
+            struct Reading {
+                bool& flag;
+                ~Reading() { flag = false; }
+            } const reading{reading_};
+            CHECK(!over_, "a command was read beyond its end");
+            while (pieces_.empty() && !end_) co_await changed_.wait();
+            if (pieces_.empty()) {
+                over_ = true;
+                co_return std::nullopt;
+            }
+            kube::OutputPiece piece = std::move(pieces_.front());
+            pieces_.erase(pieces_.begin());
+            changed_.notify_all();
+            co_return std::move(piece);
+        }
+        Result<int> end() const override {
+            CHECK(over_, "asked for the end before it was read");
+            return *end_;
+        }
+        Task<void> write(std::string bytes) override {
+            CHECK(options_.input, "input for a command that has none");
+            CHECK(!input_closed_, "input after its end");
+            while (!pieces_.empty() && !end_) co_await changed_.wait();
+            if (end_ || bytes.empty()) co_return;
+            say(false, bytes);
+        }
+        Task<void> close_input() override {
+            input_closed_ = true;
+            if (!end_) end_ = 0;
+            changed_.notify_all();
+            co_return;
+        }
+        void resize(kube::TerminalSize size) override { node_.resized.push_back(size); }
+
+      private:
+        void say(bool error, const std::string& text) {
+            if (text.empty() || !(error ? options_.error : options_.output)) return;
+            pieces_.push_back({.error = error, .bytes = text});
+            changed_.notify_all();
+        }
+
+        FakeNode& node_;
+        kube::CommandOptions options_;
+        Signal changed_;
+        std::vector<kube::OutputPiece> pieces_;
+        std::optional<Result<int>> end_;
+        bool reading_ = false;
+        bool over_ = false;
+        bool input_closed_ = false;
+    };
+
     struct Line {
         WallTime at;
         std::string text;
@@ -168,6 +299,8 @@ class FakeNode final : public NodeApi {
     asio::any_io_executor executor_;
     Clock& clock_;
     std::map<std::pair<std::string, std::string>, std::map<std::string, Container>> containers_;
+    std::map<std::pair<std::string, std::string>, std::map<std::uint16_t, net::MemoryListener*>>
+        listeners_;
 };
 
 }  // namespace muster::apiserver

@@ -1,5 +1,7 @@
 #include "apiserver/fake_node.h"
 
+#include <boost/asio/detached.hpp>
+
 #include "apiserver/node_api_contract_test.h"
 
 namespace muster::apiserver {
@@ -28,12 +30,37 @@ class FakeNodeWorld {
         finish(pod, second);
     }
 
+    static std::vector<std::string> says(const std::string& out, const std::string& err, int code) {
+        return {"says", out, err, std::to_string(code)};
+    }
+    static std::vector<std::string> copies() { return {"copies"}; }
+    std::uint16_t echoes(const std::string& pod) {
+        run(pod, "listening\n");
+        node_.listen("default", pod, 80, port_);
+        asio::co_spawn(loop_.context, echo(port_), asio::detached);
+        return 80;
+    }
+
   private:
+    static Task<void> echo(net::MemoryListener& port) {
+        while (auto accepted = co_await port.accept()) {
+            std::string buffer(1000, '\0');
+            for (;;) {
+                const auto size = co_await (*accepted)->read_some(asio::buffer(buffer));
+                if (!size || *size == 0) break;
+                std::ignore = co_await (*accepted)->write(asio::buffer(buffer.data(), *size));
+            }
+        }
+    }
+
     SimulatedLoop loop_;
     FakeNode node_{loop_.context.get_executor(), loop_.clock};
+    net::MemoryListener port_{loop_.context.get_executor()};
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Fake, NodeApiContract, FakeNodeWorld);
+INSTANTIATE_TYPED_TEST_SUITE_P(Fake, NodeExecContract, FakeNodeWorld);
+INSTANTIATE_TYPED_TEST_SUITE_P(Fake, NodePortContract, FakeNodeWorld);
 
 // A real node's log can't be made old in a test.
 TEST(FakeNodeTest, SinceLeavesOutWhatIsOlder) {

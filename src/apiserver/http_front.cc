@@ -11,6 +11,7 @@
 #include "apiserver/internal/protobuf/decode.h"
 #include "apiserver/internal/request_options.h"
 #include "apiserver/internal/server_state.h"
+#include "apiserver/internal/streams/connection.h"
 #include "apiserver/internal/verbs.h"
 #include "apiserver/internal/wire/documents.h"
 #include "apiserver/internal/wire/frames.h"
@@ -300,6 +301,12 @@ Task<Answer<void>> HttpFront::Impl::serve_target(Incoming& incoming, Target targ
     const bool watch = get && target.is_collection() && query_flag(request, "watch");
     CO_TRY_VOID(authorize(incoming.user, action_on(target, request.method, watch,
                                                    request.query_value("fieldSelector"))));
+    if (is_connection(target.subresource)) {
+        // It does something to the pod, whatever method asks for the upgrade.
+        CO_TRY_VOID(authorize(incoming.user, action_on(target, kube::Method::kPost, false)));
+        co_return co_await connect_to_pod(incoming.exchange, state, std::move(target),
+                                          std::move(request));
+    }
     CO_TRY_VOID(read_body(incoming, target));
     if (!target.def->stored) co_return serve_review(incoming, target);
     if (target.subresource == "log" && get)

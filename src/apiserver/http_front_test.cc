@@ -1,5 +1,3 @@
-#include "apiserver/http_front.h"
-
 #include <gmock/gmock.h>
 
 #include "apiserver/internal/front_fixture.h"

@@ -6,7 +6,10 @@
 #include "base/async.h"
 #include "base/result.h"
 #include "kube/client.h"
+#include "kube/command_session.h"
 #include "kube/transport.h"
+#include "kube/usage.h"
+#include "net/byte_stream.h"
 
 namespace muster::apiserver {
 
@@ -23,6 +26,23 @@ class NodeApi {
     virtual Task<Result<std::unique_ptr<kube::TextStream>>> logs(std::string namespace_,
                                                                  std::string pod,
                                                                  kube::LogOptions options) = 0;
+
+    /// Starts a command in a container that runs; `options` are such as the API lets pass, with the
+    /// container set and at least one stream. kNotFound for a pod that the node does not have,
+    /// kBadRequest with kubectl's wording for a container that does not run. What keeps the command
+    /// from starting is the end of its session.
+    virtual Task<Result<std::unique_ptr<kube::CommandSession>>> exec(
+        std::string namespace_, std::string pod, kube::CommandOptions options) = 0;
+
+    /// Connects to a port of a pod that runs, as a program inside would that asks for localhost.
+    /// kNotFound for a pod that the node does not have, kUnavailable when the pod does not run or
+    /// nobody listens there.
+    virtual Task<Result<std::unique_ptr<net::ByteStream>>> connect(std::string namespace_,
+                                                                   std::string pod,
+                                                                   std::uint16_t port) = 0;
+
+    /// What the node's pods take of it now; may wait for a second or so to see it.
+    virtual Task<Result<kube::NodeUsage>> usage() = 0;
 };
 
 }  // namespace muster::apiserver

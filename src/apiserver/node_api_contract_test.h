@@ -22,7 +22,16 @@ namespace muster::apiserver {
 ///     void finish(pod, text);            // what runs writes `text` and ends
 ///     void run_twice(pod, first, second) // a run wrote `first` and failed, the next one `second`
 ///
-/// and instantiates the suite for it.
+/// and with commands that the container knows,
+///
+///     says(out, err, code)  // writes both texts to its outputs and exits with the code
+///     copies()              // writes what it reads, to the end of its input
+///
+/// and with a port of a pod that runs,
+///
+///     echoes(pod)  // brings it up; whoever listens there sends back what it reads, to its end
+///
+/// and instantiates the suites for it.
 template <class World>
 class NodeApiContract : public ::testing::Test {
   protected:
@@ -215,5 +224,195 @@ REGISTER_TYPED_TEST_SUITE_P(NodeApiContract, TheWholeLogOfAContainerThatEnded,
                             TheRunBeforeHasALogOfItsOwn, WithoutARunBeforeThePreviousLogIsRefused,
                             AContainerThatHasNotStartedIsRefusedWithItsReason,
                             WhatIsNotThereIsRefused);
+
+/// What is run beside a container's program.
+template <class World>
+class NodeExecContract : public ::testing::Test {
+  protected:
+    using Session = std::unique_ptr<kube::CommandSession>;
+
+    static kube::CommandOptions options(std::vector<std::string> command, bool input = false) {
+        kube::CommandOptions made;
+        made.container = "main";
+        made.command = std::move(command);
+        made.input = input;
+        made.output = true;
+        made.error = true;
+        return made;
+    }
+    Result<Session> exec(std::string pod, kube::CommandOptions with) {
+        return world_.loop().await(world_.node().exec("default", std::move(pod), std::move(with)));
+    }
+    struct Ran {
+        std::string output;
+        std::string error;
+        Result<int> end;
+    };
+    /// All that comes until the end.
+    Ran rest(kube::CommandSession& session) {
+        Ran ran{.output = {}, .error = {}, .end = 0};
+        for (;;) {
+            auto piece = world_.loop().await(session.read());
+            EXPECT_TRUE(piece) << piece.error().message();
+            if (!piece || !*piece) break;
+            EXPECT_FALSE((*piece)->bytes.empty());
+            ((*piece)->error ? ran.error : ran.output) += (*piece)->bytes;
+        }
+        ran.end = session.end();
+        return ran;
+    }
+    Ran run(kube::CommandOptions with) {
+        Result<Session> session = exec("p", std::move(with));
+        EXPECT_TRUE(session) << session.error().message();
+        return session ? rest(**session) : Ran{.output = {}, .error = {}, .end = session.error()};
+    }
+    void expect_refused(std::string pod, kube::CommandOptions with, Code code,
+                        std::string message) {
+        const Result<Session> refused = exec(std::move(pod), std::move(with));
+        ASSERT_FALSE(refused) << message;
+        EXPECT_EQ(refused.error().code(), code) << message;
+        EXPECT_EQ(refused.error().message(), message);
+    }
+
+    World world_;
+};
+
+TYPED_TEST_SUITE_P(NodeExecContract);
+
+TYPED_TEST_P(NodeExecContract, OutputsStayApartAndTheExitCodeIsTold) {
+    this->world_.run("p", "log\n");
+    for (const int code : {0, 3}) {
+        const auto ran = this->run(this->options(this->world_.says("out\n", "err\n", code)));
+        EXPECT_EQ(ran.output, "out\n");
+        EXPECT_EQ(ran.error, "err\n");
+        EXPECT_EQ(ran.end.value_or(-1), code);
+    }
+}
+
+TYPED_TEST_P(NodeExecContract, AnOutputThatNobodyWantsGoesNowhere) {
+    this->world_.run("p", "log\n");
+    auto one = this->options(this->world_.says("out\n", "err\n", 0));
+    one.error = false;
+    EXPECT_EQ(this->run(one).output, "out\n");
+    EXPECT_EQ(this->run(one).error, "");
+    one.error = true;
+    one.output = false;
+    EXPECT_EQ(this->run(one).output, "");
+    EXPECT_EQ(this->run(one).error, "err\n");
+}
+
+TYPED_TEST_P(NodeExecContract, InputArrivesAndEnds) {
+    this->world_.run("p", "log\n");
+    auto session = this->exec("p", this->options(this->world_.copies(), true));
+    ASSERT_TRUE(session);
+    auto& loop = this->world_.loop();
+    loop.await((*session)->write("one"));
+    auto piece = loop.await((*session)->read());
+    ASSERT_TRUE(piece && *piece);
+    EXPECT_EQ((*piece)->bytes, "one");
+    loop.await((*session)->write("two"));
+    loop.await((*session)->close_input());
+    loop.await((*session)->close_input());
+    const auto ran = this->rest(**session);
+    EXPECT_EQ(ran.output, "two");
+    EXPECT_EQ(ran.end.value_or(-1), 0);
+    EXPECT_EQ(this->run(this->options(this->world_.copies())).output, "") << "there is no input";
+}
+
+TYPED_TEST_P(NodeExecContract, ACancelledReadLosesNothing) {
+    this->world_.run("p", "log\n");
+    auto session = this->exec("p", this->options(this->world_.copies(), true));
+    ASSERT_TRUE(session);
+    bool aborted = false;
+    asio::cancellation_signal cancel;
+    asio::co_spawn(
+        this->world_.loop().context, (*session)->read(),
+        asio::bind_cancellation_slot(cancel.slot(), [&](std::exception_ptr thrown,
+                                                        Result<std::optional<kube::OutputPiece>>) {
+            aborted = thrown != nullptr;
+        }));
+    this->world_.loop().settle();
+    cancel.emit(asio::cancellation_type::terminal);
+    this->world_.loop().run_until([&] { return aborted; });
+    this->world_.loop().await((*session)->write("one"));
+    this->world_.loop().await((*session)->close_input());
+    EXPECT_EQ(this->rest(**session).output, "one");
+}
+
+TYPED_TEST_P(NodeExecContract, WhatCanNotBeStartedSaysSoAtItsEnd) {
+    this->world_.run("p", "log\n");
+    const auto ran = this->run(this->options({"no-such-program"}));
+    ASSERT_FALSE(ran.end);
+    EXPECT_EQ(ran.end.error().message(), "no-such-program: No such file or directory");
+}
+
+TYPED_TEST_P(NodeExecContract, OnlyAContainerThatRunsHasCommands) {
+    this->world_.wait("w");
+    this->expect_refused("w", this->options(this->world_.copies()), Code::kBadRequest,
+                         "container not found (\"main\")");
+    this->expect_refused("q", this->options(this->world_.copies()), Code::kNotFound,
+                         "pods \"q\" not found");
+    this->world_.run("p", "one\n");
+    auto other = this->options(this->world_.copies());
+    other.container = "zz";
+    this->expect_refused("p", other, Code::kBadRequest, "container not found (\"zz\")");
+    this->world_.finish("p", "two\n");
+    this->expect_refused("p", this->options(this->world_.copies()), Code::kBadRequest,
+                         "container not found (\"main\")");
+}
+
+REGISTER_TYPED_TEST_SUITE_P(NodeExecContract, OutputsStayApartAndTheExitCodeIsTold,
+                            AnOutputThatNobodyWantsGoesNowhere, InputArrivesAndEnds,
+                            ACancelledReadLosesNothing, WhatCanNotBeStartedSaysSoAtItsEnd,
+                            OnlyAContainerThatRunsHasCommands);
+
+/// How a pod's ports are reached.
+template <class World>
+class NodePortContract : public ::testing::Test {
+  protected:
+    Result<std::unique_ptr<net::ByteStream>> connect(std::string pod, std::uint16_t port) {
+        return world_.loop().await(world_.node().connect("default", std::move(pod), port));
+    }
+    std::string rest(net::ByteStream& stream) {
+        std::string text;
+        std::string buffer(1000, '\0');
+        for (;;) {
+            auto size = world_.loop().await(stream.read_some(asio::buffer(buffer)));
+            EXPECT_TRUE(size) << size.error().message();
+            if (!size || *size == 0) return text;
+            text += buffer.substr(0, *size);
+        }
+    }
+
+    World world_;
+};
+
+TYPED_TEST_SUITE_P(NodePortContract);
+
+TYPED_TEST_P(NodePortContract, BytesPassBothWaysToTheirEnds) {
+    const std::uint16_t port = this->world_.echoes("p");
+    for (const std::string text : {"hello", "again"}) {
+        auto stream = this->connect("p", port);
+        ASSERT_TRUE(stream) << stream.error().message();
+        auto& loop = this->world_.loop();
+        ASSERT_TRUE(loop.await((*stream)->write(asio::buffer(text))));
+        ASSERT_TRUE(loop.await((*stream)->shut_down_write()));
+        EXPECT_EQ(this->rest(**stream), text);
+    }
+}
+
+TYPED_TEST_P(NodePortContract, WhereNobodyListensIsSaid) {
+    const std::uint16_t port = this->world_.echoes("p");
+    const auto refused = this->connect("p", static_cast<std::uint16_t>(port + 1));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), Code::kUnavailable);
+    EXPECT_THAT(refused.error().message(), ::testing::HasSubstr("Connection refused"));
+    const auto missing = this->connect("q", port);
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().code(), Code::kNotFound);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(NodePortContract, BytesPassBothWaysToTheirEnds,
+                            WhereNobodyListensIsSaid);
 
 }  // namespace muster::apiserver

@@ -6,14 +6,23 @@
 namespace muster::cli {
 
 /// Connects the API's seam to the node, so that neither folder knows the other.
-class LocalCluster::NodeLogs final : public apiserver::NodeApi {
+class LocalCluster::NodeSeam final : public apiserver::NodeApi {
   public:
-    explicit NodeLogs(runtime::Node& node) : node_(node) {}
+    explicit NodeSeam(runtime::Node& node) : node_(node) {}
 
     Task<Result<std::unique_ptr<kube::TextStream>>> logs(std::string namespace_, std::string pod,
                                                          kube::LogOptions options) override {
         return node_.logs(std::move(namespace_), std::move(pod), std::move(options));
     }
+    Task<Result<std::unique_ptr<kube::CommandSession>>> exec(
+        std::string namespace_, std::string pod, kube::CommandOptions options) override {
+        return node_.exec(std::move(namespace_), std::move(pod), std::move(options));
+    }
+    Task<Result<std::unique_ptr<net::ByteStream>>> connect(std::string namespace_, std::string pod,
+                                                           std::uint16_t port) override {
+        return node_.connect(std::move(namespace_), std::move(pod), port);
+    }
+    Task<Result<kube::NodeUsage>> usage() override { return node_.usage(); }
 
   private:
     runtime::Node& node_;
@@ -38,8 +47,8 @@ Result<std::unique_ptr<LocalCluster>> LocalCluster::create(asio::any_io_executor
         new LocalCluster(executor, clock, rng, std::move(store), std::move(api_options)));
     TRY(cluster->node_,
         runtime::Node::create(executor, cluster->api_, clock, rng, std::move(node_options)));
-    cluster->node_logs_ = std::make_unique<NodeLogs>(*cluster->node_);
-    cluster->api_.connect_node(*cluster->node_logs_);
+    cluster->node_seam_ = std::make_unique<NodeSeam>(*cluster->node_);
+    cluster->api_.connect_node(*cluster->node_seam_);
     return cluster;
 }
 

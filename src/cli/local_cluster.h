@@ -37,7 +37,7 @@ class LocalCluster {
     const std::vector<std::string>& notices() const { return node_->notices(); }
 
   private:
-    class NodeLogs;
+    class NodeSeam;
 
     LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rng,
                  std::unique_ptr<apiserver::Store> store, apiserver::ApiServerOptions api_options);
@@ -49,7 +49,7 @@ class LocalCluster {
     kube::Client client_;
     operators::Operator operator_;
     std::unique_ptr<runtime::Node> node_;
-    std::unique_ptr<NodeLogs> node_logs_;
+    std::unique_ptr<NodeSeam> node_seam_;
 };
 
 }  // namespace muster::cli

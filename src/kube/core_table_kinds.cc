@@ -100,6 +100,26 @@ Event
   reportingComponent  string
   reportingInstance   string
 
+PodMetrics
+  apiVersion   string
+  kind         string
+  metadata     ObjectMeta
+  timestamp!   time
+  window!      string
+  containers!  []ContainerMetrics
+
+ContainerMetrics
+  name!   string
+  usage!  map[quantity]
+
+NodeMetrics
+  apiVersion  string
+  kind        string
+  metadata    ObjectMeta
+  timestamp!  time
+  window!     string
+  usage!      map[quantity]
+
 EventSource
   component  string
   host       string

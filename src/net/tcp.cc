@@ -138,6 +138,20 @@ Task<Result<std::unique_ptr<ByteStream>>> connect_tcp(asio::any_io_executor exec
     co_return co_await connect_socket(executor, endpoint, fmt::format("{}:{}", address, port));
 }
 
+Task<Result<std::unique_ptr<ByteStream>>> connect_tcp_socket(asio::any_io_executor executor,
+                                                             int socket, std::string address,
+                                                             std::uint16_t port) {
+    OpenSocket owned(socket);
+    CO_TRY(const tcp::endpoint endpoint, parse_endpoint(address, port));
+    Socket assigned(executor);
+    boost::system::error_code error;
+    assigned.assign(asio::generic::stream_protocol(endpoint.protocol()), owned.get(), error);
+    if (error) co_return Error(Code::kInternal, "taking a socket: " + error.message());
+    (void)owned.release();
+    co_return co_await connect_opened(std::move(assigned), endpoint,
+                                      fmt::format("{}:{}", address, port));
+}
+
 Result<std::unique_ptr<Listener>> listen_unix(asio::any_io_executor executor, fs::path path) {
     TRY(const sockaddr_un address, unix_address(path));
     TRY_VOID(private_directory(path.has_parent_path() ? path.parent_path() : fs::path(".")));

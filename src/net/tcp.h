@@ -20,6 +20,12 @@ Result<std::unique_ptr<Listener>> listen_tcp(asio::any_io_executor executor, std
 Task<Result<std::unique_ptr<ByteStream>>> connect_tcp(asio::any_io_executor executor,
                                                       std::string address, std::uint16_t port);
 
+/// The same with a socket that was opened elsewhere, as in another network namespace, and that is
+/// neither bound nor connected. Owns `socket` from the call on.
+Task<Result<std::unique_ptr<ByteStream>>> connect_tcp_socket(asio::any_io_executor executor,
+                                                             int socket, std::string address,
+                                                             std::uint16_t port);
+
 /// Listens on a Unix socket that only this user may connect to (0600). Its directory is made if it
 /// is missing (0700), and refused (kForbidden) if others may write to it. The file that a dead
 /// listener left is replaced; kAlreadyExists if a live one answers. Closing removes the file.

@@ -207,6 +207,27 @@ struct Node::Impl {
         return nullptr;
     }
 
+    /// For whoever asks the API about a pod.
+    Result<PodWorker*> worker_of(const std::string& namespace_, const std::string& pod) {
+        if (PodWorker* worker = find_worker(namespace_, pod)) return worker;
+        if (pods.find(namespace_ + "/" + pod) == nullptr)
+            return Error(Code::kNotFound, fmt::format("pods \"{}\" not found", pod));
+        return Error(Code::kBadRequest, fmt::format("pod {} does not have a host assigned", pod));
+    }
+
+    UsageSample sample_usage() {
+        const ProcessTable processes = read_process_table();
+        UsageSample sample{.at = context.clock.now(),
+                           .wall = context.clock.wall_now(),
+                           .busy = busy_time_of_machine(),
+                           .memory_in_use = memory_in_use_of_machine(),
+                           .containers = {}};
+        for (const auto& [uid, worker] : workers)
+            for (UsageSample::Container& container : worker->used(processes))
+                sample.containers.push_back(std::move(container));
+        return sample;
+    }
+
     NodeOptions options;
     std::vector<std::string> notices;
     kube::Client client;
@@ -227,6 +248,7 @@ struct Node::Impl {
     std::map<std::string, std::unique_ptr<PodWorker>> workers;  ///< by uid
     /// Their objects are gone, their processes not yet.
     std::map<PodWorker*, std::unique_ptr<PodWorker>> ending;
+    std::optional<UsageSample> last_usage;
 };
 
 Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
@@ -319,11 +341,36 @@ Task<void> Node::stop() {
 
 Task<Result<std::unique_ptr<kube::TextStream>>> Node::logs(std::string namespace_, std::string pod,
                                                            kube::LogOptions options) {
-    PodWorker* worker = impl_->find_worker(namespace_, pod);
-    if (worker != nullptr) co_return worker->logs(options);
-    if (impl_->pods.find(namespace_ + "/" + pod) == nullptr)
-        co_return Error(Code::kNotFound, fmt::format("pods \"{}\" not found", pod));
-    co_return Error(Code::kBadRequest, fmt::format("pod {} does not have a host assigned", pod));
+    CO_TRY(PodWorker* const worker, impl_->worker_of(namespace_, pod));
+    co_return worker->logs(options);
+}
+
+Task<Result<std::unique_ptr<kube::CommandSession>>> Node::exec(std::string namespace_,
+                                                               std::string pod,
+                                                               kube::CommandOptions options) {
+    CO_TRY(PodWorker* const worker, impl_->worker_of(namespace_, pod));
+    co_return worker->exec(options);
+}
+
+Task<Result<std::unique_ptr<net::ByteStream>>> Node::connect(std::string namespace_,
+                                                             std::string pod, std::uint16_t port) {
+    CO_TRY(PodWorker* const worker, impl_->worker_of(namespace_, pod));
+    CO_TRY(PodPort found, worker->port(port));
+    co_return co_await connect_port(impl_->context.executor, std::move(found));
+}
+
+Task<Result<kube::NodeUsage>> Node::usage() {
+    constexpr Duration kMoment = std::chrono::seconds(1);
+    UsageSample now = impl_->sample_usage();
+    std::optional<UsageSample> from = impl_->last_usage;
+    if (!from || !is_good_start(*from, now.at)) {
+        from = std::move(now);
+        co_await impl_->context.clock.sleep_for(kMoment);
+        now = impl_->sample_usage();
+    }
+    kube::NodeUsage usage = usage_between(*from, now, impl_->options.name);
+    impl_->last_usage = std::move(now);
+    co_return usage;
 }
 
 const std::vector<std::string>& Node::notices() const { return impl_->notices; }

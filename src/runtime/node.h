@@ -11,6 +11,9 @@
 #include "base/rng.h"
 #include "base/task_group.h"
 #include "kube/client.h"
+#include "kube/command_session.h"
+#include "kube/usage.h"
+#include "net/byte_stream.h"
 #include "runtime/devices.h"
 #include "runtime/keeper.h"
 #include "runtime/log_limits.h"
@@ -79,6 +82,13 @@ class Node {
 
     Task<Result<std::unique_ptr<kube::TextStream>>> logs(std::string namespace_, std::string pod,
                                                          kube::LogOptions options);
+    Task<Result<std::unique_ptr<kube::CommandSession>>> exec(std::string namespace_,
+                                                             std::string pod,
+                                                             kube::CommandOptions options);
+    Task<Result<std::unique_ptr<net::ByteStream>>> connect(std::string namespace_, std::string pod,
+                                                           std::uint16_t port);
+    /// Since it was asked last, or of the next second where that is too long ago.
+    Task<Result<kube::NodeUsage>> usage();
 
     /// Lines for people about what pods do not have here that they would on a cluster (networks of
     /// their own, a way to the outside): what they have instead, why, and what to do about it.

@@ -25,7 +25,7 @@ DefPtr pods() {
     def.categories = {"all"};
     def.rules = pod_rules();
     def.has_status = true;
-    def.other_subresources = {"log", "binding"};
+    def.other_subresources = {"binding", "eviction", "exec", "log", "portforward"};
     def.tracks_generation = true;
     def.returns_deleted = true;
     def.deletes_gracefully = true;
@@ -152,6 +152,12 @@ DefPtr access_kind(const kube::ResourceType& type, KindRules rules) {
     return std::make_shared<const ResourceDef>(std::move(def));
 }
 
+DefPtr measured(const char* plural, const char* kind, bool namespaced) {
+    ResourceDef def = builtin({"metrics.k8s.io", "v1beta1", plural, kind, namespaced});
+    def.measured = true;
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
 }  // namespace
 
 std::vector<DefPtr> builtin_types(ReadDefinition& read) {
@@ -174,7 +180,9 @@ std::vector<DefPtr> builtin_types(ReadDefinition& read) {
             question(kSelfSubjectRulesReviews),
             question(kSelfSubjectReviews),
             question(kTokenReviews),
-            custom_resource_definitions(read)};
+            custom_resource_definitions(read),
+            measured("pods", "PodMetrics", true),
+            measured("nodes", "NodeMetrics", false)};
 }
 
 }  // namespace muster::apiserver

@@ -3,49 +3,13 @@
 #include <charconv>
 
 #include "apiserver/internal/causes.h"
-#include "apiserver/internal/json_access.h"
+#include "apiserver/internal/pod_containers.h"
 #include "apiserver/internal/request_options.h"
 #include "kube/time.h"
 
 namespace muster::apiserver {
 
 namespace {
-
-std::vector<std::string> container_names(const json::object& pod, std::string_view key) {
-    std::vector<std::string> names;
-    const json::object* spec = object_at(pod, "spec");
-    const json::array* containers = spec == nullptr ? nullptr : array_at(*spec, key);
-    if (containers == nullptr) return names;
-    for (const json::value& entry : *containers)
-        if (const json::object* container = entry.if_object())
-            names.emplace_back(string_at(*container, "name"));
-    return names;
-}
-
-/// Without a name the only container is meant; with several, one must be named.
-Answer<std::string> choose_container(std::string wanted, const json::object& pod) {
-    const std::vector<std::string> main = container_names(pod, "containers");
-    const std::vector<std::string> init = container_names(pod, "initContainers");
-    const std::string_view name = name_of(pod);
-    if (wanted.empty()) {
-        if (main.size() == 1 && init.empty()) return main.front();
-        const json::object* annotations = object_at(metadata_of(pod), "annotations");
-        if (annotations != nullptr)
-            wanted = string_at(*annotations, "kubectl.kubernetes.io/default-container");
-        if (wanted.empty()) {
-            std::string text =
-                fmt::format("a container name must be specified for pod {}, choose one of: [{}]",
-                            name, fmt::join(main, " "));
-            if (!init.empty())
-                text += fmt::format(" or one of the init containers: [{}]", fmt::join(init, " "));
-            return bad_request(std::move(text));
-        }
-    }
-    if (std::ranges::find(main, wanted) == main.end() &&
-        std::ranges::find(init, wanted) == init.end())
-        return bad_request(fmt::format("container {} is not valid for pod {}", wanted, name));
-    return wanted;
-}
 
 std::optional<std::int64_t> read_number(const kube::Request& request, std::string_view key,
                                         std::int64_t least, Causes& causes) {

@@ -72,6 +72,9 @@ struct ResourceDef {
     std::vector<PrinterColumn> printer_columns;  ///< of a custom resource
 
     bool custom = false;  ///< from a CustomResourceDefinition
+    /// What the node says when it is asked, of the core resource of the same plural. Nothing of it
+    /// is stored: it can be read and listed, and no more.
+    bool measured = false;
     bool served = true;   ///< false: known to the server's own controllers only
     bool stored = true;   ///< false: a question that is answered, not an object that is kept
     bool storage_version = true;

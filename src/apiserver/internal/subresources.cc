@@ -81,6 +81,23 @@ Answer<NextState> decide_applied_scale(const Target& target, const json::value& 
     return decide_update(*target.def, current, std::move(next), "", WriteKind::kPatch, ownership);
 }
 
+namespace {
+
+/// Replaces the condition of its type.
+void set_condition(json::object& pod, json::object condition) {
+    json::value& conditions = ensure_object(pod, "status")["conditions"];
+    json::array kept;
+    if (conditions.is_array())
+        for (json::value& entry : conditions.get_array())
+            if (!entry.is_object() ||
+                string_at(entry.get_object(), "type") != string_at(condition, "type"))
+                kept.push_back(std::move(entry));
+    kept.push_back(std::move(condition));
+    conditions = std::move(kept);
+}
+
+}  // namespace
+
 Answer<NextState> decide_binding(const ResourceDef& def, const json::value& pod,
                                  const json::value& binding, WallTime now) {
     const json::object* sent = binding.if_object();
@@ -110,19 +127,34 @@ Answer<NextState> decide_binding(const ResourceDef& def, const json::value& pod,
     kube::Document next(pod, kSpareBytes);
     json::object& fields = next.object();
     ensure_object(fields, "spec")["nodeName"] = node;
-    json::object& status = ensure_object(fields, "status");
-    json::value& conditions = status["conditions"];
-    if (!conditions.is_array()) conditions.emplace_array();
-    json::array& list = conditions.get_array();
-    json::array kept;
-    for (json::value& entry : list)
-        if (!entry.is_object() || string_at(entry.get_object(), "type") != "PodScheduled")
-            kept.push_back(std::move(entry));
-    kept.push_back(json::object{{"type", "PodScheduled"},
-                                {"status", "True"},
-                                {"lastProbeTime", nullptr},
-                                {"lastTransitionTime", kube::format_time(now)}});
-    list = std::move(kept);
+    set_condition(fields, {{"type", "PodScheduled"},
+                           {"status", "True"},
+                           {"lastProbeTime", nullptr},
+                           {"lastTransitionTime", kube::format_time(now)}});
+    return settle(def, pod, std::move(next));
+}
+
+Answer<kube::Request> deletion_of_eviction(const kube::Request& eviction, std::string_view name) {
+    const json::object* sent = eviction.body == nullptr ? nullptr : eviction.body->if_object();
+    if (sent == nullptr) return bad_request("the request has no body");
+    if (const std::string_view meant = name_of(*sent); !meant.empty() && meant != name)
+        return bad_request("name in URL does not match name in Eviction object");
+    kube::Request deletion;
+    deletion.method = kube::Method::kDelete;
+    deletion.query = eviction.query;
+    if (const json::object* options = object_at(*sent, "deleteOptions"))
+        deletion.body = std::make_shared<const json::value>(*options);
+    return deletion;
+}
+
+Answer<NextState> decide_eviction(const ResourceDef& def, const json::value& pod, WallTime now) {
+    kube::Document next(pod, kSpareBytes);
+    set_condition(next.object(), {{"type", "DisruptionTarget"},
+                                  {"status", "True"},
+                                  {"reason", "EvictionByEvictionAPI"},
+                                  {"message", "Eviction API: evicting"},
+                                  {"lastProbeTime", nullptr},
+                                  {"lastTransitionTime", kube::format_time(now)}});
     return settle(def, pod, std::move(next));
 }
 

@@ -28,6 +28,11 @@ Answer<json::value> proposed_scale(const ResourceDef& def, const json::value& cu
 Answer<NextState> decide_binding(const ResourceDef& def, const json::value& pod,
                                  const json::value& binding, WallTime now);
 
+/// What pods/NAME/eviction asks of the deletion that it stands for: the request of that deletion.
+Answer<kube::Request> deletion_of_eviction(const kube::Request& eviction, std::string_view name);
+/// Says on the pod that it is deleted for its eviction.
+Answer<NextState> decide_eviction(const ResourceDef& def, const json::value& pod, WallTime now);
+
 /// Takes spec.finalizers of a namespace from the body.
 Answer<NextState> decide_finalize(const ResourceDef& def, const json::value& current,
                                   const json::value& body);

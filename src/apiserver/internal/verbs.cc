@@ -5,9 +5,12 @@
 #include "apiserver/internal/access/token_request.h"
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/lists.h"
+#include "apiserver/internal/measured.h"
 #include "apiserver/internal/patching.h"
+#include "apiserver/internal/pod_containers.h"
 #include "apiserver/internal/pod_log.h"
 #include "apiserver/internal/presentation.h"
+#include "apiserver/internal/streams/connection.h"
 #include "apiserver/internal/subresources.h"
 
 namespace muster::apiserver {
@@ -67,6 +70,31 @@ bool is_undeletable(const Target& target) {
             target.name == "kube-public");
 }
 
+kube::Response created_status() {
+    kube::Response response;
+    response.status = 201;
+    response.body = shared({{"kind", "Status"},
+                            {"apiVersion", "v1"},
+                            {"metadata", json::object()},
+                            {"status", "Success"},
+                            {"code", 201}});
+    return response;
+}
+
+kube::Response listed(const ResourceDef& def, ListPage page, bool items_apart) {
+    kube::Response response;
+    json::object envelope = list_envelope(def, page);
+    if (items_apart) {
+        response.items = std::move(page.items);
+    } else {
+        json::array& items = envelope["items"].emplace_array();
+        items.reserve(page.items.size());
+        for (const kube::ObjectPtr& item : page.items) items.push_back(*item);
+    }
+    response.body = shared(std::move(envelope));
+    return response;
+}
+
 class EmptyText final : public kube::TextStream {
   public:
     Task<Result<std::optional<std::string>>> read() override {
@@ -82,6 +110,8 @@ Task<Answer<kube::Response>> Verbs::call(Target target, kube::Request request, A
     const kube::Method method = request.method;
     if (!def->stored)
         answer = method_not_allowed();  // whoever knows who asks answers it
+    else if (def->measured)
+        answer = co_await measure(std::move(target), std::move(request));
     else if (target.subresource == "status" && !def->has_status)
         answer = not_found(def->type, target.name);
     else if (target.subresource == "scale")
@@ -90,10 +120,14 @@ Task<Answer<kube::Response>> Verbs::call(Target target, kube::Request request, A
         answer = co_await bind(std::move(target), std::move(request));
     else if (target.subresource == "token")
         answer = grant_token(state_, target, request);
+    else if (target.subresource == "eviction")
+        answer = co_await evict(std::move(target), std::move(request));
     else if (target.subresource == "finalize")
         answer = co_await finalize(std::move(target), std::move(request));
     else if (target.subresource == "log")
         answer = method_not_allowed();  // a log is read as a stream
+    else if (is_connection(target.subresource))
+        answer = bad_request("Upgrade request required");
     else if (method == kube::Method::kGet)
         answer = co_await read(std::move(target), std::move(request));
     else if (method == kube::Method::kPost)
@@ -126,21 +160,39 @@ Task<Answer<kube::Response>> Verbs::read(Target target, kube::Request request) {
     co_return response;
 }
 
+Task<Answer<kube::Response>> Verbs::measure(Target target, kube::Request request) {
+    if (request.method != kube::Method::kGet) co_return method_not_allowed();
+    CO_TRY(const ListQuery query, parse_list_query(request));
+    if (state_.node == nullptr)
+        co_return internal_error(
+            "nothing is measured: this API server has no connection to a node");
+    CO_TRY(const kube::NodeUsage usage, co_await state_.node->usage());
+    Target stored = target;
+    stored.def = state_.registry.find("v1", target.type().plural);
+    kube::Response response;
+    if (!target.is_collection()) {
+        const CachedObject* found =
+            state_.cache.find(stored.def->storage_key(), target.namespace_, target.name);
+        response.body = found == nullptr
+                            ? nullptr
+                            : metrics_of(*target.def, found->object->get_object(), usage);
+        if (response.body == nullptr) co_return not_found(target.type(), target.name);
+        co_return response;
+    }
+    CO_TRY(ListPage page, list_objects(state_.cache, stored, query));
+    std::vector<kube::ObjectPtr> items;
+    for (const kube::ObjectPtr& object : page.items)
+        if (kube::ObjectPtr metrics = metrics_of(*target.def, object->get_object(), usage))
+            items.push_back(std::move(metrics));
+    page.items = std::move(items);
+    co_return listed(*target.def, std::move(page), request.items_apart);
+}
+
 Task<Answer<kube::Response>> Verbs::list(Target target, kube::Request request) {
     CO_TRY(const ListQuery query, parse_list_query(request));
     CO_TRY_VOID(co_await wait_for_revision(query.resource_version.value_or(0)));
     CO_TRY(ListPage page, list_objects(state_.cache, target, query));
-    kube::Response response;
-    json::object envelope = list_envelope(*target.def, page);
-    if (request.items_apart) {
-        response.items = std::move(page.items);
-    } else {
-        json::array& items = envelope["items"].emplace_array();
-        items.reserve(page.items.size());
-        for (const kube::ObjectPtr& item : page.items) items.push_back(*item);
-    }
-    response.body = shared(std::move(envelope));
-    co_return response;
+    co_return listed(*target.def, std::move(page), request.items_apart);
 }
 
 Task<Answer<kube::Response>> Verbs::create(Target target, kube::Request request, Admit admit) {
@@ -271,14 +323,34 @@ Task<Answer<kube::Response>> Verbs::bind(Target target, kube::Request request) {
     };
     CO_TRY_VOID(co_await writer_.rewrite(target.def, target.namespace_, target.name,
                                          std::move(decide), query.dry_run));
-    kube::Response response;
-    response.status = 201;
-    response.body = shared({{"kind", "Status"},
-                            {"apiVersion", "v1"},
-                            {"metadata", json::object()},
-                            {"status", "Success"},
-                            {"code", 201}});
-    co_return response;
+    co_return created_status();
+}
+
+Task<Answer<kube::Response>> Verbs::evict(Target target, kube::Request request) {
+    if (request.method != kube::Method::kPost) co_return method_not_allowed();
+    CO_TRY(const kube::Request deletion, deletion_of_eviction(request, target.name));
+    CO_TRY(DeleteQuery query, parse_delete_query(deletion));
+    const CachedObject* found =
+        state_.cache.find(target.def->storage_key(), target.namespace_, target.name);
+    if (found == nullptr) co_return not_found(target.type(), target.name);
+    // What is said of one pod must not hit another one of its name.
+    if (query.precondition_uid.empty())
+        query.precondition_uid = uid_of(found->object->get_object());
+    target.subresource.clear();
+    if (query.precondition_resource_version.empty()) {
+        Writer::Change decide =
+            [def = target.def, uid = query.precondition_uid,
+             now = state_.clock.wall_now()](const json::value& current) -> Answer<NextState> {
+            if (uid_of(current.get_object()) != uid)
+                return conflict(def->type, name_of(current.get_object()),
+                                "the pod was replaced by another one");
+            return decide_eviction(*def, current, now);
+        };
+        CO_TRY_VOID(co_await writer_.rewrite(target.def, target.namespace_, target.name,
+                                             std::move(decide), query.dry_run));
+    }
+    CO_TRY_VOID(co_await writer_.remove(std::move(target), query));
+    co_return created_status();
 }
 
 Task<Answer<kube::Response>> Verbs::finalize(Target target, kube::Request request) {
@@ -297,6 +369,7 @@ Task<Answer<kube::Response>> Verbs::finalize(Target target, kube::Request reques
 Task<Answer<std::unique_ptr<kube::WatchStream>>> Verbs::watch(Target target,
                                                               kube::Request request) {
     if (!target.def->stored) co_return method_not_allowed();
+    if (target.def->measured) co_return method_not_allowed();
     if (!target.is_collection())
         co_return bad_request(
             "a single object is watched through its collection, with the field "
@@ -318,14 +391,12 @@ Task<Answer<std::unique_ptr<kube::TextStream>>> Verbs::log(Target target, kube::
     const kube::ObjectPtr pod = found->object;
     CO_TRY(kube::LogOptions options,
            log_options(request, pod->get_object(), state_.clock.wall_now()));
-    const json::object* spec = object_at(pod->get_object(), "spec");
     // Nothing has run yet, which is not an error.
-    if (spec == nullptr || string_at(*spec, "nodeName").empty())
-        co_return std::make_unique<EmptyText>();
+    if (node_of(pod->get_object()).empty()) co_return std::make_unique<EmptyText>();
     if (state_.node == nullptr)
         co_return internal_error(fmt::format(
             "the log of pod {} can't be read: this API server has no connection to node {}",
-            target.name, string_at(*spec, "nodeName")));
+            target.name, node_of(pod->get_object())));
     Result<std::unique_ptr<kube::TextStream>> stream =
         co_await state_.node->logs(target.namespace_, target.name, std::move(options));
     if (!stream) co_return std::move(stream.error());

@@ -27,6 +27,8 @@ class Verbs {
     Task<Answer<kube::Response>> remove_collection(Target target, kube::Request request);
     Task<Answer<kube::Response>> scale(Target target, kube::Request request);
     Task<Answer<kube::Response>> bind(Target target, kube::Request request);
+    Task<Answer<kube::Response>> measure(Target target, kube::Request request);
+    Task<Answer<kube::Response>> evict(Target target, kube::Request request);
     Task<Answer<kube::Response>> finalize(Target target, kube::Request request);
     /// 504 after a while when the revision does not come.
     Task<Answer<void>> wait_for_revision(Revision revision);

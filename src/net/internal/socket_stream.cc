@@ -202,6 +202,12 @@ Task<Result<std::unique_ptr<ByteStream>>> connect_socket(
     error_code error;
     socket.open(to.protocol(), error);
     if (error) co_return broken(fmt::format("connecting to {}", name), error);
+    co_return co_await connect_opened(std::move(socket), std::move(to), std::move(name));
+}
+
+Task<Result<std::unique_ptr<ByteStream>>> connect_opened(
+    Socket socket, asio::generic::stream_protocol::endpoint to, std::string name) {
+    error_code error;
     co_await socket.async_connect(to, asio::redirect_error(asio::use_awaitable, error));
     if (error == asio::error::operation_aborted) throw boost::system::system_error(error);
     if (error) {

@@ -21,6 +21,10 @@ std::unique_ptr<ByteStream> make_socket_stream(Socket socket, std::string peer);
 Task<Result<std::unique_ptr<ByteStream>>> connect_socket(
     asio::any_io_executor executor, asio::generic::stream_protocol::endpoint to, std::string name);
 
+/// The same with a socket that is open already.
+Task<Result<std::unique_ptr<ByteStream>>> connect_opened(
+    Socket socket, asio::generic::stream_protocol::endpoint to, std::string name);
+
 /// A bound socket that listens. Owns `fd`, which is non-blocking; `on_close` runs once.
 std::unique_ptr<Listener> make_socket_listener(const asio::any_io_executor& executor, int fd,
                                                std::string address, std::function<void()> on_close);

@@ -6,6 +6,7 @@
 #include "runtime/internal/files/log_file.h"
 #include "runtime/internal/inside/init_protocol.h"
 #include "runtime/internal/inside/sandbox.h"
+#include "runtime/internal/usage/process_table.h"
 
 namespace muster::runtime {
 
@@ -21,6 +22,8 @@ class ContainerRun {
     Result<void> launch(PodSandbox& sandbox, const std::vector<UniqueFd>& groups);
     void started(UniqueFd pidfd) { pidfd_ = std::move(pidfd); }
     void signal(int signal_number) const;
+    /// Its main process, as this process sees it; 0 when it does not run.
+    pid_t process() const { return pidfd_ ? process_of(pidfd_.get()) : 0; }
     /// Its log is complete.
     void finish();
     /// Removes the log from disk; readers that have it open keep it.

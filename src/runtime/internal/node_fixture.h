@@ -25,6 +25,15 @@ class Logs final : public apiserver::NodeApi {
                                                          kube::LogOptions options) override {
         return node_.logs(std::move(ns), std::move(pod), std::move(options));
     }
+    Task<Result<std::unique_ptr<kube::CommandSession>>> exec(
+        std::string ns, std::string pod, kube::CommandOptions options) override {
+        return node_.exec(std::move(ns), std::move(pod), std::move(options));
+    }
+    Task<Result<std::unique_ptr<net::ByteStream>>> connect(std::string ns, std::string pod,
+                                                           std::uint16_t port) override {
+        return node_.connect(std::move(ns), std::move(pod), port);
+    }
+    Task<Result<kube::NodeUsage>> usage() override { return node_.usage(); }
 
   private:
     Node& node_;

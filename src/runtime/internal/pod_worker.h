@@ -15,6 +15,9 @@
 #include "runtime/internal/limits/pod_isolation.h"
 #include "runtime/internal/node_context.h"
 #include "runtime/internal/status_writer.h"
+#include "runtime/internal/streams/pod_port.h"
+#include "runtime/internal/usage/process_table.h"
+#include "runtime/internal/usage/usage_sample.h"
 
 namespace muster::runtime {
 
@@ -37,6 +40,12 @@ class PodWorker {
 
     /// The log of one container, with the API's errors.
     Result<std::unique_ptr<kube::TextStream>> logs(const kube::LogOptions& options);
+    /// A command in a container that runs, with the API's errors. The session may outlive this.
+    Result<std::unique_ptr<kube::CommandSession>> exec(const kube::CommandOptions& options);
+    /// The way to one of its ports, while it runs.
+    Result<PodPort> port(std::uint16_t number);
+    /// What its containers that run have used up.
+    std::vector<UsageSample::Container> used(const ProcessTable& processes) const;
 
   private:
     PodMachine::Now now() const { return {node_.clock.now(), node_.clock.wall_now()}; }

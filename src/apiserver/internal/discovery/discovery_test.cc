@@ -43,8 +43,15 @@ TEST_F(DiscoveryTest, TheCoreGroupAggregated) {
                 "shortNames":["po"],"categories":["all"],"subresources":[
                   {"subresource":"binding",
                    "responseKind":{"group":"","version":"","kind":"Binding"},"verbs":["create"]},
+                  {"subresource":"eviction","responseKind":
+                   {"group":"policy","version":"v1","kind":"Eviction"},"verbs":["create"]},
+                  {"subresource":"exec","responseKind":
+                   {"group":"","version":"","kind":"PodExecOptions"},"verbs":["create","get"]},
                   {"subresource":"log",
                    "responseKind":{"group":"","version":"","kind":"Pod"},"verbs":["get"]},
+                  {"subresource":"portforward","responseKind":
+                   {"group":"","version":"","kind":"PodPortForwardOptions"},
+                   "verbs":["create","get"]},
                   {"subresource":"status","responseKind":{"group":"","version":"","kind":"Pod"},
                    "verbs":["get","patch","update"]}]})"));
 }
@@ -60,11 +67,11 @@ TEST_F(DiscoveryTest, CustomResourcesComeBehindTheBuiltInGroups) {
     std::vector<std::string> groups;
     for (const json::value& item : document.at("items").as_array())
         groups.emplace_back(item.at("metadata").at("name").as_string());
-    EXPECT_THAT(groups,
-                ElementsAre("apiextensions.k8s.io", "authentication.k8s.io", "authorization.k8s.io",
-                            "coordination.k8s.io", "rbac.authorization.k8s.io", "a.org"));
+    EXPECT_THAT(groups, ElementsAre("apiextensions.k8s.io", "authentication.k8s.io",
+                                    "authorization.k8s.io", "coordination.k8s.io", "metrics.k8s.io",
+                                    "rbac.authorization.k8s.io", "a.org"));
 
-    const json::value& versions = document.at("items").at(5).at("versions");
+    const json::value& versions = document.at("items").at(6).at("versions");
     std::vector<std::string> names;
     for (const json::value& version : versions.as_array())
         names.emplace_back(version.at("version").as_string());

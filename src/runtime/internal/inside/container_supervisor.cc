@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -24,6 +25,7 @@
 #include "runtime/internal/inside/process_tree.h"
 #include "runtime/internal/inside/program.h"
 #include "runtime/internal/inside/program_start.h"
+#include "runtime/internal/inside/terminal.h"
 
 namespace muster::runtime {
 
@@ -118,8 +120,9 @@ class Supervisor {
         auto err = make_pipe();
         if (!out || !err) fail({StartStage::kOther, EMFILE, (out ? err : out).error().message()});
         const Program program = find_program(start_.argv, start_.environment);
-        const Launched launched =
-            execute(program, surroundings(), null_.get(), {out->writer.get(), err->writer.get()});
+        const Launched launched = execute(
+            program, surroundings(),
+            {.input = null_.get(), .output = out->writer.get(), .error = err->writer.get()});
         if (launched.error != 0) fail(failure_of(launched, program, start_.argv[0]));
         main_ = launched.pid;
         outputs_[0] = std::move(out->reader);
@@ -184,20 +187,56 @@ class Supervisor {
     void answer() {
         auto received = receive_request(control_.get());
         if (!received || !*received) abandon();
-        const Request request = **std::move(received);
-        if (request.kind == Request::Kind::kExec) start_exec(request.exec);
+        Request request = **std::move(received);
+        if (request.kind == Request::Kind::kExec) start_exec(request);
         if (request.kind != Request::Kind::kCancel) return;
         // It leads a session of its own; what left that is the container's from here on.
         if (auto it = execs_.find(request.exec.id); it != execs_.end())
             ::kill(-it->second.pid, SIGKILL);
     }
 
-    void start_exec(ExecStart exec) {
-        auto pipe = make_pipe();
-        if (!pipe) return end_exec(exec.id, W_EXITCODE(kCannotExecute, 0), pipe.error().message());
-        const Program program = find_program(exec.argv, start_.environment);
-        const Launched launched =
-            execute(program, surroundings(), null_.get(), {pipe->writer.get(), pipe->writer.get()});
+    /// Where an exec's streams lead. What is not among the request's closes when it is started.
+    struct Wiring {
+        StandardStreams streams{};
+        UniqueFd theirs;
+        UniqueFd collected;
+        UniqueFd terminal;
+    };
+
+    Result<Wiring> wire(const Request& request) const {
+        Wiring wiring;
+        if (request.exec.terminal) {
+            TRY(Terminal terminal, open_terminal(start_.identity.uid));
+            wiring.theirs = std::move(terminal.program);
+            wiring.terminal = std::move(terminal.outside);
+            const int fd = wiring.theirs.get();
+            wiring.streams = {.input = fd, .output = fd, .error = fd, .terminal = true};
+        } else if (!request.streams.empty()) {
+            wiring.streams = {.input = request.streams[0].get(),
+                              .output = request.streams[1].get(),
+                              .error = request.streams[2].get()};
+        } else {
+            TRY(Pipe pipe, make_pipe());
+            wiring.theirs = std::move(pipe.writer);
+            wiring.collected = std::move(pipe.reader);
+            const int fd = wiring.theirs.get();
+            wiring.streams = {.input = null_.get(), .output = fd, .error = fd};
+        }
+        return wiring;
+    }
+
+    void start_exec(Request& request) {
+        ExecStart& exec = request.exec;
+        auto wiring = wire(request);
+        if (!wiring)
+            return end_exec(exec.id, W_EXITCODE(kCannotExecute, 0), wiring.error().message());
+        std::vector<std::string> environment = start_.environment;
+        if (exec.terminal && !std::ranges::any_of(environment, [](const std::string& entry) {
+                return entry.starts_with("TERM=");
+            }))
+            environment.emplace_back("TERM=xterm");
+        const Program program = find_program(exec.argv, environment);
+        const Launched launched = execute(program, surroundings(), wiring->streams);
         if (launched.error != 0) {
             const StartFailure failure = failure_of(launched, program, exec.argv[0]);
             const bool missing = failure.stage == StartStage::kProgramMissing;
@@ -206,7 +245,13 @@ class Supervisor {
                 fmt::format("{}: {}", failure.detail,
                             ::strerror(failure.error)));  // NOLINT(concurrency-mt-unsafe)
         }
-        execs_.emplace(exec.id, Exec{launched.pid, std::move(pipe->reader), {}});
+        execs_.emplace(exec.id, Exec{launched.pid, std::move(wiring->collected), {}});
+        if (!wiring->terminal) return;
+        Report report;
+        report.kind = Report::Kind::kTerminal;
+        report.id = exec.id;
+        report.terminal = std::move(wiring->terminal);
+        tell(report);
     }
 
     void end_exec(std::uint32_t id, int wait_status, std::string output) {

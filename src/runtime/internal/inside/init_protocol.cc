@@ -212,6 +212,7 @@ std::string encode(const ExecStart& exec) {
     out.u32(exec.id);
     out.u32(exec.container);
     out.texts(exec.argv);
+    out.u8(exec.terminal ? 1 : 0);
     return out.bytes();
 }
 
@@ -260,6 +261,7 @@ bool decode(std::string_view bytes, ExecStart& exec) {
     exec.id = in.u32();
     exec.container = in.u32();
     exec.argv = in.texts();
+    exec.terminal = in.u8() != 0;
     return in.ok();
 }
 
@@ -326,7 +328,7 @@ Result<bool> send_report(int socket, const Report& report, int flags) {
     out.u32(static_cast<std::uint32_t>(report.pid));
     out.u8(static_cast<std::uint8_t>(report.stage));
     out.text(std::string_view(report.text).substr(0, kMaxReportText));
-    const int fd = report.pidfd.get();
+    const int fd = report.terminal ? report.terminal.get() : report.pidfd.get();
     return send_message(socket, out.bytes(), fd < 0 ? std::span<const int>{} : std::span(&fd, 1),
                         flags);
 }
@@ -344,8 +346,8 @@ Result<void> send_start(int socket, const ContainerStart& start, int log_dir,
     return send_request(socket, Request::Kind::kStart, encode(start), fds);
 }
 
-Result<void> send_exec(int socket, const ExecStart& exec) {
-    return send_request(socket, Request::Kind::kExec, encode(exec), {});
+Result<void> send_exec(int socket, const ExecStart& exec, std::span<const int> streams) {
+    return send_request(socket, Request::Kind::kExec, encode(exec), streams);
 }
 
 Result<void> send_cancel(int socket, const ExecStart& exec) {
@@ -355,7 +357,9 @@ Result<void> send_cancel(int socket, const ExecStart& exec) {
 Result<void> send_end(int socket) { return send_request(socket, Request::Kind::kEnd, {}, {}); }
 
 Result<void> forward(int socket, const Request& request) {
-    return send_request(socket, request.kind, encode(request.exec), {});
+    std::vector<int> streams;
+    for (const UniqueFd& stream : request.streams) streams.push_back(stream.get());
+    return send_request(socket, request.kind, encode(request.exec), streams);
 }
 
 Result<std::optional<Request>> receive_request(int socket) {
@@ -376,6 +380,9 @@ Result<std::optional<Request>> receive_request(int socket) {
         for (std::size_t i = 2; i < message.fds.size(); ++i)
             request.groups.push_back(std::move(message.fds[i]));
     }
+    if (request.kind == Request::Kind::kExec && message.fds.size() == 4)
+        for (std::size_t i = 1; i < message.fds.size(); ++i)
+            request.streams.push_back(std::move(message.fds[i]));
     return request;
 }
 
@@ -399,7 +406,8 @@ Result<Receive> receive_report(int socket, Report& report) {
     report.pid = static_cast<std::int32_t>(in.u32());
     report.stage = static_cast<StartStage>(in.u8());
     report.text = in.text();
-    report.pidfd = received.fds.empty() ? UniqueFd() : std::move(received.fds[0]);
+    UniqueFd fd = received.fds.empty() ? UniqueFd() : std::move(received.fds[0]);
+    (report.kind == Report::Kind::kTerminal ? report.terminal : report.pidfd) = std::move(fd);
     if (!in.ok()) return Error(Code::kInternal, "a report of a pod's init is cut short");
     return Receive::kReport;
 }

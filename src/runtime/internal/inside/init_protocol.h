@@ -89,10 +89,12 @@ struct ExecStart {
     std::uint32_t id = 0;         ///< of the exec; never that of another one of the same pod
     std::uint32_t container = 0;  ///< of its start
     std::vector<std::string> argv;
+    /// It gets a terminal of its own, whose other end comes with kTerminal.
+    bool terminal = false;
 
     friend bool operator==(const ExecStart&, const ExecStart&) = default;
 };
-/// What is kept of an exec's output.
+/// What is kept of an exec's output, where it has no streams.
 inline constexpr std::size_t kExecOutputLimit = std::size_t{10} * 1024;
 
 /// Why a container's program could not be started.
@@ -127,6 +129,9 @@ struct Request {
     UniqueFd log_dir;
     /// Of a start: the directories of the container's cgroups.
     std::vector<UniqueFd> groups;
+    /// Of an exec: its standard input, output and error. None: it reads nothing, and its output
+    /// comes with its end (or by its terminal).
+    std::vector<UniqueFd> streams;
 };
 
 struct Report {
@@ -138,7 +143,10 @@ struct Report {
         /// id, value = wait status; no process of the container is left, and its log is complete
         /// but for what `text` says.
         kExited,
-        kExecEnded,  ///< id of the exec, value = wait status, text = its output's beginning
+        /// id of the exec, value = wait status, text = its output's beginning; of one with streams
+        /// or a terminal why it could not be started
+        kExecEnded,
+        kTerminal,  ///< id of the exec, its terminal's other end
     };
 
     Kind kind = Kind::kReady;
@@ -148,6 +156,7 @@ struct Report {
     StartStage stage = StartStage::kOther;
     std::string text;
     UniqueFd pidfd;
+    UniqueFd terminal;
 };
 
 /// Sends with the payload in a memory file, so that an environment of megabytes fits. The
@@ -155,7 +164,8 @@ struct Report {
 Result<void> send_setup(int socket, const PodSetup& setup, int lifeline);
 Result<void> send_start(int socket, const ContainerStart& start, int log_dir,
                         std::span<const int> groups);
-Result<void> send_exec(int socket, const ExecStart& exec);
+/// `streams`: three descriptors or none.
+Result<void> send_exec(int socket, const ExecStart& exec, std::span<const int> streams);
 Result<void> send_cancel(int socket, const ExecStart& exec);
 Result<void> send_end(int socket);
 /// Passes a kExec or kCancel on.

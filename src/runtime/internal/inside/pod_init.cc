@@ -269,6 +269,8 @@ class PodInit {
             case Report::Kind::kExecEnded:
                 execs_.erase(report.id);
                 return queue(std::move(report));
+            case Report::Kind::kTerminal:
+                return queue(std::move(report));
             case Report::Kind::kReady:
             case Report::Kind::kSetupFailed:
                 return;

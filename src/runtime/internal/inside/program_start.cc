@@ -1,6 +1,7 @@
 #include "runtime/internal/inside/program_start.h"
 
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -43,13 +44,15 @@ volatile Failure* shared_failure() {
 /// The child's part, up to the exec; returns only when that fails. It may share our memory.
 __attribute__((no_sanitize("address", "undefined"))) void become(const Program& program,
                                                                  const Surroundings& surroundings,
-                                                                 int stdin_fd, Outputs outputs,
+                                                                 StandardStreams streams,
                                                                  volatile Failure& failure) {
     auto fail = [&failure](StartStage stage, int error) {
         failure.stage = stage;
         failure.error = error;
     };
     ::setsid();
+    // It can't fail: we have just become a session without one, and the terminal is new.
+    if (streams.terminal) ::ioctl(streams.input, TIOCSCTTY, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (const int error = surroundings.groups.enter(); error != 0)
         return fail(StartStage::kGroup, error);
@@ -66,9 +69,9 @@ __attribute__((no_sanitize("address", "undefined"))) void become(const Program& 
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::dup2(stdin_fd, STDIN_FILENO);
-    ::dup2(outputs.stdout_fd, STDOUT_FILENO);
-    ::dup2(outputs.stderr_fd, STDERR_FILENO);
+    ::dup2(streams.input, STDIN_FILENO);
+    ::dup2(streams.output, STDOUT_FILENO);
+    ::dup2(streams.error, STDERR_FILENO);
     int most_telling = ENOENT;
     for (const std::string& candidate : program.candidates) {
         ::execve(candidate.c_str(), program.argv.data(), program.environment.data());
@@ -87,7 +90,7 @@ Program find_program(std::vector<std::string>& argv, std::vector<std::string>& e
 }
 
 [[gnu::noinline]] Launched execute(const Program& program, const Surroundings& surroundings,
-                                   int stdin_fd, Outputs outputs) {
+                                   StandardStreams streams) {
     volatile Failure* const failure = shared_failure();
     if (failure == nullptr) return {.error = ENOMEM};
     failure->stage = StartStage::kOther;
@@ -98,7 +101,7 @@ Program find_program(std::vector<std::string>& argv, std::vector<std::string>& e
         return {
             .pid = -1, .stage = cloned ? StartStage::kGroup : StartStage::kOther, .error = errno};
     if (child == 0) {
-        become(program, surroundings, stdin_fd, outputs, *failure);
+        become(program, surroundings, streams, *failure);
         ::_exit(127);
     }
     // The child is gone or has become the program: what it left is final.

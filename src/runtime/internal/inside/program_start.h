@@ -26,9 +26,11 @@ struct Surroundings {
     const Identity& identity;
 };
 
-struct Outputs {
-    int stdout_fd;
-    int stderr_fd;
+struct StandardStreams {
+    int input;
+    int output;
+    int error;
+    bool terminal = false;  ///< `input` is one, and becomes the session's
 };
 
 struct Launched {
@@ -40,7 +42,6 @@ struct Launched {
 
 /// Executes the program in a new child, or says with which error the most telling attempt failed.
 /// vfork where that does: nothing is copied for a process that is about to be replaced.
-Launched execute(const Program& program, const Surroundings& surroundings, int stdin_fd,
-                 Outputs outputs);
+Launched execute(const Program& program, const Surroundings& surroundings, StandardStreams streams);
 
 }  // namespace muster::runtime

@@ -346,8 +346,8 @@ Result<void> PodSandbox::start_container(const ContainerStart& start, int log_di
     return send_start(control_.native_handle(), start, log_dir, groups);
 }
 
-Result<void> PodSandbox::exec(const ExecStart& exec) {
-    return send_exec(control_.native_handle(), exec);
+Result<void> PodSandbox::exec(const ExecStart& exec, std::span<const int> streams) {
+    return send_exec(control_.native_handle(), exec, streams);
 }
 
 Result<void> PodSandbox::cancel(const ExecStart& exec) {

@@ -78,8 +78,10 @@ class PodSandbox {
     /// `groups`.
     Result<void> start_container(const ContainerStart& start, int log_dir,
                                  std::span<const int> groups);
-    /// Queues a command inside a container; kExecEnded follows unless the sandbox ends.
-    Result<void> exec(const ExecStart& exec);
+    /// Queues a command inside a container; kExecEnded follows unless the sandbox ends, after
+    /// kTerminal if it has one and could be started. `streams`: its standard input, output and
+    /// error, or none, as in Request. They stay the caller's.
+    Result<void> exec(const ExecStart& exec, std::span<const int> streams = {});
     /// Kills that command.
     Result<void> cancel(const ExecStart& exec);
 

@@ -1,61 +1,142 @@
 #include "runtime/internal/life/pod_execs.h"
 
+#include <signal.h>
 #include <sys/wait.h>
 
 #include <optional>
 
+#include "base/log.h"
+#include "runtime/internal/streams/process_streams.h"
+
 namespace muster::runtime {
 
-struct PodExecs::Running {
-    Running(PodExecs& execs, PodSandbox& in, ExecStart what)
-        : owner(execs), sandbox(&in), start(std::move(what)), changed(execs.executor_) {
-        owner.running_.emplace(start.id, this);
+/// One that was sent; destroying it before its end kills it.
+class PodExecs::Command {
+  public:
+    Command(PodExecs& owner, PodSandbox& sandbox, ExecStart start)
+        : start_(std::move(start)), owner_(&owner), sandbox_(&sandbox) {
+        start_.id = ++owner.last_id_;
+        owner.running_.emplace(start_.id, this);
     }
-    ~Running() {
-        owner.running_.erase(start.id);
-        // Nobody waits for it any more.
-        if (!result && sandbox != nullptr) (void)sandbox->cancel(start).has_value();
+    virtual ~Command() {
+        if (sandbox_ != nullptr) (void)sandbox_->cancel(start_).has_value();
+        if (owner_ != nullptr) owner_->running_.erase(start_.id);
     }
-    Running(const Running&) = delete;
-    Running& operator=(const Running&) = delete;
+    Command(const Command&) = delete;
+    Command& operator=(const Command&) = delete;
 
-    void end(CheckResult how) {
-        result = std::move(how);
-        changed.notify_all();
+    Result<void> send(std::span<const int> streams) {
+        Result<void> sent = sandbox_->exec(start_, streams);
+        if (!sent) sandbox_ = nullptr;
+        return sent;
     }
+    void finish(int wait_status, std::string text) {
+        if (std::exchange(sandbox_, nullptr) != nullptr) ended(wait_status, std::move(text));
+    }
+    void leave_owner() { owner_ = nullptr; }
+    virtual void take_terminal(UniqueFd) {}
 
-    PodExecs& owner;
-    PodSandbox* sandbox;
-    ExecStart start;
+  protected:
+    virtual void ended(int wait_status, std::string text) = 0;
+
+    ExecStart start_;
+
+  private:
+    PodExecs* owner_;
+    PodSandbox* sandbox_;  ///< null: it has ended, or was never sent
+};
+
+class PodExecs::Check final : public Command {
+  public:
+    Check(PodExecs& owner, PodSandbox& sandbox, ExecStart start)
+        : Command(owner, sandbox, std::move(start)), changed(owner.executor_) {}
+
     Signal changed;
     std::optional<CheckResult> result;
+
+  protected:
+    void ended(int wait_status, std::string text) override {
+        result = result_of_command(wait_status, std::move(text));
+        changed.notify_all();
+    }
 };
+
+class PodExecs::Session final : public kube::CommandSession, public Command {
+  public:
+    Session(PodExecs& owner, PodSandbox& sandbox, ExecStart start)
+        : Command(owner, sandbox, std::move(start)), streams_(owner.executor_) {}
+
+    Result<void> begin(const kube::CommandOptions& options) {
+        if (options.terminal) return send({});
+        TRY(const auto theirs, streams_.open_pipes(options));
+        const std::array<int, 3> fds{theirs[0].get(), theirs[1].get(), theirs[2].get()};
+        return send(fds);
+    }
+
+    Task<Result<std::optional<kube::OutputPiece>>> read() override { return streams_.read(); }
+    Result<int> end() const override {
+        return end_ ? *end_ : Result<int>(Error(Code::kInternal, "the command runs"));
+    }
+    Task<void> write(std::string bytes) override { return streams_.write(std::move(bytes)); }
+    Task<void> close_input() override { return streams_.close_input(); }
+    void resize(kube::TerminalSize size) override { streams_.resize(size); }
+
+    void take_terminal(UniqueFd terminal) override {
+        if (auto used = streams_.use_terminal(std::move(terminal)); !used)
+            finish(W_EXITCODE(1, 0), used.error().message());
+    }
+
+  protected:
+    void ended(int wait_status, std::string text) override {
+        end_ = end_of_command(wait_status, std::move(text));
+        streams_.finish();
+    }
+
+  private:
+    ProcessStreams streams_;
+    std::optional<Result<int>> end_;
+};
+
+PodExecs::~PodExecs() {
+    sandbox_gone();
+    for (auto& [id, command] : running_) command->leave_owner();
+}
 
 Task<CheckResult> PodExecs::run(PodSandbox& sandbox, std::uint32_t container,
                                 std::vector<std::string> argv) {
     ExecStart start;
-    start.id = ++last_id_;
     start.container = container;
     start.argv = std::move(argv);
-    Running running(*this, sandbox, std::move(start));
-    if (auto sent = sandbox.exec(running.start); !sent) {
-        running.sandbox = nullptr;
+    Check check(*this, sandbox, std::move(start));
+    if (auto sent = check.send({}); !sent)
         co_return CheckResult{.success = false, .output = sent.error().message()};
-    }
-    while (!running.result) co_await running.changed.wait();
-    co_return *std::move(running.result);
+    while (!check.result) co_await check.changed.wait();
+    co_return *std::move(check.result);
 }
 
-void PodExecs::ended(const Report& report) {
+Result<std::unique_ptr<kube::CommandSession>> PodExecs::open(PodSandbox& sandbox,
+                                                             std::uint32_t container,
+                                                             const kube::CommandOptions& options) {
+    ExecStart start;
+    start.container = container;
+    start.argv = options.command;
+    start.terminal = options.terminal;
+    auto session = std::make_unique<Session>(*this, sandbox, std::move(start));
+    TRY_VOID(session->begin(options));
+    return session;
+}
+
+void PodExecs::take(Report report) {
     const auto found = running_.find(report.id);
-    if (found != running_.end()) found->second->end(result_of_command(report.value, report.text));
+    if (found == running_.end()) return;
+    if (report.kind == Report::Kind::kTerminal)
+        found->second->take_terminal(std::move(report.terminal));
+    else
+        found->second->finish(report.value, std::move(report.text));
 }
 
 void PodExecs::sandbox_gone() {
-    for (auto& [id, running] : running_) {
-        running->sandbox = nullptr;
-        running->end({.success = false, .output = "the pod has ended"});
-    }
+    for (auto& [id, command] : running_) command->finish(SIGKILL, "the pod has ended");
 }
 
 CheckResult result_of_command(int wait_status, std::string output) {
@@ -66,6 +147,12 @@ CheckResult result_of_command(int wait_status, std::string output) {
                                 ? fmt::format("killed by signal {}", WTERMSIG(wait_status))
                                 : fmt::format("exit code {}", WEXITSTATUS(wait_status));
     return {.success = false, .output = output.empty() ? how : fmt::format("{} ({})", output, how)};
+}
+
+Result<int> end_of_command(int wait_status, std::string failure) {
+    if (WIFSIGNALED(wait_status)) return 128 + WTERMSIG(wait_status);
+    if (!failure.empty()) return Error(Code::kInternal, std::move(failure));
+    return WEXITSTATUS(wait_status);
 }
 
 }  // namespace muster::runtime

@@ -7,35 +7,49 @@
 #include <vector>
 
 #include "base/signal.h"
+#include "kube/command_session.h"
 #include "runtime/internal/inside/sandbox.h"
 #include "runtime/internal/life/check_result.h"
 
 namespace muster::runtime {
 
-/// The commands that run inside one pod's containers for probes and hooks. Thread: the loop.
+/// The commands that run inside one pod's containers beside their programs: for probes and hooks,
+/// and for whoever asks the API. Thread: the loop.
 class PodExecs {
   public:
     explicit PodExecs(asio::any_io_executor executor) : executor_(std::move(executor)) {}
+    /// Sessions may live longer; they have ended then.
+    ~PodExecs();
+    PodExecs(const PodExecs&) = delete;
+    PodExecs& operator=(const PodExecs&) = delete;
 
     /// Runs it in the container that was started as `container`, and succeeds when it exits with 0.
     /// Cancelled, it is killed. `sandbox` lives until sandbox_gone() is called.
     Task<CheckResult> run(PodSandbox& sandbox, std::uint32_t container,
                           std::vector<std::string> argv);
+    /// Starts it with streams of its own.
+    Result<std::unique_ptr<kube::CommandSession>> open(PodSandbox& sandbox, std::uint32_t container,
+                                                       const kube::CommandOptions& options);
 
-    /// A report of kind kExecEnded.
-    void ended(const Report& report);
+    /// A report of kind kExecEnded or kTerminal.
+    void take(Report report);
     /// Nothing of the pod runs any more.
     void sandbox_gone();
 
   private:
-    struct Running;
+    class Command;
+    class Check;
+    class Session;
 
     asio::any_io_executor executor_;
-    std::map<std::uint32_t, Running*> running_;  ///< owned by the coroutines that wait
+    std::map<std::uint32_t, Command*> running_;  ///< owned by those who wait for them
     std::uint32_t last_id_ = 0;
 };
 
 /// Of a wait status and what the command wrote.
 CheckResult result_of_command(int wait_status, std::string output);
+
+/// What whoever started it is told: its exit code, or why it did not start.
+Result<int> end_of_command(int wait_status, std::string failure);
 
 }  // namespace muster::runtime

@@ -55,6 +55,32 @@ class RealNodeWorld : private NodeWorld {
         wait_phase(pod, "Succeeded");
     }
 
+    static std::vector<std::string> says(const std::string& out, const std::string& err, int code) {
+        return {"sh", "-c", fmt::format("printf '{}'; printf '{}' >&2; exit {}", out, err, code)};
+    }
+    static std::vector<std::string> copies() { return {"cat"}; }
+    std::uint16_t echoes(const std::string& pod) {
+        // No two pods of one test have it, and no other test runs beside this one.
+        constexpr std::uint16_t kPort = 8123;
+        create(pod_json(pod, shell("exec python3 -c \"\n"
+                                   "import os, socket\n"
+                                   "s = socket.socket()\n"
+                                   "s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)\n"
+                                   "s.bind(('127.0.0.1', 8123))\n"
+                                   "s.listen()\n"
+                                   "print('up', flush=True)\n"
+                                   "while True:\n"
+                                   "    c = s.accept()[0]\n"
+                                   "    while data := c.recv(1000): c.sendall(data)\n"
+                                   "    c.close()\n\"")));
+        wait_phase(pod, "Running");
+        kube::LogOptions follow;
+        follow.follow = true;
+        follow.limit_bytes = 3;
+        EXPECT_EQ(logs(pod, follow), "up\n");
+        return kPort;
+    }
+
   private:
     std::string fifo(const std::string& pod) const { return (dir / "work" / pod).string(); }
 };
@@ -65,5 +91,7 @@ class RealNodeWorld : private NodeWorld {
 namespace muster::apiserver {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Real, NodeApiContract, runtime::RealNodeWorld);
+INSTANTIATE_TYPED_TEST_SUITE_P(Real, NodeExecContract, runtime::RealNodeWorld);
+INSTANTIATE_TYPED_TEST_SUITE_P(Real, NodePortContract, runtime::RealNodeWorld);
 
 }  // namespace muster::apiserver

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+
+#include "apiserver/internal/resource_def.h"
+#include "kube/json.h"
+#include "kube/usage.h"
+
+namespace muster::apiserver {
+
+/// The PodMetrics or NodeMetrics (as `def` says) of a stored pod or node; null when nothing was
+/// measured of it. Pure.
+kube::ObjectPtr metrics_of(const ResourceDef& def, const json::object& object,
+                           const kube::NodeUsage& usage);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+
+#include "kube/command_session.h"
+
+namespace muster::apiserver {
+
+// The messages of the WebSocket protocols v4.channel.k8s.io and v5.channel.k8s.io: the first byte
+// is the channel that the rest belongs to.
+
+inline constexpr const char* kChannelsV4 = "v4.channel.k8s.io";
+inline constexpr const char* kChannelsV5 = "v5.channel.k8s.io";
+
+/// Of exec and attach.
+enum class Channel : std::uint8_t { kInput, kOutput, kError, kStatus, kResize };
+
+struct ClientMessage {
+    enum class Kind : std::uint8_t { kInput, kEndOfInput, kResize };
+
+    Kind kind = Kind::kInput;
+    std::string_view input;  ///< of the message's text
+    kube::TerminalSize size;
+
+    friend bool operator==(const ClientMessage&, const ClientMessage&) = default;
+};
+
+/// What a client says, or what is wrong with it. Only of version 5 a channel can be closed.
+std::expected<ClientMessage, std::string> parse_client_message(std::string_view message,
+                                                               bool version_5);
+
+std::string channel_message(Channel channel, std::string_view bytes);
+
+/// How a command ended, as the Status on channel 3: Success, its exit code, or why it did not run.
+std::string command_status(const Result<int>& end);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/signal.h"
+#include "base/task_group.h"
+#include "net/byte_stream.h"
+
+namespace muster::apiserver {
+
+/// How what a pod's ports say reaches the client. Several coroutines call it; it lets them out one
+/// after the other. What can't be sent any more is dropped: whoever reads the client sees its end.
+class PortClient {
+  public:
+    virtual ~PortClient() = default;
+
+    virtual Task<void> data(std::uint32_t connection, std::string bytes) = 0;
+    /// The connection has ended; `problem` says why, unless it ended well. Nothing follows.
+    virtual Task<void> end(std::uint32_t connection, std::string problem) = 0;
+};
+
+/// The connections of one client to the ports of one pod. Their tasks run in a group of the
+/// caller's, which ends before this does. Thread: the loop.
+class PortConnections {
+  public:
+    using Connect = std::function<Task<Result<std::unique_ptr<net::ByteStream>>>(std::uint16_t)>;
+
+    PortConnections(TaskGroup& tasks, Connect connect, PortClient& client)
+        : tasks_(tasks), connect_(std::move(connect)), client_(client) {}
+
+    /// Of one client at a time; more are refused by whoever asks.
+    static constexpr std::size_t kMost = 512;
+
+    void open(std::uint32_t id, std::uint16_t port);
+    /// For the pod. Waits while much was not taken yet: other connections of the client wait then,
+    /// too, as what it sends comes in one row. Unknown ids are of connections that have ended.
+    Task<void> take(std::uint32_t id, std::string bytes);
+    /// The client sends no more on this one.
+    void end_input(std::uint32_t id);
+    /// The client wants no more of it.
+    void drop(std::uint32_t id);
+
+    std::size_t size() const { return connections_.size(); }
+    /// Returns when there is none.
+    Task<void> all_ended();
+
+  private:
+    struct Connection;
+    using ConnectionPtr = std::shared_ptr<Connection>;
+
+    Task<void> run(ConnectionPtr connection);
+    Task<void> carry_output(ConnectionPtr connection);
+    static Task<void> carry_input(ConnectionPtr connection);
+    void finished(std::uint32_t id);
+
+    TaskGroup& tasks_;
+    Connect connect_;
+    PortClient& client_;
+    std::map<std::uint32_t, ConnectionPtr> connections_;
+    Signal ended_{tasks_.executor()};
+};
+
+}  // namespace muster::apiserver

@@ -1,0 +1,178 @@
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include "base/first_of.h"
+#include "runtime/internal/node_fixture.h"
+#include "runtime/internal/unique_fd.h"
+
+// What real processes and terminals do beyond the contract of NodeApi.
+
+namespace muster::runtime {
+namespace {
+
+class NodeExecTest : public NodeTest {
+  protected:
+    void SetUp() override {
+        NodeTest::SetUp();
+        if (IsSkipped()) return;
+        start_node();
+        create(pod_json("p", shell("exec sleep 1000")));
+        wait_phase("p", "Running");
+    }
+    std::unique_ptr<kube::CommandSession> exec(const std::string& script, bool input = false,
+                                               bool terminal = false) {
+        kube::CommandOptions with;
+        with.container = "main";
+        with.command = {"sh", "-c", script};
+        with.input = input;
+        with.output = true;
+        with.error = !terminal;
+        with.terminal = terminal;
+        auto session = await(node->exec("default", "p", with));
+        EXPECT_TRUE(session) << session.error().message();
+        return session ? *std::move(session) : nullptr;
+    }
+    /// All output, to the end.
+    static Task<std::string> read_all(kube::CommandSession& session) {
+        std::string text;
+        for (;;) {
+            auto piece = co_await session.read();
+            if (!piece || !*piece) co_return text;
+            text += (*piece)->bytes;
+        }
+    }
+    std::string rest(kube::CommandSession& session) { return await(read_all(session)); }
+    std::string until(kube::CommandSession& session, std::string_view wanted) {
+        std::string text;
+        while (text.find(wanted) == text.npos) {
+            auto piece = await(session.read());
+            if (!piece || !*piece) break;
+            text += (*piece)->bytes;
+        }
+        return text;
+    }
+};
+
+TEST_P(NodeExecTest, MegabytesPassBothWaysAndNeitherSideRunsAhead) {
+    auto session = exec("cat", true);
+    // More than pipes hold: the writer has to wait for the reader.
+    std::string text;
+    for (int i = 0; text.size() < std::size_t{8} << 20; ++i) text += fmt::format("line {}\n", i);
+    std::string received;
+    const auto write = [](kube::CommandSession& to, std::string bytes) -> Task<void> {
+        for (std::size_t at = 0; at < bytes.size(); at += 100'000)
+            co_await to.write(bytes.substr(at, 100'000));
+        co_await to.close_input();
+        // Whoever reads ends this.
+        co_await asio::post(asio::use_awaitable);
+        for (;;) co_await asio::post(asio::use_awaitable);
+    };
+    const auto read = [](kube::CommandSession& from, std::string& into) -> Task<void> {
+        into = co_await read_all(from);
+    };
+    await(first_of(write(*session, text), read(*session, received)));
+    EXPECT_TRUE(received == text) << received.size() << " of " << text.size();
+    EXPECT_EQ(session->end().value_or(-1), 0);
+}
+
+TEST_P(NodeExecTest, InputThatIsNotReadIsDroppedAndTheCommandGoesOn) {
+    auto session = exec("exec <&-; echo closed; sleep 0.1; exit 4", true);
+    EXPECT_EQ(until(*session, "closed"), "closed\n");
+    await(session->write(std::string(std::size_t{1} << 20, 'x')));
+    EXPECT_EQ(rest(*session), "");
+    EXPECT_EQ(session->end().value_or(-1), 4);
+}
+
+TEST_P(NodeExecTest, ATerminalIsOneAndHasTheSizeThatIsAskedFor) {
+    auto session =
+        exec("tty; stty size; read line; echo \"got $line\"; stty size; echo $TERM", true, true);
+    session->resize({.columns = 91, .rows = 33});
+    const std::string first = until(*session, "\n");
+    EXPECT_THAT(first, testing::StartsWith("/dev/pts/"));
+    session->resize({.columns = 120, .rows = 50});
+    await(session->write("hello\n"));
+    const std::string last = rest(*session);
+    EXPECT_THAT(last, testing::HasSubstr("got hello\r\n50 120\r\nxterm\r\n"));
+    EXPECT_EQ(session->end().value_or(-1), 0);
+}
+
+TEST_P(NodeExecTest, KeysOfATerminalAreSignalsAndItsEndOfInputIsRead) {
+    auto session =
+        exec("stty -echo; trap 'echo interrupted' INT; echo up; cat; cat; exit 5", true, true);
+    until(*session, "up");
+    // What comes back says that the program runs to which the keys are meant.
+    await(session->write("one\n"));
+    until(*session, "one");
+    await(session->write("\x03"));
+    until(*session, "interrupted");
+    await(session->write("two\n"));
+    until(*session, "two");
+    await(session->close_input());
+    (void)rest(*session);
+    EXPECT_EQ(session->end().value_or(-1), 5);
+}
+
+TEST_P(NodeExecTest, WhoeverLetsGoEndsTheCommandAndWhatItStarted) {
+    for (const bool terminal : {false, true}) {
+        const std::string fifo = (dir / "work" / (terminal ? "t" : "p")).string();
+        ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+        auto session =
+            exec(fmt::format("exec 9>'{}'; echo up; sleep 1000; true", fifo), true, terminal);
+        UniqueFd alive(::open(fifo.c_str(), O_RDONLY | O_CLOEXEC));
+        until(*session, "up");
+        session.reset();
+        char byte = 0;
+        EXPECT_EQ(::read(alive.get(), &byte, 1), 0) << "no process has it open any more";
+    }
+}
+
+TEST_P(NodeExecTest, WhatACommandLeavesRunningDoesNotHoldItUp) {
+    auto session = exec("sleep 1000 & echo gone");
+    EXPECT_EQ(rest(*session), "gone\n");
+    EXPECT_EQ(session->end().value_or(-1), 0);
+}
+
+TEST_P(NodeExecTest, ACommandEndsWithItsContainer) {
+    auto session = exec("echo up; exec sleep 1000");
+    until(*session, "up");
+    remove("p", 0);
+    EXPECT_EQ(rest(*session), "");
+    EXPECT_EQ(session->end().value_or(-1), 128 + SIGKILL);
+}
+
+TEST_P(NodeExecTest, ASessionOutlivesItsPodsWorker) {
+    auto session = exec("echo up; exec sleep 1000", true);
+    until(*session, "up");
+    await(node->stop());
+    node.reset();
+    EXPECT_EQ(rest(*session), "");
+    EXPECT_EQ(session->end().value_or(-1), 128 + SIGKILL);
+    await(session->write("nobody reads it"));
+}
+
+TEST_P(NodeExecTest, WhatAPodUsesIsMeasured) {
+    create(pod_json("busy", shell("while :; do :; done")));
+    wait_phase("busy", "Running");
+    const auto usage = await(node->usage());
+    ASSERT_TRUE(usage);
+    EXPECT_GE(usage->window, Duration(std::chrono::seconds(1)));
+    EXPECT_GT(usage->machine.memory_bytes, 0);
+    const auto of = [&](const std::string& name) {
+        const auto found = std::ranges::find(usage->pods, name, &kube::PodUsage::name);
+        EXPECT_NE(found, usage->pods.end()) << name;
+        return found == usage->pods.end() ? kube::Usage{} : found->containers.at(0).usage;
+    };
+    EXPECT_GT(of("busy").cpu_nanos, of("p").cpu_nanos);
+    EXPECT_GT(of("busy").cpu_nanos, 0);
+    EXPECT_GT(of("p").memory_bytes, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, NodeExecTest,
+                         testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
+                         [](const auto& each) {
+                             return each.param == SandboxMode::kNone ? "Shared" : "Namespaces";
+                         });
+
+}  // namespace
+}  // namespace muster::runtime
