@@ -116,4 +116,5 @@ def test_a_definition_goes_with_its_objects(api, namespace):
     assert api.call("PATCH", things + "/a", {}, Content_Type="application/strategic-merge-patch+json").status == 415
     assert api.delete(f"{definitions}/things.{group}").status == 200
     api.gone(definitions, "things." + group)
-    assert api.get(things).status == 404
+    # A real server stops serving them a moment after their definition is gone; asking goes on until then.
+    assert 404 in (api.get(things).status for _ in range(10_000))
