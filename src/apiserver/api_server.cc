@@ -124,6 +124,8 @@ ApiServer::~ApiServer() = default;
 
 ServerState& ApiServer::state() { return impl_->state; }
 
+void ApiServer::connect_webhooks(WebhookCaller& caller) { impl_->state.webhooks = &caller; }
+
 void ApiServer::connect_node(NodeApi& node) { impl_->state.node = &node; }
 
 Task<Result<void>> ApiServer::start() {

@@ -6,6 +6,7 @@
 
 #include "apiserver/node_api.h"
 #include "apiserver/store.h"
+#include "apiserver/webhook_caller.h"
 #include "base/clock.h"
 #include "base/rng.h"
 #include "base/task_group.h"
@@ -50,6 +51,9 @@ class ApiServer final : public kube::Transport {
               ApiServerOptions options = {});
     ~ApiServer() override;
 
+    /// How admission webhooks are called; without it none can be. Set before start(), and outlives
+    /// the server.
+    void connect_webhooks(WebhookCaller& caller);
     /// Where pod logs come from; without one they are refused. Set before start().
     void connect_node(NodeApi& node);
 

@@ -318,9 +318,9 @@ Task<Answer<void>> HttpFront::Impl::serve_target(Incoming& incoming, Target targ
         co_return bad_request(fmt::format("unknown includeObject \"{}\": None, Metadata or Object",
                                           request.query_value("includeObject")));
     const DefPtr def = target.def;
-    Admit admit = admission(incoming.user, target, request.method);
+    Requester requester{incoming.user, admission(incoming.user, target, request.method)};
     CO_TRY(const kube::Response response,
-           co_await verbs.call(std::move(target), std::move(request), std::move(admit)));
+           co_await verbs.call(std::move(target), std::move(request), std::move(requester)));
     net::HttpHeaders headers = headers_of(kJson);
     add_warnings(headers, response.warnings);
     incoming.exchange.respond(

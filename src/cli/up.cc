@@ -18,6 +18,7 @@
 #include "cli/internal/up/kubeconfig.h"
 #include "cli/internal/up/listen_address.h"
 #include "cli/internal/up/state_home.h"
+#include "cli/internal/up/webhook_client.h"
 #include "cli/local_cluster.h"
 #include "cli/machine.h"
 #include "cli/node_settings.h"
@@ -193,6 +194,8 @@ int up(const UpOptions& options) {
                               .root_ca_pem = credentials->ca.certificate},
                              node_settings(caller, *machine, options.sandbox, *pods, **keeper));
     if (!cluster) return fail(cluster.error());
+    WebhookClient webhooks(context.get_executor(), clock);
+    (*cluster)->api().connect_webhooks(webhooks);
     for (const std::string& notice : (*cluster)->notices()) fmt::print(stderr, "{}\n", notice);
     apiserver::HttpFront front((*cluster)->api(),
                                {.admin_token = credentials->admin_token,

@@ -51,7 +51,8 @@ class Catalog {
     Catalog() {
         add_scalars();
         for (std::string_view table : {kMetaTable, kPodTable, kPodStatusTable, kVolumeTable,
-                                       kNodeTable, kCrdTable, kKindTable, kAccessTable})
+                                       kNodeTable, kCrdTable, kKindTable, kAccessTable,
+                                       kAdmissionTable})
             index(table);
         for (const auto& [name, block] : blocks_) schema(name);
         blocks_.clear();

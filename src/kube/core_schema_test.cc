@@ -32,7 +32,9 @@ constexpr const char* kKinds[] = {"Pod",
                                   "SubjectAccessReview",
                                   "TokenRequest",
                                   "ObjectMeta",
-                                  "CustomResourceDefinition"};
+                                  "CustomResourceDefinition",
+                                  "MutatingWebhookConfiguration",
+                                  "ValidatingWebhookConfiguration"};
 
 /// Calls `visit(path, schema)` for everything below a schema.
 template <class Visit>

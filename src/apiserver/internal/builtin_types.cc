@@ -1,4 +1,5 @@
 #include "apiserver/internal/access/access_types.h"
+#include "apiserver/internal/admission/webhook_rules.h"
 #include "apiserver/internal/crd.h"
 #include "apiserver/internal/kind_rules.h"
 #include "apiserver/internal/registry.h"
@@ -124,6 +125,16 @@ DefPtr leases() {
     return std::make_shared<const ResourceDef>(std::move(def));
 }
 
+DefPtr webhook_configurations(const char* plural, const char* kind) {
+    ResourceDef def =
+        builtin({"admissionregistration.k8s.io", "v1", plural, kind, /*namespaced=*/false});
+    def.categories = {"api-extensions"};
+    def.rules = webhook_rules();
+    def.tracks_generation = true;
+    def.unconditional_update = false;
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
 DefPtr custom_resource_definitions(ReadDefinition& read) {
     ResourceDef def = builtin(kube::types::kCustomResourceDefinitions);
     def.short_names = {"crd", "crds"};
@@ -182,7 +193,10 @@ std::vector<DefPtr> builtin_types(ReadDefinition& read) {
             question(kTokenReviews),
             custom_resource_definitions(read),
             measured("pods", "PodMetrics", true),
-            measured("nodes", "NodeMetrics", false)};
+            measured("nodes", "NodeMetrics", false),
+            webhook_configurations("mutatingwebhookconfigurations", "MutatingWebhookConfiguration"),
+            webhook_configurations("validatingwebhookconfigurations",
+                                   "ValidatingWebhookConfiguration")};
 }
 
 }  // namespace muster::apiserver

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "apiserver/access.h"
 #include "apiserver/internal/refusal.h"
 #include "kube/client.h"
 #include "kube/json.h"
@@ -17,6 +18,12 @@ namespace muster::apiserver {
 /// write. It may be asked again when another write came between.
 using Admit = std::function<Answer<void>(const json::object* before, const json::object& after)>;
 
+/// On whose behalf a write is done. By itself: this process, which may do everything.
+struct Requester {
+    User user{.name = "system:muster", .uid = {}, .groups = {"system:masters"}};
+    Admit admit = nullptr;  ///< null: everything that the rules of the kind allow
+};
+
 /// Options of create, update and patch.
 struct WriteQuery {
     bool dry_run = false;
@@ -24,8 +31,8 @@ struct WriteQuery {
     /// As whom the write goes into managedFields: fieldManager, else what the user agent has before
     /// its first '/'.
     std::string manager = "unknown";
-    bool force = false;     ///< of an apply: take over what others own
-    Admit admit = nullptr;  ///< null: everything that the rules of the kind allow
+    bool force = false;  ///< of an apply: take over what others own
+    Requester requester = {};
 };
 
 struct ListQuery {
@@ -52,6 +59,7 @@ struct DeleteQuery {
     std::string precondition_uid;
     std::string precondition_resource_version;
     bool dry_run = false;
+    Requester requester = {};
 };
 
 /// Present means true unless it says 0 or false, as a real server reads it.

@@ -1,6 +1,7 @@
 #include "apiserver/internal/selection.h"
 
 #include "apiserver/internal/json_access.h"
+#include "apiserver/internal/label_selection.h"
 
 namespace muster::apiserver {
 
@@ -51,18 +52,7 @@ bool Selection::matches(const json::value& object) const {
     for (const kube::FieldRequirement& wanted : fields_)
         if (field_equals(value_at_path(fields, wanted.path), wanted.value) == wanted.negated)
             return false;
-    if (labels_.empty()) return true;
-    static const json::object kNoLabels;
-    const json::object* labels = object_at(metadata_of(fields), "labels");
-    if (labels == nullptr) labels = &kNoLabels;
-    std::string_view found;
-    return labels_.matches([&](std::string_view key) -> const std::string_view* {
-        const json::value* value = labels->if_contains(key);
-        const json::string* text = value == nullptr ? nullptr : value->if_string();
-        if (text == nullptr) return nullptr;
-        found = *text;
-        return &found;
-    });
+    return matches_labels(labels_, object_at(metadata_of(fields), "labels"));
 }
 
 }  // namespace muster::apiserver

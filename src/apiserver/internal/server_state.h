@@ -7,6 +7,7 @@
 #include "apiserver/internal/registry.h"
 #include "apiserver/internal/service_addresses.h"
 #include "apiserver/internal/watch_cache.h"
+#include "apiserver/webhook_caller.h"
 
 namespace muster::apiserver {
 
@@ -29,6 +30,7 @@ struct ServerState {
     std::unique_ptr<Store> store;
     ApiServerOptions options;
     NodeApi* node = nullptr;
+    WebhookCaller* webhooks = nullptr;
     TaskGroup tasks;
     ReadDefinition read_definition;
     Registry registry;

@@ -104,7 +104,8 @@ class EmptyText final : public kube::TextStream {
 
 }  // namespace
 
-Task<Answer<kube::Response>> Verbs::call(Target target, kube::Request request, Admit admit) {
+Task<Answer<kube::Response>> Verbs::call(Target target, kube::Request request,
+                                         Requester requester) {
     const DefPtr def = target.def;
     Answer<kube::Response> answer = method_not_allowed();
     const kube::Method method = request.method;
@@ -131,11 +132,11 @@ Task<Answer<kube::Response>> Verbs::call(Target target, kube::Request request, A
     else if (method == kube::Method::kGet)
         answer = co_await read(std::move(target), std::move(request));
     else if (method == kube::Method::kPost)
-        answer = co_await create(std::move(target), std::move(request), std::move(admit));
+        answer = co_await create(std::move(target), std::move(request), std::move(requester));
     else if (method == kube::Method::kDelete)
-        answer = co_await remove(std::move(target), std::move(request));
+        answer = co_await remove(std::move(target), std::move(request), std::move(requester));
     else
-        answer = co_await change(std::move(target), std::move(request), std::move(admit));
+        answer = co_await change(std::move(target), std::move(request), std::move(requester));
     if (answer && !def->deprecation_warning.empty())
         answer->warnings.insert(answer->warnings.begin(), def->deprecation_warning);
     co_return answer;
@@ -195,11 +196,12 @@ Task<Answer<kube::Response>> Verbs::list(Target target, kube::Request request) {
     co_return listed(*target.def, std::move(page), request.items_apart);
 }
 
-Task<Answer<kube::Response>> Verbs::create(Target target, kube::Request request, Admit admit) {
+Task<Answer<kube::Response>> Verbs::create(Target target, kube::Request request,
+                                           Requester requester) {
     if (!target.is_collection()) co_return method_not_allowed();
     if (target.type().namespaced && target.namespace_.empty()) co_return method_not_allowed();
     CO_TRY(WriteQuery query, parse_write_query(request, "CreateOptions"));
-    query.admit = std::move(admit);
+    query.requester = std::move(requester);
     const DefPtr def = target.def;
     CO_TRY(std::vector<std::string> warnings, check_duplicates(*def, request, query));
     CO_TRY(WriteOutcome outcome,
@@ -207,7 +209,8 @@ Task<Answer<kube::Response>> Verbs::create(Target target, kube::Request request,
     co_return written(*def, std::move(outcome), std::move(warnings));
 }
 
-Task<Answer<kube::Response>> Verbs::change(Target target, kube::Request request, Admit admit) {
+Task<Answer<kube::Response>> Verbs::change(Target target, kube::Request request,
+                                           Requester requester) {
     if (target.is_collection()) co_return method_not_allowed();
     const bool put = request.method == kube::Method::kPut;
     if (!put) {
@@ -217,7 +220,7 @@ Task<Answer<kube::Response>> Verbs::change(Target target, kube::Request request,
                                      state_.options.manage_fields));
     }
     CO_TRY(WriteQuery query, parse_write_query(request, put ? "UpdateOptions" : "PatchOptions"));
-    query.admit = std::move(admit);
+    query.requester = std::move(requester);
     const DefPtr def = target.def;
     CO_TRY(std::vector<std::string> warnings, check_duplicates(*def, request, query));
     Answer<WriteOutcome> outcome = method_not_allowed();
@@ -230,13 +233,16 @@ Task<Answer<kube::Response>> Verbs::change(Target target, kube::Request request,
     co_return written(*def, *std::move(outcome), std::move(warnings));
 }
 
-Task<Answer<kube::Response>> Verbs::remove(Target target, kube::Request request) {
+Task<Answer<kube::Response>> Verbs::remove(Target target, kube::Request request,
+                                           Requester requester) {
     if (!target.subresource.empty()) co_return method_not_allowed();
     if (target.is_collection())
-        co_return co_await remove_collection(std::move(target), std::move(request));
+        co_return co_await remove_collection(std::move(target), std::move(request),
+                                             std::move(requester));
     if (is_undeletable(target))
         co_return forbidden(target.type(), target.name, "this namespace may not be deleted");
-    CO_TRY(const DeleteQuery query, parse_delete_query(request));
+    CO_TRY(DeleteQuery query, parse_delete_query(request));
+    query.requester = std::move(requester);
     const DefPtr def = target.def;
     CO_TRY(WriteOutcome outcome, co_await writer_.remove(std::move(target), query));
     kube::Response response;
@@ -247,10 +253,12 @@ Task<Answer<kube::Response>> Verbs::remove(Target target, kube::Request request)
     co_return response;
 }
 
-Task<Answer<kube::Response>> Verbs::remove_collection(Target target, kube::Request request) {
+Task<Answer<kube::Response>> Verbs::remove_collection(Target target, kube::Request request,
+                                                      Requester requester) {
     const bool all_namespaces = target.type().namespaced && target.namespace_.empty();
     if (all_namespaces || target.def->storage_key() == "namespaces") co_return method_not_allowed();
-    CO_TRY(const DeleteQuery query, parse_delete_query(request));
+    CO_TRY(DeleteQuery query, parse_delete_query(request));
+    query.requester = std::move(requester);
     CO_TRY(const ListQuery chosen, parse_list_query(request));
     CO_TRY(ListPage page, list_objects(state_.cache, target, chosen));
     std::vector<kube::ObjectPtr> deleted;

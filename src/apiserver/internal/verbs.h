@@ -13,18 +13,20 @@ class Verbs {
   public:
     Verbs(ServerState& state, Writer& writer) : state_(state), writer_(writer) {}
 
-    /// `admit` is asked before anything is created or changed, if it is there.
-    Task<Answer<kube::Response>> call(Target target, kube::Request request, Admit admit = nullptr);
+    /// Writes are done on behalf of `requester`.
+    Task<Answer<kube::Response>> call(Target target, kube::Request request,
+                                      Requester requester = {});
     Task<Answer<std::unique_ptr<kube::WatchStream>>> watch(Target target, kube::Request request);
     Task<Answer<std::unique_ptr<kube::TextStream>>> log(Target target, kube::Request request);
 
   private:
     Task<Answer<kube::Response>> read(Target target, kube::Request request);
     Task<Answer<kube::Response>> list(Target target, kube::Request request);
-    Task<Answer<kube::Response>> create(Target target, kube::Request request, Admit admit);
-    Task<Answer<kube::Response>> change(Target target, kube::Request request, Admit admit);
-    Task<Answer<kube::Response>> remove(Target target, kube::Request request);
-    Task<Answer<kube::Response>> remove_collection(Target target, kube::Request request);
+    Task<Answer<kube::Response>> create(Target target, kube::Request request, Requester requester);
+    Task<Answer<kube::Response>> change(Target target, kube::Request request, Requester requester);
+    Task<Answer<kube::Response>> remove(Target target, kube::Request request, Requester requester);
+    Task<Answer<kube::Response>> remove_collection(Target target, kube::Request request,
+                                                   Requester requester);
     Task<Answer<kube::Response>> scale(Target target, kube::Request request);
     Task<Answer<kube::Response>> bind(Target target, kube::Request request);
     Task<Answer<kube::Response>> measure(Target target, kube::Request request);

@@ -15,10 +15,10 @@ constexpr int kConflictAttempts = 10;
 constexpr std::size_t kGeneratedPrefixBytes = 58;
 
 /// What a rule decided about a write, if it may be stored.
-Answer<NextState> admitted(const WriteQuery& query, const json::value& current,
+Answer<NextState> admitted(const Requester& requester, const json::value& current,
                            Answer<NextState> next) {
-    if (next && next->kind == NextState::Kind::kReplace && query.admit)
-        TRY_VOID(query.admit(&current.get_object(), next->object.object()));
+    if (next && next->kind == NextState::Kind::kReplace && requester.admit)
+        TRY_VOID(requester.admit(&current.get_object(), next->object.object()));
     return next;
 }
 
@@ -28,6 +28,11 @@ Store::Make with_revision(kube::Document object) {
         ensure_object(object.object(), "metadata")["resourceVersion"] = std::to_string(revision);
         return std::move(object).share_compact();
     };
+}
+
+void prepend(std::vector<std::string>& warnings, std::vector<std::string> first) {
+    warnings.insert(warnings.begin(), std::make_move_iterator(first.begin()),
+                    std::make_move_iterator(first.end()));
 }
 
 Store::Make final_state_of(kube::ObjectPtr object) {
@@ -43,6 +48,49 @@ std::string Writer::random_suffix() {
     std::string suffix;
     for (int i = 0; i < 5; ++i) suffix += kAlphabet[state_.rng.below(kAlphabet.size())];
     return suffix;
+}
+
+std::optional<AdmissionSubject> Writer::subject_of(Operation operation, const Target& target,
+                                                   const WriteQuery& query) const {
+    if (!admission_.in_use()) return std::nullopt;
+    return AdmissionSubject{operation, target, query.requester, query.dry_run, query.manager};
+}
+
+Task<Answer<void>> Writer::mutate_new(const AdmissionSubject& subject, DecodedObject& decoded) {
+    const ResourceDef& def = *subject.target.def;
+    json::object& object = decoded.object.object();
+    // They see it as it will be, but for what only the server can set.
+    if (subject.target.type().namespaced)
+        ensure_object(object, "metadata")["namespace"] = subject.target.namespace_;
+    if (def.custom && kube::apply_defaults(*def.schema, decoded.object.value()))
+        decoded.well_formed = false;
+    if (def.rules.apply_defaults != nullptr) def.rules.apply_defaults(object);
+    std::vector<std::string> warnings = std::move(decoded.warnings);
+    CO_TRY(std::optional<kube::Document> mutated,
+           co_await admission_.mutate(subject, nullptr, decoded.object.value(), warnings));
+    if (mutated) {
+        CO_TRY(decoded, decode_object(def, *std::move(mutated), kube::FieldValidation::kIgnore));
+    }
+    decoded.warnings = std::move(warnings);
+    co_return Answer<void>();
+}
+
+Task<Answer<void>> Writer::mutate_next(const AdmissionSubject& subject, const json::value& current,
+                                       NextState& next, std::vector<std::string>& warnings) {
+    if (next.kind != NextState::Kind::kReplace || subject.operation == Operation::kDelete)
+        co_return Answer<void>();
+    CO_TRY(std::optional<kube::Document> mutated,
+           co_await admission_.mutate(subject, &current, next.object.value(), warnings));
+    if (!mutated) co_return Answer<void>();
+    const Target& target = subject.target;
+    CO_TRY(DecodedObject proposed,
+           decode_object(*target.def, *std::move(mutated), kube::FieldValidation::kIgnore));
+    const Ownership owner =
+        ownership(target, {.manager = subject.manager}, Ownership::Kind::kWrite);
+    CO_TRY(next, admitted(subject.requester, current,
+                          decide_update(*target.def, current, std::move(proposed),
+                                        target.subresource, WriteKind::kPatch, owner)));
+    co_return Answer<void>();
 }
 
 Answer<void> Writer::check_namespace(const Target& target, std::string_view name) const {
@@ -121,13 +169,15 @@ Ownership Writer::ownership(const Target& target, const WriteQuery& query,
 
 Task<Answer<WriteOutcome>> Writer::insert(Target target, DecodedObject decoded, WriteQuery query,
                                           Ownership::Kind ownership_kind) {
-    json::object& object = decoded.object.object();
-    const std::string_view sent_namespace = namespace_of(object);
+    const std::string_view sent_namespace = namespace_of(decoded.object.object());
     if (target.type().namespaced && !sent_namespace.empty() && sent_namespace != target.namespace_)
         co_return bad_request(
             "the namespace of the provided object does not match the namespace sent on the "
             "request");
-    CO_TRY_VOID(check_namespace(target, name_of(object)));
+    CO_TRY_VOID(check_namespace(target, name_of(decoded.object.object())));
+    const auto subject = subject_of(Operation::kCreate, target, query);
+    if (subject) CO_TRY_VOID(co_await mutate_new(*subject, decoded));
+    json::object& object = decoded.object.object();
     CO_TRY(const ServiceAddresses::Claim until_committed,
            prepare(target, decoded, ownership(target, query, ownership_kind)));
 
@@ -137,7 +187,8 @@ Task<Answer<WriteOutcome>> Writer::insert(Target target, DecodedObject decoded, 
     for (int attempt = 1;; ++attempt) {
         if (generated) meta["name"] = prefix + random_suffix();
         if (attempt == 1) CO_TRY_VOID(validate_new(*target.def, decoded));
-        if (attempt == 1 && query.admit) CO_TRY_VOID(query.admit(nullptr, object));
+        if (attempt == 1 && query.requester.admit)
+            CO_TRY_VOID(query.requester.admit(nullptr, object));
         const std::string name(string_at(meta, "name"));
         const bool last = !generated || attempt == kGeneratedNameAttempts;
         const std::string scope = target.type().namespaced ? target.namespace_ : std::string();
@@ -147,6 +198,9 @@ Task<Answer<WriteOutcome>> Writer::insert(Target target, DecodedObject decoded, 
                 ? exists_terminating(target.type(), name)
                 : already_exists(target.type(), name);
         }
+        if (attempt == 1 && subject)
+            CO_TRY_VOID(co_await admission_.validate(*subject, nullptr, &decoded.object.value(),
+                                                     decoded.warnings));
         WriteOutcome outcome{.created = true, .warnings = std::move(decoded.warnings)};
         if (query.dry_run) {
             outcome.object = std::move(decoded.object).share();
@@ -169,7 +223,8 @@ Task<Answer<WriteOutcome>> Writer::insert(Target target, DecodedObject decoded, 
 }
 
 Task<Answer<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespace_, std::string name,
-                                           Change change, bool dry_run) {
+                                           Change change, bool dry_run,
+                                           std::optional<AdmissionSubject> subject) {
     const StoreKey key{def->storage_key(), namespace_, name};
     StoredObject current{key, 0, nullptr};
     if (const CachedObject* cached = state_.cache.find(key.resource, namespace_, name))
@@ -178,8 +233,16 @@ Task<Answer<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespace_, s
     for (int attempt = 1; attempt <= kConflictAttempts; ++attempt) {
         CO_TRY(NextState next, change(*current.object));
         WriteOutcome outcome{.object = current.object};
+        if (subject)
+            CO_TRY_VOID(co_await mutate_next(*subject, *current.object, next, outcome.warnings));
         outcome.removed = next.kind == NextState::Kind::kRemove;
         if (next.kind == NextState::Kind::kKeep) co_return outcome;
+        if (subject) {
+            const bool gone = outcome.removed || subject->operation == Operation::kDelete;
+            CO_TRY_VOID(co_await admission_.validate(*subject, current.object.get(),
+                                                     gone ? nullptr : &next.object.value(),
+                                                     outcome.warnings));
+        }
         if (dry_run) {
             if (!outcome.removed) outcome.object = std::move(next.object).share();
             co_return outcome;
@@ -240,13 +303,14 @@ Task<Answer<WriteOutcome>> Writer::update(Target target, kube::ObjectPtr body, W
             TRY(*first, decode_object(*target.def, body, query.field_validation, part));
         }
         DecodedObject proposed = *std::exchange(*first, std::nullopt);
-        return admitted(query, current,
+        return admitted(query.requester, current,
                         decide_update(*target.def, current, std::move(proposed), target.subresource,
                                       WriteKind::kUpdate, owner));
     };
     Answer<WriteOutcome> outcome =
-        co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run);
-    if (outcome) outcome->warnings = std::move(warnings);
+        co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run,
+                         subject_of(Operation::kUpdate, target, query));
+    if (outcome) prepend(outcome->warnings, std::move(warnings));
     co_return outcome;
 }
 
@@ -261,13 +325,14 @@ Task<Answer<WriteOutcome>> Writer::patch(Target target, kube::ContentType type,
         TRY(DecodedObject patched, apply_patch(*target.def, current, target.subresource, type,
                                                *patch, query.field_validation));
         *warnings = patched.warnings;
-        return admitted(query, current,
+        return admitted(query.requester, current,
                         decide_update(*target.def, current, std::move(patched), target.subresource,
                                       WriteKind::kPatch, owner));
     };
     Answer<WriteOutcome> outcome =
-        co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run);
-    if (outcome) outcome->warnings = std::move(*warnings);
+        co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run,
+                         subject_of(Operation::kUpdate, target, query));
+    if (outcome) prepend(outcome->warnings, std::move(*warnings));
     co_return outcome;
 }
 
@@ -279,7 +344,7 @@ Task<Answer<WriteOutcome>> Writer::apply(Target target, kube::ObjectPtr configur
                            owner](const json::value& current) -> Answer<NextState> {
         TRY(DecodedObject applied,
             apply_configuration(target, current, *configuration, owner.manager, query));
-        return admitted(query, current,
+        return admitted(query.requester, current,
                         decide_update(*target.def, current, std::move(applied), target.subresource,
                                       WriteKind::kPatch, owner));
     };
@@ -291,7 +356,8 @@ Task<Answer<WriteOutcome>> Writer::apply(Target target, kube::ObjectPtr configur
         if (!target.subresource.empty() ||
             state_.cache.find(target.def->storage_key(), target.namespace_, target.name)) {
             outcome =
-                co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run);
+                co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run,
+                                 subject_of(Operation::kUpdate, target, query));
             if (!target.subresource.empty()) co_return outcome;
         } else {
             CO_TRY(DecodedObject made,
@@ -308,7 +374,10 @@ Task<Answer<WriteOutcome>> Writer::remove(Target target, DeleteQuery query) {
                            now = state_.clock.wall_now()](const json::value& current) {
         return decide_delete(*def, current, query, now);
     };
-    co_return co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run);
+    co_return co_await rewrite(
+        target.def, target.namespace_, target.name, change, query.dry_run,
+        subject_of(Operation::kDelete, target,
+                   {.dry_run = query.dry_run, .requester = query.requester}));
 }
 
 }  // namespace muster::apiserver

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "apiserver/internal/admission/admission.h"
 #include "apiserver/internal/request_options.h"
 #include "apiserver/internal/router.h"
 #include "apiserver/internal/server_state.h"
@@ -23,7 +25,7 @@ struct WriteOutcome {
 /// another write came between.
 class Writer {
   public:
-    explicit Writer(ServerState& state) : state_(state) {}
+    explicit Writer(ServerState& state) : state_(state), admission_(state) {}
 
     Task<Answer<WriteOutcome>> create(Target target, kube::ObjectPtr body, WriteQuery query);
     Task<Answer<WriteOutcome>> update(Target target, kube::ObjectPtr body, WriteQuery query);
@@ -37,9 +39,11 @@ class Writer {
 
     /// Decides what becomes of the current state; called again for each state that it meets.
     using Change = std::function<Answer<NextState>(const json::value& current)>;
-    /// Commits a change of one object. kNotFound when it is not there.
+    /// Commits a change of one object. kNotFound when it is not there. Webhooks are asked about
+    /// what has a subject: what the server does by itself has none.
     Task<Answer<WriteOutcome>> rewrite(DefPtr def, std::string namespace_, std::string name,
-                                       Change change, bool dry_run);
+                                       Change change, bool dry_run,
+                                       std::optional<AdmissionSubject> subject = {});
 
   private:
     Answer<void> check_namespace(const Target& target, std::string_view name) const;
@@ -50,9 +54,18 @@ class Writer {
                                       Ownership::Kind ownership);
     Task<Answer<WriteOutcome>> apply(Target target, kube::ObjectPtr configuration,
                                      WriteQuery query);
+    /// Nullopt while there are no webhooks.
+    std::optional<AdmissionSubject> subject_of(Operation operation, const Target& target,
+                                               const WriteQuery& query) const;
+    /// What the mutating webhooks make of a new object, in the place of `decoded`.
+    Task<Answer<void>> mutate_new(const AdmissionSubject& subject, DecodedObject& decoded);
+    /// The same for a change, which is decided again if they changed it.
+    Task<Answer<void>> mutate_next(const AdmissionSubject& subject, const json::value& current,
+                                   NextState& next, std::vector<std::string>& warnings);
     std::string random_suffix();
 
     ServerState& state_;
+    Admission admission_;
 };
 
 }  // namespace muster::apiserver

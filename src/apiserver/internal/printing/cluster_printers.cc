@@ -180,6 +180,17 @@ json::array lease_cells(const json::object& lease, WallTime now) {
     return {name_of(lease), string_at(child(lease, "spec"), "holderIdentity"), age_of(lease, now)};
 }
 
+constexpr Column kWebhookColumns[] = {
+    kNameColumn,
+    {"Webhooks", "integer", "", "How many webhooks it names."},
+    kAgeColumn,
+};
+
+json::array webhook_cells(const json::object& configuration, WallTime now) {
+    return {name_of(configuration), objects_at(configuration, "webhooks").size(),
+            age_of(configuration, now)};
+}
+
 constexpr Column kPriorityClassColumns[] = {
     kNameColumn,
     {"Value", "integer", "", "The priority of its pods."},
@@ -244,6 +255,9 @@ constexpr Printer kPrinters[] = {
     {"secrets", kSecretColumns, secret_cells},
     {"serviceaccounts", kNameAndAge, name_and_age},
     {"leases.coordination.k8s.io", kLeaseColumns, lease_cells},
+    {"mutatingwebhookconfigurations.admissionregistration.k8s.io", kWebhookColumns, webhook_cells},
+    {"validatingwebhookconfigurations.admissionregistration.k8s.io", kWebhookColumns,
+     webhook_cells},
     {"priorityclasses.scheduling.k8s.io", kPriorityClassColumns, priority_class_cells},
     {"persistentvolumeclaims", kClaimColumns, claim_cells},
 };

@@ -105,6 +105,8 @@ TEST(Table, RowsOfBuiltInKinds) {
         {"configmaps", "", R"(["x",0,"64m"])"},
         {"secrets", R"("type":"Opaque","data":{"a":"eA=="})", R"(["x","Opaque",1,"64m"])"},
         {"serviceaccounts", "", R"(["x","64m"])"},
+        {"mutatingwebhookconfigurations.admissionregistration.k8s.io", R"("webhooks":[{},{}])",
+         R"(["x",2,"64m"])"},
         {"leases.coordination.k8s.io", R"("spec":{"holderIdentity":"me"})", R"(["x","me","64m"])"},
         {"priorityclasses.scheduling.k8s.io",
          R"("value":9,"globalDefault":true,"preemptionPolicy":"Never")",

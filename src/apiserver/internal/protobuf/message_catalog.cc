@@ -48,7 +48,7 @@ class Catalog {
     Catalog() {
         for (std::string_view table :
              {kMetaMessages, kVolumeMessages, kPodMessages, kPodStatusMessages, kCoreMessages,
-              kWorkloadMessages, kAccessMessages, kCrdMessages}) {
+              kWorkloadMessages, kAccessMessages, kCrdMessages, kAdmissionMessages}) {
             MessageType* message = nullptr;
             while (!table.empty()) {
                 std::string_view line = take_field(table, "\n");

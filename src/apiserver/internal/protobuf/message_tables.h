@@ -16,5 +16,6 @@ extern const std::string_view kCoreMessages;      ///< the smaller kinds of the 
 extern const std::string_view kWorkloadMessages;  ///< apps, batch, autoscaling, policy
 extern const std::string_view kAccessMessages;    ///< roles, tokens, reviews
 extern const std::string_view kCrdMessages;
+extern const std::string_view kAdmissionMessages;
 
 }  // namespace muster::apiserver

@@ -1,0 +1,251 @@
+#include <gmock/gmock.h>
+
+#include <deque>
+
+#include "apiserver/internal/server_fixture.h"
+#include "kube/base64.h"
+
+namespace muster::apiserver {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// Webhooks by their host. An answer is made of the request that it answers.
+class FakeWebhooks final : public WebhookCaller {
+  public:
+    using Answer = std::function<Result<std::string>(const json::object& request)>;
+
+    Task<Result<std::string>> post(WebhookEndpoint endpoint, std::string body, Duration) override {
+        const json::value review = json::parse(body);
+        const json::object& request = review.at("request").as_object();
+        asked.push_back(fmt::format("{} {} {}", endpoint.host,
+                                    std::string_view(request.at("operation").as_string()),
+                                    std::string_view(request.at("name").as_string())));
+        requests.push_back(request);
+        auto found = answers.find(endpoint.host);
+        if (found == answers.end()) co_return Error(Code::kUnavailable, "nobody answers");
+        co_return found->second(request);
+    }
+
+    std::map<std::string, Answer> answers;
+    std::vector<std::string> asked;
+    std::vector<json::object> requests;
+};
+
+std::string review(const json::object& request, json::object response) {
+    response["uid"] = request.at("uid");
+    return json::serialize(json::object{{"kind", "AdmissionReview"},
+                                        {"apiVersion", "admission.k8s.io/v1"},
+                                        {"response", std::move(response)}});
+}
+FakeWebhooks::Answer allow() {
+    return [](const json::object& request) { return review(request, {{"allowed", true}}); };
+}
+FakeWebhooks::Answer deny(std::string why) {
+    return [why](const json::object& request) {
+        return review(request, {{"allowed", false}, {"status", {{"message", why}, {"code", 403}}}});
+    };
+}
+FakeWebhooks::Answer patch(std::string patch) {
+    return [patch](const json::object& request) {
+        return review(
+            request,
+            {{"allowed", true}, {"patchType", "JSONPatch"}, {"patch", kube::base64_encode(patch)}});
+    };
+}
+
+class AdmissionTest : public ServerFixture {
+  protected:
+    AdmissionTest() { server_->connect_webhooks(webhooks_); }
+
+    /// One webhook at https://HOST for `operations` on ConfigMaps.
+    void configure(std::string_view kind, std::string_view host, std::string_view operations,
+                   std::string_view more = "") {
+        const std::string plural = kind == "Mutating" ? "mutatingwebhookconfigurations"
+                                                      : "validatingwebhookconfigurations";
+        const kube::Response made =
+            post("/apis/admissionregistration.k8s.io/v1/" + plural,
+                 fmt::format(R"({{"apiVersion":"admissionregistration.k8s.io/v1",
+            "kind":"{}WebhookConfiguration","metadata":{{"name":"{}"}},"webhooks":[{{
+            "name":"{}.example.com","clientConfig":{{"url":"https://{}"}},"sideEffects":"None",
+            "admissionReviewVersions":["v1"],{}
+            "rules":[{{"operations":[{}],"apiGroups":[""],"apiVersions":["v1"],
+                       "resources":["configmaps"]}}]}}]}})",
+                             kind, host, host, host, more, operations));
+        ASSERT_EQ(made.status, 201) << json::serialize(*made.body);
+    }
+    kube::Response make(std::string_view name, std::string_view data = "{}", Query query = {}) {
+        return post("/api/v1/namespaces/default/configmaps",
+                    fmt::format(R"({{"metadata":{{"name":"{}"}},"data":{}}})", name, data),
+                    std::move(query));
+    }
+    static std::string data_of(const kube::Response& response) {
+        const json::value* data = response.body->as_object().if_contains("data");
+        return data == nullptr ? "" : json::serialize(*data);
+    }
+    static std::string message_of(const kube::Response& response) {
+        return std::string(string_at(response.body->get_object(), "message"));
+    }
+
+    FakeWebhooks webhooks_;
+};
+
+TEST_F(AdmissionTest, NobodyIsAskedWithoutAConfiguration) {
+    EXPECT_EQ(make("a").status, 201);
+    EXPECT_THAT(webhooks_.asked, IsEmpty());
+}
+
+TEST_F(AdmissionTest, AValidatingWebhookRefuses) {
+    webhooks_.answers["v"] = deny("not like this");
+    configure("Validating", "v", R"("CREATE")");
+    const kube::Response refused = make("a");
+    EXPECT_EQ(refused.status, 403);
+    EXPECT_EQ(message_of(refused),
+              "admission webhook \"v.example.com\" denied the request: not like this");
+    EXPECT_EQ(get("/api/v1/namespaces/default/configmaps/a").status, 404);
+}
+
+TEST_F(AdmissionTest, EachOperationIsToldWithBothStates) {
+    webhooks_.answers["v"] = allow();
+    make("a", R"({"k":"1"})");
+    configure("Validating", "v", R"("*")");
+    EXPECT_EQ(make("b").status, 201);
+    const std::string path = "/api/v1/namespaces/default/configmaps/a";
+    EXPECT_EQ(merge_patch(path, R"({"data":{"k":"2"}})").status, 200);
+    EXPECT_EQ(remove(path).status, 200);
+    ASSERT_THAT(webhooks_.asked, ElementsAre("v CREATE b", "v UPDATE a", "v DELETE a"));
+    EXPECT_TRUE(webhooks_.requests[0].at("oldObject").is_null());
+    EXPECT_EQ(webhooks_.requests[1].at("oldObject").at("data").at("k"), "1");
+    EXPECT_EQ(webhooks_.requests[1].at("object").at("data").at("k"), "2");
+    EXPECT_TRUE(webhooks_.requests[2].at("object").is_null());
+    EXPECT_EQ(webhooks_.requests[2].at("oldObject").at("data").at("k"), "2");
+}
+
+TEST_F(AdmissionTest, MutatingWebhooksChangeWhatIsStored) {
+    webhooks_.answers["m"] = patch(R"([{"op":"add","path":"/data/added","value":"yes"}])");
+    configure("Mutating", "m", R"("CREATE","UPDATE")");
+    EXPECT_EQ(data_of(make("a", R"({"k":"1"})")), R"({"k":"1","added":"yes"})");
+    const std::string path = "/api/v1/namespaces/default/configmaps/a";
+    EXPECT_EQ(data_of(merge_patch(path, R"({"data":{"added":null,"n":"2"}})")),
+              R"({"k":"1","n":"2","added":"yes"})");
+    EXPECT_EQ(data_of(get(path)), R"({"k":"1","n":"2","added":"yes"})");
+}
+
+TEST_F(AdmissionTest, WhatAMutatingWebhookMakesIsValidated) {
+    webhooks_.answers["m"] = patch(R"([{"op":"add","path":"/data/a b","value":"x"}])");
+    webhooks_.answers["v"] = allow();
+    configure("Mutating", "m", R"("CREATE")");
+    configure("Validating", "v", R"("CREATE")");
+    const kube::Response refused = make("a");
+    EXPECT_EQ(refused.status, 422);
+    EXPECT_THAT(message_of(refused), HasSubstr("data[a b]"));
+    EXPECT_THAT(webhooks_.asked, ElementsAre("m CREATE a"));
+    webhooks_.answers["m"] = patch(R"([{"op":"add","path":"/data/ok","value":"x"}])");
+    EXPECT_EQ(make("b").status, 201);
+    EXPECT_EQ(webhooks_.requests.back().at("object").at("data").at("ok"), "x");
+}
+
+TEST_F(AdmissionTest, AWebhookIsAskedAgainWhenOthersChangedTheObject) {
+    webhooks_.answers["a"] = allow();
+    webhooks_.answers["b"] = patch(R"([{"op":"add","path":"/data/b","value":"1"}])");
+    configure("Mutating", "a", R"("CREATE")", R"("reinvocationPolicy":"IfNeeded",)");
+    configure("Mutating", "b", R"("CREATE")", R"("reinvocationPolicy":"IfNeeded",)");
+    EXPECT_EQ(make("x").status, 201);
+    EXPECT_THAT(webhooks_.asked, ElementsAre("a CREATE x", "b CREATE x", "a CREATE x"));
+}
+
+TEST_F(AdmissionTest, AWebhookThatFailsFollowsItsPolicy) {
+    configure("Validating", "gone", R"("CREATE")");
+    const kube::Response failed = make("a");
+    EXPECT_EQ(failed.status, 500);
+    EXPECT_EQ(message_of(failed),
+              "Internal error occurred: failed calling webhook \"gone.example.com\": failed to "
+              "call webhook: nobody answers");
+    EXPECT_EQ(
+        remove("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/gone").status,
+        200)
+        << "a webhook is not asked about its own removal";
+    configure("Validating", "ignored", R"("CREATE")", R"("failurePolicy":"Ignore",)");
+    EXPECT_EQ(make("a").status, 201);
+    EXPECT_EQ(webhooks_.asked.back(), "ignored CREATE a");
+}
+
+TEST_F(AdmissionTest, NonsenseCountsAsAFailure) {
+    webhooks_.answers["v"] = [](const json::object&) { return std::string("<html>"); };
+    configure("Mutating", "v", R"("CREATE")");
+    EXPECT_THAT(message_of(make("a")), HasSubstr("it answered no AdmissionReview"));
+    webhooks_.answers["v"] = patch(R"([{"op":"remove","path":"/data/none"}])");
+    EXPECT_THAT(message_of(make("a")), HasSubstr("its patch can't be applied"));
+}
+
+TEST_F(AdmissionTest, ADryRunAsksOnlyWhoAllowsIt) {
+    webhooks_.answers["v"] = allow();
+    configure("Validating", "v", R"("CREATE")");
+    EXPECT_EQ(make("a", "{}", {{"dryRun", "All"}}).status, 201);
+    EXPECT_EQ(webhooks_.requests.back().at("dryRun"), true);
+    EXPECT_EQ(get("/api/v1/namespaces/default/configmaps/a").status, 404);
+}
+
+TEST_F(AdmissionTest, AnApplyIsAskedAboutToo) {
+    webhooks_.answers["v"] = deny("frozen");
+    make("a");
+    configure("Validating", "v", R"("UPDATE")");
+    json::value object = *get("/api/v1/namespaces/default/configmaps/a").body;
+    object.as_object()["data"] = {{"k", "v"}};
+    EXPECT_EQ(put("/api/v1/namespaces/default/configmaps/a", object).status, 403);
+    EXPECT_EQ(data_of(get("/api/v1/namespaces/default/configmaps/a")), "{}");
+}
+
+struct RuleCase {
+    const char* name;
+    const char* from;
+    const char* to;
+    const char* field;
+};
+class WebhookRules : public AdmissionTest, public testing::WithParamInterface<RuleCase> {};
+
+// kubernetes pkg/apis/admissionregistration/validation/validation_test.go
+TEST_P(WebhookRules, WhatIsWrongIsRefusedByName) {
+    std::string text = R"({"apiVersion":"admissionregistration.k8s.io/v1",
+        "kind":"MutatingWebhookConfiguration","metadata":{"name":"x"},"webhooks":[{
+        "name":"a.example.com","clientConfig":{"url":"https://h"},"sideEffects":"None",
+        "admissionReviewVersions":["v1"],"timeoutSeconds":5,
+        "rules":[{"operations":["CREATE"],"apiGroups":[""],"apiVersions":["v1"],
+                  "resources":["pods"]}]}]})";
+    const std::string path = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
+    const std::string_view from = GetParam().from;
+    ASSERT_NE(text.find(from), text.npos);
+    ASSERT_EQ(post(path, text, {{"dryRun", "All"}}).status, 201);
+    text.replace(text.find(from), from.size(), GetParam().to);
+    const kube::Response refused = post(path, text);
+    EXPECT_EQ(refused.status, 422) << json::serialize(*refused.body);
+    EXPECT_THAT(message_of(refused), HasSubstr(GetParam().field));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, WebhookRules,
+    testing::Values(
+        RuleCase{"Name", "a.example.com", "a.b", "webhooks[0].name"},
+        RuleCase{"NoClient", R"({"url":"https://h"})", "{}", "webhooks[0].clientConfig"},
+        RuleCase{"BothClients", R"("url":"https://h")",
+                 R"("url":"https://h","service":{"name":"a","namespace":"b"})",
+                 "exactly one of url or service"},
+        RuleCase{"PlainUrl", "https://h", "http://h", "clientConfig.url"},
+        RuleCase{"SideEffects", R"("None")", R"("Some")", "webhooks[0].sideEffects"},
+        RuleCase{"Versions", R"(["v1"],"timeout)", R"(["v9"],"timeout)",
+                 "webhooks[0].admissionReviewVersions"},
+        RuleCase{"Timeout", R"("timeoutSeconds":5)", R"("timeoutSeconds":31)",
+                 "webhooks[0].timeoutSeconds"},
+        RuleCase{"Operation", R"("CREATE")", R"("READ")", "rules[0].operations[0]"},
+        RuleCase{"NoResources", R"(["pods"])", "[]", "rules[0].resources"},
+        RuleCase{"AnyAndOthers", R"("apiGroups":[""])", R"("apiGroups":["*","a"])",
+                 "rules[0].apiGroups"},
+        RuleCase{"Cel", R"("timeoutSeconds":5)",
+                 R"("matchConditions":[{"name":"c","expression":"true"}])",
+                 "webhooks[0].matchConditions: Forbidden: CEL expressions are not evaluated"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace muster::apiserver

@@ -1,0 +1,189 @@
+#include "apiserver/internal/admission/admission.h"
+
+#include "apiserver/internal/admission/admission_review.h"
+#include "apiserver/internal/json_access.h"
+#include "base/log.h"
+#include "kube/equality.h"
+#include "kube/patch.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+constexpr const char* kGroup = "admissionregistration.k8s.io";
+const std::string kMutating = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
+const std::string kValidating = "validatingwebhookconfigurations.admissionregistration.k8s.io";
+
+const json::object* object_of(const json::value* value) {
+    return value == nullptr ? nullptr : value->if_object();
+}
+
+/// Null stays null.
+std::optional<json::value> in_api_version(const json::value* object, const std::string& version) {
+    if (object == nullptr) return std::nullopt;
+    json::value copy(*object);
+    copy.get_object()["apiVersion"] = version;
+    return copy;
+}
+
+const json::value* pointer_to(const std::optional<json::value>& value) {
+    return value ? &*value : nullptr;
+}
+
+}  // namespace
+
+bool Admission::in_use() const {
+    return !state_.cache.objects(kMutating).empty() || !state_.cache.objects(kValidating).empty();
+}
+
+Answer<void> Admission::failed(const Webhook& webhook, std::string_view why) const {
+    if (webhook.ignores_failure) {
+        log::warning("an admission webhook failed and is passed over, as its failurePolicy says",
+                     {{"webhook", webhook.name}, {"error", std::string(why)}});
+        return {};
+    }
+    return internal_error(
+        fmt::format("Internal error occurred: failed calling webhook \"{}\": failed to call "
+                    "webhook: {}",
+                    webhook.name, why));
+}
+
+std::shared_ptr<const std::vector<Webhook>> Admission::webhooks_of(
+    const std::string& configurations, const ObjectKey& key, const CachedObject& cached) {
+    Read& read = read_[{configurations, key}];
+    if (read.revision != cached.revision)
+        read = {cached.revision, std::make_shared<const std::vector<Webhook>>(
+                                     read_webhooks(cached.object->get_object()))};
+    return read.webhooks;
+}
+
+std::vector<Admission::Wanted> Admission::wanted_by(const std::string& configurations,
+                                                    const AdmissionSubject& subject,
+                                                    const json::value* before,
+                                                    const json::value* after) {
+    std::vector<Wanted> wanted;
+    const WatchCache::Objects& objects = state_.cache.objects(configurations);
+    if (objects.empty() || subject.target.type().group == kGroup) return wanted;
+    const kube::ResourceType& type = subject.target.type();
+    WriteToMatch write{.operation = subject.operation,
+                       .type = type,
+                       .subresource = subject.target.subresource,
+                       .versions = {},
+                       .before = object_of(before),
+                       .after = object_of(after),
+                       .namespace_labels = nullptr};
+    for (const auto& [api_version, defs] : state_.registry.served())
+        for (const DefPtr& def : defs)
+            if (def->storage_key() == subject.target.def->storage_key())
+                write.versions.push_back(def->type.version);
+    static const json::object kNoLabels;
+    const json::object* space = nullptr;
+    if (type.namespaced) {
+        const CachedObject* found = state_.cache.find("namespaces", "", subject.target.namespace_);
+        space = found == nullptr ? &kNoLabels : &found->object->get_object();
+    } else if (subject.target.def->storage_key() == "namespaces") {
+        space = object_of(after == nullptr ? before : after);
+    }
+    if (space != nullptr) {
+        const json::object* labels = object_at(metadata_of(*space), "labels");
+        write.namespace_labels = labels == nullptr ? &kNoLabels : labels;
+    }
+    for (const auto& [key, cached] : objects) {
+        const auto webhooks = webhooks_of(configurations, key, cached);
+        for (const Webhook& webhook : *webhooks)
+            if (auto version = wanted_version(webhook, write))
+                wanted.push_back({webhooks, &webhook, *std::move(version)});
+    }
+    return wanted;
+}
+
+Task<Answer<std::optional<json::value>>> Admission::ask(const Wanted& wanted,
+                                                        const AdmissionSubject& subject,
+                                                        const json::value* before,
+                                                        const json::value* after, bool may_patch,
+                                                        std::vector<std::string>& warnings) {
+    const Webhook& webhook = *wanted.webhook;
+    if (subject.dry_run && !webhook.allows_dry_run)
+        co_return bad_request(
+            fmt::format("admission webhook \"{}\" does not support dry run", webhook.name));
+    const Target& target = subject.target;
+    kube::ResourceType type = target.type();
+    type.version = wanted.version;
+    const auto old_object = in_api_version(before, type.api_version());
+    const auto object = in_api_version(after, type.api_version());
+    std::string name = target.name;
+    if (name.empty() && after != nullptr) name = name_of(after->get_object());
+    const ReviewQuestion question{.uid = state_.rng.uuid(),
+                                  .operation = subject.operation,
+                                  .type = type,
+                                  .requested = target.type(),
+                                  .subresource = target.subresource,
+                                  .namespace_ = target.namespace_,
+                                  .name = std::move(name),
+                                  .user = subject.requester.user,
+                                  .dry_run = subject.dry_run,
+                                  .object = pointer_to(object),
+                                  .before = pointer_to(old_object)};
+    Result<std::string> answer = Error(Code::kUnsupported, "this server calls no webhooks");
+    if (state_.webhooks != nullptr)
+        answer = co_await state_.webhooks->post(
+            webhook.endpoint, review_text(question, webhook.review_version), webhook.time_limit);
+    Result<ReviewVerdict> verdict =
+        answer ? read_review(*answer, webhook.name, question.uid, may_patch)
+               : Result<ReviewVerdict>(std::move(answer.error()));
+    if (!verdict) {
+        CO_TRY_VOID(failed(webhook, verdict.error().message()));
+        co_return std::optional<json::value>();
+    }
+    for (std::string& warning : verdict->warnings) warnings.push_back(std::move(warning));
+    if (verdict->denial) co_return *std::move(verdict->denial);
+    co_return std::move(verdict->patch);
+}
+
+Task<Answer<std::optional<kube::Document>>> Admission::mutate(const AdmissionSubject& subject,
+                                                              const json::value* before,
+                                                              const json::value& after,
+                                                              std::vector<std::string>& warnings) {
+    const std::vector<Wanted> wanted = wanted_by(kMutating, subject, before, &after);
+    if (wanted.empty()) co_return std::optional<kube::Document>();
+    json::value object(after);
+    const std::string api_version = subject.target.type().api_version();
+    std::size_t changes = 0;
+    std::vector<std::size_t> seen(wanted.size());
+    // A webhook whose reinvocationPolicy is IfNeeded is asked once more if others changed the
+    // object after it.
+    for (const bool again : {false, true}) {
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+            const Webhook& webhook = *wanted[i].webhook;
+            if (again && (!webhook.reinvoked || seen[i] == changes)) continue;
+            CO_TRY(const std::optional<json::value> patch,
+                   co_await ask(wanted[i], subject, before, &object, true, warnings));
+            if (patch) {
+                auto patched = kube::apply_json_patch(object, *patch);
+                if (!patched || !patched->is_object()) {
+                    CO_TRY_VOID(failed(webhook, fmt::format("its patch can't be applied: {}",
+                                                            patched ? "an object becomes none"
+                                                                    : patched.error().message())));
+                } else if (!kube::equal(*patched, object)) {
+                    object = *std::move(patched);
+                    object.get_object()["apiVersion"] = api_version;
+                    ++changes;
+                }
+            }
+            seen[i] = changes;
+        }
+    }
+    if (changes == 0) co_return std::optional<kube::Document>();
+    co_return std::optional<kube::Document>(kube::Document(object));
+}
+
+Task<Answer<void>> Admission::validate(const AdmissionSubject& subject, const json::value* before,
+                                       const json::value* after,
+                                       std::vector<std::string>& warnings) {
+    const std::vector<Wanted> wanted = wanted_by(kValidating, subject, before, after);
+    for (const Wanted& one : wanted)
+        CO_TRY_VOID(co_await ask(one, subject, before, after, false, warnings));
+    co_return Answer<void>();
+}
+
+}  // namespace muster::apiserver

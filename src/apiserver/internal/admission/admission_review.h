@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/access.h"
+#include "apiserver/internal/admission/webhook.h"
+#include "apiserver/internal/refusal.h"
+
+namespace muster::apiserver {
+
+/// What a webhook is asked. Objects are in the version that it wants.
+struct ReviewQuestion {
+    std::string uid;  ///< of this question
+    Operation operation = Operation::kCreate;
+    kube::ResourceType type;       ///< in the version that the webhook wants
+    kube::ResourceType requested;  ///< in that of the request
+    std::string subresource;
+    std::string namespace_;
+    std::string name;
+    User user;
+    bool dry_run = false;
+    const json::value* object = nullptr;  ///< null: of a deletion
+    const json::value* before = nullptr;  ///< null: of a creation
+};
+
+/// The AdmissionReview as JSON.
+std::string review_text(const ReviewQuestion& question, std::string_view review_version);
+
+/// What a webhook answered.
+struct ReviewVerdict {
+    std::optional<json::value> patch;  ///< a JSON patch
+    std::vector<std::string> warnings;
+    /// Set when it refuses, with the message that a client sees.
+    std::optional<Refusal> denial;
+};
+
+/// Reads an answer to the question `uid`. The error says, for people, what is wrong with one that
+/// is no answer. A webhook that only validates may not patch.
+Result<ReviewVerdict> read_review(std::string_view text, std::string_view webhook,
+                                  std::string_view uid, bool may_patch);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/webhook_caller.h"
+#include "base/clock.h"
+#include "kube/json.h"
+#include "kube/resource_type.h"
+#include "kube/selector.h"
+
+namespace muster::apiserver {
+
+enum class Operation : std::uint8_t { kCreate, kUpdate, kDelete };
+std::string_view to_string(Operation operation);  ///< "CREATE"
+
+/// Which writes a webhook wants to hear of. "*" stands for all.
+struct WebhookRule {
+    std::vector<std::string> operations;
+    std::vector<std::string> groups;
+    std::vector<std::string> versions;
+    std::vector<std::string> resources;  ///< "pods", "pods/status", "*/*", "pods/*", "*/scale"
+    std::string scope;                   ///< "Cluster", "Namespaced" or "*"
+
+    friend bool operator==(const WebhookRule&, const WebhookRule&) = default;
+};
+
+/// One entry of a webhook configuration.
+struct Webhook {
+    std::string name;
+    WebhookEndpoint endpoint;
+    std::vector<WebhookRule> rules;
+    kube::LabelSelector namespaces;
+    kube::LabelSelector objects;
+    bool ignores_failure = false;  ///< failurePolicy: Ignore
+    bool exact_version = false;    ///< matchPolicy: Exact
+    bool allows_dry_run = false;   ///< sideEffects: None or NoneOnDryRun
+    bool reinvoked = false;        ///< reinvocationPolicy: IfNeeded
+    std::string review_version;    ///< of the AdmissionReview: "v1" where it takes that
+    Duration time_limit{};
+};
+
+/// The webhooks of a configuration object that its rules (webhook_rules()) have accepted.
+std::vector<Webhook> read_webhooks(const json::object& configuration);
+
+/// A write, as webhooks are chosen by it.
+struct WriteToMatch {
+    Operation operation = Operation::kCreate;
+    kube::ResourceType type;
+    std::string subresource;
+    /// The versions that the resource is served in; `type`'s among them.
+    std::vector<std::string> versions;
+    /// What there is before and after, null where there is nothing.
+    const json::object* before = nullptr;
+    const json::object* after = nullptr;
+    /// Labels of the namespace, null for an object outside of one. A namespace's own labels count
+    /// for itself.
+    const json::object* namespace_labels = nullptr;
+};
+
+/// In which version `webhook` is to see the write; nullopt: it does not want to. As
+/// k8s.io/apiserver pkg/admission/plugin/webhook/predicates and generic/webhook.go have it. Pure.
+std::optional<std::string> wanted_version(const Webhook& webhook, const WriteToMatch& write);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,147 @@
+#include "apiserver/internal/admission/webhook_rules.h"
+
+#include <algorithm>
+#include <set>
+
+#include "apiserver/internal/admission/webhook_url.h"
+#include "apiserver/internal/json_access.h"
+#include "kube/name_syntax.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+constexpr std::int64_t kUsualSeconds = 10;
+constexpr std::int64_t kMaxSeconds = 30;
+constexpr std::int64_t kHttps = 443;
+constexpr std::int64_t kMaxPort = 65535;
+
+template <class Use>
+void for_each_webhook(json::object& object, Use use) {
+    if (json::array* webhooks = array_at(object, "webhooks"))
+        for (json::value& webhook : *webhooks)
+            if (json::object* fields = webhook.if_object()) use(*fields);
+}
+
+void apply_webhook_defaults(json::object& object) {
+    const bool mutating = string_at(object, "kind") == "MutatingWebhookConfiguration";
+    for_each_webhook(object, [mutating](json::object& webhook) {
+        set_default(webhook, "failurePolicy", "Fail");
+        set_default(webhook, "matchPolicy", "Equivalent");
+        set_default(webhook, "namespaceSelector", json::object());
+        set_default(webhook, "objectSelector", json::object());
+        set_default(webhook, "timeoutSeconds", kUsualSeconds);
+        if (mutating) set_default(webhook, "reinvocationPolicy", "Never");
+        if (json::array* rules = array_at(webhook, "rules"))
+            for (json::value& rule : *rules)
+                if (json::object* fields = rule.if_object()) set_default(*fields, "scope", "*");
+        json::object* config = object_at(webhook, "clientConfig");
+        json::object* service = config == nullptr ? nullptr : object_at(*config, "service");
+        if (service != nullptr) set_default(*service, "port", kHttps);
+    });
+}
+
+void check_one_of(const json::object& parent, std::string_view key, const std::string& field,
+                  const std::vector<std::string_view>& known, Causes& causes) {
+    const std::string_view value = string_at(parent, key);
+    if (!value.empty() && std::ranges::find(known, value) == known.end())
+        causes.push_back(not_supported(fmt::format("{}.{}", field, key), value, known));
+}
+
+void check_client(const json::object& webhook, const std::string& at, Causes& causes) {
+    const json::object* config = object_at(webhook, "clientConfig");
+    const std::string field = at + ".clientConfig";
+    if (config == nullptr) return;  // the schema asks for it
+    const json::object* service = object_at(*config, "service");
+    const std::string_view url = string_at(*config, "url");
+    if (url.empty() == (service == nullptr)) {
+        causes.push_back(required(field, "exactly one of url or service is required"));
+        return;
+    }
+    if (service == nullptr) {
+        if (!parse_webhook_url(url))
+            causes.push_back(invalid_value(field + ".url", json::value(url),
+                                           "must be https://HOST[:PORT][/PATH] without user "
+                                           "information, query or fragment"));
+        return;
+    }
+    const std::int64_t port = int_at(*service, "port").value_or(kHttps);
+    if (port < 1 || port > kMaxPort)
+        causes.push_back(invalid_value(field + ".service.port", json::value(port),
+                                       "port is not valid: must be between 1 and 65535, "
+                                       "inclusive"));
+}
+
+void check_list(const json::object& rule, std::string_view key, const std::string& at,
+                Causes& causes) {
+    const std::vector<std::string> values = strings_at(rule, key);
+    const std::string field = fmt::format("{}.{}", at, key);
+    if (values.empty()) causes.push_back(required(field));
+    const bool any = std::ranges::find(values, "*") != values.end();
+    if (any && values.size() > 1)
+        causes.push_back(
+            invalid_value(field, rule.at(key), "if '*' is present, must not specify others"));
+}
+
+void check_rule(const json::object& rule, const std::string& at, Causes& causes) {
+    for (const char* key : {"operations", "apiGroups", "apiVersions"})
+        check_list(rule, key, at, causes);
+    if (strings_at(rule, "resources").empty()) causes.push_back(required(at + ".resources"));
+    const std::vector<std::string> operations = strings_at(rule, "operations");
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        static const std::vector<std::string_view> kKnown = {"*", "CONNECT", "CREATE", "DELETE",
+                                                             "UPDATE"};
+        if (std::ranges::find(kKnown, operations[i]) == kKnown.end())
+            causes.push_back(
+                not_supported(fmt::format("{}.operations[{}]", at, i), operations[i], kKnown));
+    }
+    check_one_of(rule, "scope", at, {"*", "Cluster", "Namespaced"}, causes);
+}
+
+void check_webhook(const json::object& webhook, const std::string& at, std::set<std::string>& names,
+                   Causes& causes) {
+    const std::string name(string_at(webhook, "name"));
+    if (std::ranges::count(name, '.') < 2 || !kube::is_dns1123_subdomain(name))
+        causes.push_back(invalid_value(at + ".name", json::value(name),
+                                       "should be a domain with at least three segments separated "
+                                       "by dots"));
+    if (!names.insert(name).second) causes.push_back(duplicate(at + ".name", json::value(name)));
+    check_client(webhook, at, causes);
+    if (const json::array* rules = array_at(webhook, "rules"))
+        for (std::size_t i = 0; i < rules->size(); ++i)
+            if (const json::object* rule = (*rules)[i].if_object())
+                check_rule(*rule, fmt::format("{}.rules[{}]", at, i), causes);
+    check_one_of(webhook, "failurePolicy", at, {"Fail", "Ignore"}, causes);
+    check_one_of(webhook, "matchPolicy", at, {"Equivalent", "Exact"}, causes);
+    check_one_of(webhook, "reinvocationPolicy", at, {"IfNeeded", "Never"}, causes);
+    check_one_of(webhook, "sideEffects", at, {"None", "NoneOnDryRun"}, causes);
+    const std::int64_t seconds = int_at(webhook, "timeoutSeconds").value_or(kUsualSeconds);
+    if (seconds < 1 || seconds > kMaxSeconds)
+        causes.push_back(invalid_value(at + ".timeoutSeconds", json::value(seconds),
+                                       "the timeout value must be between 1 and 30 seconds"));
+    const std::vector<std::string> versions = strings_at(webhook, "admissionReviewVersions");
+    if (std::ranges::find(versions, "v1") == versions.end() &&
+        std::ranges::find(versions, "v1beta1") == versions.end())
+        causes.push_back(invalid_value(at + ".admissionReviewVersions", json::value_from(versions),
+                                       "must include at least one of v1, v1beta1"));
+    const json::array* conditions = array_at(webhook, "matchConditions");
+    if (conditions != nullptr && !conditions->empty())
+        causes.push_back(
+            forbidden_field(at + ".matchConditions", "CEL expressions are not evaluated"));
+}
+
+void validate_webhooks(const json::object& object, Causes& causes) {
+    std::set<std::string> names;
+    const json::array* webhooks = array_at(object, "webhooks");
+    for (std::size_t i = 0; webhooks != nullptr && i < webhooks->size(); ++i)
+        if (const json::object* webhook = (*webhooks)[i].if_object())
+            check_webhook(*webhook, fmt::format("webhooks[{}]", i), names, causes);
+}
+
+}  // namespace
+
+KindRules webhook_rules() {
+    return {.apply_defaults = apply_webhook_defaults, .validate = validate_webhooks};
+}
+
+}  // namespace muster::apiserver

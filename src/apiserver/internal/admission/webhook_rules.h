@@ -1,0 +1,11 @@
+#pragma once
+
+#include "apiserver/internal/resource_def.h"
+
+namespace muster::apiserver {
+
+/// Defaults and validation of MutatingWebhookConfigurations and ValidatingWebhookConfigurations. A
+/// matchCondition, which is CEL, is refused by name.
+KindRules webhook_rules();
+
+}  // namespace muster::apiserver

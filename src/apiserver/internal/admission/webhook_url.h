@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace muster::apiserver {
+
+/// What an `https://HOST[:PORT][/PATH]` names.
+struct WebhookUrl {
+    std::string host;  ///< an IPv6 address without its brackets
+    std::uint16_t port = 443;
+    std::string path = "/";
+
+    friend bool operator==(const WebhookUrl&, const WebhookUrl&) = default;
+};
+
+/// Nullopt for what a webhook's URL may not be: another scheme, a user, a query, a fragment.
+std::optional<WebhookUrl> parse_webhook_url(std::string_view text);
+
+}  // namespace muster::apiserver

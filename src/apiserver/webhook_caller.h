@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/async.h"
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace muster::apiserver {
+
+/// Where a webhook listens, always with TLS.
+struct WebhookEndpoint {
+    std::string host;  ///< an address or a name; of a service NAME.NAMESPACE.svc
+    std::uint16_t port = 443;
+    std::string path = "/";  ///< with the query
+    std::string ca_pem;      ///< whom to trust; empty: whom this machine trusts
+    bool service = false;    ///< `host` is a service of the cluster
+
+    friend bool operator==(const WebhookEndpoint&, const WebhookEndpoint&) = default;
+};
+
+/// How the API reaches admission webhooks. The composition root connects it to the network.
+class WebhookCaller {
+  public:
+    virtual ~WebhookCaller() = default;
+
+    /// Posts a JSON body and gives the body of the answer 200. kTimeout when `time` is over; any
+    /// other failure says what went wrong, for people.
+    virtual Task<Result<std::string>> post(WebhookEndpoint endpoint, std::string body,
+                                           Duration time) = 0;
+};
+
+}  // namespace muster::apiserver
