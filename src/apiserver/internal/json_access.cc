@@ -4,14 +4,6 @@
 
 namespace muster::apiserver {
 
-std::vector<std::string> strings_at(const json::object& parent, std::string_view key) {
-    std::vector<std::string> strings;
-    if (const json::array* list = array_at(parent, key))
-        for (const json::value& item : *list)
-            if (const json::string* text = item.if_string()) strings.emplace_back(*text);
-    return strings;
-}
-
 bool has_finalizers(const json::object& object) {
     const json::array* finalizers = array_at(metadata_of(object), "finalizers");
     return finalizers != nullptr && !finalizers->empty();
@@ -40,18 +32,6 @@ void set_at_path(json::object& object, std::string_view dotted, json::value valu
         dotted.remove_prefix(dot + 1);
     }
     (*parent)[dotted] = std::move(value);
-}
-
-const json::value* value_at_path(const json::object& object, std::string_view dotted) {
-    const json::object* parent = &object;
-    while (true) {
-        const std::size_t dot = dotted.find('.');
-        const json::value* value = parent->if_contains(dotted.substr(0, dot));
-        if (value == nullptr || dot == std::string_view::npos) return value;
-        parent = value->if_object();
-        if (parent == nullptr) return nullptr;
-        dotted.remove_prefix(dot + 1);
-    }
 }
 
 }  // namespace muster::apiserver

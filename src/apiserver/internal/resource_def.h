@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "apiserver/internal/causes.h"
-#include "apiserver/internal/printing/json_path.h"
 #include "base/clock.h"
+#include "kube/json_path.h"
 #include "kube/resource_type.h"
 #include "kube/schema.h"
 
@@ -55,7 +55,7 @@ struct PrinterColumn {
     std::string format;
     std::string description;
     std::int64_t priority = 0;  ///< 0: always shown
-    JsonPath path;
+    kube::JsonPath path;
 };
 
 /// One served version of a resource: everything that the verbs need to know about it. Immutable.
@@ -75,8 +75,8 @@ struct ResourceDef {
     /// What the node says when it is asked, of the core resource of the same plural. Nothing of it
     /// is stored: it can be read and listed, and no more.
     bool measured = false;
-    bool served = true;   ///< false: known to the server's own controllers only
-    bool stored = true;   ///< false: a question that is answered, not an object that is kept
+    bool served = true;  ///< false: known to the server's own controllers only
+    bool stored = true;  ///< false: a question that is answered, not an object that is kept
     bool storage_version = true;
     std::string storage_api_version;  ///< what stored objects carry
     std::string deprecation_warning;  ///< empty: none

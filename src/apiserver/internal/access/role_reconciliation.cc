@@ -5,6 +5,7 @@
 
 #include "apiserver/internal/access/policy_rule.h"
 #include "apiserver/internal/json_access.h"
+#include "apiserver/internal/label_selection.h"
 #include "kube/equality.h"
 
 namespace muster::apiserver {
@@ -46,34 +47,10 @@ const json::value& field(const json::object& object, std::string_view key) {
     return found == nullptr ? kAbsent : *found;
 }
 
-std::string_view label(const json::object& object, std::string_view key, bool& present) {
-    const json::object* labels = object_at(metadata_of(object), "labels");
-    present = labels != nullptr && labels->contains(key);
-    return present ? string_at(*labels, key) : std::string_view();
-}
-
-bool requirement_holds(const json::object& requirement, const json::object& object) {
-    bool present = false;
-    const std::string_view value = label(object, string_at(requirement, "key"), present);
-    const std::string_view op = string_at(requirement, "operator");
-    if (op == "Exists") return present;
-    if (op == "DoesNotExist") return !present;
-    const std::vector<std::string> values = strings_at(requirement, "values");
-    const bool among = present && std::ranges::find(values, value) != values.end();
-    return op == "In" ? among : op == "NotIn" && !among;
-}
-
+/// A selector that can't be read selects nothing: who wrote it meant to grant less than all.
 bool selects(const json::object& selector, const json::object& object) {
-    if (const json::object* labels = object_at(selector, "matchLabels"))
-        for (const auto& entry : *labels) {
-            bool present = false;
-            const std::string_view value = label(object, entry.key(), present);
-            if (!present || json::value(value) != entry.value()) return false;
-        }
-    const json::array* expressions = array_at(selector, "matchExpressions");
-    return expressions == nullptr || std::ranges::all_of(*expressions, [&](const json::value& one) {
-               return one.is_object() && requirement_holds(one.get_object(), object);
-           });
+    const auto read = label_selector_of(&selector);
+    return read && matches_labels(*read, object_at(metadata_of(object), "labels"));
 }
 
 }  // namespace

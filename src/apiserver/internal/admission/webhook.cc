@@ -51,6 +51,12 @@ WebhookRule rule_of(const json::object& rule) {
             .scope = std::string(scope.empty() ? kAny : scope)};
 }
 
+/// One that the rules of the kind have accepted.
+kube::LabelSelector selector_at(const json::object& entry, std::string_view key) {
+    auto selector = label_selector_of(object_at(entry, key));
+    return selector ? *std::move(selector) : kube::LabelSelector();
+}
+
 Webhook webhook_of(const json::object& entry) {
     Webhook webhook;
     webhook.name = string_at(entry, "name");
@@ -60,8 +66,8 @@ Webhook webhook_of(const json::object& entry) {
         for (const json::value& rule : *rules)
             if (const json::object* fields = rule.if_object())
                 webhook.rules.push_back(rule_of(*fields));
-    webhook.namespaces = label_selector_of(object_at(entry, "namespaceSelector"));
-    webhook.objects = label_selector_of(object_at(entry, "objectSelector"));
+    webhook.namespaces = selector_at(entry, "namespaceSelector");
+    webhook.objects = selector_at(entry, "objectSelector");
     webhook.ignores_failure = string_at(entry, "failurePolicy") == "Ignore";
     webhook.exact_version = string_at(entry, "matchPolicy") == "Exact";
     const std::string_view effects = string_at(entry, "sideEffects");

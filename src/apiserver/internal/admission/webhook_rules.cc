@@ -5,6 +5,7 @@
 
 #include "apiserver/internal/admission/webhook_url.h"
 #include "apiserver/internal/json_access.h"
+#include "apiserver/internal/label_selection.h"
 #include "kube/name_syntax.h"
 
 namespace muster::apiserver {
@@ -111,6 +112,10 @@ void check_webhook(const json::object& webhook, const std::string& at, std::set<
         for (std::size_t i = 0; i < rules->size(); ++i)
             if (const json::object* rule = (*rules)[i].if_object())
                 check_rule(*rule, fmt::format("{}.rules[{}]", at, i), causes);
+    for (const char* key : {"namespaceSelector", "objectSelector"})
+        if (const auto selector = label_selector_of(object_at(webhook, key)); !selector)
+            causes.push_back(invalid_value(fmt::format("{}.{}", at, key), webhook.at(key),
+                                           selector.error().message()));
     check_one_of(webhook, "failurePolicy", at, {"Fail", "Ignore"}, causes);
     check_one_of(webhook, "matchPolicy", at, {"Equivalent", "Exact"}, causes);
     check_one_of(webhook, "reinvocationPolicy", at, {"IfNeeded", "Never"}, causes);

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <boost/json/object.hpp>
-#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/clock.h"
+#include "kube/age.h"
 #include "kube/json.h"
 
 namespace muster::apiserver {
@@ -17,13 +17,10 @@ inline constexpr std::string_view kNoneText = "<none>";
 inline constexpr std::string_view kUnsetText = "<unset>";
 inline constexpr std::string_view kUnknownText = "<unknown>";
 
-/// A span of time in one or two units, the coarser the longer it is: 47s, 5m30s, 3h, 4d2h, 2y31d.
-/// What lies more than a second in the future is <invalid>.
-std::string duration_text(std::chrono::seconds span);
-/// From one time to the other; both ends may be anywhere in WallTime's range.
-std::chrono::seconds span_between(WallTime from, WallTime to);
-/// The time since a timestamp of the API: <unknown> for none, <invalid> for what is no time.
-std::string age_text(std::string_view timestamp, WallTime now);
+using kube::age_text;
+using kube::duration_text;
+using kube::span_between;
+/// The time since an object was made.
 std::string age_of(const json::object& object, WallTime now);
 
 std::string joined(const std::vector<std::string>& parts, std::string_view separator = ",");

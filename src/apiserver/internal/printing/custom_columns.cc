@@ -61,7 +61,7 @@ json::value cell(const PrinterColumn& column, const json::value& object, WallTim
 std::vector<PrinterColumn> printer_columns_of(const json::object& version) {
     std::vector<PrinterColumn> columns;
     for (const json::object* column : objects_at(version, kColumnsKey)) {
-        Result<JsonPath> path = JsonPath::parse(string_at(*column, "jsonPath"));
+        Result<kube::JsonPath> path = kube::JsonPath::parse(string_at(*column, "jsonPath"));
         if (!path) continue;
         columns.push_back({std::string(string_at(*column, "name")),
                            std::string(string_at(*column, "type")),
@@ -86,7 +86,7 @@ void check_printer_columns(const json::object& version, const std::string& field
         const std::string_view path = string_at(column, "jsonPath");
         if (path.empty())
             causes.push_back(required(at + ".jsonPath"));
-        else if (const Result<JsonPath> parsed = JsonPath::parse(path); !parsed)
+        else if (const Result<kube::JsonPath> parsed = kube::JsonPath::parse(path); !parsed)
             causes.push_back(
                 invalid_value(at + ".jsonPath", json::value(path), parsed.error().message()));
     }

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <string_view>
 
-#include "apiserver/internal/printing/json_path.h"
+#include "kube/json_path.h"
 #include "base/check.h"
 
-using muster::apiserver::JsonPath;
+using muster::kube::JsonPath;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const boost::json::value document = boost::json::parse(
