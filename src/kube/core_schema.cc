@@ -50,9 +50,9 @@ class Catalog {
   public:
     Catalog() {
         add_scalars();
-        for (std::string_view table : {kMetaTable, kPodTable, kPodStatusTable, kVolumeTable,
-                                       kNodeTable, kCrdTable, kKindTable, kAccessTable,
-                                       kAdmissionTable})
+        for (std::string_view table :
+             {kMetaTable, kPodTable, kPodStatusTable, kVolumeTable, kNodeTable, kCrdTable,
+              kKindTable, kAccessTable, kAdmissionTable})
             index(table);
         for (const auto& [name, block] : blocks_) schema(name);
         blocks_.clear();

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "kube/json_path.h"
 #include "base/check.h"
+#include "kube/json_path.h"
 
 using muster::kube::JsonPath;
 

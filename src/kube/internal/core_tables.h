@@ -14,8 +14,8 @@ extern const std::string_view kVolumeTable;
 extern const std::string_view kPodStatusTable;
 extern const std::string_view kNodeTable;
 extern const std::string_view kCrdTable;
-extern const std::string_view kKindTable;    ///< the smaller kinds
-extern const std::string_view kAccessTable;  ///< roles, bindings and reviews
+extern const std::string_view kKindTable;       ///< the smaller kinds
+extern const std::string_view kAccessTable;     ///< roles, bindings and reviews
 extern const std::string_view kAdmissionTable;  ///< webhook configurations
 
 }  // namespace muster::kube
