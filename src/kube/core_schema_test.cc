@@ -146,6 +146,10 @@ TEST(CoreSchema, StrategicMergeTable) {
         {"Node", "status.addresses", "type", false},
         {"Node", "spec.podCIDRs", "", false},
         {"Namespace", "status.conditions", "type", false},
+        {"MutatingWebhookConfiguration", "webhooks", "name", false},
+        {"MutatingWebhookConfiguration", "webhooks[].matchConditions", "name", false},
+        {"ValidatingWebhookConfiguration", "webhooks", "name", false},
+        {"ValidatingWebhookConfiguration", "webhooks[].matchConditions", "name", false},
     };
     std::set<std::string> merged;
     for (const Row& row : kRows) {
