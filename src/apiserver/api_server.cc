@@ -160,10 +160,10 @@ Task<Result<kube::Response>> ApiServer::call(kube::Request request) {
 Task<Result<std::unique_ptr<kube::WatchStream>>> ApiServer::watch(kube::Request request) {
     Answer<Target> target = route(impl_->state.registry, request.path);
     if (!target) co_return target.error().error;
-    Answer<std::unique_ptr<kube::WatchStream>> stream =
+    Answer<std::unique_ptr<Watcher>> watcher =
         co_await impl_->verbs.watch(std::move(*target), std::move(request));
-    if (!stream) co_return stream.error().error;
-    co_return std::move(*stream);
+    if (!watcher) co_return watcher.error().error;
+    co_return std::move(*watcher);
 }
 
 Task<Result<std::unique_ptr<kube::TextStream>>> ApiServer::stream_text(kube::Request request) {

@@ -29,6 +29,8 @@ namespace muster::apiserver {
 namespace {
 
 constexpr std::string_view kJson = "application/json";
+/// A piece of a watch ends with the line that makes it longer.
+constexpr std::size_t kWatchPiece = std::size_t{64} * 1024;
 
 std::string_view header(const net::HttpRequest& request, std::string_view name) {
     return request.headers.find(name).value_or(std::string_view());
@@ -334,20 +336,28 @@ Task<Answer<void>> HttpFront::Impl::serve_watch(Incoming& incoming, Target targe
     const auto row_object = row_object_of(request.query_value("includeObject"));
     if (!row_object) co_return bad_request("includeObject must be None, Metadata or Object");
     const DefPtr def = target.def;
-    CO_TRY(const std::unique_ptr<kube::WatchStream> stream,
+    CO_TRY(const std::unique_ptr<Watcher> watcher,
            co_await verbs.watch(std::move(target), std::move(request)));
     EventPresenter presenter(def, incoming.form, *row_object);
     // At once, so that a client knows that it watches before anything has happened.
     if (!co_await incoming.exchange.begin(200, headers_of(kJson))) co_return Answer<void>();
+    const auto line_of = [&](const kube::WatchEvent& event) {
+        return incoming.form == Form::kObject ? frames.frame(event)
+                                              : std::make_shared<const std::string>(
+                                                    presenter.line(event, state.clock.wall_now()));
+    };
     for (;;) {
-        Result<std::optional<kube::WatchEvent>> event = co_await stream->next();
+        Result<std::optional<kube::WatchEvent>> event = co_await watcher->next();
         if (!event) co_return Answer<void>();  // cut off, which no client takes for the end
         if (!*event) break;
-        const std::shared_ptr<const std::string> line =
-            incoming.form == Form::kObject ? frames.frame(**event)
-                                           : std::make_shared<const std::string>(
-                                                 presenter.line(**event, state.clock.wall_now()));
-        if (!co_await incoming.exchange.write(*line)) co_return Answer<void>();
+        // All that waits goes out in one piece: most of what a line costs is sending it.
+        std::string lines(*line_of(**event));
+        while (lines.size() < kWatchPiece) {
+            const std::optional<kube::WatchEvent> more = watcher->try_next();
+            if (!more) break;
+            lines += *line_of(*more);
+        }
+        if (!co_await incoming.exchange.write(lines)) co_return Answer<void>();
     }
     std::ignore = co_await incoming.exchange.end();
     co_return Answer<void>();

@@ -374,8 +374,7 @@ Task<Answer<kube::Response>> Verbs::finalize(Target target, kube::Request reques
     co_return written(*target.def, std::move(outcome));
 }
 
-Task<Answer<std::unique_ptr<kube::WatchStream>>> Verbs::watch(Target target,
-                                                              kube::Request request) {
+Task<Answer<std::unique_ptr<Watcher>>> Verbs::watch(Target target, kube::Request request) {
     if (!target.def->stored) co_return method_not_allowed();
     if (target.def->measured) co_return method_not_allowed();
     if (!target.is_collection())

@@ -16,7 +16,7 @@ class Verbs {
     /// Writes are done on behalf of `requester`.
     Task<Answer<kube::Response>> call(Target target, kube::Request request,
                                       Requester requester = {});
-    Task<Answer<std::unique_ptr<kube::WatchStream>>> watch(Target target, kube::Request request);
+    Task<Answer<std::unique_ptr<Watcher>>> watch(Target target, kube::Request request);
     Task<Answer<std::unique_ptr<kube::TextStream>>> log(Target target, kube::Request request);
 
   private:

@@ -139,8 +139,8 @@ WatchCache::Watchers& WatchCache::bucket_of(Resource& of, const Selection& selec
     return of.of_all;
 }
 
-std::unique_ptr<kube::WatchStream> WatchCache::watch(DefPtr def, Selection selection,
-                                                     const WatchQuery& query) {
+std::unique_ptr<Watcher> WatchCache::watch(DefPtr def, Selection selection,
+                                           const WatchQuery& query) {
     Resource& of = resource(def->storage_key());
     const std::int64_t seconds =
         query.timeout_seconds.value_or(0) > 0

@@ -65,8 +65,7 @@ class WatchCache {
     std::optional<std::map<ObjectKey, kube::ObjectPtr>> states_at(const std::string& resource,
                                                                   Revision revision) const;
 
-    std::unique_ptr<kube::WatchStream> watch(DefPtr def, Selection selection,
-                                             const WatchQuery& query);
+    std::unique_ptr<Watcher> watch(DefPtr def, Selection selection, const WatchQuery& query);
     /// Ends every watch of a resource, as when its definition goes.
     void end_watches(const std::string& resource);
     void end_all_watches();

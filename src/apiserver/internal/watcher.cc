@@ -29,9 +29,14 @@ Task<Result<std::optional<kube::WatchEvent>>> Watcher::next() {
         if (ended_) co_return std::optional<kube::WatchEvent>();
         co_await changed_.wait();
     }
-    kube::WatchEvent event = std::move(pending_.front());
+    co_return try_next();
+}
+
+std::optional<kube::WatchEvent> Watcher::try_next() {
+    if (pending_.empty()) return std::nullopt;
+    std::optional<kube::WatchEvent> event = std::move(pending_.front());
     pending_.pop_front();
-    co_return std::optional<kube::WatchEvent>(std::move(event));
+    return event;
 }
 
 void Watcher::push(kube::WatchEvent event) {

@@ -41,6 +41,8 @@ class Watcher final : public kube::WatchStream {
     ~Watcher() override;
 
     Task<Result<std::optional<kube::WatchEvent>>> next() override;
+    /// The next event if it is there already; nullopt says nothing about the end.
+    std::optional<kube::WatchEvent> try_next();
 
     const ResourceDef& def() const { return *def_; }
     const Selection& selection() const { return selection_; }
