@@ -2,8 +2,6 @@
 
 import base64
 import json
-import os
-import signal
 
 import pytest
 
@@ -75,7 +73,7 @@ def test_what_was_taken_from_a_default_role_is_back_after_a_start(up):
     up.kubectl("patch", "clusterrole", "system:discovery", "--type=merge", "-p", '{"rules":[]}')
     up.kubectl("patch", "clusterrole", "system:monitoring", "--type=merge", "-p", json.dumps(
         {"metadata": {"annotations": {"rbac.authorization.kubernetes.io/autoupdate": "false"}}, "rules": []}))
-    os.kill(up.pid(), signal.SIGKILL)
+    up.kill()
     up.start()
     up.kubectl("get", "clusterrole", "system:basic-user")
     for name, expected in (("system:discovery", True), ("system:monitoring", False)):
@@ -94,7 +92,7 @@ def test_a_token_is_its_account_until_that_is_gone(up):
     up.kubectl("create", "rolebinding", "r", "--clusterrole=view", "--serviceaccount=default:robot")
     assert with_token(up, token, "get", "pods").returncode == 0
     assert with_token(up, token, "get", "secrets").returncode == 1
-    os.kill(up.pid(), signal.SIGKILL)
+    up.kill()
     up.start()
     assert with_token(up, token, "get", "pods").returncode == 0, "the key is kept"
     up.kubectl("delete", "serviceaccount", "robot")

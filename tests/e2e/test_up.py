@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import select
 import shutil
 import signal
 import ssl
@@ -56,6 +57,13 @@ class Up:
 
     def pid(self):
         return json.loads((self.state / "lock").read_text())["pid"]
+
+    def kill(self):
+        """SIGKILL, and waits for the end: until then the dying process holds the state directory."""
+        process = os.pidfd_open(self.pid())
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+        assert select.select([process], [], [], 30)[0]
+        os.close(process)
 
     def get(self, path, token=None):
         """Status and text; token None: the admin's."""
@@ -142,7 +150,7 @@ def test_jobs_go_on_after_a_kill(up):
             "spec": {"restartPolicy": policy, "containers": [
                 {"name": "main", "image": "local", "command": ["sh", "-c", script]}]}}))
         up.kubectl("wait", "--for=condition=Ready", f"pod/{name}", "--timeout=30s")
-    os.kill(up.pid(), signal.SIGKILL)
+    up.kill()
     (up.directory / "go").touch()
     up.start()
     up.kubectl("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/again", "--timeout=30s")

@@ -36,6 +36,12 @@ TEST(ObjectTable, ColumnsLineUp) {
               "pod/longer   12\n");
 }
 
+TEST(ObjectTable, UnitsInTheHeaderStayAsTheyAre) {
+    ObjectTable table;
+    table.columns = {{"Name", false}, {"Memory(bytes)", false}};
+    EXPECT_EQ(TableWriter({}).write(table), "NAME   MEMORY(bytes)\n");
+}
+
 TEST(ObjectTable, KnowsWhereItGoesOn) {
     const ObjectTable table = read_table(json::parse(kPods), kNow);
     EXPECT_EQ(table.resource_version, "7");
