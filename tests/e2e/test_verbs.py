@@ -255,6 +255,8 @@ def test_logs_of_a_job_are_one_in_the_order_of_time(server):
     (server.directory / "turn.0").touch()
     server.apply(job("turns", wait, wait))
     server.verb("wait", "pytorchjob/turns", "--for", "condition=Succeeded", "--timeout", "1m")
+    # The job has succeeded with its master; the last in turn may still be at work.
+    server.verb("wait", "pod/turns-worker-1", "--for", "jsonpath={.status.phase}=Succeeded", "--timeout", "1m")
     lines = server.verb("logs", "turns").stdout.splitlines()
     assert lines == ["turns-master-0 | rank 0", "turns-worker-0 | rank 1", "turns-worker-1 | rank 2"]
     assert server.verb("logs", "pytorchjob/turns", "--rank", "2").stdout == "turns-worker-1 | rank 2\n"
