@@ -150,12 +150,14 @@ void HttpClient::State::keep(Connection connection) {
     if (stopping) return connection->close();
     idle.push_back(connection);
     if (idle.size() > options.idle_connections) idle.front()->close();
+    // At once: who takes it before a task of ours has begun must find the watch that it ends, or
+    // there are two readers.
+    connection->watch().spawn("idle http connection", connection->watch_idle());
     tasks.spawn("idle http connection", watch_idle(std::move(connection)));
 }
 
 /// Until it is taken, too old, or ended by the server.
 Task<void> HttpClient::State::watch_idle(Connection connection) {
-    connection->watch().spawn("idle http connection", connection->watch_idle());
     const auto ended = co_await within(clock, options.idle_time, watched(connection));
     if (!ended && std::erase(idle, connection) > 0) {
         connection->close();
