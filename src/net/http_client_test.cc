@@ -313,6 +313,29 @@ TEST_F(Client, ABodyStreamsPieceByPiece) {
     EXPECT_EQ(client_->idle_connections(), 1u);
 }
 
+TEST_F(Client, AConnectionThatIsTakenAtOnceAfterABodyHasOneReader) {
+    make();
+    auto call = begin(client_->stream(get("/first"), 5s));
+    send(*ends_[0], "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na");
+    settle();
+    ASSERT_EQ(outcome(*call), "answered");
+    HttpBody& first = ***call->result;
+    auto next = begin([](HttpClient& client, HttpBody& body,
+                         HttpRequest request) -> Task<Result<std::unique_ptr<HttpBody>>> {
+        while (*co_await body.read()) {
+        }
+        co_return co_await client.stream(std::move(request), 5s);
+    }(*client_, first, get("/second")));
+    send(*ends_[0], "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n");
+    settle();
+    ASSERT_EQ(outcome(*next), "answered");
+    EXPECT_EQ(ends_.size(), 1u) << "the kept connection";
+    send(*ends_[0], "bb");
+    auto reading = begin((***next->result).read());
+    ASSERT_EQ(outcome(*reading), "answered");
+    EXPECT_EQ(**reading->result, "bb");
+}
+
 TEST_F(Client, ABodyThatBreaksIsAnErrorAndOneThatIsDroppedCloses) {
     make();
     auto broken = begin(client_->stream(get("/"), 5s));
