@@ -320,7 +320,11 @@ Task<Answer<void>> HttpFront::Impl::serve_target(Incoming& incoming, Target targ
         co_return bad_request(fmt::format("unknown includeObject \"{}\": None, Metadata or Object",
                                           request.query_value("includeObject")));
     const DefPtr def = target.def;
-    Requester requester{incoming.user, admission(incoming.user, target, request.method)};
+    Requester requester;
+    if (!get) {
+        requester.admit = admission(incoming.user, target, request.method);
+        requester.user = std::move(incoming.user);
+    }
     CO_TRY(const kube::Response response,
            co_await verbs.call(std::move(target), std::move(request), std::move(requester)));
     net::HttpHeaders headers = headers_of(kJson);

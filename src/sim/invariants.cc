@@ -8,6 +8,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "base/lower_case.h"
 #include "jobs/kind.h"
 #include "kube/time.h"
 #include "sim/internal/job_ledger.h"
@@ -38,14 +39,6 @@ using namespace std::chrono_literals;
 
 /// What happens while a status is on its way is not in it.
 constexpr Duration kInFlight = 1s;
-
-std::string lower(std::string_view text) {
-    std::string made(text);
-    std::ranges::transform(made, made.begin(), [](unsigned char c) {
-        return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-    });
-    return made;
-}
 
 std::string_view owner_uid(const json::value& object) {
     const json::value* owners = find_at(object, {"metadata", "ownerReferences"});
@@ -213,14 +206,14 @@ struct Invariants::State {
         if (types == nullptr || !types->is_object()) return;
         for (const auto& [type, status] : types->get_object()) {
             const std::int64_t told = number_at(status, {"restarts"});
-            std::int64_t& before = job.told_restarts[lower(type)];
+            std::int64_t& before = job.told_restarts[lower_case(type)];
             if (told < before)
                 broken("restarts-fall", job,
                        fmt::format("restarts of {} went from {} down to {}", std::string_view(type),
                                    before, told));
             before = told;
             const std::int64_t most =
-                hooks.operators * job.most_restarts(lower(type), hooks.forgetful);
+                hooks.operators * job.most_restarts(lower_case(type), hooks.forgetful);
             if (told > most)
                 broken("restarts-most", job,
                        fmt::format("{} restarts of {} are told, {} happened", told,

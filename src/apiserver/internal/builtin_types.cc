@@ -3,7 +3,7 @@
 #include "apiserver/internal/crd.h"
 #include "apiserver/internal/kind_rules.h"
 #include "apiserver/internal/registry.h"
-#include "apiserver/internal/text.h"
+#include "base/lower_case.h"
 
 namespace muster::apiserver {
 

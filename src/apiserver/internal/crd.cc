@@ -6,7 +6,7 @@
 #include "apiserver/internal/kind_rules.h"
 #include "apiserver/internal/metadata_rules.h"
 #include "apiserver/internal/printing/custom_columns.h"
-#include "apiserver/internal/text.h"
+#include "base/lower_case.h"
 #include "kube/equality.h"
 #include "kube/name_syntax.h"
 #include "kube/time.h"

@@ -32,6 +32,16 @@ void Registry::remove(std::string_view qualified) {
         resources_.erase(it);
 }
 
+std::vector<std::string> Registry::versions_of(std::string_view qualified) const {
+    const std::string_view plural = qualified.substr(0, qualified.find('.'));
+    std::vector<std::string> versions;
+    for (const auto& [api_version, defs] : by_plural_)
+        if (const auto found = defs.find(plural); found != defs.end() && found->second->served &&
+                                                  found->second->type.qualified() == qualified)
+            versions.push_back(found->second->type.version);
+    return versions;
+}
+
 std::map<std::string, std::vector<DefPtr>> Registry::served() const {
     std::map<std::string, std::vector<DefPtr>> served;
     for (const auto& [api_version, defs] : by_plural_)

@@ -5,6 +5,7 @@
 
 #include "apiserver/internal/causes.h"
 #include "apiserver/internal/json_access.h"
+#include "base/lower_case.h"
 
 namespace muster::apiserver {
 
@@ -93,9 +94,7 @@ void read_delete_body(const json::object& body, DeleteQuery& query, Causes& caus
 
 bool query_flag(const kube::Request& request, std::string_view key) {
     if (!has_query(request, key)) return false;
-    std::string value(request.query_value(key));
-    std::ranges::transform(value, value.begin(),
-                           [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+    const std::string value = lower_case(request.query_value(key));
     return value != "0" && value != "false";
 }
 

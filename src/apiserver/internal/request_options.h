@@ -18,9 +18,9 @@ namespace muster::apiserver {
 /// write. It may be asked again when another write came between.
 using Admit = std::function<Answer<void>(const json::object* before, const json::object& after)>;
 
-/// On whose behalf a write is done. By itself: this process, which may do everything.
+/// On whose behalf a write is done.
 struct Requester {
-    User user{.name = "system:muster", .uid = {}, .groups = {"system:masters"}};
+    User user = {};         ///< without a name: this process, which may do everything
     Admit admit = nullptr;  ///< null: everything that the rules of the kind allow
 };
 

@@ -10,17 +10,9 @@ namespace muster::jobs {
 namespace {
 
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
-
-std::string lower_case(std::string_view text) {
-    std::string lower(text);
-    for (char& c : lower)
-        if (is_upper(c)) c = static_cast<char>(c - 'A' + 'a');
-    return lower;
-}
 
 std::string dns1035_from(std::string_view text) {
     std::string name;

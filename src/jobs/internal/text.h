@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/lower_case.h"
 
 namespace muster::jobs {
-
-std::string lower_case(std::string_view text);
 
 /// The nearest RFC 1035 name, or "" when there is none.
 std::string dns1035_from(std::string_view text);

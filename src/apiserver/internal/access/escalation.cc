@@ -14,15 +14,6 @@ namespace muster::apiserver {
 
 namespace {
 
-std::string quoted_list(const std::vector<std::string>& texts) {
-    std::string list = "[";
-    for (const std::string& text : texts) {
-        if (list.size() > 1) list += ' ';
-        list += json::serialize(json::value(text));
-    }
-    return list + "]";
-}
-
 /// Nullopt when `author` holds all of the rules in the namespace; else what is missing, in words.
 std::optional<std::string> escalation(const WatchCache& cache, const User& author,
                                       std::string_view namespace_, const PolicyRules& rules) {

@@ -2,8 +2,8 @@
 
 #include "apiserver/internal/access/authentication.h"
 #include "apiserver/internal/access/service_account_name.h"
-#include "apiserver/internal/text.h"
 #include "apiserver/internal/wire/url.h"
+#include "base/lower_case.h"
 
 namespace muster::apiserver {
 

@@ -93,15 +93,6 @@ bool same_but_verbs(const PolicyRule& a, const PolicyRule& b) {
            a.urls == b.urls;
 }
 
-std::string quoted(const Strings& texts) {
-    std::string list = "[";
-    for (const std::string& text : texts) {
-        if (list.size() > 1) list += ' ';
-        list += json::serialize(json::value(text));
-    }
-    return list + "]";
-}
-
 }  // namespace
 
 bool rule_allows(const json::object& rule, const Action& action) {
@@ -175,12 +166,21 @@ PolicyRules compacted(const PolicyRules& rules) {
     return compact;
 }
 
+std::string quoted_list(const std::vector<std::string>& texts) {
+    std::string list = "[";
+    for (const std::string& text : texts) {
+        if (list.size() > 1) list += ' ';
+        list += json::serialize(json::value(text));
+    }
+    return list + "]";
+}
+
 std::string describe(const PolicyRule& rule) {
     std::string text;
     const auto put = [&](std::string_view name, const Strings& texts) {
         if (texts.empty()) return;
         if (!text.empty()) text += ", ";
-        text += fmt::format("{}:{}", name, quoted(texts));
+        text += fmt::format("{}:{}", name, quoted_list(texts));
     };
     put("APIGroups", rule.groups);
     put("Resources", rule.resources);

@@ -38,6 +38,8 @@ PolicyRules missing_rules(const PolicyRules& held, const PolicyRules& wanted);
 /// Rules of one verb each that are about the same become one.
 PolicyRules compacted(const PolicyRules& rules);
 
+/// `["get" "list"]`, as Go prints a list.
+std::string quoted_list(const std::vector<std::string>& texts);
 /// `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`, as refusals name a rule.
 std::string describe(const PolicyRule& rule);
 

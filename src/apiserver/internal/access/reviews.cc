@@ -3,6 +3,7 @@
 #include "apiserver/internal/access/authentication.h"
 #include "apiserver/internal/access/authorization.h"
 #include "apiserver/internal/access/granted_rules.h"
+#include "apiserver/internal/access/user_info.h"
 #include "apiserver/internal/json_access.h"
 
 namespace muster::apiserver {
@@ -11,17 +12,6 @@ namespace {
 
 json::array list_of(const std::vector<std::string>& texts) {
     return json::array(texts.begin(), texts.end());
-}
-
-json::object info_of(const User& user) {
-    json::object info{{"username", user.name}};
-    if (!user.uid.empty()) info["uid"] = user.uid;
-    if (!user.groups.empty()) info["groups"] = list_of(user.groups);
-    if (!user.extra.empty()) {
-        json::object& extra = info["extra"].emplace_object();
-        for (const auto& [key, values] : user.extra) extra[key] = list_of(values);
-    }
-    return info;
 }
 
 // Access.
@@ -126,7 +116,7 @@ json::object token_status(const ReviewContext& context, const json::object& spec
     Result<TokenOwner> owner =
         context.owner_of(std::string(string_at(spec, "token")), strings_at(spec, "audiences"));
     if (!owner) return {{"user", json::object()}, {"error", owner.error().message()}};
-    json::object status{{"authenticated", true}, {"user", info_of(owner->user)}};
+    json::object status{{"authenticated", true}, {"user", user_info(owner->user)}};
     if (!owner->audiences.empty()) status["audiences"] = list_of(owner->audiences);
     return status;
 }
@@ -135,7 +125,7 @@ Answer<json::object> status_of(const ReviewContext& context, const Target& targe
                                const json::object& spec) {
     const std::string& kind = target.type().kind;
     Causes causes;
-    if (kind == "SelfSubjectReview") return json::object{{"userInfo", info_of(context.user)}};
+    if (kind == "SelfSubjectReview") return json::object{{"userInfo", user_info(context.user)}};
     if (kind == "SelfSubjectRulesReview") {
         const std::string_view namespace_ = string_at(spec, "namespace");
         if (namespace_.empty()) return bad_request("no namespace on request");

@@ -1,5 +1,6 @@
 #include "apiserver/internal/admission/admission_review.h"
 
+#include "apiserver/internal/access/user_info.h"
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/wire/json_body.h"
 #include "kube/api_status.h"
@@ -17,14 +18,6 @@ json::object kind_of(const kube::ResourceType& type) {
 }
 json::object resource_of(const kube::ResourceType& type) {
     return {{"group", type.group}, {"version", type.version}, {"resource", type.plural}};
-}
-
-json::object user_info(const User& user) {
-    json::object info{{"username", user.name}};
-    if (!user.uid.empty()) info["uid"] = user.uid;
-    if (!user.groups.empty()) info["groups"] = json::value_from(user.groups);
-    if (!user.extra.empty()) info["extra"] = json::value_from(user.extra);
-    return info;
 }
 
 std::string_view options_kind(Operation operation) {

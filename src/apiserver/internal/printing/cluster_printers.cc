@@ -6,7 +6,7 @@
 #include "apiserver/internal/printing/cell_text.h"
 #include "apiserver/internal/printing/fields.h"
 #include "apiserver/internal/printing/printer.h"
-#include "apiserver/internal/text.h"
+#include "base/lower_case.h"
 
 namespace muster::apiserver {
 

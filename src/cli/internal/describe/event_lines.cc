@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/lower_case.h"
 #include "kube/age.h"
 #include "kube/json_access.h"
 
@@ -27,13 +28,6 @@ const json::object& subject_of(const json::object& event) {
     return kNone;
 }
 
-std::string lower(std::string_view text) {
-    std::string lowered(text);
-    for (char& c : lowered)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return lowered;
-}
-
 /// How often it was seen, which either API keeps in a place of its own.
 std::int64_t count_of(const json::object& event) {
     if (const json::object* series = kube::object_at(event, "series"))
@@ -53,7 +47,7 @@ std::string age_words(const json::object& event, WallTime now) {
 
 bool is_about(const json::value& event, const EventSubject& subject) {
     const json::object& about = subject_of(object_of(event));
-    return lower(string_at(about, "kind")) == lower(subject.kind) &&
+    return lower_case(string_at(about, "kind")) == lower_case(subject.kind) &&
            string_at(about, "name") == subject.name &&
            (subject.uid.empty() || string_at(about, "uid") == subject.uid);
 }
@@ -86,7 +80,7 @@ ObjectTable event_table(std::vector<kube::ObjectPtr> events, WallTime now, bool 
         row.cells = {age_words(event, now), printable_cell(string_at(event, "type")),
                      printable_cell(string_at(event, "reason"))};
         if (with_object)
-            row.cells.push_back(fmt::format("{}/{}", lower(string_at(about, "kind")),
+            row.cells.push_back(fmt::format("{}/{}", lower_case(string_at(about, "kind")),
                                             printable_cell(string_at(about, "name"))));
         row.cells.push_back(printable_cell(message.empty() ? string_at(event, "note") : message));
         table.rows.push_back(std::move(row));

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/lower_case.h"
 #include "jobs/kind.h"
 #include "kube/json_access.h"
 
@@ -49,12 +50,6 @@ bool before(const LogPod& a, const LogPod& b) {
            std::tuple(!leads(b.view.replica_type), b.view.replica_type, b.index, b.view.name);
 }
 
-std::string lower(std::string text) {
-    for (char& c : text)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return text;
-}
-
 /// Instances of the container that have run or run now.
 int started(const ContainerView& container) {
     const bool ever = container.running || container.terminated || container.last_terminated;
@@ -65,7 +60,8 @@ int started(const ContainerView& container) {
 }
 
 bool chosen(const LogPod& pod, int position, const LogChoice& choice) {
-    if (!choice.replica.empty() && pod.view.replica_type != lower(choice.replica)) return false;
+    if (!choice.replica.empty() && pod.view.replica_type != lower_case(choice.replica))
+        return false;
     return !choice.rank || pod.rank.value_or(position) == *choice.rank;
 }
 
@@ -112,7 +108,7 @@ std::string nothing_chosen(const std::vector<LogPod>& pods, const LogChoice& cho
         for (const ContainerView& container : pod.view.containers)
             containers.insert(container.name);
     }
-    if (!choice.replica.empty() && !types.contains(lower(choice.replica)))
+    if (!choice.replica.empty() && !types.contains(lower_case(choice.replica)))
         return fmt::format("there is no replica of type {}; there are: {}", choice.replica,
                            fmt::join(types, ", "));
     if (choice.rank)

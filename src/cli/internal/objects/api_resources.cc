@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/fields.h"
+#include "base/lower_case.h"
 #include "kube/json_access.h"
 #include "kube/schema.h"
 
@@ -15,13 +16,6 @@ namespace {
 using kube::array_at;
 using kube::object_at;
 using kube::string_at;
-
-std::string lower(std::string_view text) {
-    std::string lowered(text);
-    for (char& c : lowered)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return lowered;
-}
 
 bool has(const std::vector<std::string>& list, std::string_view word) {
     return std::ranges::find(list, word) != list.end();
@@ -38,7 +32,7 @@ std::vector<const json::object*> objects_at(const json::object& parent, std::str
 
 bool is_called(const ApiResource& resource, std::string_view word) {
     return resource.type.plural == word || resource.singular == word ||
-           has(resource.short_names, word) || lower(resource.type.kind) == word;
+           has(resource.short_names, word) || lower_case(resource.type.kind) == word;
 }
 
 /// Whether what stands behind the first dot of a word fits: "batch", "v1.batch", "v1." for the
@@ -70,12 +64,12 @@ void add_aggregated_version(std::string_view group, const json::object& version,
 bool ApiResource::can(std::string_view verb) const { return has(verbs, verb); }
 
 std::string ApiResource::qualified_singular() const {
-    const std::string name = singular.empty() ? lower(type.kind) : singular;
+    const std::string name = singular.empty() ? lower_case(type.kind) : singular;
     return type.group.empty() ? name : name + "." + type.group;
 }
 
 Result<std::vector<const ApiResource*>> ResourceCatalog::find(std::string_view word) const {
-    const std::string wanted = lower(word);
+    const std::string wanted = lower_case(word);
     for (const ApiResource& resource : resources_)
         if (is_called(resource, wanted)) return std::vector{&resource};
     std::string_view qualifier = wanted;

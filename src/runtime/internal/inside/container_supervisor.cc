@@ -26,6 +26,7 @@
 #include "runtime/internal/inside/program.h"
 #include "runtime/internal/inside/program_start.h"
 #include "runtime/internal/inside/terminal.h"
+#include "runtime/internal/pipe.h"
 
 namespace muster::runtime {
 
@@ -40,17 +41,9 @@ constexpr int kLastPieces = 64;
 constexpr int kCannotExecute = 126;
 constexpr int kNotFound = 127;
 
-struct Pipe {
-    UniqueFd reader;
-    UniqueFd writer;
-};
-
-Result<Pipe> make_pipe() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) < 0)
-        return system_error("making a pipe for a container's output", errno);
-    Pipe made{UniqueFd(ends[0]), UniqueFd(ends[1])};
-    // Only our end: programs do not expect theirs to be non-blocking.
+/// Only our end does not block: programs do not expect it of theirs.
+Result<Pipe> make_output_pipe() {
+    TRY(Pipe made, make_pipe("making a pipe for a container's output"));
     if (::fcntl(made.reader.get(), F_SETFL, O_NONBLOCK) < 0)
         return system_error("making a container's output non-blocking", errno);
     return made;
@@ -116,8 +109,8 @@ class Supervisor {
     }
 
     void start_program() {
-        auto out = make_pipe();
-        auto err = make_pipe();
+        auto out = make_output_pipe();
+        auto err = make_output_pipe();
         if (!out || !err) fail({StartStage::kOther, EMFILE, (out ? err : out).error().message()});
         const Program program = find_program(start_.argv, start_.environment);
         const Launched launched = execute(
@@ -216,7 +209,7 @@ class Supervisor {
                               .output = request.streams[1].get(),
                               .error = request.streams[2].get()};
         } else {
-            TRY(Pipe pipe, make_pipe());
+            TRY(Pipe pipe, make_output_pipe());
             wiring.theirs = std::move(pipe.writer);
             wiring.collected = std::move(pipe.reader);
             const int fd = wiring.theirs.get();

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "base/first_of.h"
+#include "runtime/internal/pipe.h"
 
 namespace muster::runtime {
 
@@ -17,18 +18,6 @@ constexpr std::size_t kPiece = std::size_t{32} * 1024;
 /// size. The bound is for what it left running, which may write for ever.
 constexpr std::size_t kLastBytes = std::size_t{1024} * 1024;
 constexpr char kEndOfInput = 4;  ///< what a person types to say so (Ctrl-D)
-
-struct PipeEnds {
-    UniqueFd reader;
-    UniqueFd writer;
-};
-
-Result<PipeEnds> make_pipe() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) < 0)
-        return system_error("making a pipe to a command", errno);
-    return PipeEnds{UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
 
 Result<UniqueFd> open_null(int flags) {
     UniqueFd null(::open("/dev/null", flags | O_CLOEXEC));
@@ -65,7 +54,7 @@ Result<std::array<UniqueFd, 3>> ProcessStreams::open_pipes(const kube::CommandOp
     input_closed_ = !wanted.input;
     std::array<UniqueFd, 3> theirs;
     if (wanted.input) {
-        TRY(PipeEnds pipe, make_pipe());
+        TRY(Pipe pipe, make_pipe("making a pipe to a command"));
         TRY_VOID(assign(input_, std::move(pipe.writer)));
         theirs[0] = std::move(pipe.reader);
     } else {
@@ -73,7 +62,7 @@ Result<std::array<UniqueFd, 3>> ProcessStreams::open_pipes(const kube::CommandOp
     }
     for (std::size_t stream = 0; stream < outputs_.size(); ++stream) {
         if (stream == 0 ? wanted.output : wanted.error) {
-            TRY(PipeEnds pipe, make_pipe());
+            TRY(Pipe pipe, make_pipe("making a pipe to a command"));
             TRY_VOID(assign(outputs_[stream], std::move(pipe.reader)));
             theirs[stream + 1] = std::move(pipe.writer);
         } else {

@@ -3,12 +3,10 @@ package main
 import (
 	"bufio"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -128,20 +126,12 @@ func clientGoSender(asked options) (sender, error) {
 // rawSender writes requests on a connection and throws the answers' bodies away: what the server can do when
 // the client costs little.
 func rawSender(asked options) (sender, error) {
-	server, err := url.Parse(asked.config.Host)
-	if err != nil {
-		return nil, err
-	}
-	secrets, err := tlsOf(asked.config)
-	if err != nil {
-		return nil, err
-	}
-	connection, err := tls.Dial("tcp", server.Host, secrets)
+	connection, host, err := dial(asked)
 	if err != nil {
 		return nil, err
 	}
 	head := fmt.Sprintf("POST /api/v1/namespaces/default/pods HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n"+
-		"Accept: application/json\r\nContent-Type: application/json\r\nContent-Length: ", server.Host, asked.config.BearerToken)
+		"Accept: application/json\r\nContent-Type: application/json\r\nContent-Length: ", host, asked.config.BearerToken)
 	reader := bufio.NewReader(connection)
 	return func(_ context.Context, pod *corev1.Pod) error {
 		body, err := json.Marshal(pod)

@@ -95,6 +95,20 @@ func tlsOf(config *rest.Config) (*tls.Config, error) {
 	return of, nil
 }
 
+// dial connects to the server; the host is what requests name.
+func dial(asked options) (connection *tls.Conn, host string, err error) {
+	server, err := url.Parse(asked.config.Host)
+	if err != nil {
+		return nil, "", err
+	}
+	secrets, err := tlsOf(asked.config)
+	if err != nil {
+		return nil, "", err
+	}
+	connection, err = tls.Dial("tcp", server.Host, secrets)
+	return connection, server.Host, err
+}
+
 // quantile of the sorted durations, in milliseconds.
 func quantile(sorted []time.Duration, share float64) float64 {
 	if len(sorted) == 0 {

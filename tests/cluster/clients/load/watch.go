@@ -4,11 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/tls"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"strconv"
 	"sync"
@@ -130,20 +128,12 @@ func watch(ctx context.Context, asked options) (any, error) {
 
 // openWatch returns the frames of one watch, on a connection of its own with small buffers.
 func openWatch(asked options, version string) (*bufio.Reader, error) {
-	server, err := url.Parse(asked.config.Host)
-	if err != nil {
-		return nil, err
-	}
-	secrets, err := tlsOf(asked.config)
-	if err != nil {
-		return nil, err
-	}
-	connection, err := tls.Dial("tcp", server.Host, secrets)
+	connection, host, err := dial(asked)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := fmt.Fprintf(connection, "GET %s?watch=1&resourceVersion=%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n"+
-		"Accept: application/json\r\n\r\n", watchedType, version, server.Host, asked.config.BearerToken); err != nil {
+		"Accept: application/json\r\n\r\n", watchedType, version, host, asked.config.BearerToken); err != nil {
 		return nil, err
 	}
 	answer, err := http.ReadResponse(bufio.NewReaderSize(connection, 4096), nil)

@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-namespace muster::apiserver {
+namespace muster {
 
-/// ASCII letters in lower case; names of kinds have no others.
+/// ASCII letters in lower case; what is compared without case here has no others.
 inline std::string lower_case(std::string_view text) {
     std::string lower(text);
     for (char& c : lower)
@@ -13,4 +13,4 @@ inline std::string lower_case(std::string_view text) {
     return lower;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "apiserver/access.h"
+#include "kube/json.h"
+
+namespace muster::apiserver {
+
+/// A user as a UserInfo of authentication.k8s.io.
+json::object user_info(const User& user);
+
+}  // namespace muster::apiserver
