@@ -97,6 +97,13 @@ TEST_P(NodeExecTest, ATerminalIsOneAndHasTheSizeThatIsAskedFor) {
     EXPECT_EQ(session->end().value_or(-1), 0);
 }
 
+// Field 41 of a process's stat is its policy; 0 is SCHED_OTHER.
+TEST_P(NodeExecTest, WhoSitsAtATerminalIsNotBatchWork) {
+    auto session = exec("cut -d' ' -f41 /proc/self/stat", true, true);
+    EXPECT_EQ(rest(*session), "0\r\n");
+    EXPECT_EQ(session->end().value_or(-1), 0);
+}
+
 TEST_P(NodeExecTest, KeysOfATerminalAreSignalsAndItsEndOfInputIsRead) {
     auto session =
         exec("stty -echo; trap 'echo interrupted' INT; echo up; cat; cat; exit 5", true, true);

@@ -1,5 +1,6 @@
 #include "runtime/internal/inside/program_start.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -41,6 +42,17 @@ volatile Failure* shared_failure() {
     return failure;
 }
 
+/// Makes the calling process batch work: it no longer takes the processor from another the moment
+/// that it wakes, which costs the replicas of one job that wait for each other far more than it
+/// gains them (a step of three gloo replicas on two cores takes half the time). Whoever chose a
+/// policy for us has chosen it for the pods, too. Advice only: where a system forbids it, the
+/// program runs as it would have.
+__attribute__((no_sanitize("address", "undefined"))) void become_batch_work() {
+    if (::sched_getscheduler(0) != SCHED_OTHER) return;
+    const sched_param none{};
+    ::sched_setscheduler(0, SCHED_BATCH, &none);
+}
+
 /// The child's part, up to the exec; returns only when that fails. It may share our memory.
 __attribute__((no_sanitize("address", "undefined"))) void become(const Program& program,
                                                                  const Surroundings& surroundings,
@@ -52,7 +64,10 @@ __attribute__((no_sanitize("address", "undefined"))) void become(const Program& 
     };
     ::setsid();
     // It can't fail: we have just become a session without one, and the terminal is new.
-    if (streams.terminal) ::ioctl(streams.input, TIOCSCTTY, 0);
+    if (streams.terminal)
+        ::ioctl(streams.input, TIOCSCTTY, 0);
+    else
+        become_batch_work();
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (const int error = surroundings.groups.enter(); error != 0)
         return fail(StartStage::kGroup, error);

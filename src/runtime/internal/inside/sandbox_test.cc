@@ -27,6 +27,14 @@ TEST_P(SandboxTest, OutputAndExitCodeOfAProgram) {
     EXPECT_EQ(ended.output, "out\nerr\n");
 }
 
+// Field 41 of a process's stat is its policy; 0 is SCHED_OTHER, 3 SCHED_BATCH, 5 SCHED_IDLE.
+TEST_P(SandboxTest, ProgramsAreScheduledAsBatchWork) {
+    start_pod();
+    EXPECT_EQ(run_container(shell("cut -d' ' -f41 /proc/self/stat")).output, "3\n");
+    EXPECT_EQ(run_container(shell("chrt -i 0 cut -d' ' -f41 /proc/self/stat")).output, "5\n")
+        << "a program chooses another for itself";
+}
+
 TEST_P(SandboxTest, SignalsReachTheMainProcessThroughItsPidfd) {
     start_pod();
     Lifeline lifeline(dir / "alive");
