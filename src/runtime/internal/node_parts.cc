@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "runtime/internal/inside/keeper_process.h"
-#include "runtime/internal/inside/pod_init.h"
 #include "runtime/node.h"
 
 namespace muster::runtime {
@@ -12,7 +11,6 @@ std::optional<int> run_as_part_of_a_node(int argc, char** argv) {
     if (argc < 2) return std::nullopt;
     const std::string_view part = argv[1];
     // No destructors or exit handlers of the rest of the program.
-    if (part == kPodInitArgument) ::_exit(run_pod_init());
     if (part == kKeeperArgument) ::_exit(run_keeper());
     return std::nullopt;
 }

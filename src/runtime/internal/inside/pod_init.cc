@@ -37,6 +37,7 @@ class PodInit {
     explicit PodInit(int control) : control_(control) {}
 
     int run() {
+        ::prctl(PR_SET_NAME, "muster-pod");
         ::prctl(PR_SET_CHILD_SUBREAPER, 1);
         sigset_t all;
         ::sigfillset(&all);

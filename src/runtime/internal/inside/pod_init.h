@@ -2,8 +2,7 @@
 
 namespace muster::runtime {
 
-/// What a process is started with to become a pod's init, and where it finds its socket.
-inline constexpr const char* kPodInitArgument = "--muster-pod-init";
+/// Where the process finds its socket.
 inline constexpr int kPodInitControlFd = 3;
 
 /// The body of the process. Returns its exit status.

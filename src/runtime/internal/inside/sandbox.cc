@@ -21,6 +21,7 @@
 #include "runtime/internal/inside/keep_capabilities.h"
 #include "runtime/internal/inside/message_socket.h"
 #include "runtime/internal/inside/pod_init.h"
+#include "runtime/internal/inside/pod_init_program.h"
 #include "runtime/internal/network/shared_network.h"
 
 #ifndef P_PIDFD
@@ -82,8 +83,7 @@ Result<Cloned> clone_init(const SandboxHost& host, int control, const std::strin
                           bool outlives = false) {
     const bool namespaces = host.fabric.has_value();
     std::string name = "muster-pod " + title;
-    std::string argument = kPodInitArgument;
-    std::array<char*, 3> argv{name.data(), argument.data(), nullptr};
+    std::array<char*, 2> argv{name.data(), nullptr};
     std::array<char*, 1> environment{nullptr};
     InitArguments init{.program = host.program.get(),
                        .control = control,
@@ -221,7 +221,8 @@ void raise_limit_of_open_files() {
 
 Result<SandboxHost> SandboxHost::create(bool namespaces) {
     SandboxHost host;
-    TRY(host.program, above_control(UniqueFd(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC))));
+    TRY(UniqueFd program, open_pod_init_program());
+    TRY(host.program, above_control(std::move(program)));
     host.self = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
     if (!host.self) return system_error("opening this process as a pidfd", errno);
     host.open_files = soft_limit_of_open_files();

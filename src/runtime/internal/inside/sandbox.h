@@ -18,8 +18,7 @@ namespace muster::runtime {
 
 /// What all sandboxes of a node share.
 struct SandboxHost {
-    /// This program, opened once: a rebuilt or removed file does not matter to pods.
-    UniqueFd program;
+    UniqueFd program;  ///< of the pods' inits
     /// This process: pods that are not to outlive it watch it.
     UniqueFd self;
     /// Told of every pod that is not to outlive us; null: nobody is.

@@ -183,7 +183,7 @@ TEST_P(NamespaceTest, ThePodHasItsOwnHostNameLinkAndProcesses) {
     Ended ended = run_container(shell(
         "hostname; cat /proc/1/comm; ls /sys/class/net | grep -vx bonding_masters; "
         "cat /proc/net/dev | tail -n +3 | cut -d: -f1 | tr -d ' ' | sort; stat -f -c %T /dev/shm"));
-    EXPECT_EQ(ended.output, "digits-master-0\nruntime_test\neth0\nlo\neth0\nlo\ntmpfs\n")
+    EXPECT_EQ(ended.output, "digits-master-0\nmuster-pod\neth0\nlo\neth0\nlo\ntmpfs\n")
         << ended.detail;
 }
 
@@ -269,7 +269,7 @@ TEST_P(NamespaceTest, MountPointsThatDoNotExistAppearWithoutTouchingTheMachine) 
     };
     Ended ended = run_container(start);
     EXPECT_EQ(ended.kind, Report::Kind::kExited) << ended.detail;
-    EXPECT_THAT(ended.output, HasSubstr("content\ncontent\nold\n4\nprobe\nx\nruntime_test\n"));
+    EXPECT_THAT(ended.output, HasSubstr("content\ncontent\nold\n4\nprobe\nx\nmuster-pod\n"));
     EXPECT_THAT(ended.output, HasSubstr("Read-only file system"));
     EXPECT_FALSE(fs::exists("/no"));
     EXPECT_FALSE(fs::exists("/etc/probe"));
