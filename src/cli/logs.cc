@@ -4,6 +4,7 @@
 
 #include "cli/caller.h"
 #include "cli/internal/connect/on_server.h"
+#include "cli/internal/logs/kept_pods.h"
 #include "cli/internal/logs/log_session.h"
 #include "cli/internal/objects/discover.h"
 #include "cli/internal/objects/object_follow.h"
@@ -22,10 +23,37 @@ constexpr std::string_view kJobGroup = "kubeflow.org";
 
 /// Whose logs are wanted.
 struct Subject {
-    std::string shown;                      ///< "pytorchjob.kubeflow.org/digits"
-    std::optional<kube::ResourceType> job;  ///< none: a pod
+    std::string shown;  ///< "pytorchjob.kubeflow.org/digits"
+    bool of_job = false;
+    std::optional<kube::ResourceType> job;  ///< that is there; none: a pod, or what is gone
     std::string name;
+    std::string uid;                     ///< empty: it is gone, but logs of it were kept
+    std::vector<runtime::KeptPod> kept;  ///< of its pods that are gone
 };
+
+/// The logs that were kept of pods of the namespace.
+std::vector<runtime::KeptPod> list_kept(const Connection& connection) {
+    const auto directory = kept_logs_dir(connection.access(), current_caller());
+    if (!directory) return {};
+    return runtime::list_kept_logs(*directory, connection.default_namespace());
+}
+
+/// A job of that name, or a pod, of which only the logs are left.
+std::optional<Subject> find_gone(const std::vector<runtime::KeptPod>& kept, const std::string& name,
+                                 bool maybe_job, bool maybe_pod) {
+    for (const bool pod : {false, true}) {
+        if (pod ? !maybe_pod : !maybe_job) continue;
+        auto chosen = choose_kept(kept, {.name = name, .pod = pod}, {});
+        if (!chosen.empty())
+            return Subject{.shown = fmt::format("{} {}", pod ? "pod" : "job", name),
+                           .of_job = !pod,
+                           .job = {},
+                           .name = name,
+                           .uid = {},
+                           .kept = std::move(chosen)};
+    }
+    return std::nullopt;
+}
 
 /// JOB, KIND/JOB or pod/NAME. A bare name is first that of a job, then that of a pod.
 Task<Result<Subject>> find_subject(Connection& connection, const LogsOptions& options) {
@@ -47,10 +75,22 @@ Task<Result<Subject>> find_subject(Connection& connection, const LogsOptions& op
             co_await connection.client().get(kind->type, connection.default_namespace(), name);
         if (!object && object.error().code() != Code::kNotFound) co_return object.error();
         if (!object) continue;
-        Subject subject{fmt::format("{}/{}", kind->qualified_singular(), name), {}, name};
-        if (kind->type != kube::types::kPods) subject.job = kind->type;
+        Subject subject{.shown = fmt::format("{}/{}", kind->qualified_singular(), name),
+                        .of_job = kind->type != kube::types::kPods,
+                        .job = {},
+                        .name = name,
+                        .uid = std::string(kube::uid_of((*object)->get_object())),
+                        .kept = {}};
+        if (subject.of_job) {
+            subject.job = kind->type;
+            subject.kept = list_kept(connection);
+        }
         co_return subject;
     }
+    const auto is_pod = [](const ApiResource* kind) { return kind->type == kube::types::kPods; };
+    if (auto gone = find_gone(list_kept(connection), name, !std::ranges::all_of(kinds, is_pod),
+                              std::ranges::any_of(kinds, is_pod)))
+        co_return *std::move(gone);
     co_return Error(
         Code::kNotFound,
         fmt::format("there is no {} \"{}\" in namespace {}",
@@ -81,14 +121,32 @@ Task<Result<std::vector<LogPod>>> list_pods(Connection& connection, Subject subj
     co_return pods;
 }
 
+/// Starts to read a container's log, wherever it is.
+void read_log(LogSession& session, const LogSource& source,
+              const std::vector<runtime::KeptPod>& kept) {
+    const auto pod = std::ranges::find(kept, source.pod_uid, &runtime::KeptPod::uid);
+    if (pod == kept.end())
+        session.read(source);
+    else
+        session.read(source, *pod);
+}
+
 /// Follows the pods of a subject, and starts to read each container's instances as they begin.
 class PodsFollower {
   public:
-    PodsFollower(LogSession& session, LogChoice choice)
-        : session_(session), choice_(std::move(choice)) {}
+    /// `kept`: pods of it that are gone.
+    PodsFollower(LogSession& session, LogChoice choice, std::vector<runtime::KeptPod> kept)
+        : session_(session), choice_(std::move(choice)), kept_(std::move(kept)) {
+        for (const runtime::KeptPod& pod : kept_) pods_.insert_or_assign(pod.uid, log_pod(pod));
+    }
 
     void observe(LogPod pod) {
         pods_.insert_or_assign(pod.view.uid, std::move(pod));
+        read_new();
+    }
+
+    /// The logs of instances that have begun since.
+    void read_new() {
         std::vector<LogPod> all;
         for (const auto& [uid, known] : pods_) all.push_back(known);
         for (const LogSource& source : choose_sources(std::move(all), choice_)) {
@@ -97,13 +155,14 @@ class PodsFollower {
             // The server gives the newest instance; one that came and went between two states of
             // the pod is that before it.
             read = source.started;
-            session_.read(source);
+            read_log(session_, source, kept_);
         }
     }
 
   private:
     LogSession& session_;
     LogChoice choice_;
+    std::vector<runtime::KeptPod> kept_;
     std::map<std::string, LogPod> pods_;                       ///< by uid
     std::map<std::pair<std::string, std::string>, int> read_;  ///< instances, by uid and container
 };
@@ -118,6 +177,7 @@ struct Following {
     std::unique_ptr<kube::Reflector> reflector = {};
 
     Task<void> run() {
+        pods.read_new();  // what was kept
         kube::Reflector::Sink sink;
         const auto seen = [this](const json::value& object) { pods.observe(log_pod(object)); };
         sink.replace = [seen](std::vector<std::pair<std::string, kube::ObjectPtr>> all) {
@@ -149,16 +209,24 @@ struct Following {
 };
 
 Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, Screen& screen) {
-    CO_TRY(const Subject subject, co_await find_subject(connection, options));
-    CO_TRY(const std::vector<LogPod> pods, co_await list_pods(connection, subject));
+    CO_TRY(Subject subject, co_await find_subject(connection, options));
+    std::vector<LogPod> pods;
+    if (!subject.uid.empty()) {
+        CO_TRY(pods, co_await list_pods(connection, subject));
+    }
+    if (subject.job)
+        subject.kept =
+            choose_kept(std::move(subject.kept), {.name = subject.name, .uid = subject.uid}, pods);
+    for (const runtime::KeptPod& pod : subject.kept) pods.push_back(log_pod(pod));
     const std::vector<LogSource> sources = choose_sources(pods, choice_of(options));
-    const bool prefixes = subject.job.has_value() || sources.size() > 1;
+    const bool prefixes = subject.of_job || sources.size() > 1;
     auto session = std::make_shared<LogSession>(connection, options, screen,
                                                 co_await asio::this_coro::executor, prefixes);
     connection.keep(session);
-    if (options.follow) {
-        auto following = std::make_shared<Following>(connection, *session, subject,
-                                                     PodsFollower(*session, choice_of(options)));
+    if (options.follow && !subject.uid.empty()) {
+        auto following =
+            std::make_shared<Following>(connection, *session, subject,
+                                        PodsFollower(*session, choice_of(options), subject.kept));
         connection.keep(following);
         connection.tasks().spawn("pods", following->run());
     } else {
@@ -166,7 +234,7 @@ Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, 
         for (const LogSource& source : sources) {
             if (source.started == 0) continue;
             any = true;
-            session->read(source);
+            read_log(*session, source, subject.kept);
         }
         if (!any)
             co_return Error(Code::kNotFound, fmt::format("{}: {}", subject.shown,

@@ -186,13 +186,14 @@ int up(const UpOptions& options) {
     auto store = apiserver::open_sqlite_store((home->path() / "store.db").string(), {},
                                               context.get_executor());
     if (!store) return fail(store.error());
-    auto cluster =
-        LocalCluster::create(context.get_executor(), clock, rng, *std::move(store),
-                             {.manage_fields = true,
-                              .default_roles = true,
-                              .signing_key = credentials->account_key,
-                              .root_ca_pem = credentials->ca.certificate},
-                             node_settings(caller, *machine, options.sandbox, *pods, **keeper));
+    runtime::NodeOptions node = node_settings(caller, *machine, options.sandbox, *pods, **keeper);
+    node.logs_dir = home->path() / "logs";
+    auto cluster = LocalCluster::create(context.get_executor(), clock, rng, *std::move(store),
+                                        {.manage_fields = true,
+                                         .default_roles = true,
+                                         .signing_key = credentials->account_key,
+                                         .root_ca_pem = credentials->ca.certificate},
+                                        std::move(node));
     if (!cluster) return fail(cluster.error());
     WebhookClient webhooks(context.get_executor(), clock);
     (*cluster)->api().connect_webhooks(webhooks);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/log.h"
 #include "kube/codec.h"
@@ -22,6 +23,7 @@ constexpr std::uint32_t kSharedFirst = 0x7F4D0001;  // 127.77.0.1
 constexpr std::uint32_t kSharedLast = 0x7F4DFFFE;
 constexpr std::uint32_t kFabricFirst = PodFabric::kRange + 2;
 constexpr std::uint32_t kFabricLast = PodFabric::kRange + 0xFFFE;
+constexpr Duration kPruneInterval = std::chrono::hours(1);
 constexpr const char* kHostAddress = "127.0.0.1";
 
 using PodPtr = std::shared_ptr<const kube::Pod>;
@@ -215,6 +217,26 @@ struct Node::Impl {
         return Error(Code::kBadRequest, fmt::format("pod {} does not have a host assigned", pod));
     }
 
+    /// Lets go of logs that were kept for long enough, now and every hour.
+    Task<void> prune_kept_logs() {
+        co_await pods.wait_synced();
+        for (;;) {
+            std::set<std::string> alive;
+            for (const auto& [key, pod] : pods.items()) alive.insert(pod->metadata.uid);
+            for (const KeptPod& over :
+                 kept_logs_over(list_kept_logs(options.logs_dir), alive, options.kept_log_limits,
+                                context.clock.wall_now())) {
+                std::error_code failed;
+                std::filesystem::remove_all(over.directory, failed);
+                if (failed)
+                    log::warning(
+                        "logs that were kept can't be removed",
+                        {{"directory", over.directory.string()}, {"error", failed.message()}});
+            }
+            co_await context.clock.sleep_for(kPruneInterval);
+        }
+    }
+
     UsageSample sample_usage() {
         const ProcessTable processes = read_process_table();
         UsageSample sample{.at = context.clock.now(),
@@ -318,6 +340,7 @@ Task<Result<void>> Node::start() {
     impl_->tasks.spawn("logs", impl_->log_watch->run());
     impl_->pods.start(impl_->tasks);
     impl_->services.start(impl_->tasks);
+    if (!impl_->options.logs_dir.empty()) impl_->tasks.spawn("kept logs", impl_->prune_kept_logs());
     if (impl_->outside.way) impl_->tasks.spawn("way out", watch_way_out(*impl_->outside.way));
     co_return co_await register_node(impl_->client, impl_->options.name, impl_->capacity,
                                      impl_->context.clock.wall_now());

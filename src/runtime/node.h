@@ -16,6 +16,7 @@
 #include "net/byte_stream.h"
 #include "runtime/devices.h"
 #include "runtime/keeper.h"
+#include "runtime/kept_logs.h"
 #include "runtime/log_limits.h"
 
 namespace muster::runtime {
@@ -60,6 +61,10 @@ struct NodeOptions {
     /// How many processes and threads a pod may have; 0: a quarter of what the kernel can have.
     std::int64_t pids_per_pod = 0;
     LogLimits log_limits;
+    /// Where logs stay when their pods are gone (kept_logs.h), for this user alone; empty: they go
+    /// with their pods.
+    std::filesystem::path logs_dir = {};
+    KeptLogLimits kept_log_limits = {};
 };
 
 /// The node of a single machine: takes pods that are bound to it (and binds those that wait for a

@@ -287,6 +287,30 @@ def test_logs_follow_what_comes_and_restarts_until_the_job_ends(server):
     server.verb("delete", "pytorchjob", "follows")
 
 
+def test_logs_stay_when_pods_and_jobs_are_gone(server):
+    server.apply(job("gone", "echo first", "echo other").replace("None", "All"))
+    server.verb("wait", "pytorchjob/gone", "--for", "condition=Succeeded", "--timeout", "1m")
+    server.verb("wait", "pod", "-l", "training.kubeflow.org/job-name=gone", "--for", "delete", "--timeout", "1m")
+    lines = ["gone-master-0 | first", "gone-worker-0 | other", "gone-worker-1 | other"]
+    assert sorted(server.verb("logs", "gone").stdout.splitlines()) == lines
+    assert server.verb("logs", "gone", "--rank", "2").stdout == "gone-worker-1 | other\n"
+    assert sorted(server.verb("logs", "gone", "-f").stdout.splitlines()) == lines
+    server.verb("delete", "pytorchjob", "gone")
+    # A daemon that is killed takes no log with it, nor one that ends.
+    server.kill()
+    server.start()
+    assert sorted(server.verb("logs", "pytorchjob/gone").stdout.splitlines()) == lines
+    assert server.verb("logs", "pod/gone-worker-0").stdout == "other\n"
+    server.down("--kill")
+    server.start()
+    assert server.verb("logs", "gone", "--replica", "master").stdout == "gone-master-0 | first\n"
+    # Another job of that name has nothing to do with them.
+    server.apply(job("gone", "echo again", "exit 0"))
+    server.verb("wait", "pytorchjob/gone", "--for", "condition=Succeeded", "--timeout", "1m")
+    assert server.verb("logs", "gone").stdout == "gone-master-0 | again\n"
+    server.verb("delete", "pytorchjob", "gone")
+
+
 def test_a_log_that_is_followed_ends_by_ctrl_c(server):
     server.apply(pod("talks", "echo hello; sleep 600"))
     follow = server.follow("logs", "pod/talks", "-f")

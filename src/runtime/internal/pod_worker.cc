@@ -50,7 +50,7 @@ kube::ObjectReference reference_to(const kube::Pod& pod) {
 PodWorker::PodWorker(NodeContext& node, std::shared_ptr<const kube::Pod> pod)
     : node_(node),
       pod_(std::move(pod)),
-      files_(node.hosts, node.options.state_dir, *pod_),
+      files_(node.hosts, node.options.state_dir, node.options.logs_dir, *pod_),
       isolation_(node.isolation, pod_),
       tasks_(node.executor),
       status_(node.client, node.clock, tasks_, *pod_, [this] { return current_status(); }),
@@ -470,7 +470,7 @@ Result<std::unique_ptr<kube::TextStream>> PodWorker::logs(const kube::LogOptions
             return Error(Code::kBadRequest,
                          fmt::format("previous terminated container \"{}\" in pod \"{}\" not found",
                                      name, pod_name));
-        return open_log(runs[runs.size() - 2]->log(), node_.log_watch, options,
+        return open_log(runs[runs.size() - 2]->log(), &node_.log_watch, options,
                         node_.clock.wall_now());
     }
     const bool never_ran = record->state == ContainerRecord::State::kWaiting && !record->last;
@@ -478,7 +478,7 @@ Result<std::unique_ptr<kube::TextStream>> PodWorker::logs(const kube::LogOptions
         return Error(Code::kBadRequest,
                      fmt::format("container \"{}\" in pod \"{}\" is waiting to start: {}", name,
                                  pod_name, record->waiting_reason));
-    return open_log(runs.back()->log(), node_.log_watch, options, node_.clock.wall_now());
+    return open_log(runs.back()->log(), &node_.log_watch, options, node_.clock.wall_now());
 }
 
 Result<std::unique_ptr<kube::CommandSession>> PodWorker::exec(const kube::CommandOptions& options) {

@@ -25,6 +25,12 @@ kube::LogOptions request_of(const LogsOptions& options, const std::string& conta
     return request;
 }
 
+Task<Result<std::unique_ptr<kube::TextStream>>> open_kept(runtime::KeptPod pod,
+                                                          kube::LogOptions request, WallTime now) {
+    co_return runtime::open_kept_log(co_await asio::this_coro::executor, pod, std::move(request),
+                                     now);
+}
+
 }  // namespace
 
 LogSession::LogSession(Connection& connection, const LogsOptions& options, Screen& screen,
@@ -42,6 +48,13 @@ void LogSession::read(const LogSource& source) {
         return connection_.client().logs(source.namespace_, source.pod,
                                          request_of(options_, source.container));
     });
+}
+
+void LogSession::read(const LogSource& source, runtime::KeptPod pod) {
+    read(source.shown,
+         [this, pod = std::move(pod), request = request_of(options_, source.container)] {
+             return open_kept(pod, request, connection_.clock().wall_now());
+         });
 }
 
 void LogSession::read(std::string name, Open open) {

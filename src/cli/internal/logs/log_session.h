@@ -13,6 +13,7 @@
 #include "cli/internal/logs/log_merge.h"
 #include "cli/internal/logs/log_sources.h"
 #include "cli/screen.h"
+#include "runtime/kept_logs.h"
 
 namespace muster::cli {
 
@@ -27,6 +28,8 @@ class LogSession {
 
     /// A log that is read to its end: one of a pod that is there.
     void read(const LogSource& source);
+    /// The same of a pod whose logs were kept.
+    void read(const LogSource& source, runtime::KeptPod pod);
     /// A log from wherever it is kept, by its opener.
     using Open = std::function<Task<Result<std::unique_ptr<kube::TextStream>>>()>;
     void read(std::string name, Open open);

@@ -13,14 +13,32 @@
 
 namespace muster::runtime {
 
+namespace {
+
+Result<UniqueFd> open_directory_of(const std::filesystem::path& path) {
+    const std::filesystem::path parent = path.parent_path();
+    UniqueFd directory(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!directory) return system_error("opening the directory " + parent.string(), errno);
+    return directory;
+}
+
+}  // namespace
+
 Result<std::shared_ptr<LogFile>> LogFile::create(asio::any_io_executor executor,
                                                  std::filesystem::path path) {
     UniqueFd file(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
     if (!file) return system_error("making the log file " + path.string(), errno);
-    const std::filesystem::path parent = path.parent_path();
-    UniqueFd directory(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!directory) return system_error("opening the directory " + parent.string(), errno);
+    TRY(UniqueFd directory, open_directory_of(path));
     return std::make_shared<LogFile>(std::move(executor), std::move(path), std::move(directory));
+}
+
+Result<std::shared_ptr<LogFile>> LogFile::open(asio::any_io_executor executor,
+                                               std::filesystem::path path) {
+    TRY(UniqueFd directory, open_directory_of(path));
+    auto log =
+        std::make_shared<LogFile>(std::move(executor), std::move(path), std::move(directory));
+    log->finish();
+    return log;
 }
 
 void LogFile::discard() const {

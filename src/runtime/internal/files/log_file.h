@@ -23,6 +23,10 @@ class LogFile {
     static Result<std::shared_ptr<LogFile>> create(asio::any_io_executor executor,
                                                    std::filesystem::path path);
 
+    /// One of which no more will come, as it is on disk.
+    static Result<std::shared_ptr<LogFile>> open(asio::any_io_executor executor,
+                                                 std::filesystem::path path);
+
     /// No more will come; readers that follow see the end.
     void finish() {
         finished_ = true;

@@ -96,7 +96,7 @@ class LogFileTest : public ::testing::Test {
         std::ofstream(log->path()).flush();
     }
     std::string read(kube::LogOptions options = {}) {
-        auto opened = open_log(log, *watch, options, at(100));
+        auto opened = open_log(log, watch.get(), options, at(100));
         EXPECT_TRUE(opened);
         std::string all;
         bool done = false;
@@ -108,7 +108,7 @@ class LogFileTest : public ::testing::Test {
     bool follow() {
         kube::LogOptions options;
         options.follow = true;
-        auto opened = open_log(log, *watch, options, at(0));
+        auto opened = open_log(log, watch.get(), options, at(0));
         if (!opened) return false;
         stream = *std::move(opened);
         asio::co_spawn(context, read_all(*stream, text, ended), asio::detached);
@@ -234,7 +234,7 @@ TEST_F(LogFileTest, FollowingGoesOverToTheNextFile) {
 
 TEST_F(LogFileTest, AReaderThatIsTooSlowIsToldSo) {
     write("a\n");
-    auto slow = open_log(log, *watch, {}, at(0));
+    auto slow = open_log(log, watch.get(), {}, at(0));
     ASSERT_TRUE(slow);
     for (int i = 0; i < 9; ++i) {
         turn_over();

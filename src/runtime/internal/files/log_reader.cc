@@ -181,9 +181,9 @@ class LogReader final : public kube::TextStream {
 
 }  // namespace
 
-Result<std::unique_ptr<kube::TextStream>> open_log(std::shared_ptr<LogFile> log, LogWatch& watch,
+Result<std::unique_ptr<kube::TextStream>> open_log(std::shared_ptr<LogFile> log, LogWatch* watch,
                                                    const kube::LogOptions& options, WallTime now) {
-    if (options.follow && !log->finished()) TRY_VOID(watch.follow(log));
+    if (options.follow && !log->finished()) TRY_VOID(watch->follow(log));
     TRY(auto newest, open_file(*log, 0));
     if (!newest) return Error(Code::kNotFound, "the log was removed");
     OpenFile file = *std::move(newest);

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "kube/name_syntax.h"
+#include "runtime/internal/files/kept_record.h"
 #include "runtime/internal/unique_fd.h"
 
 namespace muster::runtime {
@@ -21,12 +22,15 @@ std::string hostname_of(const kube::Pod& pod) {
     return name;
 }
 
-PodFiles::PodFiles(HostsFiles& hosts, const fs::path& state_dir, const kube::Pod& pod)
+PodFiles::PodFiles(HostsFiles& hosts, const fs::path& state_dir, fs::path kept_logs,
+                   const kube::Pod& pod)
     : hosts_(hosts),
       uid_(pod.metadata.uid),
       directory_(
           state_dir / "pods" /
-          fmt::format("{}_{}_{}", pod.metadata.namespace_, pod.metadata.name, pod.metadata.uid)) {}
+          fmt::format("{}_{}_{}", pod.metadata.namespace_, pod.metadata.name, pod.metadata.uid)),
+      kept_logs_(std::move(kept_logs)),
+      logs_(kept_logs_.empty() ? directory_ / "logs" : kept_logs_of(kept_logs_, pod)) {}
 
 PodFiles::~PodFiles() {
     hosts_.remove(uid_);
@@ -35,6 +39,7 @@ PodFiles::~PodFiles() {
 }
 
 Result<void> PodFiles::make(const kube::Pod& pod) {
+    if (!kept_logs_.empty()) TRY_VOID(keep_logs_of(kept_logs_, pod));
     std::error_code error;
     fs::remove_all(volumes(), error);
     fs::create_directories(volumes(), error);
@@ -76,7 +81,7 @@ Result<void> PodFiles::begin_termination_log(const std::string& container) const
 }
 
 fs::path PodFiles::log(const std::string& container, int run) const {
-    return directory_ / "logs" / container / fmt::format("{}.log", run);
+    return logs_ / container / fmt::format("{}.log", run);
 }
 
 }  // namespace muster::runtime

@@ -15,10 +15,12 @@ namespace muster::runtime {
 std::string hostname_of(const kube::Pod& pod);
 
 /// The files of one pod on the machine: volumes, /etc/hosts and /etc/hostname, what belongs to each
-/// container, and the logs. Removed with this object. Thread: the loop.
+/// container, and the logs. Removed with this object, but for logs that are kept. Thread: the loop.
 class PodFiles {
   public:
-    PodFiles(HostsFiles& hosts, const std::filesystem::path& state_dir, const kube::Pod& pod);
+    /// `kept_logs`: where logs outlive their pods; empty: nowhere.
+    PodFiles(HostsFiles& hosts, const std::filesystem::path& state_dir,
+             std::filesystem::path kept_logs, const kube::Pod& pod);
     ~PodFiles();
     PodFiles(const PodFiles&) = delete;
     PodFiles& operator=(const PodFiles&) = delete;
@@ -42,6 +44,8 @@ class PodFiles {
     std::string uid_;
     std::filesystem::path hosts_file_;  ///< once made
     std::filesystem::path directory_;
+    std::filesystem::path kept_logs_;  ///< of all pods; empty: none are kept
+    std::filesystem::path logs_;       ///< of this one
 };
 
 }  // namespace muster::runtime

@@ -1,0 +1,76 @@
+#include "cli/internal/logs/kept_pods.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "cli/internal/up/state_home.h"
+#include "jobs/kind.h"
+
+namespace muster::cli {
+
+namespace {
+
+std::string label(const runtime::KeptPod& pod, std::string_view key) {
+    const auto it = pod.labels.find(std::string(key));
+    return it == pod.labels.end() ? std::string() : it->second;
+}
+
+}  // namespace
+
+std::optional<std::filesystem::path> kept_logs_dir(const ServerAccess& access,
+                                                   const Caller& caller) {
+    for (const std::filesystem::path& home :
+         {std::filesystem::path(access.file).parent_path(), state_path({}, caller)}) {
+        const auto daemon = find_daemon(home);
+        // One that can't be looked at is not ours.
+        if (!daemon || !*daemon || (*daemon)->address.empty()) continue;
+        const auto url = parse_server_url((*daemon)->address, true);
+        if (url && *url == access.url) return home / "logs";
+    }
+    return std::nullopt;
+}
+
+std::vector<runtime::KeptPod> choose_kept(std::vector<runtime::KeptPod> kept,
+                                          const KeptSubject& subject,
+                                          const std::vector<LogPod>& present) {
+    std::ranges::sort(kept, std::greater(), &runtime::KeptPod::written);
+    std::set<std::string> names;
+    for (const LogPod& pod : present) names.insert(pod.view.name);
+    std::string owner = subject.uid;
+    std::vector<runtime::KeptPod> chosen;
+    for (runtime::KeptPod& pod : kept) {
+        if (subject.pod ? pod.name != subject.name
+                        : label(pod, jobs::labels::kJobName) != subject.name)
+            continue;
+        if (!subject.pod) {
+            if (owner.empty()) owner = pod.owner_uid;
+            if (pod.owner_uid != owner) continue;
+        }
+        if (names.insert(pod.name).second) chosen.push_back(std::move(pod));
+    }
+    return chosen;
+}
+
+LogPod log_pod(const runtime::KeptPod& kept) {
+    LogPod pod;
+    pod.view.namespace_ = kept.namespace_;
+    pod.view.name = kept.name;
+    pod.view.uid = kept.uid;
+    pod.view.owner_uid = kept.owner_uid;
+    pod.view.replica_type = label(kept, jobs::labels::kReplicaType);
+    pod.job = label(kept, jobs::labels::kJobName);
+    const std::string index = label(kept, jobs::labels::kReplicaIndex);
+    std::from_chars(index.data(), index.data() + index.size(), pod.index);
+    for (const std::string& name : kept.containers) {
+        const int instances = runtime::kept_instances(kept, name);
+        ContainerView container;
+        container.name = name;
+        container.restarts = std::max(0, instances - 1);
+        if (instances > 0) container.terminated.emplace();
+        pod.view.containers.push_back(std::move(container));
+    }
+    return pod;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/caller.h"
+#include "cli/internal/connect/server_access.h"
+#include "cli/internal/logs/log_sources.h"
+#include "runtime/kept_logs.h"
+
+namespace muster::cli {
+
+/// Where the `muster up` that we speak to keeps logs, if it is one of this machine and this user's:
+/// its state directory is that of the kubeconfig in use, or ~/.muster.
+std::optional<std::filesystem::path> kept_logs_dir(const ServerAccess& access,
+                                                   const Caller& caller);
+
+/// A job, by its name and uid, or a pod by its name.
+struct KeptSubject {
+    std::string name;
+    bool pod = false;
+    std::string uid = {};  ///< of a job that is there; empty: it is gone
+};
+
+/// Those of `kept` whose logs belong to the subject, beyond the pods `present`. Of several pods of
+/// one name the newest, which may be present. Of a job that is gone: the last one of that name.
+/// Pure.
+std::vector<runtime::KeptPod> choose_kept(std::vector<runtime::KeptPod> kept,
+                                          const KeptSubject& subject,
+                                          const std::vector<LogPod>& present);
+
+/// As if it was still there and had ended. Reads how many instances left logs.
+LogPod log_pod(const runtime::KeptPod& kept);
+
+}  // namespace muster::cli

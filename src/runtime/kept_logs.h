@@ -1,0 +1,57 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "kube/client.h"
+
+namespace muster::runtime {
+
+/// A pod whose logs are in a directory that outlives it (NodeOptions::logs_dir), whether it is
+/// still there or not.
+struct KeptPod {
+    std::string namespace_;
+    std::string name;
+    std::string uid;
+    std::string owner_uid;  ///< of what controlled it; may be empty
+    std::map<std::string, std::string> labels;
+    std::vector<std::string> containers;  ///< without init containers, in the pod's order
+    std::filesystem::path directory;      ///< one for each container in it
+    WallTime written;                     ///< when something was last written
+    std::uint64_t bytes = 0;
+};
+
+/// How long logs are kept.
+struct KeptLogLimits {
+    std::chrono::seconds age = std::chrono::days(7);
+    std::uint64_t bytes = std::uint64_t{1} << 30;  ///< of all together
+};
+
+/// The pods of a namespace (empty: of all) that have logs. What can't be read is left out.
+std::vector<KeptPod> list_kept_logs(const std::filesystem::path& logs_dir,
+                                    const std::string& namespace_ = {});
+
+/// Which of them are to go: those too old, and the oldest until the others fit. `alive`: uids of
+/// pods that are there, whose logs stay and count. Pure.
+std::vector<KeptPod> kept_logs_over(std::vector<KeptPod> kept, const std::set<std::string>& alive,
+                                    KeptLogLimits limits, WallTime now);
+
+/// How many instances of the container have a log that was kept.
+int kept_instances(const KeptPod& pod, const std::string& container);
+
+/// The log of the container's newest instance, or with `previous` of the one before: raw text with
+/// the options applied, of which `follow` has no effect. kNotFound when there is none.
+Result<std::unique_ptr<kube::TextStream>> open_kept_log(asio::any_io_executor executor,
+                                                        const KeptPod& pod,
+                                                        kube::LogOptions options, WallTime now);
+
+}  // namespace muster::runtime
