@@ -144,6 +144,15 @@ def peer_kubectl(muster):
                    f"{middle[verb, 'peer'] * 1000:.0f} ms") for verb in verbs]
 
 
+def watch_counts(server):
+    """How many watch events were made into text, and how many were sent."""
+    text = subprocess.run([program("kubectl"), "--kubeconfig", str(server.kubeconfig), "get", "--raw", "/metrics"],
+                          capture_output=True, text=True, check=True).stdout
+    lines = [line.rsplit(" ", 1) for line in text.splitlines()]
+    return [sum(float(value) for name, value in lines if name.startswith(metric + "{"))
+            for metric in ("muster_watch_encodings_total", "apiserver_watch_events_total")]
+
+
 def up_watchers(muster):
     watchers, changes, rate = 1000, 1000, 100
     with running("muster", muster) as server:
@@ -155,15 +164,18 @@ def up_watchers(muster):
         if line != "ready\n":
             raise Failed(f"load watch failed: {line}{client.communicate()[1][-1000:]}")
         each = (server.memory() - before) / watchers
-        cpu = server.cpu()
+        cpu, counted = server.cpu(), watch_counts(server)
         text, errors = client.communicate("go\n", timeout=120)
         if client.returncode != 0:
             raise Failed(f"load watch failed: {errors[-1000:]}")
         seen, cpu = json.loads(text), server.cpu() - cpu
+        encoded, sent = (now - then for now, then in zip(watch_counts(server), counted))
     made = changes / seen["seconds"]
     return [Figure(f"{watchers:,} watchers, {rate} changes a second: from a change's request to its last watcher, p99",
                    seen["p99_ms"], 50, "ms", f"median {seen['p50_ms']:.1f}, worst {seen['max_ms']:.1f}; {made:.0f} changes/s made, "
                    f"{cpu / changes / watchers * 1e6:.1f} us of server CPU a change and watcher; the watchers share the 2 cores"),
+            Figure(f"times a change is made into text for its {watchers:,} watchers", encoded / changes, 1.05, "times",
+                   f"{encoded:.0f} encodings for {sent:.0f} deliveries; other changes of the same time among them"),
             Figure("memory of the server for each watcher", each / 1024, 64, "KiB", "resident, before the first change")]
 
 

@@ -39,3 +39,11 @@ target_link_libraries(muster_sqlite INTERFACE
 
 add_library(muster_zlib INTERFACE)
 target_link_libraries(muster_zlib INTERFACE /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libz.a)
+
+# Debian has it as a shared library alone. Its core: numbers and their text, no server.
+find_library(MUSTER_PROMETHEUS_CORE prometheus-cpp-core)
+if(NOT MUSTER_PROMETHEUS_CORE)
+    message(FATAL_ERROR "No prometheus-cpp. Run ./dev setup, or install prometheus-cpp-dev.")
+endif()
+add_library(muster_prometheus INTERFACE)
+target_link_libraries(muster_prometheus INTERFACE ${MUSTER_PROMETHEUS_CORE})

@@ -10,9 +10,12 @@
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/protobuf/decode.h"
 #include "apiserver/internal/request_options.h"
+#include "apiserver/internal/requests/request_accounts.h"
+#include "apiserver/internal/requests/state_metrics.h"
 #include "apiserver/internal/server_state.h"
 #include "apiserver/internal/streams/connection.h"
 #include "apiserver/internal/verbs.h"
+#include "apiserver/internal/wire/answer_headers.h"
 #include "apiserver/internal/wire/documents.h"
 #include "apiserver/internal/wire/frames.h"
 #include "apiserver/internal/wire/json_body.h"
@@ -20,6 +23,7 @@
 #include "apiserver/internal/wire/presented.h"
 #include "apiserver/internal/wire/url.h"
 #include "apiserver/internal/writer.h"
+#include "apiserver/metric_family.h"
 #include "base/log.h"
 #include "kube/time.h"
 #include "kube/transport_names.h"
@@ -28,7 +32,6 @@ namespace muster::apiserver {
 
 namespace {
 
-constexpr std::string_view kJson = "application/json";
 /// A piece of a watch ends with the line that makes it longer.
 constexpr std::size_t kWatchPiece = std::size_t{64} * 1024;
 
@@ -36,66 +39,50 @@ std::string_view header(const net::HttpRequest& request, std::string_view name) 
     return request.headers.find(name).value_or(std::string_view());
 }
 
-net::HttpHeaders headers_of(std::string_view content_type) {
-    net::HttpHeaders headers;
-    headers.add("Content-Type", content_type);
-    headers.add("Cache-Control", "no-cache, private");
-    return headers;
-}
-
-/// A header's value may hold no quotation mark that is not escaped, and no line end.
-std::string quoted(std::string_view text) {
-    std::string quoted = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') quoted += '\\';
-        quoted += c == '\n' || c == '\r' ? ' ' : c;
-    }
-    quoted += '"';
-    return quoted;
-}
-
-void add_warnings(net::HttpHeaders& headers, const std::vector<std::string>& warnings) {
-    for (const std::string& warning : warnings) headers.add("Warning", "299 - " + quoted(warning));
-}
-
-/// The Status of a request that was certainly not executed may ask for another try.
-void add_retry_after(net::HttpHeaders& headers, const kube::Response& response) {
-    const json::object* status = response.body->if_object();
-    const json::object* details = status == nullptr ? nullptr : object_at(*status, "details");
-    if (details == nullptr) return;
-    if (const auto seconds = int_at(*details, "retryAfterSeconds"))
-        headers.add("Retry-After", std::to_string(*seconds));
-}
-
 }  // namespace
 
 /// What is known of one request, before anything is done about it.
 struct Incoming {
     net::HttpExchange& exchange;
-    kube::Request request;  ///< its body is read once the user may send it
-    User user;
+    RequestAccounts::Entry& entry;
+    kube::Request request = {};  ///< its body is read once the user may send it
     Form form = Form::kObject;
+    std::optional<Target> named =
+        {};  ///< what the URL names, once the request may be refused for it
+
+    RequestRecord& record() { return entry.record; }
+    const User& user() const { return entry.record.served_user(); }
 };
 
 struct HttpFront::Impl {
-    Impl(ServerState& state_, AccessOptions access_)
+    Impl(ServerState& state_, AccessOptions access_, FrontOptions options)
         : state(state_),
           writer(state_),
           verbs(state_, writer),
           access(std::move(access_)),
-          documents(state_.registry) {}
+          documents(state_.registry),
+          accounts(state_.clock, state_.rng, options.limits, options.audit),
+          metrics(std::move(options.metrics)) {
+        metrics.push_back(std::make_shared<CollectedNow>([this] { return current_metrics(); }));
+    }
 
     Task<void> serve(net::HttpExchange& exchange);
+    Task<Answer<void>> answer(Incoming& incoming);
+    void answer_overload(net::HttpExchange& exchange) const;
+    std::vector<prometheus::MetricFamily> current_metrics() const;
     Answer<void> serve_path(Incoming& incoming, Refusal no_target);
     Task<Answer<void>> serve_target(Incoming& incoming, Target target);
     Answer<void> read_body(Incoming& incoming, const Target& target) const;
     Task<Answer<void>> serve_watch(Incoming& incoming, Target target);
     Task<Answer<void>> serve_log(Incoming& incoming, Target target);
-    void refuse(net::HttpExchange& exchange, const Refusal& refusal, const Target* target) const;
+    void refuse(Incoming& incoming, const Refusal& refusal) const;
     Answer<void> authorize(const User& user, const Action& action) const {
         return apiserver::authorize(state.cache, user, action);
     }
-    Answer<User> acting_user(const net::HttpRequest& request) const;
+    /// Of the request's own action.
+    Answer<void> authorize(RequestRecord& record) const;
+    Answer<void> identify(const net::HttpRequest& request, RequestRecord& record) const;
+    Result<User> sender_of(const net::HttpRequest& request) const;
     Result<TokenOwner> owner_of(std::string_view token,
                                 const std::vector<std::string>& audiences) const;
     Answer<void> serve_review(Incoming& incoming, const Target& target) const;
@@ -107,29 +94,33 @@ struct HttpFront::Impl {
     AccessOptions access;
     Documents documents;
     FrameCache frames;
+    std::uint64_t own_lines = 0;  ///< of watches in other forms, made for one watcher each
+    RequestAccounts accounts;
+    std::vector<std::shared_ptr<prometheus::Collectable>> metrics;
 };
 
-HttpFront::HttpFront(ApiServer& server, AccessOptions access)
-    : impl_(std::make_unique<Impl>(server.state(), std::move(access))) {}
+HttpFront::HttpFront(ApiServer& server, AccessOptions access, FrontOptions options)
+    : impl_(std::make_unique<Impl>(server.state(), std::move(access), std::move(options))) {}
 
 HttpFront::~HttpFront() = default;
 
 Task<void> HttpFront::serve(net::HttpExchange& exchange) { return impl_->serve(exchange); }
 
-void HttpFront::Impl::refuse(net::HttpExchange& exchange, const Refusal& refusal,
-                             const Target* target) const {
+void HttpFront::Impl::refuse(Incoming& incoming, const Refusal& refusal) const {
     const bool plain = refusal.plain_text;
+    const std::optional<Target>& named = incoming.named;
     const kube::Response response =
-        to_response(refusal, target == nullptr ? nullptr : &target->type(),
-                    target == nullptr ? std::string_view() : target->name);
-    net::HttpHeaders headers = headers_of(plain ? "text/plain; charset=utf-8" : kJson);
+        to_response(refusal, named ? &named->type() : nullptr, named ? named->name : "");
+    net::HttpHeaders headers = headers_of(plain ? kTextType : kJsonType);
     add_retry_after(headers, response);
     std::string text;
     if (plain)
         text = refusal.error.message();
     else
         append_json(text, *response.body);
-    exchange.respond(static_cast<unsigned>(response.status), std::move(headers), std::move(text));
+    incoming.record().response_object = response.body;
+    incoming.exchange.respond(static_cast<unsigned>(response.status), std::move(headers),
+                              std::move(text));
 }
 
 /// Of any token but the admin's own: that one is for everybody whom it is shown to.
@@ -150,7 +141,7 @@ Answer<void> HttpFront::Impl::serve_review(Incoming& incoming, const Target& tar
     TRY(const DecodedObject asked,
         decode_object(*target.def, request.body, query.field_validation));
     const ReviewContext context{
-        state.cache, incoming.user,
+        state.cache, incoming.user(),
         [this](const std::string& token,
                const std::vector<std::string>& audiences) -> Result<TokenOwner> {
             if (std::optional<User> admin = admin_of(access, token))
@@ -160,7 +151,7 @@ Answer<void> HttpFront::Impl::serve_review(Incoming& incoming, const Target& tar
     TRY(json::object answer, answer_review(context, target, asked));
     ensure_object(answer, "metadata")["creationTimestamp"] =
         kube::format_time(state.clock.wall_now());
-    net::HttpHeaders headers = headers_of(kJson);
+    net::HttpHeaders headers = headers_of(kJsonType);
     add_warnings(headers, asked.warnings);
     std::string text;
     append_json(text, answer);
@@ -168,64 +159,113 @@ Answer<void> HttpFront::Impl::serve_review(Incoming& incoming, const Target& tar
     return {};
 }
 
-/// Who is to be asked for rights: who sent the request, or as whom they want to act, if they may.
-Answer<User> HttpFront::Impl::acting_user(const net::HttpRequest& request) const {
+Result<User> HttpFront::Impl::sender_of(const net::HttpRequest& request) const {
     const TokenCheck check_token = [this](std::string_view token) -> Result<User> {
         Result<TokenOwner> owner = owner_of(token, {});
         if (owner) return std::move(owner->user);
         log::debug("A bearer token was refused", {{"why", owner.error().message()}});
         return owner.error();
     };
-    Result<User> user = authenticate(access, header(request, "Authorization"),
-                                     request.client_certificate, check_token);
+    return authenticate(access, header(request, "Authorization"), request.client_certificate,
+                        check_token);
+}
+
+/// Who sent the request, and as whom they want to act, if they may.
+Answer<void> HttpFront::Impl::identify(const net::HttpRequest& request,
+                                       RequestRecord& record) const {
+    Result<User> user = sender_of(request);
+    record.authenticated = user.has_value();
     if (!user) return Refusal{user.error(), kube::StatusDetails{}, false, {}};
+    record.user = *std::move(user);
     TRY(std::optional<Impersonation> wanted, read_impersonation(request.headers));
-    if (!wanted) return *std::move(user);
-    for (const Action& action : wanted->needed) TRY_VOID(authorize(*user, action));
-    return std::move(wanted->user);
+    if (!wanted) return {};
+    for (const Action& action : wanted->needed) TRY_VOID(authorize(record.user, action));
+    record.acting_as = std::move(wanted->user);
+    return {};
+}
+
+Answer<void> HttpFront::Impl::authorize(RequestRecord& record) const {
+    record.decision = decide(state.cache, record.served_user(), record.action);
+    if (record.decision->allowed) return {};
+    return refusal_of(record.served_user(), record.action, *record.decision);
 }
 
 Task<void> HttpFront::Impl::serve(net::HttpExchange& exchange) {
-    const net::HttpRequest& request = exchange.request();
-    Answer<Url> url = parse_url(request.target);
-    if (!url) co_return refuse(exchange, url.error(), nullptr);
-    Answer<User> user = acting_user(request);
-    if (!user) co_return refuse(exchange, user.error(), nullptr);
-    const std::optional<kube::Method> method = kube::method_of(request.method);
-    if (!method) co_return refuse(exchange, method_not_allowed(), nullptr);
-    const bool discovery = url->path == "/api" || url->path == "/apis";
-    const std::optional<Form> form = choose_form(header(request, "Accept"), discovery);
+    RequestAccounts::Entry entry(accounts, exchange);
+    Incoming incoming{exchange, entry};
+    const Answer<void> served = co_await answer(incoming);
+    if (!served) refuse(incoming, served.error());
+}
+
+Task<Answer<void>> HttpFront::Impl::answer(Incoming& incoming) {
+    const net::HttpRequest& http = incoming.exchange.request();
+    RequestRecord& record = incoming.record();
+    CO_TRY(Url url, parse_url(http.target));
+    const std::optional<kube::Method> method = kube::method_of(http.method);
+    kube::Request& request = incoming.request;
+    request.method = method.value_or(kube::Method::kGet);
+    const bool discovery = url.path == "/api" || url.path == "/apis";
+    request.path = std::move(url.path);
+    request.query = std::move(url.query);
+    if (take_watch_prefix(request.path)) request.query.emplace_back("watch", "true");
+    Answer<Target> target = route(state.registry, request.path);
+    if (target)
+        describe_request(record, *target, request);
+    else
+        record.action = action_on_path(request.path, request.method);
+
+    CO_TRY_VOID(identify(http, record));
+    if (!method) co_return method_not_allowed();
+    const std::optional<Form> form = choose_form(header(http, "Accept"), discovery);
     if (!form) {
-        exchange.respond(406, headers_of("text/plain; charset=utf-8"),
-                         "406: Not Acceptable\n\nAvailable representations: application/json");
-        co_return;
+        incoming.exchange.respond(
+            406, headers_of(kTextType),
+            "406: Not Acceptable\n\nAvailable representations: application/json");
+        co_return Answer<void>();
     }
-    Incoming incoming{exchange, {}, *std::move(user), *form};
-    incoming.request.method = *method;
-    incoming.request.path = std::move(url->path);
-    incoming.request.query = std::move(url->query);
-    if (take_watch_prefix(incoming.request.path))
-        incoming.request.query.emplace_back("watch", "true");
-    Answer<Target> target = route(state.registry, incoming.request.path);
-    if (target) {
-        const Target named = *target;
-        Answer<void> served = co_await serve_target(incoming, *std::move(target));
-        if (!served) refuse(exchange, served.error(), &named);
-        co_return;
+    incoming.form = *form;
+    if (!incoming.entry.admit()) {
+        answer_overload(incoming.exchange);
+        co_return Answer<void>();
     }
-    const Answer<void> served = serve_path(incoming, std::move(target.error()));
-    if (!served) refuse(exchange, served.error(), nullptr);
+    if (!target) co_return serve_path(incoming, std::move(target.error()));
+    incoming.named = *target;
+    co_return co_await serve_target(incoming, *std::move(target));
+}
+
+void HttpFront::Impl::answer_overload(net::HttpExchange& exchange) const {
+    net::HttpHeaders headers = headers_of(kTextType);
+    headers.add("Retry-After", "1");
+    exchange.respond(429, std::move(headers), "Too many requests, please try again later.\n");
+}
+
+std::vector<prometheus::MetricFamily> HttpFront::Impl::current_metrics() const {
+    std::vector<prometheus::MetricFamily> all = state_metrics(state);
+    all.push_back(accounts.in_flight());
+    all.push_back(family(
+        "muster_watch_encodings_total",
+        "Watch events made into text: once for all watchers of objects, in other forms for each.",
+        prometheus::MetricType::Counter, "form",
+        {{"object", static_cast<double>(frames.made())},
+         {"other", static_cast<double>(own_lines)}}));
+    return all;
 }
 
 Answer<void> HttpFront::Impl::serve_path(Incoming& incoming, Refusal no_target) {
     const std::string& path = incoming.request.path;
-    TRY_VOID(authorize(incoming.user, action_on_path(path, incoming.request.method)));
+    TRY_VOID(authorize(incoming.record()));
     if (path == "/healthz" || path == "/livez" || path == "/readyz") {
         const std::optional<Error> failure = state.store->failure();
         const bool fails = failure && path != "/livez";
         incoming.exchange.respond(
-            fails ? 500 : 200, headers_of("text/plain; charset=utf-8"),
+            fails ? 500 : 200, headers_of(kTextType),
             fails ? "the store keeps nothing new: " + failure->message() : "ok");
+        return {};
+    }
+    if (path == "/metrics") {
+        if (incoming.request.method != kube::Method::kGet) return method_not_allowed();
+        incoming.exchange.respond(200, headers_of("text/plain; version=0.0.4; charset=utf-8"),
+                                  accounts.metrics().text(metrics));
         return {};
     }
     if (const auto text = issuer_document(state.options.signing_key.get(), path)) {
@@ -269,6 +309,7 @@ Answer<void> HttpFront::Impl::read_body(Incoming& incoming, const Target& target
     }
     TRY(const BodyType type, body_type(header(http, "Content-Type"), request.method));
     request.content_type = type.content;
+    incoming.record().apply = type.content == kube::ContentType::kApplyPatch;
     if (type.format == BodyFormat::kProtobuf) {
         if (target.def->custom && request.method != kube::Method::kDelete)
             return unsupported_media_type(
@@ -276,10 +317,12 @@ Answer<void> HttpFront::Impl::read_body(Incoming& incoming, const Target& target
                 "application/json, application/yaml");
         TRY(json::object object, decode_protobuf(http.body));
         request.body = std::make_shared<const json::value>(std::move(object));
+        incoming.record().request_object = request.body;
         return {};
     }
     TRY(JsonBody body, parse_json_body(http.body));
     request.body = std::move(body.value);
+    incoming.record().request_object = request.body;
     request.duplicate_fields = std::move(body.duplicate_fields);
     return {};
 }
@@ -300,12 +343,12 @@ Admit HttpFront::Impl::admission(const User& user, const Target& target,
 Task<Answer<void>> HttpFront::Impl::serve_target(Incoming& incoming, Target target) {
     kube::Request& request = incoming.request;
     const bool get = request.method == kube::Method::kGet;
-    const bool watch = get && target.is_collection() && query_flag(request, "watch");
-    CO_TRY_VOID(authorize(incoming.user, action_on(target, request.method, watch,
-                                                   request.query_value("fieldSelector"))));
+    const bool watch = incoming.record().action.verb == "watch";
+    CO_TRY_VOID(authorize(incoming.record()));
+    incoming.entry.announce();
     if (is_connection(target.subresource)) {
         // It does something to the pod, whatever method asks for the upgrade.
-        CO_TRY_VOID(authorize(incoming.user, action_on(target, kube::Method::kPost, false)));
+        CO_TRY_VOID(authorize(incoming.user(), action_on(target, kube::Method::kPost, false)));
         co_return co_await connect_to_pod(incoming.exchange, state, std::move(target),
                                           std::move(request));
     }
@@ -322,12 +365,13 @@ Task<Answer<void>> HttpFront::Impl::serve_target(Incoming& incoming, Target targ
     const DefPtr def = target.def;
     Requester requester;
     if (!get) {
-        requester.admit = admission(incoming.user, target, request.method);
-        requester.user = std::move(incoming.user);
+        requester.admit = admission(incoming.user(), target, request.method);
+        requester.user = incoming.user();
     }
     CO_TRY(const kube::Response response,
            co_await verbs.call(std::move(target), std::move(request), std::move(requester)));
-    net::HttpHeaders headers = headers_of(kJson);
+    incoming.record().response_object = response.body;
+    net::HttpHeaders headers = headers_of(kJsonType);
     add_warnings(headers, response.warnings);
     incoming.exchange.respond(
         static_cast<unsigned>(response.status), std::move(headers),
@@ -342,13 +386,15 @@ Task<Answer<void>> HttpFront::Impl::serve_watch(Incoming& incoming, Target targe
     const DefPtr def = target.def;
     CO_TRY(const std::unique_ptr<Watcher> watcher,
            co_await verbs.watch(std::move(target), std::move(request)));
+    prometheus::Counter& sent = accounts.metrics().watch_events(def->type);
     EventPresenter presenter(def, incoming.form, *row_object);
     // At once, so that a client knows that it watches before anything has happened.
-    if (!co_await incoming.exchange.begin(200, headers_of(kJson))) co_return Answer<void>();
+    if (!co_await incoming.exchange.begin(200, headers_of(kJsonType))) co_return Answer<void>();
     const auto line_of = [&](const kube::WatchEvent& event) {
-        return incoming.form == Form::kObject ? frames.frame(event)
-                                              : std::make_shared<const std::string>(
-                                                    presenter.line(event, state.clock.wall_now()));
+        sent.Increment();
+        if (incoming.form == Form::kObject) return frames.frame(event);
+        ++own_lines;
+        return std::make_shared<const std::string>(presenter.line(event, state.clock.wall_now()));
     };
     for (;;) {
         Result<std::optional<kube::WatchEvent>> event = co_await watcher->next();

@@ -1,19 +1,33 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "apiserver/access.h"
 #include "apiserver/api_server.h"
+#include "apiserver/audit.h"
+#include "apiserver/request_limits.h"
 #include "net/http_server.h"
 
+namespace prometheus {
+class Collectable;
+}
+
 namespace muster::apiserver {
+
+struct FrontOptions {
+    RequestLimits limits = {};
+    AuditOptions audit = {};
+    /// What /metrics says besides what the front knows itself: of the process, of the sockets.
+    std::vector<std::shared_ptr<prometheus::Collectable>> metrics = {};
+};
 
 /// What HTTP clients see of an ApiServer: who may come in, media types, Tables, watch streams, and
 /// the documents that describe the server. Refers to the server, which outlives it. Thread: the
 /// server's loop.
 class HttpFront {
   public:
-    HttpFront(ApiServer& server, AccessOptions access);
+    HttpFront(ApiServer& server, AccessOptions access, FrontOptions options = {});
     ~HttpFront();
 
     /// Answers one request. A watch or a log that is followed goes on until it ends or the client

@@ -79,6 +79,15 @@ void add_up_flags(CLI::App& app, UpOptions& options, Raw& raw) {
     app.add_flag("--detach,-d", options.detach);
     app.add_flag("--merge-kubeconfig", options.merge_kubeconfig);
     app.add_option("--sandbox", raw.sandbox);
+    app.add_option("--audit-log", options.audit_log);
+    app.add_option("--audit-level", raw.audit_level);
+    app.add_option("--audit-log-maxsize", raw.audit_log_maxsize);
+    app.add_option("--audit-log-maxbackup", options.audit_limits.kept)
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--max-requests-inflight", options.limits.read_only)
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--max-mutating-requests-inflight", options.limits.mutating)
+        ->check(CLI::NonNegativeNumber);
     app.add_flag("--verbose,-v", options.verbose);
 }
 

@@ -8,7 +8,10 @@
 #include <variant>
 #include <vector>
 
+#include "apiserver/audit.h"
+#include "apiserver/request_limits.h"
 #include "cli/adjust.h"
+#include "cli/internal/up/audit_log_limits.h"
 #include "cli/internal/up/listen_address.h"
 
 namespace muster::cli {
@@ -65,6 +68,10 @@ struct UpOptions {
     bool detach = false;
     bool merge_kubeconfig = false;
     Sandbox sandbox = Sandbox::kAuto;
+    apiserver::RequestLimits limits;
+    std::string audit_log;  ///< empty: none
+    apiserver::AuditLevel audit_level = apiserver::AuditLevel::kMetadata;
+    AuditLogLimits audit_limits;
     int verbose = 0;
 };
 

@@ -124,15 +124,28 @@ TEST(CommandLine, UpAndItsCompanions) {
     EXPECT_EQ(defaults.state_dir, "");
     EXPECT_EQ(defaults.listen, (ListenAddress{"127.0.0.1", 6443}));
     EXPECT_FALSE(defaults.detach || defaults.merge_kubeconfig);
-    const Command full =
-        parse_command_line({"up", "--state", "/s", "--listen", "0.0.0.0:7443", "-d",
-                            "--merge-kubeconfig", "--sandbox", "none", "-v"});
+    EXPECT_EQ(defaults.limits.read_only, 400U);
+    EXPECT_EQ(defaults.limits.mutating, 200U);
+    const Command full = parse_command_line(
+        {"up", "--state", "/s", "--listen", "0.0.0.0:7443", "-d", "--merge-kubeconfig", "--sandbox",
+         "none", "-v", "--max-requests-inflight", "9", "--max-mutating-requests-inflight", "0"});
     const auto& up = std::get<UpOptions>(full);
     EXPECT_EQ(up.state_dir, "/s");
     EXPECT_EQ(up.listen, (ListenAddress{"0.0.0.0", 7443}));
     EXPECT_TRUE(up.detach && up.merge_kubeconfig);
     EXPECT_EQ(up.sandbox, Sandbox::kNone);
     EXPECT_EQ(up.verbose, 1);
+    const Command audited =
+        parse_command_line({"up", "--audit-log", "a.log", "--audit-level", "Request",
+                            "--audit-log-maxsize", "2", "--audit-log-maxbackup", "3"});
+    EXPECT_EQ(std::get<UpOptions>(audited).audit_log, "a.log");
+    EXPECT_EQ(std::get<UpOptions>(audited).audit_level, apiserver::AuditLevel::kRequest);
+    EXPECT_EQ(std::get<UpOptions>(audited).audit_limits.file_bytes, 2U * 1024 * 1024);
+    EXPECT_EQ(std::get<UpOptions>(audited).audit_limits.kept, 3U);
+    EXPECT_THAT(error_of({"up", "--audit-level", "all"}), HasSubstr("--audit-level wants"));
+    EXPECT_THAT(error_of({"up", "--audit-log-maxsize", "0"}), HasSubstr("--audit-log-maxsize"));
+    EXPECT_EQ(up.limits.read_only, 9U);
+    EXPECT_EQ(up.limits.mutating, 0U);
     const Command down = parse_command_line({"down", "--state", "/s", "--kill"});
     EXPECT_EQ(std::get<DownOptions>(down).state_dir, "/s");
     EXPECT_TRUE(std::get<DownOptions>(down).kill);
@@ -143,6 +156,8 @@ TEST(CommandLine, UpAndItsCompanions) {
     EXPECT_THAT(error_of({"up", "--listen", "localhost"}),
                 HasSubstr("--listen wants an IP address"));
     EXPECT_THAT(error_of({"up", "--sandbox", "x"}), HasSubstr("--sandbox wants"));
+    EXPECT_THAT(error_of({"up", "--max-requests-inflight", "-1"}),
+                HasSubstr("--max-requests-inflight"));
     EXPECT_THAT(error_of({"down", "--stat", "x"}), HasSubstr("did you mean --state?"));
 }
 

@@ -161,6 +161,18 @@ and a kubeconfig with the context "muster" are in the state directory, for your 
   -d, --detach               go into the background once it is ready; the log is DIR/muster.log
       --merge-kubeconfig     add the context to $KUBECONFIG or ~/.kube/config, and make it the current one
       --sandbox MODE         as in 'muster run'
+      --audit-log FILE       who asked for what and what became of it: one JSON line a request, an Event of
+                             audit.k8s.io/v1. For your eyes only; what Secrets hold is never in it
+      --audit-level LEVEL    Metadata (default); Request: with the objects that were sent; RequestResponse: with
+                             those that were answered
+      --audit-log-maxsize N  MiB of a file before the next one begins (default: 100)
+      --audit-log-maxbackup N
+                             older files that are kept, as FILE.1 and so on (default: 5)
+      --max-requests-inflight N
+                             reads that are served at a time; more are answered 429, but for admins
+                             (default: 400; 0: any number). Watches, logs and exec do not count
+      --max-mutating-requests-inflight N
+                             the same for writes (default: 200)
   -v, --verbose              muster's own log too; twice for more
 
 Exit status: 0 after 'muster down', Ctrl-C or SIGTERM; 1 when it could not start.

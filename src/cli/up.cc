@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -9,14 +10,17 @@
 #include <cstdio>
 
 #include "apiserver/http_front.h"
+#include "apiserver/metric_family.h"
 #include "apiserver/sqlite_store.h"
 #include "base/log.h"
 #include "base/real_clock.h"
 #include "cli/caller.h"
+#include "cli/internal/up/audit_log.h"
 #include "cli/internal/up/background.h"
 #include "cli/internal/up/credentials.h"
 #include "cli/internal/up/kubeconfig.h"
 #include "cli/internal/up/listen_address.h"
+#include "cli/internal/up/process_metrics.h"
 #include "cli/internal/up/state_home.h"
 #include "cli/internal/up/webhook_client.h"
 #include "cli/local_cluster.h"
@@ -74,6 +78,19 @@ Result<std::string> introduce(const UpOptions& options, const Caller& caller, co
     TRY_VOID(write_private_file(theirs, *merged));
     said += fmt::format("  {} has the context muster now\n", theirs.string());
     return said;
+}
+
+/// What /metrics says of this process, its sockets and its audit log, if there is one.
+std::shared_ptr<prometheus::Collectable> metrics_of(const net::HttpServer& server,
+                                                    const AuditLog* audit) {
+    return std::make_shared<apiserver::CollectedNow>([&server, audit] {
+        std::vector<prometheus::MetricFamily> all = process_metrics();
+        if (audit != nullptr) std::ranges::move(audit->metrics(), std::back_inserter(all));
+        all.push_back(apiserver::family("muster_http_connections", "Open connections of clients.",
+                                        prometheus::MetricType::Gauge,
+                                        static_cast<double>(server.connections())));
+        return all;
+    });
 }
 
 /// Everything of one daemon, in the order in which it is made.
@@ -141,6 +158,13 @@ int up(const UpOptions& options) {
             fmt::print(stderr, "{}", text);
         return 1;
     };
+    std::unique_ptr<AuditLog> audit;
+    if (!options.audit_log.empty()) {
+        auto opened = AuditLog::open(std::filesystem::path(caller.working_dir) / options.audit_log,
+                                     options.audit_limits);
+        if (!opened) return fail(opened.error());
+        audit = *std::move(opened);
+    }
     auto home = StateHome::take(state_path(options.state_dir, caller));
     if (!home) return fail(home.error());
     if (options.detach) {
@@ -198,11 +222,16 @@ int up(const UpOptions& options) {
     WebhookClient webhooks(context.get_executor(), clock);
     (*cluster)->api().connect_webhooks(webhooks);
     for (const std::string& notice : (*cluster)->notices()) fmt::print(stderr, "{}\n", notice);
-    apiserver::HttpFront front((*cluster)->api(),
-                               {.admin_token = credentials->admin_token,
-                                .demand_certificate = !options.listen.loopback()});
+    std::optional<apiserver::HttpFront> front;
     net::HttpServer server(context.get_executor(), clock, {},
-                           [&](net::HttpExchange& exchange) { return front.serve(exchange); });
+                           [&](net::HttpExchange& exchange) { return front->serve(exchange); });
+    front.emplace(
+        (*cluster)->api(),
+        apiserver::AccessOptions{.admin_token = credentials->admin_token,
+                                 .demand_certificate = !options.listen.loopback()},
+        apiserver::FrontOptions{.limits = options.limits,
+                                .audit = {.sink = audit.get(), .level = options.audit_level},
+                                .metrics = {metrics_of(server, audit.get())}});
     Daemonship daemon{options, caller, *home, *credentials, **cluster, server, *std::move(listener),
                       **tls};
     int status = 1;

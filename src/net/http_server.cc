@@ -47,6 +47,8 @@ Task<Result<std::unique_ptr<ByteStream>>> HttpExchange::upgrade(HttpHeaders head
 
 bool HttpExchange::answered() const { return connection_.answered(); }
 
+unsigned HttpExchange::status() const { return connection_.status(); }
+
 // ---- HttpServer ----
 
 struct HttpServer::State {

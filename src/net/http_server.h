@@ -63,6 +63,8 @@ class HttpExchange {
 
     /// Whether respond(), begin() or upgrade() was called.
     bool answered() const;
+    /// Of the answer, once there is one.
+    unsigned status() const;
 
   private:
     HttpConnection& connection_;

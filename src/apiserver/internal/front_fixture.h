@@ -10,7 +10,8 @@ namespace muster::apiserver {
 /// A started server behind HTTP over memory, and a client with the admin's token.
 class FrontFixture : public ServerFixture {
   protected:
-    explicit FrontFixture(ApiServerOptions options = {}) : ServerFixture(options) {
+    explicit FrontFixture(ApiServerOptions options = {}, FrontOptions front = {})
+        : ServerFixture(options), front_options_(std::move(front)) {
         auto listener = std::make_unique<net::MemoryListener>(context.get_executor());
         listener_ = listener.get();
         http_.serve(std::move(listener));
@@ -89,7 +90,8 @@ class FrontFixture : public ServerFixture {
     const std::string kPods = "/api/v1/namespaces/default/pods";
     const std::string kMaps = "/api/v1/namespaces/default/configmaps";
 
-    HttpFront front_{*server_, {.admin_token = "secret"}};
+    FrontOptions front_options_;
+    HttpFront front_{*server_, {.admin_token = "secret"}, front_options_};
     net::MemoryListener* listener_ = nullptr;
     net::HttpServer http_{context.get_executor(), clock, {}, [this](net::HttpExchange& exchange) {
                               return front_.serve(exchange);

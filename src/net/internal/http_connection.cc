@@ -390,6 +390,7 @@ Task<Result<void>> HttpConnection::begin(unsigned status, HttpHeaders headers) {
     if (!make_head(status, headers, std::nullopt, chunked_))
         co_return Error(Code::kInternal, "a header can't be sent");
     answer_ = Answer::kBegun;
+    status_ = status;
     phase_ = Phase::kStreaming;
     if (!watching_ && !input_ended_) {
         make_room();
@@ -425,6 +426,7 @@ Task<Result<std::unique_ptr<ByteStream>>> HttpConnection::upgrade(HttpHeaders he
     if (!make_head(101, headers, std::nullopt, false))
         co_return Error(Code::kInternal, "a header can't be sent");
     answer_ = Answer::kUpgraded;
+    status_ = 101;
     phase_ = Phase::kUpgraded;
     CO_TRY_VOID(co_await send(asio::buffer(head_)));
     std::string rest(received());

@@ -78,6 +78,7 @@ class HttpConnection {
     Task<Result<void>> end();
     Task<Result<std::unique_ptr<ByteStream>>> upgrade(HttpHeaders headers);
     bool answered() const { return answer_ != Answer::kNone; }
+    unsigned status() const { return status_; }
 
   private:
     enum class Phase { kHandshake, kHead, kBody, kAnswering, kStreaming, kUpgraded, kLastWord };

@@ -59,29 +59,6 @@ std::string_view path_verb(kube::Method method) {
     return "get";
 }
 
-Refusal refusal_of(const User& user, const Action& action, std::string_view reason) {
-    const std::string because = reason.empty() ? std::string() : fmt::format(": {}", reason);
-    if (action.resource.empty())
-        return {
-            Error(Code::kForbidden, fmt::format("forbidden: User \"{}\" cannot {} path \"{}\"{}",
-                                                user.name, action.verb, action.path, because)),
-            kube::StatusDetails{},
-            false,
-            {}};
-    kube::ResourceType type;
-    type.group = action.group;
-    type.plural = action.resource;
-    const std::string whole = action.subresource.empty()
-                                  ? action.resource
-                                  : fmt::format("{}/{}", action.resource, action.subresource);
-    const std::string where = action.namespace_.empty()
-                                  ? "at the cluster scope"
-                                  : fmt::format("in the namespace \"{}\"", action.namespace_);
-    return forbidden(type, action.name,
-                     fmt::format("User \"{}\" cannot {} resource \"{}\" in API group \"{}\" {}{}",
-                                 user.name, action.verb, whole, action.group, where, because));
-}
-
 }  // namespace
 
 Action action_on(const Target& target, kube::Method method, bool watch,
@@ -122,10 +99,34 @@ Decision decide(const WatchCache& cache, const User& user, const Action& action)
     return decision;
 }
 
+Refusal refusal_of(const User& user, const Action& action, const Decision& decision) {
+    const std::string because =
+        decision.reason.empty() ? std::string() : fmt::format(": {}", decision.reason);
+    if (action.resource.empty())
+        return {
+            Error(Code::kForbidden, fmt::format("forbidden: User \"{}\" cannot {} path \"{}\"{}",
+                                                user.name, action.verb, action.path, because)),
+            kube::StatusDetails{},
+            false,
+            {}};
+    kube::ResourceType type;
+    type.group = action.group;
+    type.plural = action.resource;
+    const std::string whole = action.subresource.empty()
+                                  ? action.resource
+                                  : fmt::format("{}/{}", action.resource, action.subresource);
+    const std::string where = action.namespace_.empty()
+                                  ? "at the cluster scope"
+                                  : fmt::format("in the namespace \"{}\"", action.namespace_);
+    return forbidden(type, action.name,
+                     fmt::format("User \"{}\" cannot {} resource \"{}\" in API group \"{}\" {}{}",
+                                 user.name, action.verb, whole, action.group, where, because));
+}
+
 Answer<void> authorize(const WatchCache& cache, const User& user, const Action& action) {
     const Decision decision = decide(cache, user, action);
     if (decision.allowed) return {};
-    return refusal_of(user, action, decision.reason);
+    return refusal_of(user, action, decision);
 }
 
 }  // namespace muster::apiserver

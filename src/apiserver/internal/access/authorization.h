@@ -36,7 +36,9 @@ struct Decision {
 /// at this moment. Whether the server lives may be asked by anybody.
 Decision decide(const WatchCache& cache, const User& user, const Action& action);
 
-/// 403 with a real server's wording unless `user` may do it.
+/// 403 with a real server's wording.
+Refusal refusal_of(const User& user, const Action& action, const Decision& decision);
+/// The same unless `user` may do it.
 Answer<void> authorize(const WatchCache& cache, const User& user, const Action& action);
 
 }  // namespace muster::apiserver

@@ -31,9 +31,11 @@ std::shared_ptr<const std::string> FrameCache::frame(const kube::WatchEvent& eve
         (std::hash<const void*>()(event.object.get()) / 16 + static_cast<std::size_t>(event.type)) %
         kSize;
     Entry& entry = entries_[slot];
-    if (entry.object != event.object || entry.type != event.type || entry.text == nullptr)
+    if (entry.object != event.object || entry.type != event.type || entry.text == nullptr) {
         entry = {event.type, event.object,
                  std::make_shared<const std::string>(make_frame(event.type, *event.object))};
+        ++made_;
+    }
     return entry.text;
 }
 

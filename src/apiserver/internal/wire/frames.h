@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -19,6 +20,8 @@ std::string make_frame(kube::WatchEventType type, const json::value& object);
 class FrameCache {
   public:
     std::shared_ptr<const std::string> frame(const kube::WatchEvent& event);
+    /// How many were made. It grows by one with each change that is watched, however many watch.
+    std::uint64_t made() const { return made_; }
 
   private:
     struct Entry {
@@ -29,6 +32,7 @@ class FrameCache {
     static constexpr std::size_t kSize = 256;
 
     std::array<Entry, kSize> entries_;
+    std::uint64_t made_ = 0;
 };
 
 }  // namespace muster::apiserver

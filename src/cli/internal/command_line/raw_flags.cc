@@ -64,7 +64,25 @@ std::optional<std::string> take_apart(const Raw& raw, ValidateOptions& options) 
     return take_apart(raw, options.manifest);
 }
 
+std::optional<std::string> take_apart(const Raw& raw, apiserver::AuditLevel& level) {
+    if (raw.audit_level == "Metadata")
+        level = apiserver::AuditLevel::kMetadata;
+    else if (raw.audit_level == "Request")
+        level = apiserver::AuditLevel::kRequest;
+    else if (raw.audit_level == "RequestResponse")
+        level = apiserver::AuditLevel::kRequestResponse;
+    else
+        return fmt::format("--audit-level wants Metadata, Request or RequestResponse, not \"{}\"",
+                           raw.audit_level);
+    return std::nullopt;
+}
+
 std::optional<std::string> take_apart(const Raw& raw, UpOptions& options) {
+    if (auto wrong = take_apart(raw, options.audit_level)) return wrong;
+    constexpr std::uint64_t kMiB = 1024 * 1024;
+    if (raw.audit_log_maxsize == 0 || raw.audit_log_maxsize > kMiB)
+        return fmt::format("--audit-log-maxsize wants 1 to {} MiB", kMiB);
+    options.audit_limits.file_bytes = raw.audit_log_maxsize * kMiB;
     if (auto wrong = take_apart(raw, options.sandbox)) return wrong;
     if (raw.listen.empty()) return std::nullopt;
     const std::optional<ListenAddress> listen = parse_listen_address(raw.listen);

@@ -24,6 +24,8 @@ struct Raw {
     std::string timeout;
     std::string duration;
     std::string listen;
+    std::string audit_level = "Metadata";
+    std::uint64_t audit_log_maxsize = 100;  ///< MiB
     std::string for_;
     std::string since;
     std::string cascade = "background";

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/transport.h"
+#include "net/http.h"
+
+namespace muster::apiserver {
+
+inline constexpr std::string_view kJsonType = "application/json";
+inline constexpr std::string_view kTextType = "text/plain; charset=utf-8";
+
+/// Those of an answer that nobody may keep.
+net::HttpHeaders headers_of(std::string_view content_type);
+void add_warnings(net::HttpHeaders& headers, const std::vector<std::string>& warnings);
+/// The Status of a request that was certainly not executed may ask for another try.
+void add_retry_after(net::HttpHeaders& headers, const kube::Response& response);
+
+}  // namespace muster::apiserver
