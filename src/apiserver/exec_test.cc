@@ -81,6 +81,16 @@ TEST_F(ExecTest, InputItsEndAndTheSizeOfATerminal) {
     EXPECT_THAT(node_.resized, testing::ElementsAre(kube::TerminalSize{80, 24}));
 }
 
+TEST_F(ExecTest, AttachIsTheSameWithoutACommand) {
+    auto socket = connect("p/attach?stdin=true&stdout=true&stderr=true");
+    ASSERT_TRUE(socket) << socket.error().message();
+    say(**socket, "\0hello"s);
+    EXPECT_EQ(hear(**socket), "\1hello");
+    say(**socket, "\377\0"s);
+    EXPECT_EQ(hear(**socket), "\3{\"metadata\":{},\"status\":\"Success\"}");
+    EXPECT_TRUE(node_.asked_commands.at(0).options.command.empty());
+}
+
 TEST_F(ExecTest, AClientThatGoesAwayEndsTheCommand) {
     const std::string copies = "p/exec?command=copies&stdin=true&stdout=true";
     auto socket = connect(copies);

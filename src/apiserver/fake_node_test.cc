@@ -34,6 +34,7 @@ class FakeNodeWorld {
         return {"says", out, err, std::to_string(code)};
     }
     static std::vector<std::string> copies() { return {"copies"}; }
+    void run_copying(const std::string& pod) { run(pod, "log\n"); }
     std::uint16_t echoes(const std::string& pod) {
         run(pod, "listening\n");
         node_.listen("default", pod, 80, port_);

@@ -27,10 +27,11 @@ class NodeApi {
                                                                  std::string pod,
                                                                  kube::LogOptions options) = 0;
 
-    /// Starts a command in a container that runs; `options` are such as the API lets pass, with the
-    /// container set and at least one stream. kNotFound for a pod that the node does not have,
-    /// kBadRequest with kubectl's wording for a container that does not run. What keeps the command
-    /// from starting is the end of its session.
+    /// Starts a command in a container that runs, or, without a command, attaches to its own
+    /// program: to what it writes from now on, and to its input if it has one. `options` are such
+    /// as the API lets pass, with the container set and at least one stream. kNotFound for a pod
+    /// that the node does not have, kBadRequest with kubectl's wording for a container that does
+    /// not run. What keeps the command from starting is the end of its session.
     virtual Task<Result<std::unique_ptr<kube::CommandSession>>> exec(
         std::string namespace_, std::string pod, kube::CommandOptions options) = 0;
 

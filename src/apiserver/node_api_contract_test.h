@@ -27,6 +27,9 @@ namespace muster::apiserver {
 ///     says(out, err, code)  // writes both texts to its outputs and exits with the code
 ///     copies()              // writes what it reads, to the end of its input
 ///
+///     run_copying(pod)      // brings it up: its own program does as copies(), with an input for
+///     once
+///
 /// and with a port of a pod that runs,
 ///
 ///     echoes(pod)  // brings it up; whoever listens there sends back what it reads, to its end
@@ -319,6 +322,22 @@ TYPED_TEST_P(NodeExecContract, InputArrivesAndEnds) {
     EXPECT_EQ(this->run(this->options(this->world_.copies())).output, "") << "there is no input";
 }
 
+TYPED_TEST_P(NodeExecContract, WithoutACommandItIsTheProgramItself) {
+    this->world_.run_copying("p");
+    auto session = this->exec("p", this->options({}, true));
+    ASSERT_TRUE(session) << session.error().message();
+    auto& loop = this->world_.loop();
+    loop.await((*session)->write("one"));
+    auto piece = loop.await((*session)->read());
+    ASSERT_TRUE(piece && *piece);
+    EXPECT_EQ((*piece)->bytes, "one");
+    loop.await((*session)->write("two"));
+    loop.await((*session)->close_input());
+    const auto ran = this->rest(**session);
+    EXPECT_EQ(ran.output, "two");
+    EXPECT_EQ(ran.end.value_or(-1), 0);
+}
+
 TYPED_TEST_P(NodeExecContract, ACancelledReadLosesNothing) {
     this->world_.run("p", "log\n");
     auto session = this->exec("p", this->options(this->world_.copies(), true));
@@ -361,7 +380,8 @@ TYPED_TEST_P(NodeExecContract, OnlyAContainerThatRunsHasCommands) {
                          "container not found (\"main\")");
 }
 
-REGISTER_TYPED_TEST_SUITE_P(NodeExecContract, OutputsStayApartAndTheExitCodeIsTold,
+REGISTER_TYPED_TEST_SUITE_P(NodeExecContract, WithoutACommandItIsTheProgramItself,
+                            OutputsStayApartAndTheExitCodeIsTold,
                             AnOutputThatNobodyWantsGoesNowhere, InputArrivesAndEnds,
                             ACancelledReadLosesNothing, WhatCanNotBeStartedSaysSoAtItsEnd,
                             OnlyAContainerThatRunsHasCommands);

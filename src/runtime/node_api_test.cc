@@ -59,6 +59,10 @@ class RealNodeWorld : private NodeWorld {
         return {"sh", "-c", fmt::format("printf '{}'; printf '{}' >&2; exit {}", out, err, code)};
     }
     static std::vector<std::string> copies() { return {"cat"}; }
+    void run_copying(const std::string& pod) {
+        create(pod_json(pod, shell("exec cat", {{"stdin", true}, {"stdinOnce", true}})));
+        wait_phase(pod, "Running");
+    }
     std::uint16_t echoes(const std::string& pod) {
         // No two pods of one test have it, and no other test runs beside this one.
         constexpr std::uint16_t kPort = 8123;

@@ -158,6 +158,99 @@ TEST_P(NodeExecTest, ASessionOutlivesItsPodsWorker) {
     await(session->write("nobody reads it"));
 }
 
+/// Attached to a container that reads its input.
+class NodeAttachTest : public NodeExecTest {
+  protected:
+    void run(const std::string& pod, const std::string& script, json::object more) {
+        create(pod_json(pod, shell(script, std::move(more))));
+        wait_phase(pod, "Running");
+    }
+    std::unique_ptr<kube::CommandSession> attach(const std::string& pod, bool input,
+                                                 bool terminal = false) {
+        kube::CommandOptions with;
+        with.container = "main";
+        with.input = input;
+        with.output = true;
+        with.error = !terminal;
+        with.terminal = terminal;
+        auto session = await(node->exec("default", pod, with));
+        EXPECT_TRUE(session) << session.error().message();
+        return session ? *std::move(session) : nullptr;
+    }
+};
+
+TEST_P(NodeAttachTest, OutputFromNowOnAndInputUntilTheContainerEnds) {
+    run("a", "echo before; while read line; do echo got $line; done; echo end", {{"stdin", true}});
+    auto session = attach("a", true);
+    await(session->write("one\n"));
+    const std::string first = until(*session, "got one\n");
+    EXPECT_THAT(first, testing::EndsWith("got one\n"));
+    auto second = attach("a", true);
+    await(session->close_input());
+    session.reset();
+    await(second->write("two\n"));
+    EXPECT_EQ(until(*second, "two\n"), "got two\n") << "it runs on, and can be attached to again";
+    EXPECT_THAT(logs("a", {}), testing::HasSubstr("before\ngot one\ngot two\n"));
+    remove("a", 0);
+    EXPECT_EQ(rest(*second), "");
+    EXPECT_EQ(second->end().value_or(-1), 0) << "its status tells how it ended";
+}
+
+TEST_P(NodeAttachTest, AnInputForOnceEndsWithTheFirstWhoHadIt) {
+    run("a", "cat; echo end", {{"stdin", true}, {"stdinOnce", true}});
+    auto session = attach("a", true);
+    await(session->write("hello\n"));
+    EXPECT_EQ(until(*session, "hello\n"), "hello\n");
+    await(session->close_input());
+    EXPECT_EQ(rest(*session), "end\n");
+    wait_phase("a", "Succeeded");
+}
+
+TEST_P(NodeAttachTest, ATerminalOfAContainer) {
+    run("a", "tty; read line; stty size; echo \"got $line\" >&2; sleep 1000",
+        {{"stdin", true}, {"tty", true}});
+    auto session = attach("a", true, true);
+    session->resize({.columns = 70, .rows = 20});
+    await(session->write("hello\n"));
+    EXPECT_THAT(until(*session, "got hello"), testing::HasSubstr("20 70\r\ngot hello"));
+    EXPECT_THAT(logs("a", {}), testing::HasSubstr("/dev/pts/"));
+}
+
+TEST_P(NodeAttachTest, TheEndOfATerminalsInputIsTypedIfItIsForOnce) {
+    run("once", "cat; echo end", {{"stdin", true}, {"stdinOnce", true}, {"tty", true}});
+    auto session = attach("once", true, true);
+    await(session->close_input());
+    EXPECT_THAT(rest(*session), testing::EndsWith("end\r\n"));
+    wait_phase("once", "Succeeded");
+    run("again", "cat; echo end", {{"stdin", true}, {"tty", true}});
+    session = attach("again", true, true);
+    await(session->close_input());
+    auto second = attach("again", true, true);
+    await(second->write("two\n"));
+    EXPECT_EQ(until(*second, "two\r\ntwo\r\n"), "two\r\ntwo\r\n");
+}
+
+TEST_P(NodeAttachTest, WhatIsWrittenToAContainerWithoutInputGoesNowhere) {
+    run("a", "cat; while :; do sleep 0.01; echo on; done", {});
+    auto session = attach("a", true);
+    await(session->write(std::string(1'000'000, 'x')));
+    await(session->close_input());
+    EXPECT_THAT(until(*session, "on\n"), testing::EndsWith("on\n"));
+}
+
+TEST_P(NodeAttachTest, WhoReadsSlowlyHoldsTheContainerUpAndNothingIsLost) {
+    run("a", "read line; i=0; while [ $i -lt 60000 ]; do echo line $i; i=$((i+1)); done",
+        {{"stdin", true}});
+    auto session = attach("a", true);
+    await(session->write("go\n"));
+    std::string text = until(*session, "line 9\n");
+    wait_phase("a", "Running");
+    text += rest(*session);
+    std::string expected;
+    for (int i = 0; i < 60000; ++i) expected += fmt::format("line {}\n", i);
+    EXPECT_TRUE(text == expected) << text.size() << " of " << expected.size();
+}
+
 TEST_P(NodeExecTest, WhatAPodUsesIsMeasured) {
     create(pod_json("busy", shell("while :; do :; done")));
     wait_phase("busy", "Running");
@@ -176,6 +269,12 @@ TEST_P(NodeExecTest, WhatAPodUsesIsMeasured) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, NodeExecTest,
+                         testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
+                         [](const auto& each) {
+                             return each.param == SandboxMode::kNone ? "Shared" : "Namespaces";
+                         });
+
+INSTANTIATE_TEST_SUITE_P(Modes, NodeAttachTest,
                          testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
                          [](const auto& each) {
                              return each.param == SandboxMode::kNone ? "Shared" : "Namespaces";

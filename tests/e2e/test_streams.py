@@ -1,6 +1,7 @@
 """exec, cp, port-forward and eviction: kubectl itself against `muster up`, with real processes."""
 
 import filecmp
+import fcntl
 import json
 import os
 import pty
@@ -8,7 +9,9 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
+import termios
 import threading
 
 import pytest
@@ -77,16 +80,14 @@ def test_a_client_that_goes_away_ends_its_command(pod):
         client.wait()
 
 
-def test_a_terminal_has_the_size_of_the_clients(pod):
+def at_a_terminal(pod, arguments, typed):
+    """The exit code and what was to be seen on a terminal of 33 lines and 101 columns."""
     main, program = pty.openpty()
-    import fcntl
-    import struct
-    import termios
     fcntl.ioctl(program, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 101, 0, 0))
-    client = subprocess.Popen([KUBECTL, "exec", "-it", "p", "--", "sh"], stdin=program, stdout=program,
-                              stderr=program, env=environment(pod), start_new_session=True)
+    client = subprocess.Popen([KUBECTL, *arguments], stdin=program, stdout=program, stderr=program,
+                              env=environment(pod), start_new_session=True)
     os.close(program)
-    os.write(main, b"stty size; tty; exit 7\n")
+    os.write(main, typed)
     text = b""
     while True:
         try:
@@ -96,7 +97,12 @@ def test_a_terminal_has_the_size_of_the_clients(pod):
         if not piece:
             break
         text += piece
-    assert client.wait(30) == 7
+    return client.wait(30), text
+
+
+def test_a_terminal_has_the_size_of_the_clients(pod):
+    status, text = at_a_terminal(pod, ["exec", "-it", "p", "--", "sh"], b"stty size; tty; exit 7\n")
+    assert status == 7
     assert b"33 101\r\n" in text and b"/dev/pts/0\r\n" in text, text
 
 
@@ -199,3 +205,31 @@ def test_top_shows_what_pods_and_the_node_use(pod):
     assert "busy" in pod.kubectl("top", "pod", "busy", "--containers").stdout
     node = pod.kubectl("top", "node").stdout.splitlines()
     assert node[0].split()[:2] == ["NAME", "CPU(cores)"] and "%" in node[1]
+
+
+def test_attach_reaches_the_program_itself(pod):
+    run_pod(pod, "reader", "while read line; do echo got $line; done", stdin=True)
+    client = subprocess.Popen([KUBECTL, "attach", "-i", "reader"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, env=environment(pod))
+    client.stdin.write(b"one\n")
+    client.stdin.flush()
+    assert client.stdout.readline() == b"got one\n"
+    client.kill()
+    client.wait()
+    assert pod.kubectl("logs", "reader").stdout == "got one\n"
+    assert pod.kubectl("get", "pod", "reader", "-o", "jsonpath={.status.phase}").stdout == "Running"
+
+
+def test_run_with_input_is_a_filter(pod):
+    done = pod.kubectl("run", "filter", "-i", "--rm", "--quiet", "--restart=Never", "--image=local", "--command", "--",
+                       "sh", "-c", "while read line; do echo got $line; done; exit 4", stdin="one\ntwo\n", check=False)
+    assert done.returncode == 4 and done.stdout == "got one\ngot two\n", done
+
+
+def test_run_with_a_terminal_goes_when_its_shell_ends(pod):
+    status, text = at_a_terminal(pod, ["run", "shell", "-it", "--rm", "--restart=Never", "--image=local", "--command",
+                                       "--", "sh", "-c", "read first; stty size; tty; read second; echo got $second"],
+                                 b"one\ntwo\n")
+    assert status == 0 and b"33 101\r\n" in text and b"/dev/pts/0\r\n" in text and b"got two\r\n" in text, text
+    assert b'pod "shell" deleted' in text, text
+    assert pod.kubectl("get", "pod", "shell", check=False).returncode == 1

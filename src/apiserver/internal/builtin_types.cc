@@ -26,7 +26,7 @@ DefPtr pods() {
     def.categories = {"all"};
     def.rules = pod_rules();
     def.has_status = true;
-    def.other_subresources = {"binding", "eviction", "exec", "log", "portforward"};
+    def.other_subresources = {"attach", "binding", "eviction", "exec", "log", "portforward"};
     def.tracks_generation = true;
     def.returns_deleted = true;
     def.deletes_gracefully = true;

@@ -85,6 +85,13 @@ Result<ContainerStart> plan_container(const kube::Container& container, Containe
         container.working_dir.empty() ? surroundings.working_dir.string() : container.working_dir;
     start.scratch_dir = directories.scratch;
     start.identity = security.identity;
+    const auto asks = [&container](const char* name) {
+        const json::value* value = container.rest.if_contains(name);
+        return value != nullptr && value->is_bool() && value->get_bool();
+    };
+    start.terminal = asks("tty");
+    start.input = asks("stdin");
+    start.input_once = asks("stdinOnce");
     if (!surroundings.namespaces) return start;
     start.read_only_root = security.read_only_root;
 
@@ -177,15 +184,6 @@ std::vector<std::string> fields_without_effect(const kube::Pod& pod) {
         if (const auto& empty = pod.spec.volumes[i].empty_dir;
             empty && empty->medium != "Memory" && !empty->size_limit.is_null())
             fields.push_back(fmt::format("spec.volumes[{}].emptyDir.sizeLimit", i));
-    auto look = [&](const std::vector<kube::Container>& containers, std::string_view list) {
-        for (std::size_t i = 0; i < containers.size(); ++i) {
-            for (const char* name : {"stdin", "tty"})
-                if (asks(containers[i].rest, name))
-                    fields.push_back(fmt::format("spec.{}[{}].{}", list, i, name));
-        }
-    };
-    look(pod.spec.init_containers, "initContainers");
-    look(pod.spec.containers, "containers");
     return fields;
 }
 

@@ -488,7 +488,8 @@ Result<std::unique_ptr<kube::CommandSession>> PodWorker::exec(const kube::Comman
         return Error(Code::kBadRequest,
                      fmt::format("container not found (\"{}\")", options.container));
     const auto& runs = runs_[static_cast<std::size_t>(record - records.begin())];
-    return execs_.open(*sandbox_, runs.back()->id(), options);
+    return options.command.empty() ? execs_.attach(*sandbox_, runs.back()->id(), options)
+                                   : execs_.open(*sandbox_, runs.back()->id(), options);
 }
 
 Result<PodPort> PodWorker::port(std::uint16_t number) {

@@ -40,7 +40,8 @@ class PodWorker {
 
     /// The log of one container, with the API's errors.
     Result<std::unique_ptr<kube::TextStream>> logs(const kube::LogOptions& options);
-    /// A command in a container that runs, with the API's errors. The session may outlive this.
+    /// A command in a container that runs, or without one its program, with the API's errors. The
+    /// session may outlive this.
     Result<std::unique_ptr<kube::CommandSession>> exec(const kube::CommandOptions& options);
     /// The way to one of its ports, while it runs.
     Result<PodPort> port(std::uint16_t number);

@@ -41,6 +41,8 @@ TEST_F(DiscoveryTest, TheCoreGroupAggregated) {
                 "singularResource":"pod",
                 "verbs":["create","delete","deletecollection","get","list","patch","update","watch"],
                 "shortNames":["po"],"categories":["all"],"subresources":[
+                  {"subresource":"attach","responseKind":
+                   {"group":"","version":"","kind":"PodAttachOptions"},"verbs":["create","get"]},
                   {"subresource":"binding",
                    "responseKind":{"group":"","version":"","kind":"Binding"},"verbs":["create"]},
                   {"subresource":"eviction","responseKind":

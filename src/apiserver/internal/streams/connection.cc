@@ -45,10 +45,12 @@ Answer<std::string> judge_upgrade(const net::HttpRequest& request,
     return std::move(judged->protocol);
 }
 
+/// And attach, which is the same without a command.
 Task<Answer<void>> exec(net::HttpExchange& exchange, ServerState& state, Target target,
                         kube::Request request) {
     CO_TRY(const kube::ObjectPtr pod, pod_to_connect(state, target));
-    CO_TRY(kube::CommandOptions options, command_options(request, pod->get_object(), true));
+    CO_TRY(kube::CommandOptions options,
+           command_options(request, pod->get_object(), target.subresource == "exec"));
     const std::vector<std::string> protocols{kChannelsV5, kChannelsV4};
     CO_TRY_VOID(judge_upgrade(exchange.request(), protocols));
     CO_TRY(auto session,
@@ -84,7 +86,7 @@ Task<Answer<void>> forward_ports(net::HttpExchange& exchange, ServerState& state
 }  // namespace
 
 bool is_connection(std::string_view subresource) {
-    return subresource == "exec" || subresource == "portforward";
+    return subresource == "attach" || subresource == "exec" || subresource == "portforward";
 }
 
 Task<Answer<void>> connect_to_pod(net::HttpExchange& exchange, ServerState& state, Target target,

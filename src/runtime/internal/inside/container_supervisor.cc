@@ -22,11 +22,12 @@
 #include "runtime/internal/inside/cgroup_entry.h"
 #include "runtime/internal/inside/container_log.h"
 #include "runtime/internal/inside/mounts.h"
+#include "runtime/internal/inside/output_pipe.h"
 #include "runtime/internal/inside/process_tree.h"
 #include "runtime/internal/inside/program.h"
 #include "runtime/internal/inside/program_start.h"
+#include "runtime/internal/inside/program_streams.h"
 #include "runtime/internal/inside/terminal.h"
-#include "runtime/internal/pipe.h"
 
 namespace muster::runtime {
 
@@ -34,28 +35,9 @@ namespace {
 
 constexpr mode_t kContainerUmask = 022;
 constexpr int kInitEnded = SIGUSR1;
-/// What is taken of a pipe once its container has ended: more than a pipe holds, unless it was made
-/// larger; the bound is for a writer that lives elsewhere and still writes.
-constexpr int kLastPieces = 64;
 // As a shell says it.
 constexpr int kCannotExecute = 126;
 constexpr int kNotFound = 127;
-
-/// Only our end does not block: programs do not expect it of theirs.
-Result<Pipe> make_output_pipe() {
-    TRY(Pipe made, make_pipe("making a pipe for a container's output"));
-    if (::fcntl(made.reader.get(), F_SETFL, O_NONBLOCK) < 0)
-        return system_error("making a container's output non-blocking", errno);
-    return made;
-}
-
-/// One piece of a pipe; "" when there is none now, nullopt at its end.
-std::optional<std::string_view> read_piece(const UniqueFd& pipe, std::span<char> buffer) {
-    const ssize_t size = ::read(pipe.get(), buffer.data(), buffer.size());
-    if (size > 0) return std::string_view(buffer.data(), static_cast<std::size_t>(size));
-    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return std::string_view();
-    return std::nullopt;
-}
 
 class Supervisor {
   public:
@@ -74,6 +56,7 @@ class Supervisor {
         ::sigaddset(&set, kInitEnded);
         ::sigprocmask(SIG_SETMASK, &set, nullptr);
         signals_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+        ::signal(SIGPIPE, SIG_IGN);  // who was attached may be gone
         ::prctl(PR_SET_PDEATHSIG, kInitEnded);
         if (::getppid() != init) abandon();
 
@@ -109,17 +92,13 @@ class Supervisor {
     }
 
     void start_program() {
-        auto out = make_output_pipe();
-        auto err = make_output_pipe();
-        if (!out || !err) fail({StartStage::kOther, EMFILE, (out ? err : out).error().message()});
+        auto ends = streams_.open(start_);
+        if (!ends) fail({StartStage::kOther, EMFILE, ends.error().message()});
+        if (start_.terminal) start_.environment = with_terminal(std::move(start_.environment));
         const Program program = find_program(start_.argv, start_.environment);
-        const Launched launched = execute(
-            program, surroundings(),
-            {.input = null_.get(), .output = out->writer.get(), .error = err->writer.get()});
+        const Launched launched = execute(program, surroundings(), ends->streams(null_.get()));
         if (launched.error != 0) fail(failure_of(launched, program, start_.argv[0]));
         main_ = launched.pid;
-        outputs_[0] = std::move(out->reader);
-        outputs_[1] = std::move(err->reader);
         Report report;
         report.kind = Report::Kind::kStarted;
         report.id = start_.id;
@@ -152,17 +131,18 @@ class Supervisor {
         std::vector<pollfd> events;
         for (;;) {
             events.assign({{signals_.get(), POLLIN, 0}, {control_.get(), POLLIN, 0}});
-            // Poll passes over a descriptor of -1.
-            for (const UniqueFd& output : outputs_) events.push_back({output.get(), POLLIN, 0});
             for (const auto& [id, exec] : execs_) events.push_back({exec.pipe.get(), POLLIN, 0});
+            const std::size_t outputs = events.size();
+            streams_.wait_for(events);
             if (::poll(events.data(), events.size(), -1) < 0) {
                 if (errno != EINTR) abandon();
                 continue;
             }
+            streams_.write_kept();
             // Outputs before the process's end, so that the order of a log is that of its writing.
-            for (std::size_t i = 0; i < outputs_.size(); ++i)
-                if (events[2 + i].revents != 0) pump(i);
-            std::size_t next = 2 + outputs_.size();
+            for (std::size_t i = 0; i < ProgramStreams::kOutputs; ++i)
+                if (events[outputs + i].revents != 0) pump(i);
+            std::size_t next = 2;
             for (auto& [id, exec] : execs_)
                 if (events[next++].revents != 0) collect(exec);
             if (events[1].revents != 0) answer();
@@ -182,7 +162,10 @@ class Supervisor {
         if (!received || !*received) abandon();
         Request request = **std::move(received);
         if (request.kind == Request::Kind::kExec) start_exec(request);
+        if (request.kind == Request::Kind::kAttach) attach(request);
+        if (request.kind == Request::Kind::kEndInput) streams_.end_input(request.exec.id);
         if (request.kind != Request::Kind::kCancel) return;
+        if (streams_.release(request.exec.id)) return end_exec(request.exec.id, 0, {});
         // It leads a session of its own; what left that is the container's from here on.
         if (auto it = execs_.find(request.exec.id); it != execs_.end())
             ::kill(-it->second.pid, SIGKILL);
@@ -223,11 +206,8 @@ class Supervisor {
         auto wiring = wire(request);
         if (!wiring)
             return end_exec(exec.id, W_EXITCODE(kCannotExecute, 0), wiring.error().message());
-        std::vector<std::string> environment = start_.environment;
-        if (exec.terminal && !std::ranges::any_of(environment, [](const std::string& entry) {
-                return entry.starts_with("TERM=");
-            }))
-            environment.emplace_back("TERM=xterm");
+        std::vector<std::string> environment =
+            exec.terminal ? with_terminal(start_.environment) : start_.environment;
         const Program program = find_program(exec.argv, environment);
         const Launched launched = execute(program, surroundings(), wiring->streams);
         if (launched.error != 0) {
@@ -244,6 +224,18 @@ class Supervisor {
         report.kind = Report::Kind::kTerminal;
         report.id = exec.id;
         report.terminal = std::move(wiring->terminal);
+        tell(report);
+    }
+
+    void attach(Request& request) {
+        auto input = streams_.attach(request);
+        if (!input)
+            return end_exec(request.exec.id, W_EXITCODE(kCannotExecute, 0),
+                            input.error().message());
+        Report report;
+        report.kind = Report::Kind::kTerminal;
+        report.id = request.exec.id;
+        report.terminal = std::move(*input);
         tell(report);
     }
 
@@ -265,11 +257,12 @@ class Supervisor {
         return true;
     }
 
-    bool pump(std::size_t stream) {
-        const auto piece = read_piece(outputs_[stream], buffer_);
-        if (!piece) outputs_[stream].reset();
-        if (!piece || piece->empty()) return false;
-        log_->write(static_cast<LogStream>(stream), *piece);
+    bool pump(std::size_t output) {
+        const std::string_view piece = streams_.take(output, buffer_);
+        if (piece.empty()) return false;
+        // The log first: it has whatever somebody has seen.
+        log_->write(static_cast<LogStream>(output), piece);
+        streams_.copy(output, piece);
         return true;
     }
 
@@ -299,9 +292,9 @@ class Supervisor {
         groups_.stop();
         kill_descendants();
         // What was executed beside it goes with it: the init says so, after the container's end.
-        for (std::size_t stream = 0; stream < outputs_.size(); ++stream)
-            for (int pieces = 0; pieces < kLastPieces && outputs_[stream] && pump(stream);
-                 ++pieces) {
+        streams_.make_last_room();
+        for (std::size_t output = 0; output < ProgramStreams::kOutputs; ++output)
+            for (int pieces = 0; pieces < kLastPieces && pump(output); ++pieces) {
             }
         Report report;
         report.kind = Report::Kind::kExited;
@@ -342,7 +335,7 @@ class Supervisor {
     UniqueFd null_;
     std::optional<ContainerLog> log_;
     pid_t main_ = -1;
-    std::array<UniqueFd, 2> outputs_;  ///< as LogStream counts
+    ProgramStreams streams_;
     std::map<std::uint32_t, Exec> execs_;
     std::array<char, 64 * 1024> buffer_;
 };

@@ -204,6 +204,9 @@ std::string encode(const ContainerStart& start) {
     out.text(start.log_name);
     out.u64(start.log_limits.bytes);
     out.u32(start.log_limits.files);
+    out.u8(start.terminal ? 1 : 0);
+    out.u8(start.input ? 1 : 0);
+    out.u8(start.input_once ? 1 : 0);
     return out.bytes();
 }
 
@@ -253,6 +256,9 @@ bool decode(std::string_view bytes, ContainerStart& start) {
     start.log_name = in.text();
     start.log_limits.bytes = in.u64();
     start.log_limits.files = in.u32();
+    start.terminal = in.u8() != 0;
+    start.input = in.u8() != 0;
+    start.input_once = in.u8() != 0;
     return in.ok();
 }
 
@@ -312,6 +318,8 @@ bool decode_payload(std::string_view bytes, Request& request) {
         case Request::Kind::kStart:
             return decode(bytes, request.start);
         case Request::Kind::kExec:
+        case Request::Kind::kAttach:
+        case Request::Kind::kEndInput:
         case Request::Kind::kCancel:
             return decode(bytes, request.exec);
         case Request::Kind::kEnd:
@@ -350,6 +358,14 @@ Result<void> send_exec(int socket, const ExecStart& exec, std::span<const int> s
     return send_request(socket, Request::Kind::kExec, encode(exec), streams);
 }
 
+Result<void> send_attach(int socket, const ExecStart& exec, std::span<const int> streams) {
+    return send_request(socket, Request::Kind::kAttach, encode(exec), streams);
+}
+
+Result<void> send_end_of_input(int socket, const ExecStart& exec) {
+    return send_request(socket, Request::Kind::kEndInput, encode(exec), {});
+}
+
 Result<void> send_cancel(int socket, const ExecStart& exec) {
     return send_request(socket, Request::Kind::kCancel, encode(exec), {});
 }
@@ -380,7 +396,8 @@ Result<std::optional<Request>> receive_request(int socket) {
         for (std::size_t i = 2; i < message.fds.size(); ++i)
             request.groups.push_back(std::move(message.fds[i]));
     }
-    if (request.kind == Request::Kind::kExec && message.fds.size() == 4)
+    if ((request.kind == Request::Kind::kExec || request.kind == Request::Kind::kAttach) &&
+        message.fds.size() == 4)
         for (std::size_t i = 1; i < message.fds.size(); ++i)
             request.streams.push_back(std::move(message.fds[i]));
     return request;

@@ -80,6 +80,9 @@ struct ContainerStart {
     /// In the log's directory, whose descriptor comes along.
     std::string log_name;
     LogLimits log_limits;
+    bool terminal = false;    ///< its standard streams are one
+    bool input = false;       ///< it has an input that whoever attaches can write to
+    bool input_once = false;  ///< ... which ends with the first who did
 
     friend bool operator==(const ContainerStart&, const ContainerStart&) = default;
 };
@@ -112,11 +115,16 @@ enum class StartStage : std::uint8_t {
 
 struct Request {
     enum class Kind : std::uint8_t {
-        kSetup,   ///< setup
-        kStart,   ///< start
-        kExec,    ///< exec; kExecEnded follows, whatever comes of it
-        kCancel,  ///< exec.id, exec.container: kill it
-        kEnd,     ///< kill everything and end; for an init that outlives its `muster`
+        kSetup,  ///< setup
+        kStart,  ///< start
+        kExec,   ///< exec; kExecEnded follows, whatever comes of it
+        /// exec.id, exec.container, exec.terminal: whether its input is wanted, which comes with
+        /// kTerminal. Two of `streams` take copies of what the container writes from now on; one
+        /// that is full holds the container up. kExecEnded follows.
+        kAttach,
+        kEndInput,  ///< exec.id, exec.container: of an attached one
+        kCancel,    ///< exec.id, exec.container: kill it, or detach
+        kEnd,       ///< kill everything and end; for an init that outlives its `muster`
     };
 
     Kind kind = Kind::kSetup;
@@ -146,7 +154,9 @@ struct Report {
         /// id of the exec, value = wait status, text = its output's beginning; of one with streams
         /// or a terminal why it could not be started
         kExecEnded,
-        kTerminal,  ///< id of the exec, its terminal's other end
+        /// id of the exec, its terminal's other end; of what is attached, where input goes, if
+        /// anywhere
+        kTerminal,
     };
 
     Kind kind = Kind::kReady;
@@ -166,9 +176,11 @@ Result<void> send_start(int socket, const ContainerStart& start, int log_dir,
                         std::span<const int> groups);
 /// `streams`: three descriptors or none.
 Result<void> send_exec(int socket, const ExecStart& exec, std::span<const int> streams);
+Result<void> send_attach(int socket, const ExecStart& exec, std::span<const int> streams);
+Result<void> send_end_of_input(int socket, const ExecStart& exec);
 Result<void> send_cancel(int socket, const ExecStart& exec);
 Result<void> send_end(int socket);
-/// Passes a kExec or kCancel on.
+/// Passes a request about an exec on.
 Result<void> forward(int socket, const Request& request);
 /// Blocks. nullopt when the other end is closed.
 Result<std::optional<Request>> receive_request(int socket);

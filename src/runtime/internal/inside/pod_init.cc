@@ -119,6 +119,8 @@ class PodInit {
             case Request::Kind::kStart:
                 return start(std::move(request));
             case Request::Kind::kExec:
+            case Request::Kind::kAttach:
+            case Request::Kind::kEndInput:
             case Request::Kind::kCancel:
                 return pass_on(request);
             case Request::Kind::kEnd:
@@ -225,14 +227,17 @@ class PodInit {
         for (const auto& [pid, supervisor] : supervisors_) {
             if (supervisor.container != request.exec.container) continue;
             if (forward(supervisor.socket.get(), request)) {
-                if (request.kind == Request::Kind::kExec)
-                    execs_.emplace(request.exec.id, request.exec.container);
+                if (begins_exec(request)) execs_.emplace(request.exec.id, request.exec.container);
                 return;
             }
             listen_to(pid);  // it has ended: that is told first
             break;
         }
-        if (request.kind == Request::Kind::kExec) exec_failed(request.exec.id);
+        if (begins_exec(request)) exec_failed(request.exec.id);
+    }
+
+    static bool begins_exec(const Request& request) {
+        return request.kind == Request::Kind::kExec || request.kind == Request::Kind::kAttach;
     }
 
     void exec_failed(std::uint32_t id) {

@@ -351,6 +351,14 @@ Result<void> PodSandbox::exec(const ExecStart& exec, std::span<const int> stream
     return send_exec(control_.native_handle(), exec, streams);
 }
 
+Result<void> PodSandbox::attach(const ExecStart& exec, std::span<const int> streams) {
+    return send_attach(control_.native_handle(), exec, streams);
+}
+
+Result<void> PodSandbox::end_input(const ExecStart& exec) {
+    return send_end_of_input(control_.native_handle(), exec);
+}
+
 Result<void> PodSandbox::cancel(const ExecStart& exec) {
     return send_cancel(control_.native_handle(), exec);
 }

@@ -81,7 +81,12 @@ class PodSandbox {
     /// kTerminal if it has one and could be started. `streams`: its standard input, output and
     /// error, or none, as in Request. They stay the caller's.
     Result<void> exec(const ExecStart& exec, std::span<const int> streams = {});
-    /// Kills that command.
+    /// Queues the attachment of two of `streams` to a container's outputs, as in Request; kTerminal
+    /// and at the container's end kExecEnded follow.
+    Result<void> attach(const ExecStart& exec, std::span<const int> streams);
+    /// What is attached writes no more.
+    Result<void> end_input(const ExecStart& exec);
+    /// Kills that command, or detaches.
     Result<void> cancel(const ExecStart& exec);
 
     /// To open sockets inside: its loopback is the pod's. With namespaces, while the pod lives.

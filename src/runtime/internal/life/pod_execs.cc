@@ -26,9 +26,14 @@ class PodExecs::Command {
     Command& operator=(const Command&) = delete;
 
     Result<void> send(std::span<const int> streams) {
-        Result<void> sent = sandbox_->exec(start_, streams);
-        if (!sent) sandbox_ = nullptr;
-        return sent;
+        return sent(sandbox_->exec(start_, streams));
+    }
+    Result<void> attach(std::span<const int> streams) {
+        return sent(sandbox_->attach(start_, streams));
+    }
+    /// Fails only when the sandbox ends, which ends this, too.
+    void end_input() {
+        if (sandbox_ != nullptr) (void)sandbox_->end_input(start_).has_value();
     }
     void finish(int wait_status, std::string text) {
         if (std::exchange(sandbox_, nullptr) != nullptr) ended(wait_status, std::move(text));
@@ -42,6 +47,11 @@ class PodExecs::Command {
     ExecStart start_;
 
   private:
+    Result<void> sent(Result<void> result) {
+        if (!result) sandbox_ = nullptr;
+        return result;
+    }
+
     PodExecs* owner_;
     PodSandbox* sandbox_;  ///< null: it has ended, or was never sent
 };
@@ -66,6 +76,14 @@ class PodExecs::Session final : public kube::CommandSession, public Command {
     Session(PodExecs& owner, PodSandbox& sandbox, ExecStart start)
         : Command(owner, sandbox, std::move(start)), streams_(owner.executor_) {}
 
+    Result<void> attach_to_program(kube::CommandOptions options) {
+        attached_ = true;
+        options.input = false;  // it is not ours to make
+        TRY(const auto theirs, streams_.open_pipes(options));
+        streams_.await_input();
+        const std::array<int, 3> fds{theirs[0].get(), theirs[1].get(), theirs[2].get()};
+        return attach(fds);
+    }
     Result<void> begin(const kube::CommandOptions& options) {
         if (options.terminal) return send({});
         TRY(const auto theirs, streams_.open_pipes(options));
@@ -78,21 +96,28 @@ class PodExecs::Session final : public kube::CommandSession, public Command {
         return end_ ? *end_ : Result<int>(Error(Code::kInternal, "the command runs"));
     }
     Task<void> write(std::string bytes) override { return streams_.write(std::move(bytes)); }
-    Task<void> close_input() override { return streams_.close_input(); }
+    Task<void> close_input() override {
+        co_await streams_.close_input();
+        if (attached_) end_input();
+    }
     void resize(kube::TerminalSize size) override { streams_.resize(size); }
 
     void take_terminal(UniqueFd terminal) override {
-        if (auto used = streams_.use_terminal(std::move(terminal)); !used)
-            finish(W_EXITCODE(1, 0), used.error().message());
+        auto used = attached_ ? streams_.use_input(std::move(terminal))
+                              : streams_.use_terminal(std::move(terminal));
+        if (!used) finish(W_EXITCODE(1, 0), used.error().message());
     }
 
   protected:
     void ended(int wait_status, std::string text) override {
-        end_ = end_of_command(wait_status, std::move(text));
+        // How a container ended is told by its pod's status.
+        const bool container_ended = attached_ && WIFSIGNALED(wait_status);
+        end_ = container_ended ? 0 : end_of_command(wait_status, std::move(text));
         streams_.finish();
     }
 
   private:
+    bool attached_ = false;
     ProcessStreams streams_;
     std::optional<Result<int>> end_;
 };
@@ -123,6 +148,16 @@ Result<std::unique_ptr<kube::CommandSession>> PodExecs::open(PodSandbox& sandbox
     start.terminal = options.terminal;
     auto session = std::make_unique<Session>(*this, sandbox, std::move(start));
     TRY_VOID(session->begin(options));
+    return session;
+}
+
+Result<std::unique_ptr<kube::CommandSession>> PodExecs::attach(
+    PodSandbox& sandbox, std::uint32_t container, const kube::CommandOptions& options) {
+    ExecStart start;
+    start.container = container;
+    start.terminal = options.input;
+    auto session = std::make_unique<Session>(*this, sandbox, std::move(start));
+    TRY_VOID(session->attach_to_program(options));
     return session;
 }
 

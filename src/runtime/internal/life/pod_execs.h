@@ -31,6 +31,12 @@ class PodExecs {
     Result<std::unique_ptr<kube::CommandSession>> open(PodSandbox& sandbox, std::uint32_t container,
                                                        const kube::CommandOptions& options);
 
+    /// Attaches to the container's own program: to what it writes from now on, and to its input if
+    /// it has one.
+    Result<std::unique_ptr<kube::CommandSession>> attach(PodSandbox& sandbox,
+                                                         std::uint32_t container,
+                                                         const kube::CommandOptions& options);
+
     /// A report of kind kExecEnded or kTerminal.
     void take(Report report);
     /// Nothing of the pod runs any more.

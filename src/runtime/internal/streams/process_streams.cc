@@ -50,7 +50,7 @@ Result<void> ProcessStreams::assign(Descriptor& descriptor, UniqueFd fd) {
 }
 
 Result<std::array<UniqueFd, 3>> ProcessStreams::open_pipes(const kube::CommandOptions& wanted) {
-    awaits_terminal_ = false;
+    awaits_input_ = false;
     input_closed_ = !wanted.input;
     std::array<UniqueFd, 3> theirs;
     if (wanted.input) {
@@ -76,17 +76,30 @@ Result<void> ProcessStreams::use_terminal(UniqueFd terminal) {
     UniqueFd again(::fcntl(terminal.get(), F_DUPFD_CLOEXEC, 0));
     if (!again) return system_error("duplicating a descriptor", errno);
     if (size_) apply(terminal.get(), *size_);
-    awaits_terminal_ = false;
-    terminal_ = true;
+    awaits_input_ = false;
+    terminal_ = types_end_ = true;
     TRY_VOID(assign(input_, std::move(again)));
     TRY_VOID(assign(outputs_[0], std::move(terminal)));
     note_change();
     return {};
 }
 
+void ProcessStreams::await_input() {
+    awaits_input_ = true;
+    input_closed_ = false;
+}
+
+Result<void> ProcessStreams::use_input(UniqueFd input) {
+    awaits_input_ = false;
+    terminal_ = input && ::isatty(input.get()) == 1;
+    if (terminal_ && size_) apply(input.get(), *size_);
+    note_change();
+    return input ? assign(input_, std::move(input)) : Result<void>();
+}
+
 void ProcessStreams::finish() {
     left_ = {kLastBytes, kLastBytes};
-    awaits_terminal_ = false;
+    awaits_input_ = false;
     note_change();
 }
 
@@ -145,7 +158,7 @@ Task<void> ProcessStreams::readable() {
 }
 
 Task<ProcessStreams::Descriptor*> ProcessStreams::input() {
-    while (awaits_terminal_) co_await changed_.wait();
+    while (awaits_input_) co_await changed_.wait();
     co_return input_closed_ || !input_.is_open() ? nullptr : &input_;
 }
 
@@ -168,7 +181,7 @@ Task<void> ProcessStreams::write(std::string bytes) {
 
 Task<void> ProcessStreams::close_input() {
     if (Descriptor* const to = co_await input()) {
-        if (terminal_) {
+        if (types_end_) {
             co_await write(std::string(1, kEndOfInput));
         } else {
             to->close();

@@ -24,6 +24,9 @@ class ProcessStreams {
     Result<std::array<UniqueFd, 3>> open_pipes(const kube::CommandOptions& wanted);
     /// Instead: the end of a terminal, which may come later than the first write or resize.
     Result<void> use_terminal(UniqueFd terminal);
+    /// Besides pipes: where input goes comes later, or that it goes nowhere (no descriptor).
+    void await_input();
+    Result<void> use_input(UniqueFd input);
     /// The process has ended: what it wrote can be read, and then comes the end, although what it
     /// left running may hold the streams open.
     void finish();
@@ -49,8 +52,9 @@ class ProcessStreams {
 
     Descriptor input_;
     std::array<Descriptor, 2> outputs_;
-    bool awaits_terminal_ = true;  ///< neither pipes nor terminal are there yet
+    bool awaits_input_ = true;  ///< where input goes is not known yet
     bool terminal_ = false;
+    bool types_end_ = false;  ///< the terminal is ours alone: to close it would hang it up
     bool input_closed_ = false;
     std::optional<kube::TerminalSize> size_;
     /// After finish(): what may still be read of each stream.
