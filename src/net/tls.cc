@@ -91,16 +91,27 @@ int choose_http11(SSL*, const unsigned char** chosen, unsigned char* size,
     return SSL_TLSEXT_ERR_OK;
 }
 
+/// Of the first message of a client; the rest of it is read by the session.
+constexpr std::size_t kFirstRead = 512;
+
 class ServerContext final : public TlsServerContext {
   public:
     ServerContext(const Clock& clock, SslContext context)
         : clock_(clock), context_(std::move(context)) {}
 
     Task<Result<std::unique_ptr<TlsStream>>> accept(std::unique_ptr<ByteStream> below) override {
+        // A session takes some 30 KiB, which a client that says nothing is not given.
+        std::vector<char> first(kFirstRead);
+        CO_TRY(const std::size_t size, co_await below->read_some(asio::buffer(first)));
+        if (size == 0)
+            co_return Error(Code::kUnavailable,
+                            fmt::format("{} ended the connection before the TLS handshake",
+                                        below->peer_address()));
+        first.resize(size);
         CO_TRY(Ssl ssl, make_ssl(context_.get(), clock_));
         SSL_set_accept_state(ssl.get());
-        auto session = std::make_unique<TlsSession>(co_await asio::this_coro::executor,
-                                                    std::move(ssl), std::move(below));
+        auto session = std::make_unique<TlsSession>(
+            co_await asio::this_coro::executor, std::move(ssl), std::move(below), std::move(first));
         CO_TRY_VOID(co_await session->handshake());
         co_return std::move(session);
     }

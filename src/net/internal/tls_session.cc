@@ -29,8 +29,12 @@ Error cut_error() {
 }  // namespace
 
 TlsSession::TlsSession(const asio::any_io_executor& executor, Ssl ssl,
-                       std::unique_ptr<ByteStream> below)
-    : ssl_(std::move(ssl)), below_(std::move(below)), sent_(executor) {
+                       std::unique_ptr<ByteStream> below, std::vector<char> received)
+    : ssl_(std::move(ssl)),
+      below_(std::move(below)),
+      received_(std::move(received)),
+      received_end_(received_.size()),
+      sent_(executor) {
     BIO* bio = BIO_new(bio_method());
     CHECK(bio != nullptr, "no memory for a BIO");
     BIO_set_data(bio, this);

@@ -14,8 +14,9 @@ namespace muster::net {
 /// never touches the stream below, so that it works over any. An idle session holds some kilobytes.
 class TlsSession final : public TlsStream {
   public:
-    /// `ssl` knows its role and has no BIO yet.
-    TlsSession(const asio::any_io_executor& executor, Ssl ssl, std::unique_ptr<ByteStream> below);
+    /// `ssl` knows its role and has no BIO yet. `received`: what came already.
+    TlsSession(const asio::any_io_executor& executor, Ssl ssl, std::unique_ptr<ByteStream> below,
+               std::vector<char> received = {});
     ~TlsSession() override;
 
     /// Before anything else, once.
