@@ -34,6 +34,8 @@ class LocalCluster {
 
     apiserver::ApiServer& api() { return api_; }
     kube::Client& client() { return client_; }
+    /// As Node::listen_for_pods().
+    Result<std::unique_ptr<net::Listener>> listen_for_pods() { return node_->listen_for_pods(); }
     const std::vector<std::string>& notices() const { return node_->notices(); }
 
   private:

@@ -102,12 +102,16 @@ struct Daemonship {
     LocalCluster& cluster;
     net::HttpServer& server;
     std::unique_ptr<net::Listener> listener;
+    /// For the pods alone: they neither take connections away from others, nor have certificates.
+    net::HttpServer& server_for_pods;
     net::TlsServerContext& tls;
 };
 
 Task<Result<std::string>> start(Daemonship& daemon) {
     CO_TRY_VOID(co_await daemon.cluster.start());
     const std::string address = daemon.listener->address();
+    CO_TRY(std::unique_ptr<net::Listener> inside, daemon.cluster.listen_for_pods());
+    if (inside) daemon.server_for_pods.serve(std::move(inside), &daemon.tls);
     daemon.server.serve(std::move(daemon.listener), &daemon.tls);
     KubeAccess access{.server = daemon.options.listen.url(port_of(address)),
                       .ca_pem = daemon.credentials.ca.certificate,
@@ -139,6 +143,7 @@ Task<int> serve(Daemonship& daemon, asio::signal_set& signals,
         co_await signals.async_wait(asio::use_awaitable);
     }
     co_await daemon.server.stop();
+    co_await daemon.server_for_pods.stop();
     co_await daemon.cluster.stop();
     co_return status;
 }
@@ -212,6 +217,8 @@ int up(const UpOptions& options) {
     if (!store) return fail(store.error());
     runtime::NodeOptions node = node_settings(caller, *machine, options.sandbox, *pods, **keeper);
     node.logs_dir = home->path() / "logs";
+    node.server = {.host = options.listen.wildcard() ? "127.0.0.1" : options.listen.address,
+                   .port = port_of((*listener)->address())};
     auto cluster = LocalCluster::create(context.get_executor(), clock, rng, *std::move(store),
                                         {.manage_fields = true,
                                          .default_roles = true,
@@ -232,8 +239,15 @@ int up(const UpOptions& options) {
         apiserver::FrontOptions{.limits = options.limits,
                                 .audit = {.sink = audit.get(), .level = options.audit_level},
                                 .metrics = {metrics_of(server, audit.get())}});
-    Daemonship daemon{options, caller, *home, *credentials, **cluster, server, *std::move(listener),
-                      **tls};
+    apiserver::HttpFront front_for_pods(
+        (*cluster)->api(), {.admin_token = credentials->admin_token},
+        {.limits = options.limits, .audit = {.sink = audit.get(), .level = options.audit_level}});
+    net::HttpServer server_for_pods(
+        context.get_executor(), clock, {},
+        [&](net::HttpExchange& exchange) { return front_for_pods.serve(exchange); });
+    Daemonship daemon{
+        options,         caller, *home, *credentials, **cluster, server, *std::move(listener),
+        server_for_pods, **tls};
     int status = 1;
     asio::co_spawn(context, serve(daemon, signals, background),
                    [&](std::exception_ptr thrown, int result) {

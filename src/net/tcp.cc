@@ -124,6 +124,11 @@ Result<std::unique_ptr<Listener>> listen_tcp(asio::any_io_executor executor, std
                static_cast<socklen_t>(endpoint.size())) != 0 ||
         ::listen(socket.get(), kBacklog) != 0)
         return listen_error(name, errno);
+    return listen_tcp_socket(std::move(executor), socket.release());
+}
+
+Result<std::unique_ptr<Listener>> listen_tcp_socket(asio::any_io_executor executor, int fd) {
+    OpenSocket socket(fd);
     sockaddr_storage bound{};
     socklen_t size = sizeof bound;
     if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&bound), &size) != 0)

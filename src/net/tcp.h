@@ -16,6 +16,10 @@ namespace muster::net {
 Result<std::unique_ptr<Listener>> listen_tcp(asio::any_io_executor executor, std::string address,
                                              std::uint16_t port);
 
+/// The same with a socket that was opened elsewhere, as in another network namespace, and that
+/// listens already, without blocking. Owns `socket` from the call on.
+Result<std::unique_ptr<Listener>> listen_tcp_socket(asio::any_io_executor executor, int socket);
+
 /// `address` is an IP address or "localhost". kUnavailable when nobody answers there.
 Task<Result<std::unique_ptr<ByteStream>>> connect_tcp(asio::any_io_executor executor,
                                                       std::string address, std::uint16_t port);

@@ -9,6 +9,8 @@
 #include "base/log.h"
 #include "kube/codec.h"
 #include "kube/informer.h"
+#include "kube/server_address.h"
+#include "net/tcp.h"
 #include "runtime/internal/network/outside.h"
 #include "runtime/internal/node_context.h"
 #include "runtime/internal/place/node_object.h"
@@ -25,6 +27,7 @@ constexpr std::uint32_t kFabricFirst = PodFabric::kRange + 2;
 constexpr std::uint32_t kFabricLast = PodFabric::kRange + 0xFFFE;
 constexpr Duration kPruneInterval = std::chrono::hours(1);
 constexpr const char* kHostAddress = "127.0.0.1";
+constexpr std::uint32_t kServerAddress = 0x0A600001;  // kube::kServerServiceHost
 
 using PodPtr = std::shared_ptr<const kube::Pod>;
 
@@ -53,6 +56,12 @@ std::optional<NamedService> project_service(const json::value& object) {
                         .name = service->metadata.name,
                         .owner_uid = controller_uid(service->metadata),
                         .selector = service->spec.selector};
+}
+
+/// No pods are behind it, and it is found elsewhere (NameTable::put_server()).
+bool is_server(const NamedService& service) {
+    return service.namespace_ == "default" && service.name == "kubernetes" &&
+           service.selector.empty();
 }
 
 NamedPod names_of(const kube::Pod& pod) {
@@ -135,6 +144,13 @@ struct Node::Impl {
           scheduler(client, clock, tasks, scheduler_events, options.name,
                     SchedulingNode{.allocatable = capacity, .shared_network = !sandboxes.fabric}) {
         if (sandboxes.fabric) open_way_out();
+        if (options.server && sandboxes.fabric) names.put_server(kServerAddress);
+        if (options.server)
+            add_server_variables(options.environment,
+                                 sandboxes.fabric
+                                     ? ServerAddress{.host = std::string(kube::kServerServiceHost),
+                                                     .port = kube::kServerServicePort}
+                                     : *options.server);
         pods.on_change([this](const std::string&, const PodPtr* before, const PodPtr* after) {
             pod_changed(before == nullptr ? nullptr : before->get(),
                         after == nullptr ? nullptr : *after);
@@ -142,6 +158,7 @@ struct Node::Impl {
         services.on_change(
             [this](const std::string&, const NamedService* before, const NamedService* after) {
                 if (before != nullptr && after != nullptr && *before == *after) return;
+                if (options.server && is_server(before != nullptr ? *before : *after)) return;
                 if (after != nullptr)
                     names.put(*after);
                 else
@@ -328,6 +345,10 @@ Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
     TRY(auto log_watch, LogWatch::create(executor));
     std::vector<std::string> notices;
     if (!notice.empty()) notices.push_back(std::move(notice));
+    if (!host->fabric && options.server)
+        notices.emplace_back(
+            "pods have no tokens of their service accounts, as all see the same files: what asks "
+            "the API in them uses a kubeconfig");
     return std::unique_ptr<Node>(new Node(std::make_unique<Impl>(
         std::move(executor), transport, clock, rng, std::move(options), *std::move(host),
         std::move(cgroups), std::move(log_watch), std::move(notices))));
@@ -380,6 +401,13 @@ Task<Result<std::unique_ptr<net::ByteStream>>> Node::connect(std::string namespa
     CO_TRY(PodWorker* const worker, impl_->worker_of(namespace_, pod));
     CO_TRY(PodPort found, worker->port(port));
     co_return co_await connect_port(impl_->context.executor, std::move(found));
+}
+
+Result<std::unique_ptr<net::Listener>> Node::listen_for_pods() {
+    if (!impl_->sandboxes.fabric) return nullptr;
+    TRY(UniqueFd socket,
+        impl_->sandboxes.fabric->open_listener(kServerAddress, kube::kServerServicePort));
+    return net::listen_tcp_socket(impl_->context.executor, socket.release());
 }
 
 Task<Result<kube::NodeUsage>> Node::usage() {

@@ -18,6 +18,7 @@
 #include "runtime/keeper.h"
 #include "runtime/kept_logs.h"
 #include "runtime/log_limits.h"
+#include "runtime/server_address.h"
 
 namespace muster::runtime {
 
@@ -65,6 +66,9 @@ struct NodeOptions {
     /// with their pods.
     std::filesystem::path logs_dir = {};
     KeptLogLimits kept_log_limits = {};
+    /// Where programs of this machine find the API, and so pods that share its network; others find
+    /// it where Node::listen_for_pods() listens. Unset: pods know of none, and have no tokens.
+    std::optional<ServerAddress> server;
 };
 
 /// The node of a single machine: takes pods that are bound to it (and binds those that wait for a
@@ -92,6 +96,9 @@ class Node {
                                                              kube::CommandOptions options);
     Task<Result<std::unique_ptr<net::ByteStream>>> connect(std::string namespace_, std::string pod,
                                                            std::uint16_t port);
+    /// In the pods' network, at the address of the Service `kubernetes`, where nobody but pods can
+    /// connect; null where they share the machine's. Once.
+    Result<std::unique_ptr<net::Listener>> listen_for_pods();
     /// Since it was asked last, or of the next second where that is too long ago.
     Task<Result<kube::NodeUsage>> usage();
 

@@ -1,5 +1,6 @@
 #include "apiserver/internal/writer.h"
 
+#include "apiserver/internal/access/pod_account.h"
 #include "apiserver/internal/applying.h"
 #include "apiserver/internal/deletion_rules.h"
 #include "apiserver/internal/json_access.h"
@@ -153,6 +154,35 @@ Answer<ServiceAddresses::Claim> Writer::prepare(const Target& target, DecodedObj
     return ServiceAddresses::Claim();
 }
 
+Task<Answer<void>> Writer::give_account_to(Target target, json::object& pod) {
+    const ApiServerOptions& options = state_.options;
+    if (target.def->storage_key() != "pods" || options.signing_key == nullptr ||
+        options.root_ca_pem.empty())
+        co_return Answer<void>();
+    const kube::ResourceType& accounts = kube::types::kServiceAccounts;
+    const std::string& space = target.namespace_;
+    const std::string name = account_of(pod);
+    if (name == "default" && state_.cache.find(accounts.plural, space, name) == nullptr) {
+        // Every namespace has it; this one is too young, or somebody has just removed it.
+        Target missing;
+        missing.def = state_.registry.find(accounts.api_version(), accounts.plural);
+        missing.namespace_ = space;
+        const auto made = co_await create(std::move(missing),
+                                          std::make_shared<const json::value>(json::object{
+                                              {"metadata", json::object{{"name", name}}}}),
+                                          WriteQuery{});
+        if (!made && made.error().error.code() != Code::kAlreadyExists) co_return made.error();
+    }
+    const CachedObject* account = state_.cache.find(accounts.plural, space, name);
+    if (account == nullptr)
+        co_return forbidden(
+            target.type(), name_of(pod),
+            fmt::format("error looking up service account {}/{}: serviceaccount \"{}\" not found",
+                        space, name, name));
+    give_account(pod, account->object->get_object(), random_suffix());
+    co_return Answer<void>();
+}
+
 Task<Answer<WriteOutcome>> Writer::create(Target target, kube::ObjectPtr body, WriteQuery query) {
     CO_TRY(DecodedObject decoded, decode_object(*target.def, body, query.field_validation));
     co_return co_await insert(std::move(target), std::move(decoded), std::move(query),
@@ -180,6 +210,7 @@ Task<Answer<WriteOutcome>> Writer::insert(Target target, DecodedObject decoded, 
     json::object& object = decoded.object.object();
     CO_TRY(const ServiceAddresses::Claim until_committed,
            prepare(target, decoded, ownership(target, query, ownership_kind)));
+    CO_TRY_VOID(co_await give_account_to(target, object));
 
     json::object& meta = object["metadata"].get_object();
     const std::string prefix(string_at(meta, "generateName").substr(0, kGeneratedPrefixBytes));

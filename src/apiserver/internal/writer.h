@@ -54,6 +54,9 @@ class Writer {
                                       Ownership::Kind ownership);
     Task<Answer<WriteOutcome>> apply(Target target, kube::ObjectPtr configuration,
                                      WriteQuery query);
+    /// Gives a new pod what it has of its service account; refused when there is none. On a server
+    /// whose accounts have no tokens it does nothing.
+    Task<Answer<void>> give_account_to(Target target, json::object& pod);
     /// Nullopt while there are no webhooks.
     std::optional<AdmissionSubject> subject_of(Operation operation, const Target& target,
                                                const WriteQuery& query) const;

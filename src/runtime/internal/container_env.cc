@@ -155,6 +155,22 @@ References references_of(const kube::Container& container) {
     return references;
 }
 
+void add_server_variables(std::vector<std::string>& base, const ServerAddress& server) {
+    const std::string url = fmt::format("tcp://{}:{}", server.host, server.port);
+    const auto add = [&base](std::string_view name, std::string_view value) {
+        base.push_back(fmt::format("KUBERNETES_{}={}", name, value));
+    };
+    const std::string port = fmt::format("PORT_{}_TCP", server.port);
+    add("SERVICE_HOST", server.host);
+    add("SERVICE_PORT", std::to_string(server.port));
+    add("SERVICE_PORT_HTTPS", std::to_string(server.port));
+    add("PORT", url);
+    add(port, url);
+    add(port + "_PROTO", "tcp");
+    add(port + "_PORT", std::to_string(server.port));
+    add(port + "_ADDR", server.host);
+}
+
 Result<ContainerProcess> make_process(const kube::Container& container,
                                       const EnvironmentInput& input) {
     Environment environment;

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "kube/pod.h"
 #include "kube/quantity.h"
+#include "runtime/server_address.h"
 
 namespace muster::runtime {
 
@@ -44,6 +45,10 @@ struct EnvironmentInput {
     /// Names to be replaced by addresses in plain values; empty where names resolve.
     std::map<std::string, std::string, std::less<>> addresses;
 };
+
+/// Adds to a base environment by what programs find the API (upstream: kubelet, envvars of the
+/// Service `kubernetes`).
+void add_server_variables(std::vector<std::string>& base, const ServerAddress& server);
 
 struct ContainerProcess {
     std::vector<std::string> environment;  ///< "KEY=value", each key once

@@ -236,5 +236,17 @@ TEST_F(MakeProcess, WithoutNamesPlainValuesGetAddresses) {
     EXPECT_EQ(value_of("POD_NAME"), "digits-worker-0");
 }
 
+TEST(ServerVariablesTest, AsOfTheServiceKubernetes) {
+    std::vector<std::string> base{"A=b"};
+    add_server_variables(base, {.host = "10.96.0.1", .port = 443});
+    EXPECT_THAT(
+        base,
+        testing::ElementsAre(
+            "A=b", "KUBERNETES_SERVICE_HOST=10.96.0.1", "KUBERNETES_SERVICE_PORT=443",
+            "KUBERNETES_SERVICE_PORT_HTTPS=443", "KUBERNETES_PORT=tcp://10.96.0.1:443",
+            "KUBERNETES_PORT_443_TCP=tcp://10.96.0.1:443", "KUBERNETES_PORT_443_TCP_PROTO=tcp",
+            "KUBERNETES_PORT_443_TCP_PORT=443", "KUBERNETES_PORT_443_TCP_ADDR=10.96.0.1"));
+}
+
 }  // namespace
 }  // namespace muster::runtime

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kube/json_access.h"
+#include "kube/server_address.h"
 #include "runtime/internal/life/termination_message.h"
 
 namespace muster::runtime {
@@ -42,6 +44,12 @@ bool is_mounted_at(const std::vector<MountSpec>& mounts, std::string_view target
     return std::ranges::any_of(mounts, [&](const MountSpec& m) { return m.target == target; });
 }
 
+/// Of what the API gives a pod of its own accord: nobody asked for it, so its lack refuses nobody.
+bool is_account_mount(const kube::VolumeMount& mount) {
+    return mount.name.starts_with(kube::kAccountVolumePrefix) &&
+           mount.mount_path == kube::kAccountDirectory;
+}
+
 std::string quoted(const std::string& text) { return "\"" + text + "\""; }
 
 }  // namespace
@@ -57,6 +65,7 @@ Result<void> check_container(const kube::Container& container, bool namespaces,
                         container.args.empty() ? "" : " (args alone are not enough)"));
     if (namespaces) return {};
     for (const kube::VolumeMount& mount : container.volume_mounts) {
+        if (is_account_mount(mount)) continue;
         auto volume = std::ranges::find(pod.spec.volumes, mount.name, &kube::Volume::name);
         if (volume != pod.spec.volumes.end() && volume->host_path &&
             without_trailing_slash(volume->host_path->path) ==
@@ -85,13 +94,9 @@ Result<ContainerStart> plan_container(const kube::Container& container, Containe
         container.working_dir.empty() ? surroundings.working_dir.string() : container.working_dir;
     start.scratch_dir = directories.scratch;
     start.identity = security.identity;
-    const auto asks = [&container](const char* name) {
-        const json::value* value = container.rest.if_contains(name);
-        return value != nullptr && value->is_bool() && value->get_bool();
-    };
-    start.terminal = asks("tty");
-    start.input = asks("stdin");
-    start.input_once = asks("stdinOnce");
+    start.terminal = kube::bool_at(container.rest, "tty");
+    start.input = kube::bool_at(container.rest, "stdin");
+    start.input_once = kube::bool_at(container.rest, "stdinOnce");
     if (!surroundings.namespaces) return start;
     start.read_only_root = security.read_only_root;
 
@@ -171,14 +176,8 @@ std::optional<std::string> hidden_by_tmp(const ContainerStart& start) {
 
 std::vector<std::string> fields_without_effect(const kube::Pod& pod) {
     std::vector<std::string> fields;
-    auto asks = [](const json::object& rest, std::string_view name) {
-        const json::value* value = rest.if_contains(name);
-        if (value == nullptr || value->is_null()) return false;
-        if (value->is_object()) return !value->get_object().empty();
-        return !(value->is_bool() && !value->get_bool());
-    };
     for (const char* name : {"hostPID", "hostIPC"})
-        if (asks(pod.spec.rest, name)) fields.push_back(fmt::format("spec.{}", name));
+        if (kube::bool_at(pod.spec.rest, name)) fields.push_back(fmt::format("spec.{}", name));
     if (pod.spec.host_network.value_or(false)) fields.push_back("spec.hostNetwork");
     for (std::size_t i = 0; i < pod.spec.volumes.size(); ++i)
         if (const auto& empty = pod.spec.volumes[i].empty_dir;

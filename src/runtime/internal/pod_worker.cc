@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kKeptRuns = 2;  ///< the current one, and the one that `--previous` shows
 constexpr Duration kNetworkHook = std::chrono::seconds(30);
 constexpr Duration kDeleteRetry = std::chrono::seconds(1);
+constexpr Duration kTokenRetry = std::chrono::seconds(10);
 
 int exit_code(int wait_status) {
     return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
@@ -58,6 +59,7 @@ PodWorker::PodWorker(NodeContext& node, std::shared_ptr<const kube::Pod> pod)
                format_address(
                    node.names.address(pod_->metadata.namespace_, pod_->metadata.name).value_or(0)),
                node.host_ip, now()),
+      tokens_(node.client, node.clock),
       runs_(machine_.facts().containers.size()),
       checks_(node.executor, node.clock, node.open_socket),
       execs_(node.executor),
@@ -211,10 +213,38 @@ Task<Result<void>> PodWorker::prepare_pod() {
     if (!fetched) co_return fetched.error();
     CO_TRY_VOID(isolation_.prepare());
     CO_TRY_VOID(files_.make(*pod_));
-    CO_TRY(volumes_,
-           prepare_volumes(environment_input(), files_.volumes(),
-                           {.tmpfs = namespaces, .fs_group = isolation_.security().fs_group}));
+    if (node_.options.server) CO_TRY_VOID(co_await tokens_.fetch(pod_));
+    CO_TRY(volumes_, prepare_volumes(environment_input(), files_.volumes(), volume_options()));
+    if (tokens_.due() && !std::exchange(keeps_tokens_, true))
+        tasks_.spawn("tokens", keep_tokens_fresh());
     co_return Result<void>{};
+}
+
+VolumeOptions PodWorker::volume_options() {
+    const std::optional<std::uint32_t> group = isolation_.security().fs_group;
+    return {.tmpfs = node_.surroundings.namespaces,
+            .fs_group = group,
+            .tokens = {.texts = tokens_.texts(),
+                       .user = isolation_.user_of_all(),
+                       .group = group.has_value()}};
+}
+
+Task<void> PodWorker::keep_tokens_fresh() {
+    for (;;) {
+        co_await node_.clock.sleep_until(*tokens_.due());
+        for (;;) {
+            if (const std::string phase = machine_.phase();
+                phase == "Succeeded" || phase == "Failed")
+                co_return;
+            Result<void> renewed = co_await tokens_.fetch(pod_);
+            if (renewed)
+                renewed = renew_tokens(environment_input(), files_.volumes(), volume_options());
+            if (renewed) break;
+            log::warning("a pod's token could not be renewed; it is tried again",
+                         {{"pod", pod_->metadata.name}, {"error", renewed.error().message()}});
+            co_await node_.clock.sleep_for(kTokenRetry);
+        }
+    }
 }
 
 Result<PrivateFiles> PodWorker::private_files() const {

@@ -9,6 +9,7 @@
 #include "kube/pod.h"
 #include "runtime/internal/container_run.h"
 #include "runtime/internal/files/pod_files.h"
+#include "runtime/internal/files/pod_tokens.h"
 #include "runtime/internal/life/check_runner.h"
 #include "runtime/internal/life/pod_execs.h"
 #include "runtime/internal/life/pod_machine.h"
@@ -60,6 +61,9 @@ class PodWorker {
 
     Task<void> create_sandbox();
     Task<Result<void>> prepare_pod();
+    VolumeOptions volume_options();
+    /// As long as the pod has not ended.
+    Task<void> keep_tokens_fresh();
     Result<PrivateFiles> private_files() const;
     Task<void> read_reports();
     void handle(Report report);
@@ -87,6 +91,7 @@ class PodWorker {
     PodMachine machine_;
     KeyValueObjects config_maps_;
     KeyValueObjects secrets_;
+    PodTokens tokens_;
     ReadyVolumes volumes_;
     std::unique_ptr<PodSandbox> sandbox_;
     std::vector<std::vector<std::unique_ptr<ContainerRun>>> runs_;  ///< by container, oldest first
@@ -99,6 +104,7 @@ class PodWorker {
     bool stopping_ = false;
     bool ended_before_ = false;  ///< before this process began
     bool warned_about_tmp_ = false;
+    bool keeps_tokens_ = false;
 };
 
 }  // namespace muster::runtime

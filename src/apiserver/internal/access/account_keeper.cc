@@ -2,6 +2,7 @@
 
 #include "apiserver/internal/json_access.h"
 #include "kube/equality.h"
+#include "kube/server_address.h"
 
 namespace muster::apiserver {
 
@@ -9,6 +10,22 @@ namespace {
 
 constexpr const char* kAccount = "default";
 constexpr const char* kTrust = "kube-root-ca.crt";
+constexpr const char* kServiceNamespace = "default";
+constexpr const char* kService = "kubernetes";
+
+/// As clients expect to find it. Behind its address the server itself listens, wherever else it
+/// does.
+json::object server_service() {
+    const json::object port{{"name", "https"},
+                            {"protocol", "TCP"},
+                            {"port", std::int64_t{kube::kServerServicePort}},
+                            {"targetPort", 6443}};
+    return {{"metadata", json::object{{"name", kService},
+                                      {"labels", json::object{{"component", "apiserver"},
+                                                              {"provider", "kubernetes"}}}}},
+            {"spec",
+             json::object{{"clusterIP", kube::kServerServiceHost}, {"ports", json::array{port}}}}};
+}
 
 }  // namespace
 
@@ -26,6 +43,9 @@ void AccountKeeper::observe(const StoreChange& change) {
     else if (key.resource == "serviceaccounts" && key.name == kAccount)
         work_.add(key.namespace_);
     else if (key.resource == "configmaps" && key.name == kTrust)
+        work_.add(key.namespace_);
+    else if (key.resource == "services" && key.name == kService &&
+             key.namespace_ == kServiceNamespace)
         work_.add(key.namespace_);
 }
 
@@ -45,6 +65,15 @@ Task<Answer<void>> AccountKeeper::make(const kube::ResourceType& type, std::stri
     co_return Answer<void>();
 }
 
+Task<Answer<void>> AccountKeeper::make_service() {
+    Answer<void> made = co_await make(kube::types::kServices, kServiceNamespace, server_service());
+    if (made || made.error().error.code() != Code::kInvalid) co_return made;
+    // Another service may have the address, from a time when it was free. Pods reach us by it all
+    // the same.
+    log::warning("the Service kubernetes can't be made", {{"error", made.error().error.message()}});
+    co_return Answer<void>();
+}
+
 Task<Answer<void>> AccountKeeper::furnish(std::string namespace_) {
     const CachedObject* space = state_.cache.find("namespaces", "", namespace_);
     if (space == nullptr || is_deleting(space->object->get_object())) co_return Answer<void>();
@@ -52,6 +81,9 @@ Task<Answer<void>> AccountKeeper::furnish(std::string namespace_) {
         CO_TRY_VOID(co_await make(kube::types::kServiceAccounts, namespace_,
                                   {{"metadata", json::object{{"name", kAccount}}}}));
     if (state_.options.root_ca_pem.empty()) co_return Answer<void>();
+    if (namespace_ == kServiceNamespace &&
+        state_.cache.find("services", namespace_, kService) == nullptr)
+        CO_TRY_VOID(co_await make_service());
     const json::object data{{"ca.crt", state_.options.root_ca_pem}};
     if (state_.cache.find("configmaps", namespace_, kTrust) == nullptr)
         co_return co_await make(kube::types::kConfigMaps, namespace_,

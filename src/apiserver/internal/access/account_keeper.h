@@ -9,8 +9,9 @@
 namespace muster::apiserver {
 
 /// Gives every namespace what its pods need to talk to the server: the service account `default`,
-/// and, where the server says by what it is trusted, the ConfigMap `kube-root-ca.crt`. Makes them
-/// again when they go or change. Does nothing on a server without a signing key.
+/// and, where the server says by what it is trusted, the ConfigMap `kube-root-ca.crt` and, in the
+/// namespace `default`, the Service `kubernetes`. Makes them again when they go or change. Does
+/// nothing on a server without a signing key.
 ///
 /// Thread: the server's loop; its work runs in the server's task group.
 class AccountKeeper {
@@ -22,6 +23,7 @@ class AccountKeeper {
 
   private:
     Task<Answer<void>> furnish(std::string namespace_);
+    Task<Answer<void>> make_service();
     Task<Answer<void>> make(const kube::ResourceType& type, std::string namespace_,
                             json::object object);
 

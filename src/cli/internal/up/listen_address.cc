@@ -11,6 +11,8 @@
 #include <charconv>
 #include <memory>
 
+#include "kube/server_address.h"
+
 namespace muster::cli {
 
 namespace {
@@ -81,7 +83,7 @@ std::optional<ListenAddress> parse_listen_address(std::string_view text) {
 
 net::ServerNames server_names(const ListenAddress& address, const net::ServerNames& machine) {
     net::ServerNames names;
-    names.addresses = {"127.0.0.1", "::1"};
+    names.addresses = {"127.0.0.1", "::1", std::string(kube::kServerServiceHost)};
     names.dns_names = {"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
                        "kubernetes.default.svc.cluster.local"};
     if (address.loopback()) {

@@ -17,6 +17,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::int32_t kDefaultMode = 0644;
+constexpr std::uint32_t kOwnersMode = 0600;
+constexpr std::int64_t kTokenSeconds = 3600;
+constexpr std::string_view kTokenSource = "serviceAccountToken";
 
 struct DownwardFile {
     std::string path;
@@ -33,6 +36,17 @@ struct DownwardSource {
 };
 BOOST_DESCRIBE_STRUCT(DownwardSource, (), (items, default_mode))
 
+struct TokenFile {
+    std::string path;
+    std::string audience;
+    std::optional<std::int64_t> expiration_seconds;
+
+    TokenWanted wanted() const {
+        return {.audience = audience, .seconds = expiration_seconds.value_or(kTokenSeconds)};
+    }
+};
+BOOST_DESCRIBE_STRUCT(TokenFile, (), (path, audience, expiration_seconds))
+
 /// Its sources are read one by one.
 struct ProjectedDefaults {
     std::optional<std::int32_t> default_mode;
@@ -44,7 +58,8 @@ std::uint32_t mode_or_default(std::optional<std::int32_t> mode,
     return static_cast<std::uint32_t>(mode.value_or(otherwise.value_or(kDefaultMode)));
 }
 
-Result<void> write_file(const fs::path& path, std::string_view content, mode_t mode) {
+Result<void> write_file(const fs::path& path, const VolumeFile& of) {
+    std::string_view content = of.content;
     UniqueFd file(::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
     if (!file) return system_error("making the file " + path.string(), errno);
     while (!content.empty()) {
@@ -52,7 +67,9 @@ Result<void> write_file(const fs::path& path, std::string_view content, mode_t m
         if (written < 0) return system_error("writing " + path.string(), errno);
         content.remove_prefix(static_cast<std::size_t>(written));
     }
-    if (::fchmod(file.get(), mode) < 0)
+    if (of.owner && ::fchown(file.get(), *of.owner, static_cast<gid_t>(-1)) < 0)
+        return system_error("giving away " + path.string(), errno);
+    if (::fchmod(file.get(), of.mode) < 0)
         return system_error("setting the mode of " + path.string(), errno);
     return {};
 }
@@ -105,8 +122,24 @@ Result<VolumeFiles> downward_files(const DownwardSource& source, std::uint32_t m
     return files;
 }
 
+Result<VolumeFiles> token_file(const TokenFile& source, std::uint32_t mode,
+                               const VolumeTokens& tokens) {
+    if (!stays_inside(source.path))
+        return Error(Code::kInvalid, fmt::format("the path {} leaves the volume", source.path));
+    const auto token = tokens.texts.find(source.wanted());
+    if (token == tokens.texts.end())
+        return Error(Code::kUnsupported,
+                     fmt::format("a {} can't be given, as pods have no API server here that "
+                                 "knows them: remove that source",
+                                 kTokenSource));
+    const bool few = tokens.user || tokens.group;
+    return VolumeFiles{
+        {source.path,
+         {.content = token->second, .mode = few ? kOwnersMode : mode, .owner = tokens.user}}};
+}
+
 Result<VolumeFiles> projected_files(const json::object& source, std::uint32_t mode,
-                                    const EnvironmentInput& input) {
+                                    const EnvironmentInput& input, const VolumeTokens& tokens) {
     VolumeFiles files;
     for (const auto& [kind, value] : source) {
         if (value.is_null()) continue;
@@ -120,11 +153,14 @@ Result<VolumeFiles> projected_files(const json::object& source, std::uint32_t mo
         } else if (kind == "downwardAPI") {
             TRY(const auto from, kube::decode<DownwardSource>(value));
             TRY(files, downward_files(from, mode, input));
+        } else if (kind == kTokenSource) {
+            TRY(const auto from, kube::decode<TokenFile>(value));
+            TRY(files, token_file(from, mode, tokens));
         } else {
             return Error(Code::kUnsupported,
-                         fmt::format("a {} can't be given, as pods have no API server here that "
-                                     "knows them: remove that source",
-                                     std::string(kind)));
+                         fmt::format("its source {} is none that muster implements: use configMap, "
+                                     "secret, downwardAPI or {}",
+                                     std::string(kind), kTokenSource));
         }
     }
     return files;
@@ -169,8 +205,27 @@ References references_of_volumes(const kube::Pod& pod) {
     return references;
 }
 
+bool has_tokens(const kube::Volume& volume) {
+    return std::ranges::any_of(projected_sources(volume), [](const json::object& source) {
+        return source.contains(kTokenSource);
+    });
+}
+
+Result<std::set<TokenWanted>> tokens_wanted(const kube::Pod& pod) {
+    std::set<TokenWanted> wanted;
+    for (const kube::Volume& volume : pod.spec.volumes)
+        for (const json::object& source : projected_sources(volume))
+            if (const json::value* value = source.if_contains(kTokenSource);
+                value != nullptr && !value->is_null()) {
+                TRY(const auto file, kube::decode<TokenFile>(*value));
+                wanted.insert(file.wanted());
+            }
+    return wanted;
+}
+
 Result<std::optional<VolumeFiles>> files_of_volume(const kube::Volume& volume,
-                                                   const EnvironmentInput& input) {
+                                                   const EnvironmentInput& input,
+                                                   const VolumeTokens& tokens) {
     auto some = [](Result<VolumeFiles> files) -> Result<std::optional<VolumeFiles>> {
         if (!files) return files.error();
         return std::optional(*std::move(files));
@@ -195,7 +250,7 @@ Result<std::optional<VolumeFiles>> files_of_volume(const kube::Volume& volume,
     VolumeFiles files;
     for (const json::object& source : projected_sources(volume)) {
         TRY(VolumeFiles more,
-            projected_files(source, mode_or_default(projected.default_mode), input));
+            projected_files(source, mode_or_default(projected.default_mode), input, tokens));
         // Of two files with one path the later source has it.
         for (auto& [path, file] : more) files[path] = std::move(file);
     }
@@ -203,23 +258,31 @@ Result<std::optional<VolumeFiles>> files_of_volume(const kube::Volume& volume,
 }
 
 Result<void> write_atomically(const fs::path& directory, const VolumeFiles& files) {
-    const std::string version = "..1";
+    const fs::path link = directory / "..data";
     std::error_code error;
-    fs::create_directory(directory / version, error);
+    const std::string before = fs::read_symlink(link, error).string();
+    const std::string version = before == "..1" ? "..2" : "..1";
+    // What a write that failed half-way has left.
+    fs::remove_all(directory / version, error);
+    if (!error) fs::create_directory(directory / version, error);
     if (!error) fs::permissions(directory / version, fs::perms(0755), error);
     if (error) return system_error("making " + (directory / version).string(), error.value());
     for (const auto& [path, file] : files) {
         const fs::path target = directory / version / path;
         fs::create_directories(target.parent_path(), error);
         if (error) return system_error("making " + target.parent_path().string(), error.value());
-        TRY_VOID(write_file(target, file.content, file.mode));
+        TRY_VOID(write_file(target, file));
     }
-    fs::create_symlink(version, directory / "..data", error);
+    const fs::path next = directory / "..data_tmp";
+    fs::remove(next, error);
+    if (!error) fs::create_symlink(version, next, error);
+    if (!error) fs::rename(next, link, error);
     for (const auto& [path, file] : files) {
         const fs::path first = *fs::path(path).begin();
         if (!error && !fs::is_symlink(directory / first))
             fs::create_symlink(fs::path("..data") / first, directory / first, error);
     }
+    if (!error && !before.empty()) fs::remove_all(directory / before, error);
     if (error) return system_error("linking the files of " + directory.string(), error.value());
     return {};
 }

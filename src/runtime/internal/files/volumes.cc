@@ -6,7 +6,6 @@
 #include <cerrno>
 
 #include "kube/quantity.h"
-#include "runtime/internal/files/volume_files.h"
 #include "runtime/internal/unique_fd.h"
 
 namespace muster::runtime {
@@ -102,6 +101,18 @@ Result<ReadyVolume> prepare_empty_dir(const kube::EmptyDirVolumeSource& source,
     return ReadyVolume{.path = path, .owned = true};
 }
 
+/// Nullopt where the volume is none of files.
+Result<std::optional<ReadyVolume>> write_files(const kube::Volume& volume,
+                                               const EnvironmentInput& input, const fs::path& path,
+                                               const VolumeOptions& options) {
+    TRY(const std::optional<VolumeFiles> files, files_of_volume(volume, input, options.tokens));
+    if (!files) return std::nullopt;
+    TRY_VOID(make_directory(path, 0755));
+    TRY_VOID(write_atomically(path, *files));
+    if (options.fs_group) TRY_VOID(give_to_group(path, *options.fs_group, true));
+    return ReadyVolume{.path = path, .owned = true, .read_only = true};
+}
+
 Result<ReadyVolume> prepare_volume(const kube::Volume& volume, const EnvironmentInput& input,
                                    const fs::path& directory, const VolumeOptions& options,
                                    ReadyVolumes& ready) {
@@ -111,13 +122,8 @@ Result<ReadyVolume> prepare_volume(const kube::Volume& volume, const Environment
         return ReadyVolume{.path = volume.host_path->path};
     }
     if (volume.empty_dir) return prepare_empty_dir(*volume.empty_dir, path, options, ready);
-    TRY(const std::optional<VolumeFiles> files, files_of_volume(volume, input));
-    if (files) {
-        TRY_VOID(make_directory(path, 0755));
-        TRY_VOID(write_atomically(path, *files));
-        if (options.fs_group) TRY_VOID(give_to_group(path, *options.fs_group, true));
-        return ReadyVolume{.path = path, .owned = true, .read_only = true};
-    }
+    TRY(std::optional<ReadyVolume> files, write_files(volume, input, path, options));
+    if (files) return *std::move(files);
     if (volume.rest.empty()) {  // the API's default source
         return prepare_empty_dir({}, path, options, ready);
     }
@@ -176,6 +182,14 @@ Result<ReadyVolumes> prepare_volumes(const EnvironmentInput& input, const fs::pa
         ready.by_name.emplace(volume.name, *std::move(prepared));
     }
     return ready;
+}
+
+Result<void> renew_tokens(const EnvironmentInput& input, const fs::path& directory,
+                          const VolumeOptions& options) {
+    for (const kube::Volume& volume : input.pod.spec.volumes)
+        if (has_tokens(volume))
+            TRY_VOID(write_files(volume, input, directory / volume.name, options));
+    return {};
 }
 
 Result<std::vector<MountSpec>> container_mounts(const kube::Container& container,

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "kube/pod.h"
 #include "runtime/internal/container_env.h"
+#include "runtime/internal/files/volume_files.h"
 #include "runtime/internal/inside/init_protocol.h"
 
 namespace muster::runtime {
@@ -30,6 +31,8 @@ struct VolumeOptions {
     bool tmpfs = false;
     /// The pod's own volumes belong to it, and it may use them (securityContext.fsGroup).
     std::optional<std::uint32_t> fs_group;
+    /// Of the pod's service account.
+    VolumeTokens tokens = {};
 };
 
 /// Makes the volumes of `input.pod` below `directory` (which exists). The message of a failure is
@@ -37,6 +40,10 @@ struct VolumeOptions {
 Result<ReadyVolumes> prepare_volumes(const EnvironmentInput& input,
                                      const std::filesystem::path& directory,
                                      const VolumeOptions& options);
+
+/// Writes those volumes anew that have tokens.
+Result<void> renew_tokens(const EnvironmentInput& input, const std::filesystem::path& directory,
+                          const VolumeOptions& options);
 
 /// The mounts of one container, in the order of its manifest. A subPathExpr is expanded from
 /// `environment`, "KEY=value".

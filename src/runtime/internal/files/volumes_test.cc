@@ -163,6 +163,55 @@ TEST_F(VolumesTest, TheFsGroupOwnsWhatIsThePodsAndNothingElse) {
     EXPECT_EQ(mode_of(directory / "host"), before);
 }
 
+TEST_F(VolumesTest, ATokenIsForThoseWhoRunInThePod) {
+    pod.spec.volumes = {volume(
+        R"({"name":"v","projected":{"sources":[
+           {"serviceAccountToken":{"path":"token"}},
+           {"serviceAccountToken":{"path":"a/vault","audience":"vault","expirationSeconds":700}}]}})")};
+    EXPECT_TRUE(has_tokens(pod.spec.volumes[0]));
+    EXPECT_THAT(*tokens_wanted(pod), ElementsAre(TokenWanted{"", 3600}, TokenWanted{"vault", 700}));
+    VolumeOptions options;
+    options.tokens.texts = {{{"", 3600}, "one"}, {{"vault", 700}, "two"}};
+    ASSERT_TRUE(prepare_volumes(input(), directory, options));
+    EXPECT_EQ(content(directory / "v/token"), "one");
+    EXPECT_EQ(content(directory / "v/a/vault"), "two");
+    EXPECT_EQ(mode_of(directory / "v/token"), 0644u) << "containers may run as several users";
+    options.tokens.user = ::geteuid();
+    ASSERT_TRUE(renew_tokens(input(), directory, options));
+    EXPECT_EQ(mode_of(directory / "v/token"), 0600u);
+    if (::geteuid() != 0) return;
+    options.tokens.user = 4711;
+    options.tokens.group = true;
+    options.fs_group = 4712;
+    ASSERT_TRUE(renew_tokens(input(), directory, options));
+    struct stat info{};
+    ASSERT_EQ(::stat((directory / "v/token").c_str(), &info), 0);
+    EXPECT_EQ(info.st_uid, 4711u);
+    EXPECT_EQ(info.st_gid, 4712u);
+    EXPECT_EQ(mode_of(directory / "v/token"), 0640u);
+}
+
+TEST_F(VolumesTest, ANewTokenTakesThePlaceOfTheOldOneAtOnce) {
+    pod.spec.volumes = {
+        volume(
+            R"({"name":"v","projected":{"sources":[{"serviceAccountToken":{"path":"token"}}]}})"),
+        volume(R"({"name":"m","configMap":{"name":"cm"}})")};
+    VolumeOptions options;
+    options.tokens.texts = {{{"", 3600}, "one"}};
+    ASSERT_TRUE(prepare_volumes(input(), directory, options));
+    const fs::path first = fs::canonical(directory / "v/token");
+    const fs::path map = fs::canonical(directory / "m/..data");
+    options.tokens.texts = {{{"", 3600}, "two"}};
+    ASSERT_TRUE(renew_tokens(input(), directory, options));
+    EXPECT_EQ(content(directory / "v/token"), "two");
+    EXPECT_NE(fs::canonical(directory / "v/token"), first) << "the link was changed, not the file";
+    EXPECT_FALSE(fs::exists(first)) << "what was there before is gone";
+    EXPECT_EQ(fs::canonical(directory / "m/..data"), map) << "other volumes are left alone";
+    options.tokens.texts = {{{"", 3600}, "three"}};
+    ASSERT_TRUE(renew_tokens(input(), directory, options));
+    EXPECT_EQ(content(directory / "v/token"), "three");
+}
+
 TEST_F(VolumesTest, SubPaths) {
     ReadyVolumes volumes;
     volumes.by_name["v"] = {.path = "/volume", .owned = true};

@@ -82,6 +82,18 @@ Result<ContainerSecurity> PodIsolation::container_security(std::size_t index) co
         fmt::format("container {} of pod {}", container(index).name, pod_->metadata.name));
 }
 
+std::optional<std::uint32_t> PodIsolation::user_of_all() const {
+    std::optional<std::uint32_t> all;
+    for (std::size_t i = 0; i < pod_->spec.init_containers.size() + pod_->spec.containers.size();
+         ++i) {
+        const auto security = container_security(i);
+        if (!security || !security->identity.uid) return std::nullopt;
+        if (all && *all != *security->identity.uid) return std::nullopt;
+        all = security->identity.uid;
+    }
+    return all;
+}
+
 std::vector<std::string> PodIsolation::environment(std::size_t index,
                                                    const ContainerSecurity& security,
                                                    std::vector<std::string> base) const {

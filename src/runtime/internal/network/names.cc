@@ -32,6 +32,7 @@ void append_unique(std::vector<std::string>& to, std::vector<std::string> names)
         if (std::ranges::find(to, name) == to.end()) to.push_back(std::move(name));
 }
 
+constexpr const char* kServerNamespace = "default";
 constexpr std::string_view kHostsHead =
     "# Kept current by muster: the names of this pod's job and namespace.\n"
     "127.0.0.1\tlocalhost\n"
@@ -183,6 +184,12 @@ NameTable::Names NameTable::visible_to(const std::string& namespace_,
         for (std::uint32_t address : addresses_of(service))
             append_unique(names[address], name_forms(service.name, namespace_));
     });
+    if (server_) {
+        std::vector<std::string> forms = name_forms("kubernetes", kServerNamespace);
+        // Its name alone means a neighbour.
+        if (namespace_ != kServerNamespace) forms.erase(forms.begin());
+        append_unique(names[*server_], forms);
+    }
     return names;
 }
 

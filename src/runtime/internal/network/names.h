@@ -41,6 +41,9 @@ class NameTable {
     /// be.
     NameTable(std::uint32_t first, std::uint32_t last) : first_(first), last_(last), next_(first) {}
 
+    /// Where every pod finds the Service `kubernetes` of the namespace `default`, which is not to
+    /// be put then. Before any other call.
+    void put_server(std::uint32_t address) { server_ = address; }
     void put(NamedPod pod);
     void put(NamedService service);
     /// Gives a name an address although neither a pod nor a service of it was seen yet.
@@ -87,6 +90,7 @@ class NameTable {
     std::uint32_t first_;
     std::uint32_t last_;
     std::uint32_t next_;
+    std::optional<std::uint32_t> server_;
     std::map<Key, NamedPod> pods_;
     std::map<Key, NamedService> services_;
     /// Namespace, label, value -> names of pods: what a service selects is found without a look at

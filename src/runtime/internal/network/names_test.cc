@@ -30,6 +30,18 @@ class NamesTest : public ::testing::Test {
     NameTable names{kFirst, kFirst + 3};
 };
 
+TEST_F(NamesTest, TheServerIsFoundFromEveryNamespace) {
+    names.put(pod("p"));
+    names.put(pod("q", {}, "other"));
+    EXPECT_THAT(names.hosts_of_owner("default", ""), Not(HasSubstr("kubernetes")));
+    names.put_server(0x0A600001);
+    EXPECT_THAT(names.hosts_of_owner("default", ""),
+                HasSubstr("10.96.0.1\tkubernetes kubernetes.default kubernetes.default.svc "
+                          "kubernetes.default.svc.cluster.local\n"));
+    EXPECT_THAT(names.hosts_of_owner("other", ""),
+                HasSubstr("10.96.0.1\tkubernetes.default kubernetes.default.svc "));
+}
+
 TEST_F(NamesTest, AServiceGivesItsPodAnAddressBeforeThePodIsThere) {
     names.put(service("master-0"));
     auto early = names.address("default", "master-0");

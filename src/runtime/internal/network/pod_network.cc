@@ -100,16 +100,21 @@ Result<UniqueFd> PodFabric::open_socket() const {
     return network_.open_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 }
 
-Result<UniqueFd> PodFabric::open_listener(std::uint16_t port) const {
+Result<UniqueFd> PodFabric::open_listener(std::uint32_t at, std::uint16_t port) {
+    if (at != kGateway) {
+        NetlinkBatch batch;
+        add_address(batch, "an address to listen on", kLoopbackIndex, at, 32);
+        TRY_VOID(socket_.execute(batch));
+    }
     TRY(UniqueFd listener, open_socket());
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(kGateway);
+    address.sin_addr.s_addr = htonl(at);
     if (::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) < 0 ||
         ::listen(listener.get(), SOMAXCONN) < 0)
         return system_error(
-            fmt::format("listening on {}:{} in the pods' network", format_address(kGateway), port),
+            fmt::format("listening on {}:{} in the pods' network", format_address(at), port),
             errno);
     return listener;
 }

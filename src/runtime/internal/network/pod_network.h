@@ -48,9 +48,9 @@ class PodFabric {
     /// A TCP socket inside, not connected and non-blocking: connects from here to any pod, whose
     /// programs see the router as its peer.
     Result<UniqueFd> open_socket() const;
-    /// Listens on the router's address (`port` 0: the kernel picks one), for pods to reach us.
-    /// Non-blocking. Nobody but pods can connect.
-    Result<UniqueFd> open_listener(std::uint16_t port) const;
+    /// Listens on an address that becomes one of the router's (`port` 0: the kernel picks one), for
+    /// pods to reach us. Non-blocking. Nobody but pods can connect.
+    Result<UniqueFd> open_listener(std::uint32_t at, std::uint16_t port);
 
     const NetworkNamespace& network() const { return network_; }
     /// The router's own tables.

@@ -108,7 +108,7 @@ bool we_reach_pods() {
 
 bool pods_reach_us() {
     PodNetwork network;
-    const UniqueFd listener = network.fabric().open_listener(0).value();
+    const UniqueFd listener = network.fabric().open_listener(PodFabric::kGateway, 0).value();
     const UniqueFd theirs =
         network.inside(network.two).open_socket(AF_INET, SOCK_STREAM, 0).value();
     return connect_to(theirs, PodFabric::kGateway, port_of(listener)) == 0 &&
@@ -180,8 +180,8 @@ TEST_F(PodFabricTest, PacketsMayBeAsLargeAsOnLoopback) {
 
 TEST_F(PodFabricTest, AListenersPortThatIsTakenIsAnError) {
     PodFabric fabric = PodFabric::create().value();
-    const UniqueFd first = fabric.open_listener(0).value();
-    auto second = fabric.open_listener(port_of(first));
+    const UniqueFd first = fabric.open_listener(PodFabric::kGateway, 0).value();
+    auto second = fabric.open_listener(PodFabric::kGateway, port_of(first));
     ASSERT_FALSE(second);
     EXPECT_NE(second.error().message().find("169.254.1.1"), std::string::npos);
 }

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+#include <string_view>
+
+#include "kube/json.h"
+
+namespace muster::apiserver {
+
+/// The service account that a new pod names, or `default`.
+std::string account_of(const json::object& pod);
+
+/// Gives a new pod what it has of its service account: the name, the account's imagePullSecrets if
+/// it brings none, and a volume with a token, the server's CA and the namespace, mounted in every
+/// container that has nothing at that path; unless the pod, or else the account, wants none.
+/// `suffix` ends the volume's name.
+void give_account(json::object& pod, const json::object& account, std::string_view suffix);
+
+}  // namespace muster::apiserver
