@@ -24,6 +24,7 @@ class FakeWebhooks final : public WebhookCaller {
                                     std::string_view(request.at("operation").as_string()),
                                     std::string_view(request.at("name").as_string())));
         requests.push_back(request);
+        pods.push_back(endpoint.pod);
         auto found = answers.find(endpoint.host);
         if (found == answers.end()) co_return Error(Code::kUnavailable, "nobody answers");
         co_return found->second(request);
@@ -32,6 +33,7 @@ class FakeWebhooks final : public WebhookCaller {
     std::map<std::string, Answer> answers;
     std::vector<std::string> asked;
     std::vector<json::object> requests;
+    std::vector<std::optional<PodPort>> pods;
 };
 
 std::string review(const json::object& request, json::object response) {
@@ -62,18 +64,19 @@ class AdmissionTest : public ServerFixture {
 
     /// One webhook at https://HOST for `operations` on ConfigMaps.
     void configure(std::string_view kind, std::string_view host, std::string_view operations,
-                   std::string_view more = "") {
+                   std::string_view more = "", std::string client = "") {
+        if (client.empty()) client = fmt::format(R"("url":"https://{}")", host);
         const std::string plural = kind == "Mutating" ? "mutatingwebhookconfigurations"
                                                       : "validatingwebhookconfigurations";
         const kube::Response made =
             post("/apis/admissionregistration.k8s.io/v1/" + plural,
                  fmt::format(R"({{"apiVersion":"admissionregistration.k8s.io/v1",
             "kind":"{}WebhookConfiguration","metadata":{{"name":"{}"}},"webhooks":[{{
-            "name":"{}.example.com","clientConfig":{{"url":"https://{}"}},"sideEffects":"None",
+            "name":"{}.example.com","clientConfig":{{{}}},"sideEffects":"None",
             "admissionReviewVersions":["v1"],{}
             "rules":[{{"operations":[{}],"apiGroups":[""],"apiVersions":["v1"],
                        "resources":["configmaps"]}}]}}]}})",
-                             kind, host, host, host, more, operations));
+                             kind, host, host, client, more, operations));
         ASSERT_EQ(made.status, 201) << json::serialize(*made.body);
     }
     kube::Response make(std::string_view name, std::string_view data = "{}", Query query = {}) {
@@ -105,6 +108,32 @@ TEST_F(AdmissionTest, AValidatingWebhookRefuses) {
     EXPECT_EQ(message_of(refused),
               "admission webhook \"v.example.com\" denied the request: not like this");
     EXPECT_EQ(get("/api/v1/namespaces/default/configmaps/a").status, 404);
+}
+
+TEST_F(AdmissionTest, AServiceIsAPodThatIsReady) {
+    webhooks_.answers["hook.default.svc"] = allow();
+    configure("Validating", "v", R"("CREATE")", "",
+              R"("service":{"namespace":"default","name":"hook","port":8443})");
+    const auto refused = [&] {
+        const kube::Response response = make("a");
+        return response.status == 201 ? "none" : message_of(response);
+    };
+    const std::string failed =
+        "Internal error occurred: failed calling webhook \"v.example.com\": failed to call "
+        "webhook: ";
+    EXPECT_EQ(refused(), failed + "service \"hook\" not found");
+    post("/api/v1/namespaces/default/services",
+         R"({"metadata":{"name":"hook"},"spec":{"selector":{"app":"hook"},
+             "ports":[{"port":8443,"targetPort":9443}]}})");
+    EXPECT_EQ(refused(), failed + "no endpoints available for service \"hook\"");
+    post("/api/v1/namespaces/default/pods",
+         R"({"metadata":{"name":"p","labels":{"app":"hook"}},
+             "spec":{"containers":[{"name":"c","image":"i"}]}})");
+    EXPECT_EQ(refused(), failed + "no endpoints available for service \"hook\"");
+    merge_patch("/api/v1/namespaces/default/pods/p/status",
+                R"({"status":{"conditions":[{"type":"Ready","status":"True"}]}})");
+    EXPECT_EQ(refused(), "none");
+    EXPECT_THAT(webhooks_.pods, ElementsAre(PodPort{"default", "p", 9443}));
 }
 
 TEST_F(AdmissionTest, EachOperationIsToldWithBothStates) {

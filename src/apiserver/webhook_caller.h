@@ -10,13 +10,31 @@
 
 namespace muster::apiserver {
 
+/// A service of the cluster.
+struct ServiceName {
+    std::string namespace_;
+    std::string name;
+
+    friend bool operator==(const ServiceName&, const ServiceName&) = default;
+};
+
+/// A port of a pod that runs.
+struct PodPort {
+    std::string namespace_;
+    std::string pod;
+    std::uint16_t number = 0;
+
+    friend bool operator==(const PodPort&, const PodPort&) = default;
+};
+
 /// Where a webhook listens, always with TLS.
 struct WebhookEndpoint {
     std::string host;  ///< an address or a name; of a service NAME.NAMESPACE.svc
     std::uint16_t port = 443;
-    std::string path = "/";  ///< with the query
-    std::string ca_pem;      ///< whom to trust; empty: whom this machine trusts
-    bool service = false;    ///< `host` is a service of the cluster
+    std::string path = "/";                   ///< with the query
+    std::string ca_pem;                       ///< whom to trust; empty: whom this machine trusts
+    std::optional<ServiceName> service = {};  ///< whose name `host` is
+    std::optional<PodPort> pod = {};          ///< of a service: behind it, and to be connected to
 
     friend bool operator==(const WebhookEndpoint&, const WebhookEndpoint&) = default;
 };

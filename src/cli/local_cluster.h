@@ -34,6 +34,10 @@ class LocalCluster {
 
     apiserver::ApiServer& api() { return api_; }
     kube::Client& client() { return client_; }
+    /// As Node::connect().
+    Task<Result<std::unique_ptr<net::ByteStream>>> connect(apiserver::PodPort port) {
+        return node_->connect(std::move(port.namespace_), std::move(port.pod), port.number);
+    }
     /// As Node::listen_for_pods().
     Result<std::unique_ptr<net::Listener>> listen_for_pods() { return node_->listen_for_pods(); }
     const std::vector<std::string>& notices() const { return node_->notices(); }

@@ -226,7 +226,9 @@ int up(const UpOptions& options) {
                                          .root_ca_pem = credentials->ca.certificate},
                                         std::move(node));
     if (!cluster) return fail(cluster.error());
-    WebhookClient webhooks(context.get_executor(), clock);
+    WebhookClient webhooks(context.get_executor(), clock, [&](apiserver::PodPort port) {
+        return (*cluster)->connect(std::move(port));
+    });
     (*cluster)->api().connect_webhooks(webhooks);
     for (const std::string& notice : (*cluster)->notices()) fmt::print(stderr, "{}\n", notice);
     std::optional<apiserver::HttpFront> front;

@@ -98,6 +98,71 @@ def test_webhooks_change_and_refuse(up, hook):
     assert up.kubectl("get", "mutatingwebhookconfigurations", "--no-headers").stdout.split()[:2] == ["mutating", "1"]
 
 
+SERVED = """
+import http.server, json, ssl
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        bad = (review["request"]["object"] or {}).get("data", {}).get("bad")
+        text = json.dumps({"apiVersion": review["apiVersion"], "kind": review["kind"], "response": {
+            "uid": review["request"]["uid"], "allowed": not bad,
+            "status": {"message": self.headers["Host"] + " says no"}}}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+server = http.server.HTTPServer(("", 9443), Handler)
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain("/hook/tls.crt", "/hook/tls.key")
+server.socket = context.wrap_socket(server.socket, server_side=True)
+server.serve_forever()
+"""
+
+
+def serve_in_a_pod(up, directory, name):
+    """A webhook in a pod behind the Service "hook", whose certificate is for `name`; its configuration."""
+    certificate, key = directory / f"{name}.crt", directory / f"{name}.key"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                    "-days", "1", "-subj", "/CN=hook", "-addext", f"subjectAltName=DNS:{name}", "-keyout", key,
+                    "-out", certificate], check=True, capture_output=True)
+    up.kubectl("create", "secret", "tls", "hook", f"--cert={certificate}", f"--key={key}")
+    probe = {"tcpSocket": {"port": 9443}, "periodSeconds": 1}
+    up.kubectl("create", "-f", "-", stdin=json.dumps({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "hook", "labels": {"app": "hook"}},
+        "spec": {"terminationGracePeriodSeconds": 0, "volumes": [{"name": "hook", "secret": {"secretName": "hook"}}],
+                 "containers": [{"name": "main", "image": "local", "command": ["python3", "-c", SERVED],
+                                 "ports": [{"name": "hook", "containerPort": 9443}], "readinessProbe": probe,
+                                 "volumeMounts": [{"name": "hook", "mountPath": "/hook"}]}]}}))
+    up.kubectl("create", "-f", "-", stdin=json.dumps({
+        "apiVersion": "v1", "kind": "Service", "metadata": {"name": "hook"},
+        "spec": {"selector": {"app": "hook"}, "ports": [{"port": 443, "targetPort": "hook"}]}}))
+    up.kubectl("wait", "--for=condition=Ready", "pod/hook", "--timeout=30s")
+    return json.dumps({
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": "hook"},
+        "webhooks": [{"name": "hook.example.com", "sideEffects": "None", "admissionReviewVersions": ["v1"],
+                      "clientConfig": {"service": {"namespace": "default", "name": "hook", "path": "/check"},
+                                       "caBundle": base64.b64encode(certificate.read_bytes()).decode()},
+                      "rules": [{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"],
+                                 "resources": ["configmaps"]}]}]})
+
+
+def test_a_webhook_in_a_pod_is_reached_by_its_service(up, tmp_path):
+    up.kubectl("apply", "-f", "-", stdin=serve_in_a_pod(up, tmp_path, "hook.default.svc"))
+    up.kubectl("create", "configmap", "good", "--from-literal=a=1")
+    refused = up.kubectl("create", "configmap", "bad", "--from-literal=bad=1", check=False)
+    assert 'admission webhook "hook.example.com" denied the request: hook.default.svc says no' in refused.stderr
+    up.kubectl("delete", "pod", "hook")
+    failed = up.kubectl("create", "configmap", "later", check=False)
+    assert 'no endpoints available for service "hook"' in failed.stderr
+
+
+def test_a_pod_that_is_not_the_service_it_claims_to_be_is_not_asked(up, tmp_path):
+    up.kubectl("apply", "-f", "-", stdin=serve_in_a_pod(up, tmp_path, "other.default.svc"))
+    failed = up.kubectl("create", "configmap", "good", check=False)
+    assert 'failed calling webhook "hook.example.com"' in failed.stderr and failed.returncode == 1
+
+
 def test_a_webhook_that_is_gone_stops_writes_until_it_is_taken_away(up, hook):
     up.kubectl("apply", "-f", "-", stdin=hook.configuration("Validating", "/validate"))
     hook.stop()

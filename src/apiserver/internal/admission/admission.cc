@@ -1,6 +1,7 @@
 #include "apiserver/internal/admission/admission.h"
 
 #include "apiserver/internal/admission/admission_review.h"
+#include "apiserver/internal/admission/service_route.h"
 #include "apiserver/internal/json_access.h"
 #include "base/log.h"
 #include "kube/equality.h"
@@ -99,6 +100,22 @@ std::vector<Admission::Wanted> Admission::wanted_by(const std::string& configura
     return wanted;
 }
 
+Result<WebhookEndpoint> Admission::reachable(WebhookEndpoint endpoint) {
+    if (!endpoint.service) return endpoint;
+    const auto& [space, name] = *endpoint.service;
+    const CachedObject* service = state_.cache.find("services", space, name);
+    if (service == nullptr)
+        return Error(Code::kNotFound, fmt::format("service \"{}\" not found", name));
+    std::vector<kube::ObjectPtr> pods;
+    for (const auto& [key, cached] : state_.cache.objects("pods"))
+        if (key.first == space) pods.push_back(cached.object);
+    TRY(std::vector<ServicePod> behind,
+        pods_behind(service->object->get_object(), endpoint.port, pods));
+    ServicePod& one = behind[state_.rng.below(behind.size())];
+    endpoint.pod = PodPort{space, std::move(one.name), one.port};
+    return endpoint;
+}
+
 Task<Answer<std::optional<json::value>>> Admission::ask(const Wanted& wanted,
                                                         const AdmissionSubject& subject,
                                                         const json::value* before,
@@ -127,9 +144,13 @@ Task<Answer<std::optional<json::value>>> Admission::ask(const Wanted& wanted,
                                   .object = pointer_to(object),
                                   .before = pointer_to(old_object)};
     Result<std::string> answer = Error(Code::kUnsupported, "this server calls no webhooks");
-    if (state_.webhooks != nullptr)
-        answer = co_await state_.webhooks->post(
-            webhook.endpoint, review_text(question, webhook.review_version), webhook.time_limit);
+    auto endpoint = reachable(webhook.endpoint);
+    if (!endpoint)
+        answer = std::move(endpoint.error());
+    else if (state_.webhooks != nullptr)
+        answer = co_await state_.webhooks->post(*std::move(endpoint),
+                                                review_text(question, webhook.review_version),
+                                                webhook.time_limit);
     Result<ReviewVerdict> verdict =
         answer ? read_review(*answer, webhook.name, question.uid, may_patch)
                : Result<ReviewVerdict>(std::move(answer.error()));

@@ -66,6 +66,8 @@ class Admission {
                                                  const json::value* before,
                                                  const json::value* after, bool may_patch,
                                                  std::vector<std::string>& warnings);
+    /// With the pod that a service stands for now.
+    Result<WebhookEndpoint> reachable(WebhookEndpoint endpoint);
     Answer<void> failed(const Webhook& webhook, std::string_view why) const;
 
     struct Read {

@@ -26,7 +26,8 @@ WebhookEndpoint endpoint_of(const json::object& config) {
     WebhookEndpoint endpoint;
     endpoint.ca_pem = kube::base64_decode(string_at(config, "caBundle")).value_or("");
     if (const json::object* service = object_at(config, "service")) {
-        endpoint.service = true;
+        endpoint.service = ServiceName{std::string(string_at(*service, "namespace")),
+                                       std::string(string_at(*service, "name"))};
         endpoint.host =
             fmt::format("{}.{}.svc", string_at(*service, "name"), string_at(*service, "namespace"));
         endpoint.port = static_cast<std::uint16_t>(int_at(*service, "port").value_or(443));

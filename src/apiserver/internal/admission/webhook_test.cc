@@ -128,8 +128,7 @@ TEST(Webhook, IsReadFromItsConfiguration) {
         "failurePolicy":"Ignore","sideEffects":"None","timeoutSeconds":3,
         "reinvocationPolicy":"IfNeeded","admissionReviewVersions":["v1beta1","v1"]}]})"))
                             .at(0);
-    EXPECT_EQ(url.endpoint,
-              (WebhookEndpoint{"10.0.0.1", 8443, "/check", "PEM", /*service=*/false}));
+    EXPECT_EQ(url.endpoint, (WebhookEndpoint{"10.0.0.1", 8443, "/check", "PEM"}));
     EXPECT_TRUE(url.ignores_failure && url.allows_dry_run && url.reinvoked);
     EXPECT_EQ(url.time_limit, std::chrono::seconds(3));
     EXPECT_EQ(url.review_version, "v1");
@@ -137,7 +136,8 @@ TEST(Webhook, IsReadFromItsConfiguration) {
         "clientConfig":{"service":{"name":"hook","namespace":"sys","path":"x","port":8}},
         "sideEffects":"Some","admissionReviewVersions":["v1beta1"]}]})"))
                                 .at(0);
-    EXPECT_EQ(service.endpoint, (WebhookEndpoint{"hook.sys.svc", 8, "/x", "", /*service=*/true}));
+    EXPECT_EQ(service.endpoint,
+              (WebhookEndpoint{"hook.sys.svc", 8, "/x", "", ServiceName{"sys", "hook"}}));
     EXPECT_FALSE(service.ignores_failure || service.allows_dry_run || service.reinvoked);
     EXPECT_EQ(service.time_limit, std::chrono::seconds(10));
     EXPECT_EQ(service.review_version, "v1beta1");

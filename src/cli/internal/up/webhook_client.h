@@ -1,18 +1,26 @@
 #pragma once
 
+#include <functional>
+#include <memory>
+
 #include "apiserver/webhook_caller.h"
 #include "base/async.h"
 #include "base/clock.h"
+#include "net/byte_stream.h"
 
 namespace muster::cli {
 
 /// Calls admission webhooks over TLS: a connection for each call. An endpoint is an address or
-/// "localhost" of this machine's networks; services of the cluster are not reached. Thread: the
-/// loop.
+/// "localhost" of this machine's networks, or a pod. Thread: the loop.
 class WebhookClient final : public apiserver::WebhookCaller {
   public:
-    WebhookClient(asio::any_io_executor executor, Clock& clock)
-        : executor_(std::move(executor)), clock_(clock) {}
+    using ConnectToPod =
+        std::function<Task<Result<std::unique_ptr<net::ByteStream>>>(apiserver::PodPort)>;
+
+    WebhookClient(asio::any_io_executor executor, Clock& clock, ConnectToPod connect_to_pod)
+        : executor_(std::move(executor)),
+          clock_(clock),
+          connect_to_pod_(std::move(connect_to_pod)) {}
 
     Task<Result<std::string>> post(apiserver::WebhookEndpoint endpoint, std::string body,
                                    Duration time) override;
@@ -20,6 +28,7 @@ class WebhookClient final : public apiserver::WebhookCaller {
   private:
     asio::any_io_executor executor_;
     Clock& clock_;
+    ConnectToPod connect_to_pod_;
 };
 
 }  // namespace muster::cli

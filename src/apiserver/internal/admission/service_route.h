@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "kube/json.h"
+
+namespace muster::apiserver {
+
+/// A port of a pod.
+struct ServicePod {
+    std::string name;
+    std::uint16_t port = 0;
+
+    friend bool operator==(const ServicePod&, const ServicePod&) = default;
+};
+
+/// Where a connection to a port of a service may go: each of `pods`, which are those of its
+/// namespace, that it selects and that is ready, at its target port. Never empty: kUnavailable when
+/// there is none, kUnsupported for a service that stands for something else than pods, kNotFound
+/// for a port that it has not.
+Result<std::vector<ServicePod>> pods_behind(const json::object& service, std::uint16_t port,
+                                            const std::vector<kube::ObjectPtr>& pods);
+
+}  // namespace muster::apiserver
