@@ -227,8 +227,10 @@ def test_run_with_input_is_a_filter(pod):
 
 
 def test_run_with_a_terminal_goes_when_its_shell_ends(pod):
+    # The size is told beside what is typed, before or after it.
+    sized = 'until [ "$(stty size)" != "0 0" ]; do sleep 0.01; done; stty size'
     status, text = at_a_terminal(pod, ["run", "shell", "-it", "--rm", "--restart=Never", "--image=local", "--command",
-                                       "--", "sh", "-c", "read first; stty size; tty; read second; echo got $second"],
+                                       "--", "sh", "-c", f"read first; {sized}; tty; read second; echo got $second"],
                                  b"one\ntwo\n")
     assert status == 0 and b"33 101\r\n" in text and b"/dev/pts/0\r\n" in text and b"got two\r\n" in text, text
     assert b'pod "shell" deleted' in text, text
