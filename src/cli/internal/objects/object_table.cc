@@ -119,8 +119,9 @@ TableWriter::Line TableWriter::header() const {
     for (const ObjectTable::Column& column : columns_) {
         if (column.wide && !style_.wide) continue;
         std::string name = column.name;
+        const bool plural = name.ends_with("(s)");
         for (char& c : name) {
-            if (c == '(') break;  // a unit stays as it is: CPU(cores)
+            if (c == '(' && !plural) break;  // a unit stays as it is: CPU(cores)
             if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
         }
         line.push_back(std::move(name));
