@@ -100,6 +100,16 @@ TEST_F(ApplyTest, MakesTheObjectOnce) {
     EXPECT_EQ(drain(*watch), "ADDED a");
 }
 
+TEST_F(ApplyTest, AConfigurationWithoutANameIsThatOfTheUrl) {
+    const std::string_view nameless = R"({"apiVersion":"v1","kind":"ConfigMap","data":{"v":"1"}})";
+    for (const int status : {201, 200}) {
+        const kube::Response done = apply(kConfigMap, nameless, "m1");
+        EXPECT_EQ(done.status, status) << text(done);
+        EXPECT_EQ(string_at_path(done, "metadata.name"), "a");
+        EXPECT_EQ(managers(done), (std::vector<std::string>{"Apply m1 .data.v"}));
+    }
+}
+
 TEST_F(ApplyTest, TwoManagersShareConflictForceAndLetGo) {
     apply(kConfigMap, config_map_with(R"({"v":"1","w":"1"})"), "m1");
     const kube::Response shared = apply(kConfigMap, config_map_with(R"({"v":"1","x":"1"})"), "m2");

@@ -146,7 +146,7 @@ class Patcher {
         }
         const json::value* value = operation.if_contains("value");
         if (name != "add" && name != "replace" && name != "test")
-            return ill_formed(
+            return refused(
                 fmt::format("unknown operation \"{}\"; there are add, remove, "
                             "replace, move, copy and test",
                             name));

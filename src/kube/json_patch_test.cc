@@ -160,7 +160,7 @@ TEST(JsonPatch, Refuses) {
          "must be a list"},
         {"not an object", "{}", R"([1])", Code::kBadRequest, "operation 0: must be an object"},
         {"no op", "{}", R"([{"path":"/a","value":1}])", Code::kBadRequest, "\"op\" must be there"},
-        {"unknown op", "{}", R"([{"op":"spam","path":"/a","value":1}])", Code::kBadRequest,
+        {"unknown op", "{}", R"([{"op":"spam","path":"/a","value":1}])", Code::kInvalid,
          "unknown operation \"spam\""},
         {"no path", "{}", R"([{"op":"add","value":1}])", Code::kBadRequest,
          "\"path\" must be there"},

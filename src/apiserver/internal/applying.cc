@@ -102,7 +102,7 @@ Answer<void> check_configuration(const Target& target, const json::value& config
         entries != nullptr && !entries->is_null())
         return bad_request("metadata.managedFields must be nil");
     const std::string_view name = string_at(meta, "name");
-    if (name != target.name)
+    if (!name.empty() && name != target.name)
         return bad_request(
             fmt::format("the name of the object ({}) does not match the name on the URL ({})", name,
                         target.name));
@@ -158,7 +158,7 @@ Answer<DecodedObject> new_from_configuration(const Target& target, const json::v
     if (!string_at(meta, "resourceVersion").empty()) return stale_write(target.type(), target.name);
     const json::value nothing = json::object{{"apiVersion", target.type().api_version()},
                                              {"kind", target.type().kind},
-                                             {"metadata", json::object()}};
+                                             {"metadata", {{"name", target.name}}}};
     return apply_configuration(target, nothing, configuration, manager, query);
 }
 
