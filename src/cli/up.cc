@@ -110,8 +110,11 @@ struct Daemonship {
 Task<Result<std::string>> start(Daemonship& daemon) {
     CO_TRY_VOID(co_await daemon.cluster.start());
     const std::string address = daemon.listener->address();
-    CO_TRY(std::unique_ptr<net::Listener> inside, daemon.cluster.listen_for_pods());
-    if (inside) daemon.server_for_pods.serve(std::move(inside), &daemon.tls);
+    auto inside = daemon.cluster.listen_for_pods();
+    if (!inside)
+        log::warning("pods can't reach this server", {{"error", inside.error().message()}});
+    else if (*inside)
+        daemon.server_for_pods.serve(*std::move(inside), &daemon.tls);
     daemon.server.serve(std::move(daemon.listener), &daemon.tls);
     KubeAccess access{.server = daemon.options.listen.url(port_of(address)),
                       .ca_pem = daemon.credentials.ca.certificate,
