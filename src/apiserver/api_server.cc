@@ -51,10 +51,11 @@ Task<Result<void>> ApiServer::Impl::load() {
                co_await state.store->list(resources[i], "", std::nullopt, 0));
         for (const StoredObject& stored : objects) {
             if (stored.key.resource == "services")
-                state.addresses.observe({stored.key, stored.revision, stored.object, nullptr});
+                state.addresses.observe(
+                    {stored.key, stored.revision, stored.object->tree(), nullptr, nullptr});
             if (stored.key.resource != kube::types::kCustomResourceDefinitions.qualified())
                 continue;
-            serve_definition(stored.object->get_object(), {});
+            serve_definition(stored.object->tree()->get_object(), {});
             resources.push_back(stored.key.name);
         }
         state.cache.load(resources[i], std::move(objects));
@@ -63,9 +64,11 @@ Task<Result<void>> ApiServer::Impl::load() {
     // The controllers take up what the last run left undone.
     for (const std::string& resource : resources) {
         for (const auto& [key, cached] : state.cache.objects(resource)) {
-            const StoreChange change{
-                {resource, key.first, key.second}, cached.revision, cached.object, nullptr};
-            collector.observe(change, nullptr);
+            const StoreKey whole{resource, key.first, key.second};
+            collector.take_up(whole, cached.revision, *cached.object);
+            // The others look at what the server consults, and at nothing of the rest.
+            if (!state.cache.stays_parsed(resource)) continue;
+            const StoreChange change{whole, cached.revision, cached.tree(), nullptr, cached.object};
             cleanup.observe(change);
             roles.observe(change);
             accounts.observe(change);
@@ -94,7 +97,8 @@ void ApiServer::Impl::serve_definition(const json::object& crd, const ReadDefini
 }
 
 void ApiServer::Impl::on_change(const StoreChange& change) {
-    const kube::ObjectPtr before = state.cache.apply(change);
+    const ObjectTextPtr replaced = state.cache.apply(change);
+    const kube::ObjectPtr before = replaced == nullptr ? nullptr : replaced->tree();
     if (change.key.resource == "services") {
         state.addresses.observe(change);
     } else if (change.key.resource == kube::types::kCustomResourceDefinitions.qualified()) {
@@ -151,10 +155,10 @@ Task<Result<kube::Response>> ApiServer::call(kube::Request request) {
     Answer<Target> target = route(impl_->state.registry, request.path);
     if (!target) co_return to_response(target.error(), nullptr, {});
     const Target named = *target;
-    Answer<kube::Response> answer =
-        co_await impl_->verbs.call(std::move(*target), std::move(request));
+    const bool items_apart = request.items_apart;
+    Answer<Reply> answer = co_await impl_->verbs.call(std::move(*target), std::move(request));
     if (!answer) co_return to_response(answer.error(), &named.type(), named.name);
-    co_return std::move(*answer);
+    co_return to_response(*std::move(answer), items_apart);
 }
 
 Task<Result<std::unique_ptr<kube::WatchStream>>> ApiServer::watch(kube::Request request) {

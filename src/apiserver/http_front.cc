@@ -93,7 +93,6 @@ struct HttpFront::Impl {
     Verbs verbs;
     AccessOptions access;
     Documents documents;
-    FrameCache frames;
     std::uint64_t own_lines = 0;  ///< of watches in other forms, made for one watcher each
     RequestAccounts accounts;
     std::vector<std::shared_ptr<prometheus::Collectable>> metrics;
@@ -244,9 +243,9 @@ std::vector<prometheus::MetricFamily> HttpFront::Impl::current_metrics() const {
     all.push_back(accounts.in_flight());
     all.push_back(family(
         "muster_watch_encodings_total",
-        "Watch events made into text: once for all watchers of objects, in other forms for each.",
+        "Objects made into text: once for all watchers of a change, in other forms for each.",
         prometheus::MetricType::Counter, "form",
-        {{"object", static_cast<double>(frames.made())},
+        {{"object", static_cast<double>(ObjectText::made())},
          {"other", static_cast<double>(own_lines)}}));
     return all;
 }
@@ -368,14 +367,15 @@ Task<Answer<void>> HttpFront::Impl::serve_target(Incoming& incoming, Target targ
         requester.admit = admission(incoming.user(), target, request.method);
         requester.user = incoming.user();
     }
-    CO_TRY(const kube::Response response,
+    CO_TRY(const Reply reply,
            co_await verbs.call(std::move(target), std::move(request), std::move(requester)));
-    incoming.record().response_object = response.body;
+    incoming.record().response_object = reply.body;
+    incoming.record().response_text = reply.object;
     net::HttpHeaders headers = headers_of(kJsonType);
-    add_warnings(headers, response.warnings);
+    add_warnings(headers, reply.warnings);
     incoming.exchange.respond(
-        static_cast<unsigned>(response.status), std::move(headers),
-        present(*def, response, incoming.form, *row_object, state.clock.wall_now()));
+        static_cast<unsigned>(reply.status), std::move(headers),
+        present(*def, reply, incoming.form, *row_object, state.clock.wall_now()));
     co_return Answer<void>();
 }
 
@@ -390,22 +390,15 @@ Task<Answer<void>> HttpFront::Impl::serve_watch(Incoming& incoming, Target targe
     EventPresenter presenter(def, incoming.form, *row_object);
     // At once, so that a client knows that it watches before anything has happened.
     if (!co_await incoming.exchange.begin(200, headers_of(kJsonType))) co_return Answer<void>();
-    const auto line_of = [&](const kube::WatchEvent& event) {
-        sent.Increment();
-        if (incoming.form == Form::kObject) return frames.frame(event);
-        ++own_lines;
-        return std::make_shared<const std::string>(presenter.line(event, state.clock.wall_now()));
-    };
-    for (;;) {
-        Result<std::optional<kube::WatchEvent>> event = co_await watcher->next();
-        if (!event) co_return Answer<void>();  // cut off, which no client takes for the end
-        if (!*event) break;
+    std::string lines;
+    while (std::optional<WatchedEvent> event = co_await watcher->next_text()) {
         // All that waits goes out in one piece: most of what a line costs is sending it.
-        std::string lines(*line_of(**event));
-        while (lines.size() < kWatchPiece) {
-            const std::optional<kube::WatchEvent> more = watcher->try_next();
-            if (!more) break;
-            lines += *line_of(*more);
+        lines.clear();
+        for (; event; event = watcher->try_next()) {
+            sent.Increment();
+            if (incoming.form != Form::kObject) ++own_lines;
+            presenter.append(lines, *event, state.clock.wall_now());
+            if (lines.size() >= kWatchPiece) break;
         }
         if (!co_await incoming.exchange.write(lines)) co_return Answer<void>();
     }

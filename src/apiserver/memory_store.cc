@@ -31,9 +31,10 @@ class MemoryStore final : public Store {
         const ObjectState before = objects_.find(key);
         CO_TRY_VOID(check_expected(key, before, expected));
         kube::ObjectPtr last = make(++revision_);
+        ObjectTextPtr text = ObjectText::of(last);
         objects_.erase(key);
-        committed({{key, revision_, nullptr, last}, before.object});
-        co_return StoredObject{std::move(key), revision_, std::move(last)};
+        committed({key, revision_, nullptr, std::move(last), text}, before.object);
+        co_return StoredObject{std::move(key), revision_, std::move(text)};
     }
 
     Task<Result<StoredObject>> get(StoreKey key) override {
@@ -63,14 +64,17 @@ class MemoryStore final : public Store {
 
     StoredObject put(StoreKey key, const ObjectState& before, Make make) {
         kube::ObjectPtr object = make(++revision_);
-        objects_.put(key, revision_, object);
-        committed({{key, revision_, object, before.object}, before.object});
-        return {std::move(key), revision_, std::move(object)};
+        ObjectTextPtr text = ObjectText::of(object);
+        objects_.put(key, revision_, text);
+        kube::ObjectPtr previous = before.object == nullptr ? nullptr : before.object->tree();
+        committed({key, revision_, std::move(object), std::move(previous), text}, before.object);
+        return {std::move(key), revision_, std::move(text)};
     }
 
-    void committed(StoreHistory::Entry entry) {
-        if (observer_) observer_(entry.change);
-        window_.add(std::move(entry));
+    void committed(StoreChange change, ObjectTextPtr before) {
+        if (observer_) observer_(change);
+        window_.add({std::move(change.key), change.revision, change.object == nullptr,
+                     std::move(change.text), std::move(before)});
     }
 
     ObjectTables objects_;

@@ -102,7 +102,8 @@ class SqliteStore final : public Store {
     };
     /// A write that has its revision and is not on disk yet.
     struct Pending {
-        StoreHistory::Entry entry;
+        StoreChange change;
+        ObjectTextPtr before;
         std::vector<Waiter> waiters;
     };
 
@@ -144,20 +145,23 @@ class SqliteStore final : public Store {
     Task<Outcome> write(StoreKey key, ObjectState before, bool deletes, Make make) {
         const Revision revision = begun_ + 1;
         kube::ObjectPtr object = make(revision);
+        const ObjectTextPtr text = ObjectText::of(object);
         begun_ = revision;
         if (!working_) working_.emplace(executor_);
-        queued_.insert_or_assign(key, ObjectState{revision, deletes ? nullptr : object});
+        queued_.insert_or_assign(key, ObjectState{revision, deletes ? nullptr : text});
         writer_->append({.key = key,
                          .revision = revision,
                          .previous = before.object == nullptr ? 0 : before.revision,
                          .deleted = deletes,
-                         .object = object});
-        StoreChange change{std::move(key), revision, object, before.object};
+                         .object = text});
+        StoreChange change{std::move(key), revision, nullptr, nullptr, text};
         if (deletes) {
-            change.previous = std::move(change.object);
-            change.object = nullptr;
+            change.previous = std::move(object);
+        } else {
+            change.object = std::move(object);
+            if (before.object != nullptr) change.previous = before.object->tree();
         }
-        pending_.push_back({{std::move(change), std::move(before.object)}, {}});
+        pending_.push_back({std::move(change), std::move(before.object), {}});
         co_return co_await answer_of(pending_.back(), nullptr);
     }
 
@@ -166,8 +170,7 @@ class SqliteStore final : public Store {
         auto queued = queued_.find(key);
         if (queued == queued_.end()) co_return error;
         // Revisions have no gaps, so the queue is indexed by them.
-        Pending& against =
-            pending_[queued->second.revision - pending_.front().entry.change.revision];
+        Pending& against = pending_[queued->second.revision - pending_.front().change.revision];
         co_return co_await answer_of(against, std::make_unique<Error>(std::move(error)));
     }
 
@@ -181,12 +184,12 @@ class SqliteStore final : public Store {
 
     void on_committed(Revision last) {
         // Empty after a failure, when what is here has been refused.
-        while (!pending_.empty() && pending_.front().entry.change.revision <= last) {
+        while (!pending_.empty() && pending_.front().change.revision <= last) {
             Pending done = std::move(pending_.front());
             pending_.pop_front();
-            const StoreChange& change = done.entry.change;
+            const StoreChange& change = done.change;
             if (change.object != nullptr)
-                objects_.put(change.key, change.revision, change.object);
+                objects_.put(change.key, change.revision, change.text);
             else
                 objects_.erase(change.key);
             committed_ = change.revision;
@@ -194,15 +197,15 @@ class SqliteStore final : public Store {
                 queued != queued_.end() && queued->second.revision == change.revision)
                 queued_.erase(queued);
             if (observer_) observer_(change);
-            const StoredObject stored{change.key, change.revision,
-                                      change.object != nullptr ? change.object : change.previous};
+            const StoredObject stored{change.key, change.revision, change.text};
             for (Waiter& waiter : done.waiters) {
                 if (waiter.lost != nullptr)
                     answer(std::move(waiter.handler), std::move(*waiter.lost));
                 else
                     answer(std::move(waiter.handler), stored);
             }
-            window_.add(std::move(done.entry));
+            window_.add({change.key, change.revision, change.object == nullptr, change.text,
+                         std::move(done.before)});
         }
         if (pending_.empty()) working_.reset();
     }

@@ -38,14 +38,13 @@ class SqliteStoreTest : public StoreFileTest {
     /// "after 2: a=2<1 b-<2": what history() knows.
     std::string history() const {
         const StoreHistory known = store_->history();
-        const auto text = [](const kube::ObjectPtr& object) {
-            return object == nullptr ? "none" : std::string(object->at("text").as_string());
+        const auto text = [](const ObjectTextPtr& object) {
+            return object == nullptr ? "none" : std::string(object->tree()->at("text").as_string());
         };
         std::string all = fmt::format("after {}:", known.floor);
         for (const StoreHistory::Entry& entry : known.changes)
-            all += fmt::format(" {}={}<{}", entry.change.key.name,
-                               entry.change.object == nullptr ? "-" : text(entry.change.object),
-                               text(entry.before));
+            all += fmt::format(" {}={}<{}", entry.key.name,
+                               entry.deleted ? "-" : text(entry.object), text(entry.before));
         return all;
     }
     std::string rows() {
@@ -98,9 +97,9 @@ TEST_F(SqliteStoreTest, ValuesComeBackAsTheyWere) {
     open_again();
     const auto found = await(store_->get(key("a")));
     ASSERT_TRUE(found);
-    EXPECT_EQ(*found->object, *object);
-    EXPECT_TRUE(found->object->at("one").is_double());
-    EXPECT_TRUE(found->object->at("large").is_uint64());
+    EXPECT_EQ(*found->object->tree(), *object);
+    EXPECT_TRUE(found->object->tree()->at("one").is_double());
+    EXPECT_TRUE(found->object->tree()->at("large").is_uint64());
 }
 
 TEST_F(SqliteStoreTest, HistoryGoesWhenItLeavesTheWindowAndObjectsStay) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apiserver/object_text.h"
 #include "base/async.h"
 #include "base/result.h"
 #include "kube/json.h"
@@ -29,7 +30,7 @@ struct StoreKey {
 struct StoredObject {
     StoreKey key;
     Revision revision = 0;  ///< of its last change
-    kube::ObjectPtr object;
+    ObjectTextPtr object;
 };
 
 /// A committed change, in revision order. `object` null: deleted, and `previous` is the final
@@ -40,6 +41,7 @@ struct StoreChange {
     Revision revision = 0;
     kube::ObjectPtr object;
     kube::ObjectPtr previous;
+    ObjectTextPtr text;  ///< of `object`, of a deletion that of `previous`
 };
 
 /// What a store still knows of the past: every change after `floor`, in revision order. Who begins
@@ -47,9 +49,11 @@ struct StoreChange {
 /// below the floor.
 struct StoreHistory {
     struct Entry {
-        StoreChange change;
-        kube::ObjectPtr
-            before;  ///< the state that the change ended, also of a deletion; null: none
+        StoreKey key;
+        Revision revision = 0;
+        bool deleted = false;
+        ObjectTextPtr object;  ///< the new state; of a deletion the final one
+        ObjectTextPtr before;  ///< the state that the change ended, also of a deletion; null: none
     };
     Revision floor = 0;
     std::vector<Entry> changes;

@@ -35,6 +35,9 @@ class StoreContract : public ::testing::Test {
     static std::string text(const kube::ObjectPtr& object) {
         return object == nullptr ? "none" : std::string(object->at("text").as_string());
     }
+    static std::string text(const ObjectTextPtr& object) {
+        return text(object == nullptr ? nullptr : object->tree());
+    }
     Result<StoredObject> create(StoreKey at, std::string content) {
         return await(store().create(std::move(at), value(std::move(content))));
     }
@@ -90,7 +93,7 @@ TYPED_TEST_P(StoreContract, EveryCommittedChangeGetsTheNextRevisionOfOneCounter)
     const auto changed = this->update(this->key("a"), a->revision, "2");
     ASSERT_TRUE(changed);
     EXPECT_EQ(changed->revision, start + 3);
-    EXPECT_EQ(changed->object->at("revision").template to_number<Revision>(), start + 3);
+    EXPECT_EQ(changed->object->tree()->at("revision").template to_number<Revision>(), start + 3);
     const auto gone = this->remove(this->key("a"), changed->revision);
     ASSERT_TRUE(gone);
     EXPECT_EQ(gone->revision, start + 4);
@@ -254,11 +257,8 @@ TYPED_TEST_P(StoreContract, HistoryIsTheNewestChangesWithTheStatesBefore) {
         const StoreHistory history = this->store().history();
         std::string all = fmt::format("after {}:", history.floor - this->store().revision() + 8);
         for (const StoreHistory::Entry& entry : history.changes)
-            all +=
-                fmt::format(" {}={}<{}", entry.change.key.name,
-                            entry.change.object == nullptr ? "-" + this->text(entry.change.previous)
-                                                           : this->text(entry.change.object),
-                            this->text(entry.before));
+            all += fmt::format(" {}={}{}<{}", entry.key.name, entry.deleted ? "-" : "",
+                               this->text(entry.object), this->text(entry.before));
         return all;
     };
     const auto a = this->create(this->key("a"), "1");

@@ -61,32 +61,6 @@ class Arena final : public json::memory_resource {
     Block* blocks_ = nullptr;
 };
 
-/// Allocates one object with a tail of raw bytes behind it.
-template <class T>
-struct TailAllocator {
-    using value_type = T;
-
-    TailAllocator(std::size_t bytes, char** begin) : tail_bytes(bytes), tail(begin) {}
-    template <class U>
-    TailAllocator(const TailAllocator<U>& other)  // NOLINT: allocators convert
-        : tail_bytes(other.tail_bytes), tail(other.tail) {}
-
-    T* allocate(std::size_t count) {
-        auto* place = static_cast<char*>(::operator new(count * sizeof(T) + tail_bytes));
-        *tail = place + count * sizeof(T);
-        return reinterpret_cast<T*>(place);
-    }
-    void deallocate(T* place, std::size_t) { ::operator delete(place); }
-
-    template <class U>
-    bool operator==(const TailAllocator<U>&) const {
-        return true;
-    }
-
-    std::size_t tail_bytes;
-    char** tail;  ///< where the tail's beginning is reported; used by allocate() alone
-};
-
 }  // namespace
 }  // namespace muster::kube
 
@@ -99,16 +73,21 @@ struct boost::json::is_deallocate_trivial<muster::kube::Arena> {
 namespace muster::kube {
 
 struct Document::Holder {
-    Holder(char* const* begin, std::size_t bytes)
-        : arena(*begin, *begin + bytes), root(nullptr, &arena) {}
+    Holder(char* begin, char* end) : arena(begin, end), root(nullptr, &arena) {}
 
     Arena arena;
     json::value root;
 };
 
+/// One block, the holder before its room. The references are counted apart from it, so that a weak
+/// one keeps nothing of it.
 std::shared_ptr<Document::Holder> Document::make_holder(std::size_t room) {
-    char* tail = nullptr;
-    return std::allocate_shared<Holder>(TailAllocator<Holder>(room, &tail), &tail, room);
+    auto* place = static_cast<char*>(::operator new(sizeof(Holder) + room));
+    char* begin = place + sizeof(Holder);
+    return {new (place) Holder(begin, begin + room), [](Holder* holder) {
+                holder->~Holder();
+                ::operator delete(holder);
+            }};
 }
 
 Document::Document(const json::value& value, std::size_t spare)

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "kube/codec.h"
 #include "kube/informer.h"
+#include "kube/json_access.h"
 #include "kube/server_address.h"
 #include "net/tcp.h"
 #include "runtime/internal/network/outside.h"
@@ -31,7 +32,11 @@ constexpr std::uint32_t kServerAddress = 0x0A600001;  // kube::kServerServiceHos
 
 using PodPtr = std::shared_ptr<const kube::Pod>;
 
-std::optional<PodPtr> project_pod(const json::value& object) {
+/// A pod of another node is nothing to this one: nobody keeps it.
+std::optional<PodPtr> project_pod(const json::value& object, std::string_view node) {
+    const json::object* spec = kube::object_at(object.get_object(), "spec");
+    const std::string_view bound = spec == nullptr ? "" : kube::string_at(*spec, "nodeName");
+    if (!bound.empty() && bound != node) return std::nullopt;
     auto pod = kube::decode<kube::Pod>(object);
     if (!pod) {
         log::error("a pod can't be read and is ignored", {{"error", pod.error().message()}});
@@ -110,7 +115,8 @@ struct Node::Impl {
           tasks(executor),
           events(client, clock, rng, tasks, "kubelet", options.name),
           scheduler_events(client, clock, rng, tasks, "default-scheduler"),
-          pods(client, clock, rng, kube::types::kPods, {}, project_pod),
+          pods(client, clock, rng, kube::types::kPods, {},
+               [this](const json::value& pod) { return project_pod(pod, options.name); }),
           services(client, clock, rng, kube::types::kServices, {}, project_service),
           sandboxes(std::move(host)),
           names(sandboxes.fabric ? kFabricFirst : kSharedFirst,

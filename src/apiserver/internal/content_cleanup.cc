@@ -2,6 +2,7 @@
 
 #include "apiserver/internal/crd.h"
 #include "apiserver/internal/json_access.h"
+#include "apiserver/internal/text_fields.h"
 #include "kube/time.h"
 
 namespace muster::apiserver {
@@ -54,7 +55,7 @@ void ContentCleanup::observe(const StoreChange& change) {
     }
     const auto add_if_deleting = [&](std::string resource, const std::string& name) {
         const CachedObject* container = state_.cache.find(resource, "", name);
-        if (container != nullptr && is_deleting(container->object->get_object()))
+        if (container != nullptr && is_deleting(*container->object))
             work_.add({std::move(resource), "", name});
     };
     if (!change.key.namespace_.empty()) add_if_deleting("namespaces", change.key.namespace_);
@@ -75,7 +76,7 @@ Task<Answer<void>> ContentCleanup::delete_content(StoreKey container) {
         std::vector<ObjectKey> keys;
         const auto [first, last] = state_.cache.range(def->storage_key(), scope_of(container));
         for (auto it = first; it != last; ++it)
-            if (!is_deleting(it->second.object->get_object())) keys.push_back(it->first);
+            if (!is_deleting(*it->second.object)) keys.push_back(it->first);
         for (const ObjectKey& key : keys) {
             Target target;
             target.def = def;
@@ -105,8 +106,8 @@ Task<Answer<void>> ContentCleanup::look_at(StoreKey key) {
     // Content that was let in before the end of its container was seen may still be under way.
     co_await state_.store->settled();
     const CachedObject* found = state_.cache.find(key.resource, "", key.name);
-    if (found == nullptr || !is_deleting(found->object->get_object())) co_return Answer<void>();
-    const std::string uid(uid_of(found->object->get_object()));
+    if (found == nullptr || !is_deleting(*found->object)) co_return Answer<void>();
+    const std::string uid = uid_of(*found->object);
     if (!swept_.contains(uid)) {
         CO_TRY_VOID(co_await delete_content(key));
         swept_.insert(uid);
@@ -126,9 +127,10 @@ Task<Answer<void>> ContentCleanup::report_remaining(StoreKey container) {
         const auto [first, last] = state_.cache.range(def->storage_key(), container.name);
         for (auto it = first; it != last; ++it) {
             ++count;
-            const json::array* finalizers = array_at(metadata_of(*it->second.object), "finalizers");
-            if (finalizers == nullptr) continue;
-            for (const json::value& entry : *finalizers)
+            const json::value finalizers =
+                value_at_path(it->second.object->text(), "metadata.finalizers");
+            if (!finalizers.is_array()) continue;
+            for (const json::value& entry : finalizers.get_array())
                 if (entry.is_string()) ++by_finalizer[std::string(entry.get_string())];
         }
         if (count == 0) continue;

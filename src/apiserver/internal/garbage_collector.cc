@@ -1,6 +1,7 @@
 #include "apiserver/internal/garbage_collector.h"
 
 #include "apiserver/internal/json_access.h"
+#include "apiserver/internal/text_fields.h"
 
 namespace muster::apiserver {
 
@@ -65,9 +66,10 @@ GarbageCollector::OwnerState GarbageCollector::owner_state(const json::object& r
     const CachedObject* owner =
         state_.cache.find(def->storage_key(), def->type.namespaced ? namespace_ : std::string(),
                           std::string(string_at(reference, "name")));
-    if (owner == nullptr || uid_of(owner->object->get_object()) != uid) return OwnerState::kAbsent;
-    return waits(owner->object->get_object(), kForeground) ? OwnerState::kWaiting
-                                                           : OwnerState::kAlive;
+    if (owner == nullptr || uid_of(*owner->object) != uid) return OwnerState::kAbsent;
+    const bool waiting =
+        is_deleting(*owner->object) && waits(owner->tree()->get_object(), kForeground);
+    return waiting ? OwnerState::kWaiting : OwnerState::kAlive;
 }
 
 void GarbageCollector::index(const StoreKey& key, const json::object& object) {
@@ -144,10 +146,25 @@ void GarbageCollector::observe(const StoreChange& change, const kube::ObjectPtr&
     if (begins(kOrphan)) work_.add(change.key);
 }
 
+void GarbageCollector::take_up(const StoreKey& key, Revision revision, const ObjectText& object) {
+    // Of most there is nothing to do, and of the others this is all that is looked at.
+    const auto metadata = text_at_path(object.text(), "metadata");
+    if (!metadata) return;
+    json::object known;
+    for (const char* field : {"uid", "ownerReferences", "deletionTimestamp", "finalizers"})
+        if (json::value value = value_at_path(*metadata, field); !value.is_null())
+            known[field] = std::move(value);
+    if (!known.contains("ownerReferences") && !known.contains("deletionTimestamp")) return;
+    observe({key, revision,
+             std::make_shared<const json::value>(json::object{{"metadata", std::move(known)}}),
+             nullptr, nullptr},
+            nullptr);
+}
+
 Task<Answer<void>> GarbageCollector::look_at(StoreKey key) {
     const CachedObject* found = state_.cache.find(key.resource, key.namespace_, key.name);
     if (found == nullptr) co_return Answer<void>();
-    const kube::ObjectPtr object = found->object;
+    const kube::ObjectPtr object = found->tree();
     const json::object& fields = object->get_object();
     if (waits(fields, kOrphan)) co_return co_await orphan_dependents(std::move(key), object);
     if (waits(fields, kForeground)) co_return co_await finish_foreground(std::move(key), object);

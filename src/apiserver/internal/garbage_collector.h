@@ -23,8 +23,10 @@ class GarbageCollector {
   public:
     GarbageCollector(ServerState& state, Writer& writer);
 
-    /// Every committed change, and what was there at the start (as a creation).
+    /// Every committed change.
     void observe(const StoreChange& change, const kube::ObjectPtr& before);
+    /// What was there at the start.
+    void take_up(const StoreKey& key, Revision revision, const ObjectText& object);
 
   private:
     enum class OwnerState {

@@ -59,14 +59,14 @@ Refusal expired_token(const ObjectKey& after) {
 /// Walks two ordered views as one: the objects as they are, and the states that some of them had.
 class SnapshotWalk {
   public:
-    using States = std::map<ObjectKey, kube::ObjectPtr>;
+    using States = std::map<ObjectKey, ObjectTextPtr>;
 
     SnapshotWalk(WatchCache::Objects::const_iterator now, WatchCache::Objects::const_iterator end,
                  States::const_iterator then, States::const_iterator then_end)
         : now_(now), end_(end), then_(then), then_end_(then_end) {}
 
     /// The next object that existed, or null at the end. Its key is then key().
-    const kube::ObjectPtr* next() {
+    const ObjectTextPtr* next() {
         while (now_ != end_ || then_ != then_end_) {
             const bool stated =
                 then_ != then_end_ && (now_ == end_ || !(now_->first < then_->first));
@@ -76,7 +76,7 @@ class SnapshotWalk {
             }
             if (now_ != end_ && now_->first == then_->first) ++now_;
             key_ = &then_->first;
-            const kube::ObjectPtr& state = (then_++)->second;
+            const ObjectTextPtr& state = (then_++)->second;
             if (state != nullptr) return &state;
         }
         return nullptr;
@@ -143,7 +143,7 @@ Answer<ListPage> list_objects(const WatchCache& cache, const Target& target,
     SnapshotWalk walk(first, last, then, states.end());
     ObjectKey last_key;
     std::size_t more = 0;
-    while (const kube::ObjectPtr* object = walk.next()) {
+    while (const ObjectTextPtr* object = walk.next()) {
         if (selection.has_selectors() && !selection.matches(**object)) continue;
         if (limit == 0 || page.items.size() < limit) {
             page.items.push_back(in_version(def, *object));

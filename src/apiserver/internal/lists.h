@@ -14,7 +14,7 @@ namespace muster::apiserver {
 
 /// A page of a collection.
 struct ListPage {
-    std::vector<kube::ObjectPtr> items;
+    std::vector<ObjectTextPtr> items;
     Revision revision = 0;
     std::string continue_;                 ///< empty on the last page
     std::optional<std::size_t> remaining;  ///< unknown when a selector is used

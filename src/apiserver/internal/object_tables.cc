@@ -33,7 +33,7 @@ Result<StoredObject> ObjectTables::get(StoreKey key) const {
     return StoredObject{std::move(key), state.revision, std::move(state.object)};
 }
 
-void ObjectTables::put(const StoreKey& key, Revision revision, kube::ObjectPtr object) {
+void ObjectTables::put(const StoreKey& key, Revision revision, ObjectTextPtr object) {
     tables_[key.resource].insert_or_assign(RowKey{key.namespace_, key.name},
                                            ObjectState{revision, std::move(object)});
 }

@@ -16,7 +16,7 @@ std::string describe(const StoreKey& key);
 /// What a compare-and-set is decided against. `object` null: there is none.
 struct ObjectState {
     Revision revision = 0;
-    kube::ObjectPtr object;
+    ObjectTextPtr object;
 };
 /// kAlreadyExists when the key is taken.
 Result<void> check_create(const StoreKey& key, const ObjectState& state);
@@ -29,7 +29,7 @@ class ObjectTables {
     ObjectState find(const StoreKey& key) const;
     /// As Store::get().
     Result<StoredObject> get(StoreKey key) const;
-    void put(const StoreKey& key, Revision revision, kube::ObjectPtr object);
+    void put(const StoreKey& key, Revision revision, ObjectTextPtr object);
     void erase(const StoreKey& key);
     /// As Store::list().
     std::vector<StoredObject> list(const std::string& resource, const std::string& namespace_,

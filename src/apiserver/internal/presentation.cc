@@ -5,13 +5,13 @@
 
 namespace muster::apiserver {
 
-kube::ObjectPtr in_version(const ResourceDef& def, kube::ObjectPtr object) {
+ObjectTextPtr in_version(const ResourceDef& def, ObjectTextPtr object) {
     if (def.storage_version || object == nullptr) return object;
-    const json::object& stored = object->get_object();
-    if (string_at(stored, "apiVersion") != def.storage_api_version) return object;
-    kube::Document copy(*object);
+    const kube::ObjectPtr stored = object->tree();
+    if (string_at(stored->get_object(), "apiVersion") != def.storage_api_version) return object;
+    kube::Document copy(*stored);
     copy.object()["apiVersion"] = def.type.api_version();
-    return std::move(copy).share();
+    return ObjectText::of(std::move(copy).share());
 }
 
 }  // namespace muster::apiserver

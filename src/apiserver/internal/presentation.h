@@ -1,14 +1,12 @@
 #pragma once
 
-#include <boost/json/value.hpp>
-
 #include "apiserver/internal/resource_def.h"
-#include "kube/json.h"
+#include "apiserver/object_text.h"
 
 namespace muster::apiserver {
 
 /// A stored object as the definition's version shows it: the same pointer unless apiVersion
 /// differs (versions of one resource have one structure; nothing is converted but the name).
-kube::ObjectPtr in_version(const ResourceDef& def, kube::ObjectPtr object);
+ObjectTextPtr in_version(const ResourceDef& def, ObjectTextPtr object);
 
 }  // namespace muster::apiserver

@@ -2,6 +2,7 @@
 
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/label_selection.h"
+#include "apiserver/internal/text_fields.h"
 
 namespace muster::apiserver {
 
@@ -53,6 +54,17 @@ bool Selection::matches(const json::value& object) const {
         if (field_equals(value_at_path(fields, wanted.path), wanted.value) == wanted.negated)
             return false;
     return matches_labels(labels_, object_at(metadata_of(fields), "labels"));
+}
+
+bool Selection::matches(const ObjectText& object) const {
+    if (const kube::ObjectPtr tree = object.tree_in_use()) return matches(*tree);
+    for (const kube::FieldRequirement& wanted : fields_) {
+        const json::value field = value_at_path(object.text(), wanted.path);
+        if (field_equals(&field, wanted.value) == wanted.negated) return false;
+    }
+    if (labels_.empty()) return true;
+    const json::value labels = value_at_path(object.text(), "metadata.labels");
+    return matches_labels(labels_, labels.if_object());
 }
 
 }  // namespace muster::apiserver

@@ -6,6 +6,7 @@
 
 #include "apiserver/internal/refusal.h"
 #include "apiserver/internal/resource_def.h"
+#include "apiserver/object_text.h"
 #include "kube/selector.h"
 
 namespace muster::apiserver {
@@ -24,6 +25,8 @@ class Selection {
 
     /// The namespace is the caller's business; this looks at name, labels and fields.
     bool matches(const json::value& object) const;
+    /// The same, by looking for those alone where there is no tree.
+    bool matches(const ObjectText& object) const;
 
   private:
     std::string namespace_;

@@ -12,6 +12,7 @@
 #include "apiserver/internal/presentation.h"
 #include "apiserver/internal/streams/connection.h"
 #include "apiserver/internal/subresources.h"
+#include "apiserver/internal/text_fields.h"
 
 namespace muster::apiserver {
 
@@ -38,14 +39,14 @@ kube::ObjectPtr success_status(const ResourceDef& def, const json::object& objec
 }
 
 /// `warnings`: of the body's text, before those of its fields.
-kube::Response written(const ResourceDef& def, WriteOutcome outcome,
-                       std::vector<std::string> warnings = {}) {
-    kube::Response response;
-    response.status = outcome.created ? 201 : 200;
-    response.body = in_version(def, std::move(outcome.object));
-    response.warnings = std::move(warnings);
-    std::ranges::move(outcome.warnings, std::back_inserter(response.warnings));
-    return response;
+Reply written(const ResourceDef& def, WriteOutcome outcome,
+              std::vector<std::string> warnings = {}) {
+    Reply reply;
+    reply.status = outcome.created ? 201 : 200;
+    reply.object = in_version(def, std::move(outcome.object));
+    reply.warnings = std::move(warnings);
+    std::ranges::move(outcome.warnings, std::back_inserter(reply.warnings));
+    return reply;
 }
 
 /// What is to be said about fields that the body's text had twice. 400 if that is not allowed.
@@ -70,29 +71,22 @@ bool is_undeletable(const Target& target) {
             target.name == "kube-public");
 }
 
-kube::Response created_status() {
-    kube::Response response;
-    response.status = 201;
-    response.body = shared({{"kind", "Status"},
-                            {"apiVersion", "v1"},
-                            {"metadata", json::object()},
-                            {"status", "Success"},
-                            {"code", 201}});
-    return response;
+Reply created_status() {
+    Reply reply;
+    reply.status = 201;
+    reply.body = shared({{"kind", "Status"},
+                         {"apiVersion", "v1"},
+                         {"metadata", json::object()},
+                         {"status", "Success"},
+                         {"code", 201}});
+    return reply;
 }
 
-kube::Response listed(const ResourceDef& def, ListPage page, bool items_apart) {
-    kube::Response response;
-    json::object envelope = list_envelope(def, page);
-    if (items_apart) {
-        response.items = std::move(page.items);
-    } else {
-        json::array& items = envelope["items"].emplace_array();
-        items.reserve(page.items.size());
-        for (const kube::ObjectPtr& item : page.items) items.push_back(*item);
-    }
-    response.body = shared(std::move(envelope));
-    return response;
+Reply listed(const ResourceDef& def, ListPage page) {
+    Reply reply;
+    reply.body = shared(list_envelope(def, page));
+    reply.items = std::move(page.items);
+    return reply;
 }
 
 class EmptyText final : public kube::TextStream {
@@ -104,10 +98,9 @@ class EmptyText final : public kube::TextStream {
 
 }  // namespace
 
-Task<Answer<kube::Response>> Verbs::call(Target target, kube::Request request,
-                                         Requester requester) {
+Task<Answer<Reply>> Verbs::call(Target target, kube::Request request, Requester requester) {
     const DefPtr def = target.def;
-    Answer<kube::Response> answer = method_not_allowed();
+    Answer<Reply> answer = method_not_allowed();
     const kube::Method method = request.method;
     if (!def->stored)
         answer = method_not_allowed();  // whoever knows who asks answers it
@@ -149,19 +142,19 @@ Task<Answer<void>> Verbs::wait_for_revision(Revision revision) {
     co_return Answer<void>();
 }
 
-Task<Answer<kube::Response>> Verbs::read(Target target, kube::Request request) {
+Task<Answer<Reply>> Verbs::read(Target target, kube::Request request) {
     if (target.is_collection()) co_return co_await list(std::move(target), std::move(request));
     CO_TRY(const ListQuery query, parse_list_query(request));
     CO_TRY_VOID(co_await wait_for_revision(query.resource_version.value_or(0)));
     const CachedObject* found =
         state_.cache.find(target.def->storage_key(), target.namespace_, target.name);
     if (found == nullptr) co_return not_found(target.type(), target.name);
-    kube::Response response;
-    response.body = in_version(*target.def, found->object);
-    co_return response;
+    Reply reply;
+    reply.object = in_version(*target.def, found->object);
+    co_return reply;
 }
 
-Task<Answer<kube::Response>> Verbs::measure(Target target, kube::Request request) {
+Task<Answer<Reply>> Verbs::measure(Target target, kube::Request request) {
     if (request.method != kube::Method::kGet) co_return method_not_allowed();
     CO_TRY(const ListQuery query, parse_list_query(request));
     if (state_.node == nullptr)
@@ -170,34 +163,35 @@ Task<Answer<kube::Response>> Verbs::measure(Target target, kube::Request request
     CO_TRY(const kube::NodeUsage usage, co_await state_.node->usage());
     Target stored = target;
     stored.def = state_.registry.find("v1", target.type().plural);
-    kube::Response response;
+    Reply reply;
     if (!target.is_collection()) {
         const CachedObject* found =
             state_.cache.find(stored.def->storage_key(), target.namespace_, target.name);
-        response.body = found == nullptr
-                            ? nullptr
-                            : metrics_of(*target.def, found->object->get_object(), usage);
-        if (response.body == nullptr) co_return not_found(target.type(), target.name);
-        co_return response;
+        const kube::ObjectPtr metrics =
+            found == nullptr ? nullptr
+                             : metrics_of(*target.def, found->tree()->get_object(), usage);
+        if (metrics == nullptr) co_return not_found(target.type(), target.name);
+        reply.object = ObjectText::of(metrics);
+        co_return reply;
     }
     CO_TRY(ListPage page, list_objects(state_.cache, stored, query));
-    std::vector<kube::ObjectPtr> items;
-    for (const kube::ObjectPtr& object : page.items)
-        if (kube::ObjectPtr metrics = metrics_of(*target.def, object->get_object(), usage))
-            items.push_back(std::move(metrics));
+    std::vector<ObjectTextPtr> items;
+    for (const ObjectTextPtr& object : page.items)
+        if (const kube::ObjectPtr metrics =
+                metrics_of(*target.def, object->tree()->get_object(), usage))
+            items.push_back(ObjectText::of(metrics));
     page.items = std::move(items);
-    co_return listed(*target.def, std::move(page), request.items_apart);
+    co_return listed(*target.def, std::move(page));
 }
 
-Task<Answer<kube::Response>> Verbs::list(Target target, kube::Request request) {
+Task<Answer<Reply>> Verbs::list(Target target, kube::Request request) {
     CO_TRY(const ListQuery query, parse_list_query(request));
     CO_TRY_VOID(co_await wait_for_revision(query.resource_version.value_or(0)));
     CO_TRY(ListPage page, list_objects(state_.cache, target, query));
-    co_return listed(*target.def, std::move(page), request.items_apart);
+    co_return listed(*target.def, std::move(page));
 }
 
-Task<Answer<kube::Response>> Verbs::create(Target target, kube::Request request,
-                                           Requester requester) {
+Task<Answer<Reply>> Verbs::create(Target target, kube::Request request, Requester requester) {
     if (!target.is_collection()) co_return method_not_allowed();
     if (target.type().namespaced && target.namespace_.empty()) co_return method_not_allowed();
     CO_TRY(WriteQuery query, parse_write_query(request, "CreateOptions"));
@@ -209,8 +203,7 @@ Task<Answer<kube::Response>> Verbs::create(Target target, kube::Request request,
     co_return written(*def, std::move(outcome), std::move(warnings));
 }
 
-Task<Answer<kube::Response>> Verbs::change(Target target, kube::Request request,
-                                           Requester requester) {
+Task<Answer<Reply>> Verbs::change(Target target, kube::Request request, Requester requester) {
     if (target.is_collection()) co_return method_not_allowed();
     const bool put = request.method == kube::Method::kPut;
     if (!put) {
@@ -233,8 +226,7 @@ Task<Answer<kube::Response>> Verbs::change(Target target, kube::Request request,
     co_return written(*def, *std::move(outcome), std::move(warnings));
 }
 
-Task<Answer<kube::Response>> Verbs::remove(Target target, kube::Request request,
-                                           Requester requester) {
+Task<Answer<Reply>> Verbs::remove(Target target, kube::Request request, Requester requester) {
     if (!target.subresource.empty()) co_return method_not_allowed();
     if (target.is_collection())
         co_return co_await remove_collection(std::move(target), std::move(request),
@@ -245,27 +237,27 @@ Task<Answer<kube::Response>> Verbs::remove(Target target, kube::Request request,
     query.requester = std::move(requester);
     const DefPtr def = target.def;
     CO_TRY(WriteOutcome outcome, co_await writer_.remove(std::move(target), query));
-    kube::Response response;
+    Reply reply;
     if (outcome.removed && !def->returns_deleted)
-        response.body = success_status(*def, outcome.object->get_object());
+        reply.body = success_status(*def, outcome.object->tree()->get_object());
     else
-        response.body = in_version(*def, std::move(outcome.object));
-    co_return response;
+        reply.object = in_version(*def, std::move(outcome.object));
+    co_return reply;
 }
 
-Task<Answer<kube::Response>> Verbs::remove_collection(Target target, kube::Request request,
-                                                      Requester requester) {
+Task<Answer<Reply>> Verbs::remove_collection(Target target, kube::Request request,
+                                             Requester requester) {
     const bool all_namespaces = target.type().namespaced && target.namespace_.empty();
     if (all_namespaces || target.def->storage_key() == "namespaces") co_return method_not_allowed();
     CO_TRY(DeleteQuery query, parse_delete_query(request));
     query.requester = std::move(requester);
     CO_TRY(const ListQuery chosen, parse_list_query(request));
     CO_TRY(ListPage page, list_objects(state_.cache, target, chosen));
-    std::vector<kube::ObjectPtr> deleted;
-    for (const kube::ObjectPtr& item : page.items) {
+    std::vector<ObjectTextPtr> deleted;
+    for (const ObjectTextPtr& item : page.items) {
         Target one = target;
-        one.namespace_ = namespace_of(item->get_object());
-        one.name = name_of(item->get_object());
+        one.namespace_ = namespace_of(*item);
+        one.name = name_of(*item);
         Answer<WriteOutcome> outcome = co_await writer_.remove(std::move(one), query);
         if (outcome)
             deleted.push_back(in_version(*target.def, std::move(outcome->object)));
@@ -274,22 +266,17 @@ Task<Answer<kube::Response>> Verbs::remove_collection(Target target, kube::Reque
         if (deleted.size() % kDeletionsPerTurn == 0)
             co_await asio::post(state_.executor, asio::use_awaitable);
     }
-    page.items.clear();
+    page.items = std::move(deleted);
     page.revision = state_.cache.revision();
-    kube::Response response;
-    json::object envelope = list_envelope(*target.def, page);
-    json::array& items = envelope["items"].emplace_array();
-    for (const kube::ObjectPtr& item : deleted) items.push_back(*item);
-    response.body = shared(std::move(envelope));
-    co_return response;
+    co_return listed(*target.def, std::move(page));
 }
 
-Task<Answer<kube::Response>> Verbs::scale(Target target, kube::Request request) {
+Task<Answer<Reply>> Verbs::scale(Target target, kube::Request request) {
     const DefPtr def = target.def;
     const bool get = request.method == kube::Method::kGet;
     if (!get && request.method != kube::Method::kPut && request.method != kube::Method::kPatch)
         co_return method_not_allowed();
-    kube::ObjectPtr object;
+    ObjectTextPtr object;
     if (get) {
         const CachedObject* found =
             state_.cache.find(def->storage_key(), target.namespace_, target.name);
@@ -316,12 +303,12 @@ Task<Answer<kube::Response>> Verbs::scale(Target target, kube::Request request) 
                                                               std::move(decide), query.dry_run));
         object = std::move(outcome.object);
     }
-    kube::Response response;
-    response.body = std::make_shared<const json::value>(scale_of(*def, object->get_object()));
-    co_return response;
+    Reply reply;
+    reply.body = std::make_shared<const json::value>(scale_of(*def, object->tree()->get_object()));
+    co_return reply;
 }
 
-Task<Answer<kube::Response>> Verbs::bind(Target target, kube::Request request) {
+Task<Answer<Reply>> Verbs::bind(Target target, kube::Request request) {
     if (request.method != kube::Method::kPost) co_return method_not_allowed();
     if (request.body == nullptr) co_return bad_request("the request has no body");
     CO_TRY(const WriteQuery query, parse_write_query(request, "CreateOptions"));
@@ -334,7 +321,7 @@ Task<Answer<kube::Response>> Verbs::bind(Target target, kube::Request request) {
     co_return created_status();
 }
 
-Task<Answer<kube::Response>> Verbs::evict(Target target, kube::Request request) {
+Task<Answer<Reply>> Verbs::evict(Target target, kube::Request request) {
     if (request.method != kube::Method::kPost) co_return method_not_allowed();
     CO_TRY(const kube::Request deletion, deletion_of_eviction(request, target.name));
     CO_TRY(DeleteQuery query, parse_delete_query(deletion));
@@ -342,8 +329,7 @@ Task<Answer<kube::Response>> Verbs::evict(Target target, kube::Request request) 
         state_.cache.find(target.def->storage_key(), target.namespace_, target.name);
     if (found == nullptr) co_return not_found(target.type(), target.name);
     // What is said of one pod must not hit another one of its name.
-    if (query.precondition_uid.empty())
-        query.precondition_uid = uid_of(found->object->get_object());
+    if (query.precondition_uid.empty()) query.precondition_uid = uid_of(*found->object);
     target.subresource.clear();
     if (query.precondition_resource_version.empty()) {
         Writer::Change decide =
@@ -361,7 +347,7 @@ Task<Answer<kube::Response>> Verbs::evict(Target target, kube::Request request) 
     co_return created_status();
 }
 
-Task<Answer<kube::Response>> Verbs::finalize(Target target, kube::Request request) {
+Task<Answer<Reply>> Verbs::finalize(Target target, kube::Request request) {
     if (request.method != kube::Method::kPut) co_return method_not_allowed();
     if (request.body == nullptr) co_return bad_request("the request has no body");
     CO_TRY(const WriteQuery query, parse_write_query(request, "UpdateOptions"));
@@ -395,7 +381,7 @@ Task<Answer<std::unique_ptr<kube::TextStream>>> Verbs::log(Target target, kube::
     const CachedObject* found =
         state_.cache.find(target.def->storage_key(), target.namespace_, target.name);
     if (found == nullptr) co_return not_found(target.type(), target.name);
-    const kube::ObjectPtr pod = found->object;
+    const kube::ObjectPtr pod = found->tree();
     CO_TRY(kube::LogOptions options,
            log_options(request, pod->get_object(), state_.clock.wall_now()));
     // Nothing has run yet, which is not an error.

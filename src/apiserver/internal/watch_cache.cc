@@ -1,6 +1,8 @@
 #include "apiserver/internal/watch_cache.h"
 
+#include "apiserver/internal/access/access_types.h"
 #include "apiserver/internal/json_access.h"
+#include "apiserver/internal/text_fields.h"
 
 namespace muster::apiserver {
 
@@ -8,12 +10,17 @@ namespace {
 // As a real server ends watches that ask for no timeout.
 constexpr std::int64_t kMinTimeoutSeconds = 1800;
 
-CacheEvent event_of(const StoreChange& change, kube::ObjectPtr before) {
+CacheEvent event_of(Revision revision, bool deleted, ObjectTextPtr object, ObjectTextPtr before) {
     using enum kube::WatchEventType;
-    if (change.object == nullptr)
-        return {kDeleted, change.revision, change.previous, std::move(before)};
-    const kube::WatchEventType type = before == nullptr ? kAdded : kModified;
-    return {type, change.revision, change.object, std::move(before)};
+    const kube::WatchEventType type = deleted ? kDeleted : before == nullptr ? kAdded : kModified;
+    return {type, revision, std::move(object), std::move(before)};
+}
+
+/// What the server looks into with requests for other objects.
+bool is_consulted(std::string_view resource) {
+    return resource == kube::types::kNamespaces.plural ||
+           resource == kube::types::kCustomResourceDefinitions.qualified() ||
+           resource.ends_with(kRbacGroup) || resource.ends_with("admissionregistration.k8s.io");
 }
 }  // namespace
 
@@ -25,15 +32,21 @@ WatchCache::~WatchCache() { end_all_watches(); }
 
 WatchCache::Resource& WatchCache::resource(const std::string& name) {
     auto [it, fresh] = resources_.try_emplace(name);
-    if (fresh) it->second.floor = start_;
+    if (fresh) {
+        it->second.floor = start_;
+        it->second.stays_parsed = is_consulted(name);
+    }
     return it->second;
 }
 
 void WatchCache::load(const std::string& name, std::vector<StoredObject> objects) {
-    Objects& loaded = resource(name).objects;
-    for (StoredObject& stored : objects)
-        loaded.insert_or_assign(loaded.end(), ObjectKey{stored.key.namespace_, stored.key.name},
-                                CachedObject{std::move(stored.object), stored.revision});
+    Resource& into = resource(name);
+    for (StoredObject& stored : objects) {
+        ObjectKey key{std::move(stored.key.namespace_), std::move(stored.key.name)};
+        if (into.stays_parsed) into.parsed.insert_or_assign(key, stored.object->tree());
+        into.objects.insert_or_assign(into.objects.end(), std::move(key),
+                                      CachedObject{std::move(stored.object), stored.revision});
+    }
 }
 
 const CacheEvent& WatchCache::keep(Resource& of, CacheEvent event) {
@@ -46,23 +59,29 @@ const CacheEvent& WatchCache::keep(Resource& of, CacheEvent event) {
 }
 
 void WatchCache::remember(const StoreHistory::Entry& entry) {
-    keep(resource(entry.change.key.resource), event_of(entry.change, entry.before));
+    keep(resource(entry.key.resource),
+         event_of(entry.revision, entry.deleted, entry.object, entry.before));
 }
 
-kube::ObjectPtr WatchCache::apply(const StoreChange& change) {
+ObjectTextPtr WatchCache::apply(const StoreChange& change) {
     Resource& of = resource(change.key.resource);
     revision_ = change.revision;
     const ObjectKey key{change.key.namespace_, change.key.name};
-    kube::ObjectPtr before;
+    ObjectTextPtr before;
     if (change.object == nullptr) {
         auto node = of.objects.extract(key);
         if (!node.empty()) before = std::move(node.mapped().object);
+        of.parsed.erase(key);
     } else {
         CachedObject& cached = of.objects[key];
-        before = std::exchange(cached.object, change.object);
+        before = std::exchange(cached.object, change.text);
         cached.revision = change.revision;
+        if (of.stays_parsed) of.parsed.insert_or_assign(key, change.object);
     }
-    const CacheEvent& kept = keep(of, event_of(change, before));
+    newest_[next_newest_] = change.object == nullptr ? change.previous : change.object;
+    next_newest_ = (next_newest_ + 1) % newest_.size();
+    const CacheEvent& kept =
+        keep(of, event_of(change.revision, change.object == nullptr, change.text, before));
     // A watcher's end may come from within; its bucket is tidied by dispatch().
     dispatch(of.of_all, kept);
     if (!of.of_namespace.empty())
@@ -102,6 +121,11 @@ const WatchCache::Objects& WatchCache::objects(const std::string& name) const {
     return it == resources_.end() ? kNone : it->second.objects;
 }
 
+bool WatchCache::stays_parsed(const std::string& name) const {
+    auto it = resources_.find(name);
+    return it != resources_.end() && it->second.stays_parsed;
+}
+
 std::pair<WatchCache::Objects::const_iterator, WatchCache::Objects::const_iterator>
 WatchCache::range(const std::string& name, const std::string& namespace_) const {
     const Objects& all = objects(name);
@@ -111,9 +135,9 @@ WatchCache::range(const std::string& name, const std::string& namespace_) const 
             all.lower_bound(ObjectKey{namespace_ + '\0', ""})};
 }
 
-std::optional<std::map<ObjectKey, kube::ObjectPtr>> WatchCache::states_at(const std::string& name,
-                                                                          Revision revision) const {
-    std::map<ObjectKey, kube::ObjectPtr> states;
+std::optional<std::map<ObjectKey, ObjectTextPtr>> WatchCache::states_at(const std::string& name,
+                                                                        Revision revision) const {
+    std::map<ObjectKey, ObjectTextPtr> states;
     if (revision > revision_) return std::nullopt;
     auto it = resources_.find(name);
     if (it == resources_.end()) {
@@ -123,13 +147,10 @@ std::optional<std::map<ObjectKey, kube::ObjectPtr>> WatchCache::states_at(const 
     const Resource& of = it->second;
     if (revision < of.floor) return std::nullopt;
     auto event = std::ranges::upper_bound(of.history, revision, {}, &CacheEvent::revision);
-    for (; event != of.history.end(); ++event) {
-        const json::object& object = event->object->get_object();
-        // Only the first change after the revision knows the state before it.
-        states.try_emplace(
-            ObjectKey{std::string(namespace_of(object)), std::string(name_of(object))},
-            event->previous);
-    }
+    // Only the first change after the revision knows the state before it.
+    for (; event != of.history.end(); ++event)
+        states.try_emplace(ObjectKey{namespace_of(*event->object), name_of(*event->object)},
+                           event->previous);
     return states;
 }
 
@@ -173,8 +194,7 @@ void WatchCache::send_initial(Watcher& watcher, bool announce_end) {
     const Selection& selection = watcher.selection();
     const auto [first, last] = range(watcher.def().storage_key(), selection.namespace_scope());
     for (auto it = first; it != last; ++it)
-        if (selection.matches(*it->second.object))
-            watcher.add_initial({kube::WatchEventType::kAdded, it->second.object});
+        if (selection.matches(*it->second.object)) watcher.add_initial(it->second.object);
     if (announce_end) watcher.add_bookmark(revision_, true);
 }
 
@@ -186,8 +206,7 @@ void WatchCache::replay(const Resource& of, Watcher& watcher, Revision after) {
     const std::string& scope = watcher.selection().namespace_scope();
     auto event = std::ranges::upper_bound(of.history, after, {}, &CacheEvent::revision);
     for (; event != of.history.end(); ++event)
-        if (scope.empty() || namespace_of(event->object->get_object()) == scope)
-            watcher.offer(*event);
+        if (scope.empty() || namespace_of(*event->object) == scope) watcher.offer(*event);
 }
 
 void WatchCache::arm(Watcher& watcher) {

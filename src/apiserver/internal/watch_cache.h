@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <deque>
 #include <map>
 #include <memory>
@@ -21,13 +22,20 @@ namespace muster::apiserver {
 using ObjectKey = std::pair<std::string, std::string>;
 
 struct CachedObject {
-    kube::ObjectPtr object;
+    ObjectTextPtr object;
     Revision revision = 0;
+
+    /// Keep it for as long as you look into it.
+    kube::ObjectPtr tree() const { return object->tree(); }
 };
 
 /// The current objects and the recent changes of every resource, in memory: all reads and watches
 /// are served from here. A change costs the lookup of its object and the watchers that it may
 /// concern: they are indexed by resource, namespace and name.
+///
+/// Objects rest as text. What the server itself reads with each request (namespaces, roles,
+/// definitions, webhooks) stays parsed, and so do the last few changes, which are often read or
+/// changed again at once.
 ///
 /// Thread: the server's loop. Never suspends, so what one call sees is one revision.
 class WatchCache {
@@ -49,21 +57,23 @@ class WatchCache {
     void remember(const StoreHistory::Entry& entry);
 
     /// Takes over a committed change and passes it to watchers. Returns the state before.
-    kube::ObjectPtr apply(const StoreChange& change);
+    ObjectTextPtr apply(const StoreChange& change);
 
     Revision revision() const { return revision_; }
     /// Null when there is none.
     const CachedObject* find(const std::string& resource, const std::string& namespace_,
                              const std::string& name) const;
     const Objects& objects(const std::string& resource) const;
+    /// Whether the trees of its objects are always at hand.
+    bool stays_parsed(const std::string& resource) const;
     /// The range of one namespace, or everything when it is empty.
     std::pair<Objects::const_iterator, Objects::const_iterator> range(
         const std::string& resource, const std::string& namespace_) const;
 
     /// The states at `revision` of the objects that changed since (null: did not exist), or
     /// nullopt when that is no longer known.
-    std::optional<std::map<ObjectKey, kube::ObjectPtr>> states_at(const std::string& resource,
-                                                                  Revision revision) const;
+    std::optional<std::map<ObjectKey, ObjectTextPtr>> states_at(const std::string& resource,
+                                                                Revision revision) const;
 
     std::unique_ptr<Watcher> watch(DefPtr def, Selection selection, const WatchQuery& query);
     /// Ends every watch of a resource, as when its definition goes.
@@ -78,6 +88,8 @@ class WatchCache {
         Objects objects;
         std::deque<CacheEvent> history;
         Revision floor = 0;  ///< changes after it are all in `history`
+        bool stays_parsed = false;
+        std::map<ObjectKey, kube::ObjectPtr> parsed;  ///< all of `objects`, if they stay so
         Watchers of_all;
         std::map<std::string, Watchers> of_namespace;
         /// Namespace may be empty: any.
@@ -105,6 +117,8 @@ class WatchCache {
     Revision revision_ = 0;
     Revision start_ = 0;  ///< what was before it is not known of any resource
     std::map<std::string, Resource, std::less<>> resources_;
+    std::array<kube::ObjectPtr, 32> newest_;  ///< a ring, at `next_newest_` its oldest
+    std::size_t next_newest_ = 0;
 
     std::uint64_t next_watcher_id_ = 0;
     std::map<std::pair<Instant, std::uint64_t>, Watcher*> deadlines_;

@@ -25,36 +25,47 @@ Watcher::~Watcher() {
 }
 
 Task<Result<std::optional<kube::WatchEvent>>> Watcher::next() {
+    const std::optional<WatchedEvent> event = co_await next_text();
+    if (!event) co_return std::optional<kube::WatchEvent>();
+    co_return kube::WatchEvent{event->type, event->object()};
+}
+
+Task<std::optional<WatchedEvent>> Watcher::next_text() {
     while (pending_.empty()) {
-        if (ended_) co_return std::optional<kube::WatchEvent>();
+        if (ended_) co_return std::nullopt;
         co_await changed_.wait();
     }
     co_return try_next();
 }
 
-std::optional<kube::WatchEvent> Watcher::try_next() {
+std::optional<WatchedEvent> Watcher::try_next() {
     if (pending_.empty()) return std::nullopt;
-    std::optional<kube::WatchEvent> event = std::move(pending_.front());
+    std::optional<WatchedEvent> event = std::move(pending_.front());
     pending_.pop_front();
     return event;
 }
 
-void Watcher::push(kube::WatchEvent event) {
-    event.object = in_version(*def_, std::move(event.object));
+void Watcher::push(kube::WatchEventType type, ObjectTextPtr object) {
+    object = in_version(*def_, std::move(object));
+    kube::ObjectPtr tree = object->tree_in_use();
+    push({type, std::move(object), std::move(tree)});
+}
+
+void Watcher::push(WatchedEvent event) {
     pending_.push_back(std::move(event));
     changed_.notify_all();
 }
 
-void Watcher::add_initial(kube::WatchEvent event) {
+void Watcher::add_initial(ObjectTextPtr object) {
     ++limit_;
-    push(std::move(event));
+    push(kube::WatchEventType::kAdded, std::move(object));
 }
 
 void Watcher::offer(const CacheEvent& event) {
     using enum kube::WatchEventType;
     if (ended_ || event.revision <= settings_.after) return;
     kube::WatchEventType type = event.type;
-    kube::ObjectPtr object = event.object;
+    ObjectTextPtr object = event.object;
     if (selection_.has_selectors()) {
         const bool was = event.previous != nullptr && selection_.matches(*event.previous);
         const bool is = event.type != kDeleted && selection_.matches(*event.object);
@@ -63,7 +74,8 @@ void Watcher::offer(const CacheEvent& event) {
         if (was && !is && event.type != kDeleted) {
             type = kDeleted;
             if (event.left == nullptr)
-                event.left = with_resource_version(*event.previous, event.revision);
+                event.left =
+                    ObjectText::of(with_resource_version(*event.previous->tree(), event.revision));
             object = event.left;
         }
     }
@@ -72,7 +84,7 @@ void Watcher::offer(const CacheEvent& event) {
         expire(fmt::format("the watch fell more than {} events behind and was ended", limit_));
         return;
     }
-    push({type, std::move(object)});
+    push(type, std::move(object));
 }
 
 void Watcher::add_bookmark(Revision revision, bool initial_events_end) {
@@ -81,14 +93,14 @@ void Watcher::add_bookmark(Revision revision, bool initial_events_end) {
     json::object bookmark{{"kind", def_->type.kind},
                           {"apiVersion", def_->type.api_version()},
                           {"metadata", std::move(meta)}};
-    push({kube::WatchEventType::kBookmark,
+    push({kube::WatchEventType::kBookmark, nullptr,
           std::make_shared<const json::value>(std::move(bookmark))});
 }
 
 void Watcher::expire(std::string message) {
     if (ended_) return;
     const Error error(Code::kGone, std::move(message));
-    pending_.push_back({kube::WatchEventType::kError,
+    pending_.push_back({kube::WatchEventType::kError, nullptr,
                         std::make_shared<const json::value>(kube::status_from_error(error))});
     end();
 }

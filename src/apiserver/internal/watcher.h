@@ -17,11 +17,21 @@ class WatchCache;
 struct CacheEvent {
     kube::WatchEventType type;
     Revision revision = 0;
-    kube::ObjectPtr object;    ///< the new state; of a deletion the final one
-    kube::ObjectPtr previous;  ///< null for an addition
+    ObjectTextPtr object;    ///< the new state; of a deletion the final one
+    ObjectTextPtr previous;  ///< null for an addition
     /// `previous` with this revision: what watchers see whose selector it no longer matches. Made
     /// once, by the first that needs it.
-    mutable kube::ObjectPtr left = nullptr;
+    mutable ObjectTextPtr left = nullptr;
+};
+
+/// What a watcher is told.
+struct WatchedEvent {
+    kube::WatchEventType type;
+    ObjectTextPtr text;    ///< null for what is no stored object: a bookmark, an error
+    kube::ObjectPtr tree;  ///< null while nobody has looked into the object
+
+    /// Keep it for as long as you look into it.
+    kube::ObjectPtr object() const { return tree != nullptr ? tree : text->tree(); }
 };
 
 /// One open watch: a bounded queue between the cache and the reader. Belongs to the reader; the
@@ -41,15 +51,17 @@ class Watcher final : public kube::WatchStream {
     ~Watcher() override;
 
     Task<Result<std::optional<kube::WatchEvent>>> next() override;
+    /// The same without a tree being made. Nullopt at the end.
+    Task<std::optional<WatchedEvent>> next_text();
     /// The next event if it is there already; nullopt says nothing about the end.
-    std::optional<kube::WatchEvent> try_next();
+    std::optional<WatchedEvent> try_next();
 
     const ResourceDef& def() const { return *def_; }
     const Selection& selection() const { return selection_; }
     bool ended() const { return ended_; }
 
     /// An event that existed before the watch: never counts as falling behind.
-    void add_initial(kube::WatchEvent event);
+    void add_initial(ObjectTextPtr object);
     /// A live or replayed change; turned into what the selection sees of it.
     void offer(const CacheEvent& event);
     void add_bookmark(Revision revision, bool initial_events_end);
@@ -64,13 +76,14 @@ class Watcher final : public kube::WatchStream {
   private:
     friend class WatchCache;
 
-    void push(kube::WatchEvent event);
+    void push(kube::WatchEventType type, ObjectTextPtr object);
+    void push(WatchedEvent event);
     void schedule_bookmark(Instant now);
 
     DefPtr def_;
     Selection selection_;
     Settings settings_;
-    std::deque<kube::WatchEvent> pending_;
+    std::deque<WatchedEvent> pending_;
     std::size_t limit_;
     Signal changed_;
     bool ended_ = false;

@@ -5,6 +5,7 @@
 #include "apiserver/internal/deletion_rules.h"
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/patching.h"
+#include "apiserver/internal/text_fields.h"
 #include "kube/time.h"
 
 namespace muster::apiserver {
@@ -27,7 +28,7 @@ Answer<NextState> admitted(const Requester& requester, const json::value& curren
 Store::Make with_revision(kube::Document object) {
     return [object = std::move(object)](Revision revision) mutable {
         ensure_object(object.object(), "metadata")["resourceVersion"] = std::to_string(revision);
-        return std::move(object).share_compact();
+        return std::move(object).share();
     };
 }
 
@@ -98,7 +99,7 @@ Answer<void> Writer::check_namespace(const Target& target, std::string_view name
     if (target.type().namespaced) {
         const CachedObject* found = state_.cache.find("namespaces", "", target.namespace_);
         if (found == nullptr) return not_found(kube::types::kNamespaces, target.namespace_);
-        if (is_deleting(found->object->get_object())) {
+        if (is_deleting(found->tree()->get_object())) {
             Refusal refusal = forbidden(
                 target.type(), name,
                 fmt::format("unable to create new content in namespace {} because it is being "
@@ -114,7 +115,7 @@ Answer<void> Writer::check_namespace(const Target& target, std::string_view name
     if (target.def->custom) {
         const CachedObject* definition = state_.cache.find(
             kube::types::kCustomResourceDefinitions.qualified(), "", target.def->storage_key());
-        if (definition != nullptr && is_deleting(definition->object->get_object()))
+        if (definition != nullptr && is_deleting(definition->tree()->get_object()))
             return forbidden(target.type(), name,
                              "create not allowed while custom resource definition is terminating");
     }
@@ -179,7 +180,7 @@ Task<Answer<void>> Writer::give_account_to(Target target, json::object& pod) {
             target.type(), name_of(pod),
             fmt::format("error looking up service account {}/{}: serviceaccount \"{}\" not found",
                         space, name, name));
-    give_account(pod, account->object->get_object(), random_suffix());
+    give_account(pod, account->tree()->get_object(), random_suffix());
     co_return Answer<void>();
 }
 
@@ -225,16 +226,15 @@ Task<Answer<WriteOutcome>> Writer::insert(Target target, DecodedObject decoded, 
         const std::string scope = target.type().namespaced ? target.namespace_ : std::string();
         if (const CachedObject* taken = state_.cache.find(target.def->storage_key(), scope, name)) {
             if (!last) continue;
-            co_return is_deleting(taken->object->get_object())
-                ? exists_terminating(target.type(), name)
-                : already_exists(target.type(), name);
+            co_return is_deleting(*taken->object) ? exists_terminating(target.type(), name)
+                                                  : already_exists(target.type(), name);
         }
         if (attempt == 1 && subject)
             CO_TRY_VOID(co_await admission_.validate(*subject, nullptr, &decoded.object.value(),
                                                      decoded.warnings));
         WriteOutcome outcome{.created = true, .warnings = std::move(decoded.warnings)};
         if (query.dry_run) {
-            outcome.object = std::move(decoded.object).share();
+            outcome.object = ObjectText::of(std::move(decoded.object).share());
             co_return outcome;
         }
         StoreKey key{target.def->storage_key(), scope, name};
@@ -262,26 +262,24 @@ Task<Answer<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespace_, s
         current = {key, cached->revision, cached->object};
     if (current.object == nullptr) co_return not_found(def->type, name);
     for (int attempt = 1; attempt <= kConflictAttempts; ++attempt) {
-        CO_TRY(NextState next, change(*current.object));
+        const kube::ObjectPtr before = current.object->tree();
+        CO_TRY(NextState next, change(*before));
         WriteOutcome outcome{.object = current.object};
-        if (subject)
-            CO_TRY_VOID(co_await mutate_next(*subject, *current.object, next, outcome.warnings));
+        if (subject) CO_TRY_VOID(co_await mutate_next(*subject, *before, next, outcome.warnings));
         outcome.removed = next.kind == NextState::Kind::kRemove;
         if (next.kind == NextState::Kind::kKeep) co_return outcome;
         if (subject) {
             const bool gone = outcome.removed || subject->operation == Operation::kDelete;
-            CO_TRY_VOID(co_await admission_.validate(*subject, current.object.get(),
-                                                     gone ? nullptr : &next.object.value(),
-                                                     outcome.warnings));
+            CO_TRY_VOID(co_await admission_.validate(
+                *subject, before.get(), gone ? nullptr : &next.object.value(), outcome.warnings));
         }
         if (dry_run) {
-            if (!outcome.removed) outcome.object = std::move(next.object).share();
+            if (!outcome.removed) outcome.object = ObjectText::of(std::move(next.object).share());
             co_return outcome;
         }
         Result<StoredObject> stored = Error(Code::kInternal, "not written");
         if (outcome.removed)
-            stored = co_await state_.store->remove(key, current.revision,
-                                                   final_state_of(current.object));
+            stored = co_await state_.store->remove(key, current.revision, final_state_of(before));
         else
             stored = co_await state_.store->update(key, current.revision,
                                                    with_revision(std::move(next.object)));

@@ -15,7 +15,7 @@ namespace muster::apiserver {
 
 /// What a write left behind.
 struct WriteOutcome {
-    kube::ObjectPtr object = nullptr;  ///< of a removal the final state
+    ObjectTextPtr object = nullptr;  ///< of a removal the final state
     bool created = false;
     bool removed = false;
     std::vector<std::string> warnings = {};

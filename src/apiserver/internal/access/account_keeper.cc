@@ -1,6 +1,7 @@
 #include "apiserver/internal/access/account_keeper.h"
 
 #include "apiserver/internal/json_access.h"
+#include "apiserver/internal/text_fields.h"
 #include "kube/equality.h"
 #include "kube/server_address.h"
 
@@ -76,7 +77,7 @@ Task<Answer<void>> AccountKeeper::make_service() {
 
 Task<Answer<void>> AccountKeeper::furnish(std::string namespace_) {
     const CachedObject* space = state_.cache.find("namespaces", "", namespace_);
-    if (space == nullptr || is_deleting(space->object->get_object())) co_return Answer<void>();
+    if (space == nullptr || is_deleting(*space->object)) co_return Answer<void>();
     if (state_.cache.find("serviceaccounts", namespace_, kAccount) == nullptr)
         CO_TRY_VOID(co_await make(kube::types::kServiceAccounts, namespace_,
                                   {{"metadata", json::object{{"name", kAccount}}}}));

@@ -40,7 +40,7 @@ class AuthorizationTest : public ::testing::Test, protected SimulatedLoop {
             stored.push_back({{type.qualified(), std::string(namespace_of(object)),
                                std::string(name_of(object))},
                               1,
-                              value});
+                              ObjectText::of(value)});
         }
         cache_.load(type.qualified(), std::move(stored));
     }

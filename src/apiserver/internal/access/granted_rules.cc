@@ -87,12 +87,12 @@ std::vector<std::string> visit_granted_rules(const WatchCache& cache, const User
     static const std::string kOfNamespace = kRoleBindings.qualified();
     Visitor visitor{cache, user, visit};
     for (const auto& [key, cached] : cache.objects(kOfCluster))
-        if (!visitor.look_at(cached.object->get_object(), kClusterRoleBindings.kind, ""))
+        if (!visitor.look_at(cached.tree()->get_object(), kClusterRoleBindings.kind, ""))
             return std::move(visitor.errors);
     if (namespace_.empty()) return std::move(visitor.errors);
     const auto [first, last] = cache.range(kOfNamespace, std::string(namespace_));
     for (auto it = first; it != last; ++it)
-        if (!visitor.look_at(it->second.object->get_object(), kRoleBindings.kind, namespace_))
+        if (!visitor.look_at(it->second.tree()->get_object(), kRoleBindings.kind, namespace_))
             break;
     return std::move(visitor.errors);
 }
@@ -114,7 +114,7 @@ Result<kube::ObjectPtr> find_role(const WatchCache& cache, const json::object& r
         return Error(Code::kNotFound,
                      fmt::format("{}.{} \"{}\" not found",
                                  kind == kRoles.kind ? "role" : "clusterrole", kRbacGroup, name));
-    return found->object;
+    return found->tree();
 }
 
 std::string joined_errors(std::vector<std::string> errors) {

@@ -30,13 +30,13 @@ RoleKeeper::RoleKeeper(ServerState& state, Writer& writer)
 void RoleKeeper::observe(const StoreChange& change) {
     if (change.key.resource != cluster_roles()) return;
     for (const auto& [key, cached] : state_.cache.objects(cluster_roles()))
-        if (is_aggregated(cached.object->get_object())) work_.add(key.second);
+        if (is_aggregated(cached.tree()->get_object())) work_.add(key.second);
 }
 
 Task<Answer<void>> RoleKeeper::aggregate(std::string name) {
     std::vector<kube::ObjectPtr> roles;
     for (const auto& [key, cached] : state_.cache.objects(cluster_roles()))
-        roles.push_back(cached.object);
+        roles.push_back(cached.tree());
     const DefPtr def = state_.registry.find(kClusterRoles.api_version(), kClusterRoles.plural);
     Writer::Change change = [def, roles](const json::value& current) -> Answer<NextState> {
         const std::optional<json::array> rules = aggregated_rules(current.get_object(), roles);
@@ -57,7 +57,7 @@ Task<Answer<void>> RoleKeeper::post(DefPtr def, json::object expected) {
     target.def = def;
     const std::string name(name_of(expected));
     if (const CachedObject* found = state_.cache.find(def->storage_key(), "", name)) {
-        Reconciled reconciled = reconcile(found->object->get_object(), expected);
+        Reconciled reconciled = reconcile(found->tree()->get_object(), expected);
         if (reconciled.kind == Reconciled::Kind::kKeep) co_return Answer<void>();
         if (reconciled.kind == Reconciled::Kind::kUpdate) {
             Writer::Change change = [def, expected](const json::value& current) {

@@ -5,7 +5,7 @@
 #include "apiserver/internal/access/account_token.h"
 #include "apiserver/internal/access/authentication.h"
 #include "apiserver/internal/access/jwt.h"
-#include "apiserver/internal/json_access.h"
+#include "apiserver/internal/text_fields.h"
 #include "kube/time.h"
 
 namespace muster::apiserver {
@@ -20,9 +20,10 @@ Error refused(std::string_view why) { return Error(Code::kUnauthorized, std::str
 Result<void> check_there(const WatchCache& cache, const std::string& resource,
                          const std::string& namespace_, const NamedObject& object, WallTime now) {
     const CachedObject* found = cache.find(resource, namespace_, object.name);
-    if (found == nullptr || uid_of(found->object->get_object()) != object.uid)
+    if (found == nullptr || uid_of(*found->object) != object.uid)
         return refused(fmt::format("the token is bound to an object of {} that is gone", resource));
-    const auto end = kube::parse_time(string_at(metadata_of(*found->object), "deletionTimestamp"));
+    const auto end =
+        kube::parse_time(string_at_path(found->object->text(), "metadata.deletionTimestamp"));
     if (end && *end + kGrace < now)
         return refused(fmt::format("the token is bound to an object of {} that ended", resource));
     return {};

@@ -4,6 +4,7 @@
 #include "apiserver/internal/access/jwt.h"
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/request_options.h"
+#include "apiserver/internal/text_fields.h"
 #include "kube/time.h"
 
 namespace muster::apiserver {
@@ -58,13 +59,13 @@ Answer<kube::ObjectPtr> bound_object(const WatchCache& cache, const kube::Resour
         cache.find(type.qualified(), type.namespaced ? namespace_ : std::string(), name);
     if (found == nullptr) return not_found(type, name);
     const std::string_view uid = string_at(reference, "uid");
-    if (!uid.empty() && uid != uid_of(found->object->get_object()))
+    if (!uid.empty() && uid != uid_of(*found->object))
         return conflict(type, name,
                         fmt::format("the UID in the bound object reference ({}) does not match the "
                                     "UID in record. The object might have been deleted and then "
                                     "recreated",
                                     uid));
-    return found->object;
+    return found->tree();
 }
 
 NamedObject named(const kube::ObjectPtr& object) {
@@ -101,14 +102,13 @@ Answer<void> bind(const WatchCache& cache, const json::object& reference, Accoun
                         token.account.name));
     const std::string node(spec == nullptr ? "" : string_at(*spec, "nodeName"));
     if (const CachedObject* found = cache.find("nodes", "", node))
-        token.node = named(found->object);
+        token.node = named(found->tree());
     return {};
 }
 
 }  // namespace
 
-Answer<kube::Response> grant_token(ServerState& state, const Target& target,
-                                   const kube::Request& request) {
+Answer<Reply> grant_token(ServerState& state, const Target& target, const kube::Request& request) {
     if (request.method != kube::Method::kPost) return method_not_allowed();
     if (state.options.signing_key == nullptr) return unknown_resource();
     TRY_VOID(parse_write_query(request, "CreateOptions"));
@@ -120,7 +120,7 @@ Answer<kube::Response> grant_token(ServerState& state, const Target& target,
     json::object& spec = ensure_object(answer, "spec");
     TRY(const std::int64_t seconds, lifetime(target, spec));
     AccountToken token{.account = {target.namespace_, target.name},
-                       .account_uid = std::string(uid_of(account->object->get_object())),
+                       .account_uid = uid_of(*account->object),
                        .audiences = strings_at(spec, "audiences"),
                        .id = state.rng.uuid(),
                        .issued = state.clock.wall_now(),
@@ -140,10 +140,10 @@ Answer<kube::Response> grant_token(ServerState& state, const Target& target,
                           {"creationTimestamp", kube::format_time(token.issued)}};
     answer["status"] = {{"token", std::move(text)},
                         {"expirationTimestamp", kube::format_time(token.expires)}};
-    kube::Response response;
-    response.status = 201;
-    response.body = std::make_shared<const json::value>(std::move(answer));
-    return response;
+    Reply reply;
+    reply.status = 201;
+    reply.body = std::make_shared<const json::value>(std::move(answer));
+    return reply;
 }
 
 }  // namespace muster::apiserver

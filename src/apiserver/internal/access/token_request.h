@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apiserver/internal/refusal.h"
+#include "apiserver/internal/reply.h"
 #include "apiserver/internal/router.h"
 #include "apiserver/internal/server_state.h"
 
@@ -8,7 +9,6 @@ namespace muster::apiserver {
 
 /// Answers a TokenRequest (POST serviceaccounts/NAME/token): the request with the token in its
 /// status. 404 where the server has no key to sign with.
-Answer<kube::Response> grant_token(ServerState& state, const Target& target,
-                                   const kube::Request& request);
+Answer<Reply> grant_token(ServerState& state, const Target& target, const kube::Request& request);
 
 }  // namespace muster::apiserver

@@ -3,6 +3,7 @@
 #include "apiserver/internal/admission/admission_review.h"
 #include "apiserver/internal/admission/service_route.h"
 #include "apiserver/internal/json_access.h"
+#include "apiserver/internal/text_fields.h"
 #include "base/log.h"
 #include "kube/equality.h"
 #include "kube/patch.h"
@@ -60,7 +61,7 @@ std::shared_ptr<const std::vector<Webhook>> Admission::webhooks_of(
     Read& read = read_[{configurations, key}];
     if (read.revision != cached.revision)
         read = {cached.revision, std::make_shared<const std::vector<Webhook>>(
-                                     read_webhooks(cached.object->get_object()))};
+                                     read_webhooks(cached.tree()->get_object()))};
     return read.webhooks;
 }
 
@@ -81,9 +82,11 @@ std::vector<Admission::Wanted> Admission::wanted_by(const std::string& configura
                        .namespace_labels = nullptr};
     static const json::object kNoLabels;
     const json::object* space = nullptr;
+    kube::ObjectPtr held;
     if (type.namespaced) {
         const CachedObject* found = state_.cache.find("namespaces", "", subject.target.namespace_);
-        space = found == nullptr ? &kNoLabels : &found->object->get_object();
+        if (found != nullptr) held = found->tree();
+        space = found == nullptr ? &kNoLabels : &held->get_object();
     } else if (subject.target.def->storage_key() == "namespaces") {
         space = object_of(after == nullptr ? before : after);
     }
@@ -106,11 +109,15 @@ Result<WebhookEndpoint> Admission::reachable(WebhookEndpoint endpoint) {
     const CachedObject* service = state_.cache.find("services", space, name);
     if (service == nullptr)
         return Error(Code::kNotFound, fmt::format("service \"{}\" not found", name));
+    const kube::ObjectPtr held = service->tree();
+    // A namespace may have thousands of pods: only those selected are worth a tree.
     std::vector<kube::ObjectPtr> pods;
-    for (const auto& [key, cached] : state_.cache.objects("pods"))
-        if (key.first == space) pods.push_back(cached.object);
-    TRY(std::vector<ServicePod> behind,
-        pods_behind(service->object->get_object(), endpoint.port, pods));
+    const auto [first, last] = state_.cache.range("pods", space);
+    for (auto it = first; it != last; ++it)
+        if (selects(held->get_object(),
+                    value_at_path(it->second.object->text(), "metadata.labels")))
+            pods.push_back(it->second.tree());
+    TRY(std::vector<ServicePod> behind, pods_behind(held->get_object(), endpoint.port, pods));
     ServicePod& one = behind[state_.rng.below(behind.size())];
     endpoint.pod = PodPort{space, std::move(one.name), one.port};
     return endpoint;

@@ -20,13 +20,9 @@ bool is_ready(const json::object& pod) {
            });
 }
 
-bool selects(const json::object& selector, const json::object& pod) {
-    const json::object* meta = object_at(pod, "metadata");
-    const json::object* labels = meta == nullptr ? nullptr : object_at(*meta, "labels");
-    return labels != nullptr && std::ranges::all_of(selector, [&](const auto& wanted) {
-               const json::value* label = labels->if_contains(wanted.key());
-               return label != nullptr && *label == wanted.value();
-           });
+const json::object* selector_of(const json::object& service) {
+    const json::object* spec = object_at(service, "spec");
+    return spec == nullptr ? nullptr : object_at(*spec, "selector");
 }
 
 /// A whole number that is a port.
@@ -57,8 +53,9 @@ std::optional<std::uint16_t> target_in(const json::object& pod, const json::obje
     return as_port(port.contains("targetPort") ? int_at(port, "targetPort") : int_at(port, "port"));
 }
 
-const json::object* find_port(const json::object& spec, std::uint16_t number) {
-    const json::array* ports = array_at(spec, "ports");
+const json::object* find_port(const json::object& service, std::uint16_t number) {
+    const json::object* spec = object_at(service, "spec");
+    const json::array* ports = spec == nullptr ? nullptr : array_at(*spec, "ports");
     if (ports == nullptr) return nullptr;
     for (const json::value& port : *ports)
         if (port.is_object() && int_at(port.get_object(), "port") == number)
@@ -68,23 +65,33 @@ const json::object* find_port(const json::object& spec, std::uint16_t number) {
 
 }  // namespace
 
+bool selects(const json::object& service, const json::value& labels) {
+    const json::object* selector = selector_of(service);
+    const json::object* given = labels.if_object();
+    return selector != nullptr && given != nullptr &&
+           std::ranges::all_of(*selector, [&](const auto& wanted) {
+               const json::value* label = given->if_contains(wanted.key());
+               return label != nullptr && *label == wanted.value();
+           });
+}
+
 Result<std::vector<ServicePod>> pods_behind(const json::object& service, std::uint16_t port,
                                             const std::vector<kube::ObjectPtr>& pods) {
     const std::string_view name = name_of(service);
-    const json::object* spec = object_at(service, "spec");
-    const json::object* selector = spec == nullptr ? nullptr : object_at(*spec, "selector");
+    const json::object* selector = selector_of(service);
     if (selector == nullptr || selector->empty())
         return Error(Code::kUnsupported,
                      fmt::format("service \"{}\" selects no pods, and muster reaches nothing else "
                                  "by a service",
                                  name));
-    const json::object* wanted = find_port(*spec, port);
+    const json::object* wanted = find_port(service, port);
     if (wanted == nullptr)
         return Error(Code::kNotFound, fmt::format("service \"{}\" has no port {}", name, port));
     std::vector<ServicePod> behind;
     for (const kube::ObjectPtr& pod : pods) {
         const json::object& fields = pod->get_object();
-        if (!selects(*selector, fields) || !is_ready(fields)) continue;
+        const json::value* labels = metadata_of(fields).if_contains("labels");
+        if (labels == nullptr || !selects(service, *labels) || !is_ready(fields)) continue;
         if (const auto target = target_in(fields, *wanted))
             behind.push_back({std::string(name_of(fields)), *target});
     }

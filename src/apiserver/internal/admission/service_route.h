@@ -17,6 +17,9 @@ struct ServicePod {
     friend bool operator==(const ServicePod&, const ServicePod&) = default;
 };
 
+/// Whether the service selects pods with these labels (null: without any).
+bool selects(const json::object& service, const json::value& labels);
+
 /// Where a connection to a port of a service may go: each of `pods`, which are those of its
 /// namespace, that it selects and that is ready, at its target port. Never empty: kUnavailable when
 /// there is none, kUnsupported for a service that stands for something else than pods, kNotFound

@@ -55,16 +55,17 @@ const Printer* builtin_printer(std::string_view resource) {
     return nullptr;
 }
 
-json::object make_table(const ResourceDef& def, std::span<const kube::ObjectPtr> items,
+json::object make_table(const ResourceDef& def, std::span<const ObjectTextPtr> items,
                         const ListMeta& meta, const TableOptions& options, WallTime now) {
     const Printer* printer = def.custom ? nullptr : builtin_printer(def.storage_key());
     if (printer == nullptr) printer = &kPlain;
     json::array rows;
     rows.reserve(items.size());
-    for (const kube::ObjectPtr& item : items) {
-        const json::object& object = item->get_object();
+    for (const ObjectTextPtr& item : items) {
+        const kube::ObjectPtr tree = item->tree();
+        const json::object& object = tree->get_object();
         json::object row;
-        row["cells"] = def.custom ? custom_cells(def, *item, now) : printer->cells(object, now);
+        row["cells"] = def.custom ? custom_cells(def, *tree, now) : printer->cells(object, now);
         switch (options.row_object) {
             case TableOptions::RowObject::kNone:
                 row["object"] = nullptr;
@@ -95,10 +96,11 @@ json::object partial_metadata(const json::object& object) {
             {"metadata", metadata_of(object)}};
 }
 
-json::object partial_metadata_list(std::span<const kube::ObjectPtr> items, const ListMeta& meta) {
+json::object partial_metadata_list(std::span<const ObjectTextPtr> items, const ListMeta& meta) {
     json::array list;
     list.reserve(items.size());
-    for (const kube::ObjectPtr& item : items) list.push_back(partial_metadata(item->get_object()));
+    for (const ObjectTextPtr& item : items)
+        list.push_back(partial_metadata(item->tree()->get_object()));
     return {{"kind", "PartialObjectMetadataList"},
             {"apiVersion", kMetaVersion},
             {"metadata", list_metadata(meta)},

@@ -7,13 +7,13 @@
 #include <string>
 
 #include "apiserver/internal/resource_def.h"
+#include "apiserver/object_text.h"
 #include "base/clock.h"
-#include "kube/json.h"
 
 namespace muster::apiserver {
 
 // What a client sees of objects that it did not ask for whole: the rows of a Table, or their
-// metadata alone. Pure, any thread. Items are objects with a metadata object, as they are stored.
+// metadata alone. Pure. Items are objects with a metadata object, as they are stored.
 
 /// The metadata of an envelope around items.
 struct ListMeta {
@@ -31,12 +31,12 @@ struct TableOptions {
 };
 
 /// A meta.k8s.io/v1 Table with one row an item. Ages are told as of `now`.
-json::object make_table(const ResourceDef& def, std::span<const kube::ObjectPtr> items,
+json::object make_table(const ResourceDef& def, std::span<const ObjectTextPtr> items,
                         const ListMeta& meta, const TableOptions& options, WallTime now);
 
 /// kind: PartialObjectMetadata.
 json::object partial_metadata(const json::object& object);
 /// kind: PartialObjectMetadataList.
-json::object partial_metadata_list(std::span<const kube::ObjectPtr> items, const ListMeta& meta);
+json::object partial_metadata_list(std::span<const ObjectTextPtr> items, const ListMeta& meta);
 
 }  // namespace muster::apiserver

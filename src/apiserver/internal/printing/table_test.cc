@@ -38,7 +38,8 @@ kube::ObjectPtr object_with(std::string_view fields) {
 
 json::object table_of(const ResourceDef& def, const kube::ObjectPtr& object,
                       const TableOptions& options = {}) {
-    return make_table(def, std::span(&object, 1), {.resource_version = "7"}, options, kNow);
+    const ObjectTextPtr text = ObjectText::of(object);
+    return make_table(def, std::span(&text, 1), {.resource_version = "7"}, options, kNow);
 }
 
 std::string cells_of(std::string_view resource, std::string_view fields) {
@@ -49,7 +50,7 @@ std::string cells_of(std::string_view resource, std::string_view fields) {
 }
 
 TEST(Table, HasTheFormThatClientsExpect) {
-    const kube::ObjectPtr ns = object_with(R"("status":{"phase":"Active"})");
+    const ObjectTextPtr ns = ObjectText::of(object_with(R"("status":{"phase":"Active"})"));
     const json::object table = make_table(
         def_of("namespaces"), std::span(&ns, 1),
         {.resource_version = "7", .continue_ = "more", .remaining = 3}, TableOptions(), kNow);
@@ -85,7 +86,7 @@ TEST(Table, CarriesAsMuchOfTheObjectAsIsAskedFor) {
 }
 
 TEST(Table, MetadataAlone) {
-    const kube::ObjectPtr pod = object_with(R"("kind":"Pod","spec":{})");
+    const ObjectTextPtr pod = ObjectText::of(object_with(R"("kind":"Pod","spec":{})"));
     EXPECT_EQ(json::value(partial_metadata_list(std::span(&pod, 1), {.resource_version = "9"})),
               json::parse(fmt::format(
                   R"({{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",

@@ -93,6 +93,8 @@ std::string audit_line(AuditLevel level, AuditStage stage, std::string_view id,
         event["requestObject"] = *record.request_object;
     if (level == AuditLevel::kRequestResponse && record.response_object != nullptr)
         event["responseObject"] = *record.response_object;
+    if (level == AuditLevel::kRequestResponse && record.response_text != nullptr)
+        event["responseObject"] = *record.response_text->tree();
     event["requestReceivedTimestamp"] = kube::format_micro_time(record.received);
     event["stageTimestamp"] = kube::format_micro_time(now);
     json::object& annotations = event["annotations"].emplace_object();

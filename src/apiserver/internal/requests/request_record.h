@@ -7,6 +7,7 @@
 #include "apiserver/access.h"
 #include "apiserver/internal/access/authorization.h"
 #include "apiserver/internal/router.h"
+#include "apiserver/object_text.h"
 #include "base/clock.h"
 #include "kube/json.h"
 
@@ -30,6 +31,7 @@ struct RequestRecord {
     std::optional<Decision> decision;
     kube::ObjectPtr request_object;
     kube::ObjectPtr response_object;  ///< of a refusal its Status
+    ObjectTextPtr response_text;      ///< of a stored object, in the place of the other
 
     bool is_resource() const { return !action.resource.empty(); }
     /// As whom it was served.

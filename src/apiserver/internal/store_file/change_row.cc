@@ -4,10 +4,8 @@
 #include <zlib.h>
 
 #include <array>
-#include <boost/json.hpp>
 
 #include "apiserver/internal/object_tables.h"
-#include "kube/document.h"
 
 namespace muster::apiserver {
 
@@ -45,24 +43,10 @@ std::int64_t checksum(const StoreKey& key, std::int64_t revision, std::int64_t p
     return sum.value();
 }
 
-/// What was stored is read back whatever it is: no string is refused, and the depth is far beyond
-/// what any front lets in, but not beyond the stack.
-json::parse_options as_stored() {
-    json::parse_options options;
-    options.max_depth = 1000;
-    options.allow_invalid_utf8 = true;
-    return options;
-}
-
 }  // namespace
 
-Result<void> insert(Statement& statement, const ChangeRow& row, std::string& text) {
-    json::serializer serializer;
-    serializer.reset(row.object.get());
-    text.clear();
-    std::array<char, 4096> piece;
-    while (!serializer.done()) text += serializer.read(piece.data(), piece.size());
-
+Result<void> insert(Statement& statement, const ChangeRow& row) {
+    const std::string_view text = row.object->text();
     const auto revision = static_cast<std::int64_t>(row.revision);
     const auto previous = static_cast<std::int64_t>(row.previous);
     const std::int64_t deleted = row.deleted ? 1 : 0;
@@ -85,7 +69,7 @@ RawRow raw_row(const Statement& statement) {
     row.key.name = statement.bytes(3);
     row.previous = statement.number(4);
     row.deleted = statement.number(5);
-    row.object = statement.bytes(6);
+    row.object = std::make_shared<const ObjectText>(statement.bytes(6));
     row.checksum = statement.number(7);
     return row;
 }
@@ -95,23 +79,18 @@ std::expected<ChangeRow, RowDamage> check_row(RawRow raw) {
         return std::unexpected(
             RowDamage{fmt::format("row {} ({})", raw.revision, describe(raw.key)), std::move(why)});
     };
-    if (checksum(raw.key, raw.revision, raw.previous, raw.deleted, raw.object) != raw.checksum)
+    if (checksum(raw.key, raw.revision, raw.previous, raw.deleted, raw.object->text()) !=
+        raw.checksum)
         return damage("its checksum is wrong");
     if (raw.revision <= 0 || raw.previous < 0 || raw.previous >= raw.revision)
         return damage("its revisions can't be");
-    boost::system::error_code failed;
-    // In an arena first: a document's memory is one block, made when its size is known.
-    std::array<unsigned char, 65536> room;
-    json::monotonic_resource arena(room.data(), room.size());
-    const json::value parsed = json::parse(raw.object, failed, &arena, as_stored());
-    if (failed) return damage("its object can't be read: " + failed.message());
-    if (!parsed.is_object()) return damage("it holds no object");
+    if (!raw.object->is_object()) return damage("it holds no object");
     ChangeRow row;
+    row.object = std::move(raw.object);
     row.key = std::move(raw.key);
     row.revision = static_cast<Revision>(raw.revision);
     row.previous = static_cast<Revision>(raw.previous);
     row.deleted = raw.deleted != 0;
-    row.object = kube::Document(parsed).share();
     return row;
 }
 

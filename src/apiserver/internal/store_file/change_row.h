@@ -15,7 +15,7 @@ struct ChangeRow {
     Revision revision = 0;
     Revision previous = 0;  ///< of the row whose place it took, 0: there was none
     bool deleted = false;
-    kube::ObjectPtr object;  ///< of a deletion the final state
+    ObjectTextPtr object;  ///< of a deletion the final state
 };
 
 /// The same as it was read, not looked into yet.
@@ -24,7 +24,7 @@ struct RawRow {
     std::int64_t revision = 0;
     std::int64_t previous = 0;
     std::int64_t deleted = 0;
-    std::string object;  ///< JSON
+    ObjectTextPtr object;  ///< JSON, if nothing happened to it
     std::int64_t checksum = 0;
 };
 
@@ -36,8 +36,8 @@ inline constexpr const char* kSelectRows =
     "SELECT revision, resource, namespace, name, previous, deleted, object, checksum FROM changes"
     " ORDER BY revision";
 
-/// Runs kInsertRow. `text` is room for the object's JSON, used again and again.
-Result<void> insert(Statement& statement, const ChangeRow& row, std::string& text);
+/// Runs kInsertRow.
+Result<void> insert(Statement& statement, const ChangeRow& row);
 /// The row that the statement of kSelectRows stands on.
 RawRow raw_row(const Statement& statement);
 /// What is wrong with it, or the row.

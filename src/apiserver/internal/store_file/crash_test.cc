@@ -93,7 +93,7 @@ class CrashTest : public StoreFileTest {
         Objects found;
         for (const StoredObject& object : *await(store_->list("pods", "", std::nullopt, 0)))
             if (object.key.name.starts_with(fmt::format("{}-", client)))
-                found[object.key.name] = object.object->at("text").as_string();
+                found[object.key.name] = object.object->tree()->at("text").as_string();
         return found;
     }
 };

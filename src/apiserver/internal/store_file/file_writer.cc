@@ -123,8 +123,8 @@ class FileWriter::Work {
         std::uint64_t bytes = 0;
         do {
             const ChangeRow& row = rows[end++];
-            TRY_VOID(insert(statements.insert, row, text_));
-            bytes += text_.size();
+            TRY_VOID(insert(statements.insert, row));
+            bytes += row.object->text().size();
             if (row.previous != 0) superseded_.push_back({row.revision, row.previous});
             if (row.deleted) superseded_.push_back({row.revision, row.revision});
         } while (end < rows.size() && end - from < kRowsPerTransaction &&
@@ -235,7 +235,6 @@ class FileWriter::Work {
     const Settings settings_;
     const Listener listener_;
     // Of the writer's thread.
-    std::string text_;
     std::uint64_t page_size_ = 0;
     std::uint64_t log_bytes_ = 0;
     int waits_in_a_row_ = 0;

@@ -66,7 +66,7 @@ class BreakingDiskTest : public StoreFileTest {
 
     std::string text_of(const std::string& name) {
         const auto found = await(store_->get(key(name)));
-        return found ? std::string(found->object->at("text").as_string()) : "";
+        return found ? std::string(found->object->tree()->at("text").as_string()) : "";
     }
 
     std::string lines_;

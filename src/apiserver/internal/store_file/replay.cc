@@ -10,7 +10,7 @@ namespace {
 
 /// The first row from which on every revision is there and every state before is known.
 std::size_t window_begin(const std::vector<ChangeRow>& rows,
-                         const std::vector<kube::ObjectPtr>& before, std::size_t history) {
+                         const std::vector<ObjectTextPtr>& before, std::size_t history) {
     std::size_t begin = rows.size();
     while (begin > 0 && rows.size() - begin < history) {
         const ChangeRow& row = rows[begin - 1];
@@ -31,7 +31,7 @@ Revision floor_of(const std::vector<ChangeRow>& rows, std::size_t begin) {
 
 std::expected<Replayed, RowDamage> replay(std::vector<ChangeRow> rows, std::size_t history) {
     Replayed done;
-    std::vector<kube::ObjectPtr> before(rows.size());
+    std::vector<ObjectTextPtr> before(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const ChangeRow& row = rows[i];
         const ObjectState state = done.objects.find(row.key);
@@ -57,12 +57,8 @@ std::expected<Replayed, RowDamage> replay(std::vector<ChangeRow> rows, std::size
     done.window = ChangeWindow(history, floor_of(rows, begin));
     for (std::size_t i = begin; i < rows.size(); ++i) {
         ChangeRow& row = rows[i];
-        StoreChange change{std::move(row.key), row.revision, row.object, before[i]};
-        if (row.deleted) {
-            change.previous = std::move(change.object);
-            change.object = nullptr;
-        }
-        done.window.add({std::move(change), std::move(before[i])});
+        done.window.add({std::move(row.key), row.revision, row.deleted, std::move(row.object),
+                         std::move(before[i])});
     }
     return done;
 }

@@ -13,7 +13,7 @@ ChangeRow put(Revision revision, std::string name, Revision previous = 0) {
             revision,
             previous,
             false,
-            std::make_shared<const json::value>(json::object{{"at", revision}})};
+            ObjectText::read(fmt::format(R"({{"at":{}}})", revision))};
 }
 ChangeRow end(Revision revision, std::string name, Revision previous) {
     ChangeRow row = put(revision, std::move(name), previous);
@@ -21,8 +21,8 @@ ChangeRow end(Revision revision, std::string name, Revision previous) {
     return row;
 }
 
-std::string number(const kube::ObjectPtr& object) {
-    return object == nullptr ? "none" : json::serialize(object->at("at"));
+std::string number(const ObjectTextPtr& object) {
+    return object == nullptr ? "none" : json::serialize(object->tree()->at("at"));
 }
 
 /// "5: a@3 | after 2: a=3<1 | 1:3 ...": objects, history, and rows that are only history.
@@ -33,11 +33,9 @@ std::string told(const std::expected<Replayed, RowDamage>& replayed) {
         all += fmt::format(" {}@{}", object.key.name, object.revision);
     const StoreHistory history = replayed->window.history();
     all += fmt::format(" | after {}:", history.floor);
-    for (const auto& [change, before] : history.changes)
-        all += fmt::format(
-            " {}={}<{}", change.key.name,
-            change.object == nullptr ? "-" + number(change.previous) : number(change.object),
-            number(before));
+    for (const StoreHistory::Entry& entry : history.changes)
+        all += fmt::format(" {}={}{}<{}", entry.key.name, entry.deleted ? "-" : "",
+                           number(entry.object), number(entry.before));
     all += " |";
     for (const Superseded& row : replayed->superseded)
         all += fmt::format(" {}:{}", row.since, row.row);

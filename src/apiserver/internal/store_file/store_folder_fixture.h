@@ -89,9 +89,9 @@ class StoreFileTest : public ::testing::Test, protected RealLoop {
     std::string objects() {
         std::string all;
         for (const StoredObject& found : *await(store_->list("pods", "", std::nullopt, 0)))
-            all +=
-                fmt::format("{}{}={}@{}", all.empty() ? "" : " ", found.key.name,
-                            std::string_view(found.object->at("text").as_string()), found.revision);
+            all += fmt::format("{}{}={}@{}", all.empty() ? "" : " ", found.key.name,
+                               std::string_view(found.object->tree()->at("text").as_string()),
+                               found.revision);
         return all;
     }
 

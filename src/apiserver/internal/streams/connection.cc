@@ -17,14 +17,15 @@ Answer<kube::ObjectPtr> pod_to_connect(const ServerState& state, const Target& t
     const CachedObject* found =
         state.cache.find(target.def->storage_key(), target.namespace_, target.name);
     if (found == nullptr) return not_found(target.type(), target.name);
-    const std::string_view node = node_of(found->object->get_object());
+    kube::ObjectPtr pod = found->tree();
+    const std::string_view node = node_of(pod->get_object());
     if (node.empty())
         return bad_request(fmt::format("pod {} does not have a host assigned", target.name));
     if (state.node == nullptr)
         return internal_error(
             fmt::format("pod {} can't be reached: this API server has no connection to node {}",
                         target.name, node));
-    return found->object;
+    return pod;
 }
 
 /// The protocol that will be spoken; before anything is done for it. That the request is none for a

@@ -1,7 +1,6 @@
 #include "apiserver/internal/wire/frames.h"
 
 #include <boost/json/serializer.hpp>
-#include <functional>
 
 #include "kube/transport_names.h"
 
@@ -17,26 +16,12 @@ void append_json(std::string& text, const json::value& value) {
     }
 }
 
-std::string make_frame(kube::WatchEventType type, const json::value& object) {
-    std::string text = "{\"type\":\"";
-    text += kube::event_type_name(type);
-    text += "\",\"object\":";
-    append_json(text, object);
-    text += "}\n";
-    return text;
-}
-
-std::shared_ptr<const std::string> FrameCache::frame(const kube::WatchEvent& event) {
-    const std::size_t slot =
-        (std::hash<const void*>()(event.object.get()) / 16 + static_cast<std::size_t>(event.type)) %
-        kSize;
-    Entry& entry = entries_[slot];
-    if (entry.object != event.object || entry.type != event.type || entry.text == nullptr) {
-        entry = {event.type, event.object,
-                 std::make_shared<const std::string>(make_frame(event.type, *event.object))};
-        ++made_;
-    }
-    return entry.text;
+void append_frame(std::string& lines, kube::WatchEventType type, std::string_view object) {
+    lines += "{\"type\":\"";
+    lines += kube::event_type_name(type);
+    lines += "\",\"object\":";
+    lines += object;
+    lines += "}\n";
 }
 
 }  // namespace muster::apiserver

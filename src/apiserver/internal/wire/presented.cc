@@ -7,10 +7,6 @@ namespace muster::apiserver {
 
 namespace {
 
-bool is_list(const ResourceDef& def, const json::object& body) {
-    return string_at(body, "kind") == def.list_kind;
-}
-
 ListMeta list_meta(const json::object& envelope) {
     ListMeta meta;
     const json::object* metadata = object_at(envelope, "metadata");
@@ -22,14 +18,17 @@ ListMeta list_meta(const json::object& envelope) {
     return meta;
 }
 
-std::string list_text(const json::value& envelope, std::span<const kube::ObjectPtr> items) {
+std::string list_text(const json::value& envelope, std::span<const ObjectTextPtr> items) {
     std::string text;
     append_json(text, envelope);
     text.pop_back();  // the brace, so that the items can follow
     text += ",\"items\":[";
-    for (const kube::ObjectPtr& item : items) {
+    std::size_t bytes = text.size() + 2;
+    for (const ObjectTextPtr& item : items) bytes += item->text().size() + 1;
+    text.reserve(bytes);
+    for (const ObjectTextPtr& item : items) {
         if (&item != &items.front()) text += ',';
-        append_json(text, *item);
+        text += item->text();
     }
     text += "]}";
     return text;
@@ -45,50 +44,53 @@ std::optional<TableOptions::RowObject> row_object_of(std::string_view include_ob
     return std::nullopt;
 }
 
-std::string present(const ResourceDef& def, const kube::Response& response, Form form,
+std::string present(const ResourceDef& def, const Reply& reply, Form form,
                     TableOptions::RowObject row_object, WallTime now) {
-    const json::object* body = response.body->if_object();
+    const bool list = reply.items.has_value();
+    if (form == Form::kObject && list) return list_text(*reply.body, *reply.items);
+    if (form == Form::kObject && reply.object != nullptr) return std::string(reply.object->text());
     std::string text;
-    if (body == nullptr) {
-        append_json(text, *response.body);
+    if (!list && reply.object == nullptr) {
+        append_json(text, *reply.body);
         return text;
     }
-    const bool list = is_list(def, *body);
-    if (form != Form::kObject && (list || string_at(*body, "kind") == def.type.kind)) {
-        const ListMeta meta = list_meta(*body);
-        const std::span<const kube::ObjectPtr> items =
-            list ? std::span(response.items) : std::span(&response.body, 1);
-        if (form == Form::kTable)
-            append_json(text, make_table(def, items, meta, {row_object, true}, now));
-        else if (list)
-            append_json(text, partial_metadata_list(items, meta));
-        else
-            append_json(text, partial_metadata(*body));
-        return text;
-    }
-    if (list && !body->contains("items")) return list_text(*response.body, response.items);
-    append_json(text, *response.body);
+    const kube::ObjectPtr outer = list ? reply.body : reply.object->tree();
+    const ListMeta meta = list_meta(outer->get_object());
+    const std::span<const ObjectTextPtr> items =
+        list ? std::span(*reply.items) : std::span(&reply.object, 1);
+    if (form == Form::kTable)
+        append_json(text, make_table(def, items, meta, {row_object, true}, now));
+    else if (list)
+        append_json(text, partial_metadata_list(items, meta));
+    else
+        append_json(text, partial_metadata(outer->get_object()));
     return text;
 }
 
-json::object EventPresenter::table(const kube::WatchEvent& event, WallTime now) {
-    const json::object* metadata = object_at(event.object->get_object(), "metadata");
+json::object EventPresenter::table(const WatchedEvent& event, WallTime now) {
+    const kube::ObjectPtr object = event.object();
+    const json::object* metadata = object_at(object->get_object(), "metadata");
     ListMeta meta;
     if (metadata != nullptr) meta.resource_version = string_at(*metadata, "resourceVersion");
-    const bool row = event.type != kube::WatchEventType::kBookmark;
+    const bool row = event.text != nullptr;
     json::object made =
-        make_table(*def_, row ? std::span(&event.object, 1) : std::span<const kube::ObjectPtr>(),
-                   meta, options_, now);
+        make_table(*def_, row ? std::span(&event.text, 1) : std::span<const ObjectTextPtr>(), meta,
+                   options_, now);
     options_.with_columns = false;
     return made;
 }
 
-std::string EventPresenter::line(const kube::WatchEvent& event, WallTime now) {
-    if (event.type == kube::WatchEventType::kError || form_ == Form::kObject)
-        return make_frame(event.type, *event.object);
-    return make_frame(event.type, form_ == Form::kTable
-                                      ? table(event, now)
-                                      : partial_metadata(event.object->get_object()));
+void EventPresenter::append(std::string& lines, const WatchedEvent& event, WallTime now) {
+    const bool whole = form_ == Form::kObject || event.type == kube::WatchEventType::kError;
+    if (whole && event.text != nullptr) return append_frame(lines, event.type, event.text->text());
+    std::string text;
+    if (whole)
+        append_json(text, *event.object());
+    else if (form_ == Form::kTable)
+        append_json(text, table(event, now));
+    else
+        append_json(text, partial_metadata(event.object()->get_object()));
+    append_frame(lines, event.type, text);
 }
 
 }  // namespace muster::apiserver

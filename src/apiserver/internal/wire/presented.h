@@ -4,13 +4,15 @@
 #include <string_view>
 
 #include "apiserver/internal/printing/table.h"
+#include "apiserver/internal/reply.h"
+#include "apiserver/internal/watcher.h"
 #include "apiserver/internal/wire/media_type.h"
 
 namespace muster::apiserver {
 
 /// The body of an answer about objects of `def`, as text in the wished form. What is no such object
 /// (a Status, a Scale) keeps its own.
-std::string present(const ResourceDef& def, const kube::Response& response, Form form,
+std::string present(const ResourceDef& def, const Reply& reply, Form form,
                     TableOptions::RowObject row_object, WallTime now);
 
 /// `includeObject`; nullopt for a value that there is not.
@@ -22,11 +24,11 @@ class EventPresenter {
     EventPresenter(DefPtr def, Form form, TableOptions::RowObject row_object)
         : def_(std::move(def)), form_(form), options_{row_object, true} {}
 
-    /// Only for other forms than kObject, whose lines all watchers share.
-    std::string line(const kube::WatchEvent& event, WallTime now);
+    /// Appends the event's line.
+    void append(std::string& lines, const WatchedEvent& event, WallTime now);
 
   private:
-    json::object table(const kube::WatchEvent& event, WallTime now);
+    json::object table(const WatchedEvent& event, WallTime now);
 
     DefPtr def_;
     Form form_;

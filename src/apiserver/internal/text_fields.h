@@ -1,0 +1,31 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "apiserver/object_text.h"
+
+namespace muster::apiserver {
+
+// Looks for single fields in the text of an object, where making a tree of all of it would cost
+// more than the question is worth. The text is compact JSON as Boost.JSON writes it: without
+// spaces, and a key whose characters need no escape is in it as it is.
+
+/// The text of the value at "spec.a.b"; nullopt when there is none.
+std::optional<std::string_view> text_at_path(std::string_view object, std::string_view dotted);
+
+/// The same, parsed; null when there is none.
+json::value value_at_path(std::string_view object, std::string_view dotted);
+
+/// The string at the path; empty when there is none.
+std::string string_at_path(std::string_view object, std::string_view dotted);
+
+/// As of the tree.
+std::string namespace_of(const ObjectText& object);
+std::string name_of(const ObjectText& object);
+std::string uid_of(const ObjectText& object);
+bool is_deleting(const ObjectText& object);
+
+}  // namespace muster::apiserver
