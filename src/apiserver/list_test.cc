@@ -61,6 +61,7 @@ TEST_F(ListTest, PagesShowTheStateOfTheFirstOne) {
         get(kMaps, {{"limit", "2"}, {"continue", string_at_path(first, "metadata.continue")}});
     EXPECT_EQ(names(second), "c d ");
     EXPECT_EQ(revision(second), revision(first));
+    EXPECT_EQ(at(second, "metadata.remainingItemCount"), 2) << "of that state, too";
     EXPECT_EQ(second.body->at("items").at(1).at("data").at("v"), "1");
     const kube::Response rest =
         get(kMaps, {{"continue", string_at_path(second, "metadata.continue")}});

@@ -14,12 +14,15 @@ constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
 struct ContinueToken {
     std::int64_t revision = 0;  ///< -1: whatever is current
     ObjectKey after;
+    /// What follows, where it is known: nobody has to walk to the end for each page.
+    std::optional<std::size_t> left = {};
 };
 
 std::string encode_token(const ContinueToken& token) {
-    const json::object fields{{"v", kTokenVersion},
-                              {"rv", token.revision},
-                              {"start", token.after.first + "/" + token.after.second + '\0'}};
+    json::object fields{{"v", kTokenVersion},
+                        {"rv", token.revision},
+                        {"start", token.after.first + "/" + token.after.second + '\0'}};
+    if (token.left) fields["left"] = *token.left;
     return kube::base64url_encode(json::serialize(fields));
 }
 
@@ -41,8 +44,11 @@ Answer<ContinueToken> decode_token(std::string_view text) {
         start.back() != '\0')
         return refuse("it names no place in a list");
     start.remove_suffix(1);
-    return ContinueToken{
+    ContinueToken token{
         *revision, {std::string(start.substr(0, slash)), std::string(start.substr(slash + 1))}};
+    if (const auto left = int_at(*fields, "left"); left && *left >= 0)
+        token.left = static_cast<std::size_t>(*left);
+    return token;
 }
 
 Refusal expired_token(const ObjectKey& after) {
@@ -103,11 +109,15 @@ Answer<ListPage> list_objects(const WatchCache& cache, const Target& target,
     page.revision = cache.revision();
     std::optional<ObjectKey> after;
     bool snapshot = false;
+    std::optional<std::size_t> left;
     if (!query.continue_.empty()) {
         if (query.resource_version.value_or(0) != 0)
             return bad_request("specifying resource version is not allowed when using continue");
         TRY(ContinueToken token, decode_token(query.continue_));
-        if (token.revision > 0) page.revision = static_cast<Revision>(token.revision);
+        if (token.revision > 0) {
+            page.revision = static_cast<Revision>(token.revision);
+            left = token.left;
+        }
         after = std::move(token.after);
         snapshot = true;
     } else if (query.resource_version.value_or(0) > 0 &&
@@ -151,11 +161,13 @@ Answer<ListPage> list_objects(const WatchCache& cache, const Target& target,
             continue;
         }
         ++more;
-        if (selection.has_selectors()) break;
+        if (selection.has_selectors() || left) break;
     }
     if (more > 0) {
-        page.continue_ = encode_token({static_cast<std::int64_t>(page.revision), last_key});
+        if (left) more = std::max(more, *left - std::min(*left, page.items.size()));
         if (!selection.has_selectors()) page.remaining = more;
+        page.continue_ =
+            encode_token({static_cast<std::int64_t>(page.revision), last_key, page.remaining});
     }
     return page;
 }
