@@ -8,6 +8,7 @@ verb_drill() {
     mutations) shift; drill_mutations "$@" ;;
     kill) shift; drill_kill "$@" ;;
     crash) shift; drill_crash "$@" ;;
+    soak) shift; drill_soak "$@" ;;
     '')
         say "bare-root [VERB...]    ./dev run and ./dev test in a bare Debian 12 made with debootstrap"
         say "fresh-clone [VERB...]  the same in a fresh clone on this machine, with a bare environment"
@@ -18,6 +19,8 @@ verb_drill() {
         say "                       kill -9 of muster and its processes at random moments (300): nothing may be left"
         say "crash [--count N] [--seed N]"
         say "                       kill -9 of muster up under load (500): what it acknowledged is kept"
+        say "soak [--minutes N] [--seed N]"
+        say "                       random calls of kubectl, the Python client and plain HTTP (60 minutes): nothing may grow"
         say "mutations [--only WORDS] [--record]"
         say "                       small deliberate mistakes in the operator, each to be caught by a test"
         ;;
@@ -65,6 +68,18 @@ drill_crash() {
     prepare_build
     build_target release muster
     python3 "$root/scripts/crash_drill.py" "$root/build/release/src/cli/muster" "$@"
+}
+
+# The clients that can be built here take part.
+drill_soak() {
+    prepare_build
+    build_target release muster
+    need_packages cluster
+    local cluster=("$(our_python)" "$root/tests/cluster/cluster.py") program
+    for program in kubectl python-clients; do
+        "${cluster[@]}" built "$program" || "${cluster[@]}" build "$program" || say "$program is not here and takes no part"
+    done
+    "$(our_python)" "$root/scripts/soak_drill.py" "$root/build/release/src/cli/muster" "$@"
 }
 
 drill_fresh_clone() {

@@ -18,7 +18,8 @@ namespace muster::apiserver {
 struct ServerState;
 
 struct ApiServerOptions {
-    /// Changes kept for watches that resume; an older revision is answered with 410.
+    /// Changes of all resources that are kept for watches that resume; an older revision is
+    /// answered with 410.
     std::size_t watch_history = 10'000;
     /// A watcher that is this far behind is ended with 410 instead of being buffered without bound.
     std::size_t watcher_buffer = 20'000;

@@ -78,6 +78,24 @@ TEST_F(SmallWatchTest, FromTooOldARevisionThereIsOneErrorEventAndTheEnd) {
                 HasSubstr("too old resource version: " + from + " ("));
 }
 
+TEST_F(SmallWatchTest, ChangesOfOtherResourcesPushOldOnesOutToo) {
+    const std::string from = now();
+    post(kMaps, config_map("a"));
+    const std::string after_a = now();
+    for (int i = 0; i < 4; ++i)
+        post("/api/v1/namespaces/default/secrets", config_map("s" + std::to_string(i)));
+    EXPECT_EQ(drain(*open_watch(kMaps, {{"resourceVersion", from}})), "ADDED a");
+    post("/api/v1/namespaces/default/secrets", config_map("s4"));
+    const auto seen = events(*open_watch(kMaps, {{"resourceVersion", from}}));
+    ASSERT_EQ(seen.size(), 1u);
+    EXPECT_EQ(seen[0].object->at("code"), 410);
+    // Of config maps nothing is missing since.
+    auto resumed = open_watch(kMaps, {{"resourceVersion", after_a}});
+    EXPECT_EQ(drain(*resumed), "");
+    touch("a", 2);
+    EXPECT_EQ(drain(*resumed), "MODIFIED a");
+}
+
 TEST_F(SmallWatchTest, AReaderThatFallsBehindIsEndedWithAnErrorEvent) {
     auto slow = open_watch(kMaps, {{"resourceVersion", now()}});
     auto quick = open_watch(kMaps, {{"resourceVersion", now()}});

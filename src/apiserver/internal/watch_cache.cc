@@ -51,9 +51,12 @@ void WatchCache::load(const std::string& name, std::vector<StoredObject> objects
 
 const CacheEvent& WatchCache::keep(Resource& of, CacheEvent event) {
     of.history.push_back(std::move(event));
-    if (of.history.size() > options_.watch_history) {
-        of.floor = of.history.front().revision;
-        of.history.pop_front();
+    order_.push_back(&of);
+    if (order_.size() > options_.watch_history) {
+        Resource& oldest = *order_.front();
+        order_.pop_front();
+        oldest.floor = oldest.history.front().revision;
+        oldest.history.pop_front();
     }
     return of.history.back();
 }

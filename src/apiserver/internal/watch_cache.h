@@ -117,6 +117,9 @@ class WatchCache {
     Revision revision_ = 0;
     Revision start_ = 0;  ///< what was before it is not known of any resource
     std::map<std::string, Resource, std::less<>> resources_;
+    /// Whose each of the remembered changes is, the oldest first. What is remembered of all
+    /// resources together is bounded: each alone would take as much as all now do.
+    std::deque<Resource*> order_;
     std::array<kube::ObjectPtr, 32> newest_;  ///< a ring, at `next_newest_` its oldest
     std::size_t next_newest_ = 0;
 
