@@ -79,13 +79,14 @@ TEST_F(SmallWatchTest, FromTooOldARevisionThereIsOneErrorEventAndTheEnd) {
 }
 
 TEST_F(SmallWatchTest, ChangesOfOtherResourcesPushOldOnesOutToo) {
+    constexpr const char* kAccounts = "/api/v1/namespaces/default/serviceaccounts";
     const std::string from = now();
     post(kMaps, config_map("a"));
     const std::string after_a = now();
     for (int i = 0; i < 4; ++i)
-        post("/api/v1/namespaces/default/secrets", config_map("s" + std::to_string(i)));
+        post(kAccounts, fmt::format(R"({{"metadata":{{"name":"s{}"}}}})", i));
     EXPECT_EQ(drain(*open_watch(kMaps, {{"resourceVersion", from}})), "ADDED a");
-    post("/api/v1/namespaces/default/secrets", config_map("s4"));
+    post(kAccounts, R"({"metadata":{"name":"s4"}})");
     const auto seen = events(*open_watch(kMaps, {{"resourceVersion", from}}));
     ASSERT_EQ(seen.size(), 1u);
     EXPECT_EQ(seen[0].object->at("code"), 410);
