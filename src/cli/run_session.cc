@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "kube/document.h"
+
 namespace muster::cli {
 
 namespace {
@@ -263,7 +265,7 @@ Task<void> RunSession::linger() {
 Task<void> RunSession::collect() {
     for (const CheckedObject& object : objects_) {
         auto last = co_await client_.get(object.type, object.namespace_, object.name);
-        if (last) final_objects_.push_back(**last);
+        if (last) final_objects_.push_back(kube::copy_of(**last));
     }
 }
 

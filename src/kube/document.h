@@ -47,6 +47,12 @@ class Document {
     std::shared_ptr<Holder> holder_;
 };
 
+/// A copy in memory of its own. The copy constructors of Boost.JSON use the memory of the original,
+/// and that of a shared tree (ObjectPtr) goes with the last reference to it.
+inline json::value copy_of(const json::value& value) {
+    return json::value(value, json::storage_ptr());
+}
+
 /// The bytes that a document needs for a copy of the value.
 std::size_t tree_bytes(const json::value& value);
 

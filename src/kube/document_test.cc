@@ -111,5 +111,14 @@ TEST(Document, TreeBytesAreWhatACopyTakes) {
     }
 }
 
+TEST(CopyOf, ACopyOutlivesTheSharedTree) {
+    Document document = Document::empty_object(64);
+    document.object()["text"] = std::string(200, 'x');
+    ObjectPtr shared = std::move(document).share();
+    const json::value copy = copy_of(*shared);
+    shared.reset();
+    EXPECT_EQ(copy.at("text").as_string(), std::string(200, 'x'));
+}
+
 }  // namespace
 }  // namespace muster::kube

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kube/document.h"
 #include "kube/patch.h"
 
 namespace muster::kube {
@@ -131,7 +132,7 @@ Error refused(std::string why) { return Error(Code::kInvalid, std::move(why)); }
 
 class Patcher {
   public:
-    explicit Patcher(const json::value& target) : document_(target) {}
+    explicit Patcher(const json::value& target) : document_(copy_of(target)) {}
 
     Result<void> apply(const json::object& operation) {
         TRY(const std::string name, text_member(operation, "op"));

@@ -8,6 +8,7 @@
 #include "apiserver/api_server.h"
 #include "base/sim_clock.h"
 #include "kube/client.h"
+#include "kube/document.h"
 #include "sim/internal/test_loop.h"
 
 namespace muster::sim {
@@ -54,7 +55,7 @@ class NodesTest : public ::testing::Test {
     std::optional<json::value> get(const std::string& name) {
         auto found = loop.wait(client.get(kube::types::kPods, "default", name));
         if (!found) return std::nullopt;
-        return **found;
+        return kube::copy_of(**found);
     }
     /// "Running 1", "Failed 0 137": phase, restarts and the exit code that shows.
     std::string show(const std::string& name) {

@@ -12,6 +12,7 @@
 #include "apiserver/internal/json_access.h"
 #include "base/test_loop.h"
 #include "kube/client.h"
+#include "kube/document.h"
 #include "kube/transport_names.h"
 
 namespace muster::apiserver {
@@ -125,7 +126,7 @@ class ServerFixture : public ::testing::Test, protected SimulatedLoop {
     static json::value at(const kube::Response& response, std::string_view path) {
         if (response.body == nullptr || !response.body->is_object()) return nullptr;
         const json::value* value = value_at_path(response.body->get_object(), path);
-        return value == nullptr ? json::value(nullptr) : *value;
+        return value == nullptr ? json::value(nullptr) : kube::copy_of(*value);
     }
     static std::string string_at_path(const kube::Response& response, std::string_view path) {
         const json::value value = at(response, path);

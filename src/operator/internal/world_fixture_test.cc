@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "kube/codec.h"
+#include "kube/document.h"
 
 namespace muster::operators {
 
@@ -261,7 +262,7 @@ std::vector<std::string> World::services() {
 std::optional<json::value> World::object(const kube::ResourceType& type, const std::string& name) {
     auto found = wait(client.get(type, "default", name));
     if (!found.has_value()) return std::nullopt;
-    return **found;
+    return kube::copy_of(**found);
 }
 
 jobs::JobStatus World::status(const std::string& job) {

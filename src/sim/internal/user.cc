@@ -5,6 +5,7 @@
 #include <array>
 
 #include "jobs/kind.h"
+#include "kube/document.h"
 #include "sim/internal/json_view.h"
 
 namespace muster::sim {
@@ -55,7 +56,7 @@ std::optional<PostedJob> User::any_job() {
 Task<bool> User::edit(PostedJob job, std::function<bool(json::object&)> change) {
     auto found = co_await client_.get(job.type, job.namespace_, job.name);
     if (!found) co_return false;
-    json::value object = **found;
+    json::value object = kube::copy_of(**found);
     if (deleting(object) || !change(object.get_object())) co_return false;
     auto written = co_await client_.update(job.type, job.namespace_, job.name, std::move(object));
     co_return written.has_value();

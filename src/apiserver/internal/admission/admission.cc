@@ -5,6 +5,7 @@
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/text_fields.h"
 #include "base/log.h"
+#include "kube/document.h"
 #include "kube/equality.h"
 #include "kube/patch.h"
 
@@ -23,7 +24,7 @@ const json::object* object_of(const json::value* value) {
 /// Null stays null.
 std::optional<json::value> in_api_version(const json::value* object, const std::string& version) {
     if (object == nullptr) return std::nullopt;
-    json::value copy(*object);
+    json::value copy = kube::copy_of(*object);
     copy.get_object()["apiVersion"] = version;
     return copy;
 }
