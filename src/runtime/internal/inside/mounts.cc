@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -260,6 +261,31 @@ Result<void> set_up_pod_mounts(const std::vector<MountSpec>& mounts, const Priva
     return {};
 }
 
+namespace {
+
+bool is_at_or_below(const std::string& path, const std::string& directory) {
+    return path == directory || path.starts_with(join(directory, ""));
+}
+
+/// The order in which to mount: as given, but what hides the scratch directory, and what is mounted
+/// below that, at the end, as mount points that are missing are made by way of it.
+std::vector<std::size_t> mount_order(const std::vector<MountSpec>& mounts,
+                                     const std::string& scratch_dir) {
+    const auto is_last = [&](const MountSpec& mount) {
+        return std::ranges::any_of(mounts, [&](const MountSpec& hiding) {
+            return is_at_or_below(scratch_dir, hiding.target) &&
+                   is_at_or_below(mount.target, hiding.target);
+        });
+    };
+    std::vector<std::size_t> order;
+    for (const bool last : {false, true})
+        for (std::size_t i = 0; i < mounts.size(); ++i)
+            if (is_last(mounts[i]) == last) order.push_back(i);
+    return order;
+}
+
+}  // namespace
+
 Result<void> set_up_container_mounts(const std::vector<MountSpec>& mounts,
                                      const std::string& scratch_dir, bool read_only_root) {
     std::vector<UniqueFd> sources(mounts.size());
@@ -268,7 +294,7 @@ Result<void> set_up_container_mounts(const std::vector<MountSpec>& mounts,
             TRY(sources[i], take_source(mounts[i]));
         }
     Tree tree(scratch_dir);
-    for (std::size_t i = 0; i < mounts.size(); ++i) {
+    for (const std::size_t i : mount_order(mounts, scratch_dir)) {
         const MountSpec& mount = mounts[i];
         if (mount.kind == MountSpec::Kind::kTmpfs) {
             TRY_VOID(tree.make_mount_point(mount.target, true));

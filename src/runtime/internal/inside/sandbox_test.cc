@@ -319,6 +319,25 @@ TEST_P(NamespaceTest, ASubPathIsMadeWhereItIsMissingAndNeverLeavesItsVolume) {
     EXPECT_FALSE(fs::exists("/etc/new"));
 }
 
+TEST_P(NamespaceTest, AMountMayHideWhereMissingMountPointsAreMade) {
+    start_pod();
+    fs::create_directory(dir / "data");
+    std::ofstream(dir / "data/file") << "content\n";
+    MountSpec hiding;
+    hiding.kind = MountSpec::Kind::kTmpfs;
+    hiding.target = dir.parent_path();
+    MountSpec below;
+    below.source = dir / "data";
+    below.target = dir.parent_path() / "below";
+    MountSpec missing;
+    missing.source = dir / "data";
+    missing.target = "/no/such/place";
+    ContainerStart start =
+        shell("cat /no/such/place/file " + below.target + "/file; ls " + hiding.target);
+    start.mounts = {hiding, below, missing};
+    EXPECT_EQ(run_container(start).output, "content\ncontent\nbelow\n");
+}
+
 TEST_P(NamespaceTest, AnOrdinaryUserGetsTheSameInAUserNamespace) {
     if (!nobody_may_make_user_namespaces())
         GTEST_SKIP() << "ordinary users may not make user namespaces here";
