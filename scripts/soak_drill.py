@@ -27,7 +27,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "
 
 from programs import find  # noqa: E402
 
-CALLS = 60  # of plain HTTP in a round
+CALLS = 250  # of plain HTTP in a round
 HISTORY = 10_000  # changes that the server remembers
 GROWTH = 1.08  # of memory, or...
 SLACK_KB = 4096  # ...what an allocator keeps or gives back by chance
