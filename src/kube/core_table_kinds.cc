@@ -100,6 +100,25 @@ Event
   reportingComponent  string
   reportingInstance   string
 
+NewEvent
+  apiVersion                string
+  kind                      string
+  metadata                  ObjectMeta
+  eventTime                 microtime
+  series                    EventSeries
+  reportingController       string
+  reportingInstance         string
+  action                    string
+  reason                    string
+  regarding                 ObjectReference
+  related                   ObjectReference
+  note                      string
+  type                      string
+  deprecatedSource          EventSource
+  deprecatedFirstTimestamp  time
+  deprecatedLastTimestamp   time
+  deprecatedCount           int32
+
 PodMetrics
   apiVersion   string
   kind         string

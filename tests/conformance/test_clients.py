@@ -130,3 +130,18 @@ def test_the_sdk_of_kubeflow(python, api):
     if api.get("/apis/kubeflow.org/v1").status != 200:
         pytest.skip("there are no training jobs here")
     assert python("kubeflow_sdk.py").stdout.splitlines()[-1] == "ok"
+
+
+def test_kubectl_shows_the_events_of_both_apis(kubectl, namespace):
+    about = {"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "namespace": namespace}
+    old = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "old"}, "involvedObject": about, "reason": "Older",
+           "message": "from v1", "type": "Normal", "lastTimestamp": "2026-01-01T00:00:00Z"}
+    new = {"apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "new"}, "regarding": about,
+           "reason": "Newer", "note": "from events.k8s.io", "type": "Normal", "action": "Act",
+           "eventTime": "2026-01-01T00:00:00.000000Z", "reportingController": "c.io/x", "reportingInstance": "i"}
+    for event in (old, new):
+        kubectl("create", "-f", "-", stdin=event)
+    for words in (("events", "--for", "configmap/a"), ("get", "events"), ("get", "events.events.k8s.io")):
+        shown = kubectl(*words).stdout
+        for text in ("Older", "from v1", "Newer", "from events.k8s.io", "onfig"):
+            assert text in shown, (words, shown)

@@ -1,6 +1,7 @@
 #include "apiserver/internal/access/access_types.h"
 #include "apiserver/internal/admission/webhook_rules.h"
 #include "apiserver/internal/crd.h"
+#include "apiserver/internal/event_versions.h"
 #include "apiserver/internal/kind_rules.h"
 #include "apiserver/internal/registry.h"
 #include "base/lower_case.h"
@@ -92,7 +93,8 @@ DefPtr secrets() {
 DefPtr events() {
     ResourceDef def = builtin(kube::types::kEvents);
     def.short_names = {"ev"};
-    def.rules = event_rules();
+    def.rules = core_event_rules();
+    def.conversion = &kCoreEventConversion;
     def.create_on_update = true;
     def.strict_field_labels = true;
     def.selectable_fields = {"involvedObject.kind",
@@ -105,6 +107,31 @@ DefPtr events() {
                              "reason",
                              "reportingComponent",
                              "source",
+                             "type"};
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+/// The same objects in the newer API.
+DefPtr new_events() {
+    ResourceDef def = builtin({"events.k8s.io", "v1", "events", "Event"});
+    def.schema = kube::core_schema("NewEvent");
+    def.short_names = {"ev"};
+    def.rules = new_event_rules();
+    def.storage_version = false;
+    def.storage_api_version = kube::types::kEvents.api_version();
+    def.stored_as = kube::types::kEvents.qualified();
+    def.conversion = &kEventsApiConversion;
+    def.create_on_update = true;
+    def.strict_field_labels = true;
+    def.selectable_fields = {"reason",
+                             "regarding.kind",
+                             "regarding.namespace",
+                             "regarding.name",
+                             "regarding.uid",
+                             "regarding.apiVersion",
+                             "regarding.resourceVersion",
+                             "regarding.fieldPath",
+                             "reportingController",
                              "type"};
     return std::make_shared<const ResourceDef>(std::move(def));
 }
@@ -178,6 +205,7 @@ std::vector<DefPtr> builtin_types(ReadDefinition& read) {
             config_maps(),
             secrets(),
             events(),
+            new_events(),
             nodes(),
             service_accounts(),
             leases(),

@@ -11,7 +11,8 @@ KindRules service_rules();
 KindRules namespace_rules();
 KindRules config_map_rules();
 KindRules secret_rules();
-KindRules event_rules();
+KindRules core_event_rules();
+KindRules new_event_rules();  ///< of events.k8s.io/v1
 KindRules lease_rules();
 KindRules role_rules();
 KindRules cluster_role_rules();

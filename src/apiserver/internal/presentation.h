@@ -2,11 +2,18 @@
 
 #include "apiserver/internal/resource_def.h"
 #include "apiserver/object_text.h"
+#include "kube/document.h"
 
 namespace muster::apiserver {
 
 /// A stored object as the definition's version shows it: the same pointer unless apiVersion
-/// differs (versions of one resource have one structure; nothing is converted but the name).
+/// differs. Versions of one resource have one structure, unless they have a conversion.
 ObjectTextPtr in_version(const ResourceDef& def, ObjectTextPtr object);
+
+/// A stored object as a write through the definition's version meets it: the same pointer where
+/// nothing has to be converted.
+kube::ObjectPtr before_write(const ResourceDef& def, kube::ObjectPtr stored);
+/// What such a write left, as it is stored.
+kube::Document after_write(const ResourceDef& def, kube::Document written);
 
 }  // namespace muster::apiserver

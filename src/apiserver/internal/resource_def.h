@@ -37,6 +37,8 @@ struct KindRules {
     /// What a deletion that does not end at once changes besides the metadata.
     void (*prepare_delete)(json::object& object, WallTime now) = nullptr;
     std::function<void(const json::object& object, Causes& causes)> validate = nullptr;
+    /// What is asked of a new object alone.
+    void (*validate_create)(const json::object& object, Causes& causes) = nullptr;
     void (*validate_update)(const json::object& next, const json::object& current,
                             Causes& causes) = nullptr;
 };
@@ -46,6 +48,21 @@ struct ScalePaths {
     std::string spec_replicas;
     std::string status_replicas;
     std::string label_selector;  ///< empty: none
+};
+
+/// How a version of a resource relates to what is stored, where their structures differ. Pure; null
+/// members change nothing. While a write is decided, all entries of managedFields speak of fields
+/// by the names of the version that is written; what is stored has each entry's in those of its
+/// own.
+struct VersionConversion {
+    /// Makes a stored object what this version shows.
+    void (*show)(json::object& object) = nullptr;
+    /// Puts the entries of other versions into the names of this one.
+    void (*align_owners)(json::object& object) = nullptr;
+    /// Makes a stored object of what a write through this version left.
+    void (*store)(json::object& object) = nullptr;
+    /// Where a stored object has what a field selector of this version names.
+    std::string (*stored_field)(std::string_view path) = nullptr;
 };
 
 /// A column that a CustomResourceDefinition declares for the Tables of its objects.
@@ -79,6 +96,10 @@ struct ResourceDef {
     bool stored = true;  ///< false: a question that is answered, not an object that is kept
     bool storage_version = true;
     std::string storage_api_version;  ///< what stored objects carry
+    /// Set for each version of a resource whose versions differ by more than their names.
+    const VersionConversion* conversion = nullptr;
+    /// The resource as which it is stored, where that is one of another group; else empty.
+    std::string stored_as;
     std::string deprecation_warning;  ///< empty: none
     bool has_status = false;
     std::optional<ScalePaths> scale;
@@ -97,7 +118,7 @@ struct ResourceDef {
     bool strict_field_labels = false;
 
     /// Key of the resource in the store, the same for all versions.
-    std::string storage_key() const { return type.qualified(); }
+    std::string storage_key() const { return stored_as.empty() ? type.qualified() : stored_as; }
 };
 using DefPtr = std::shared_ptr<const ResourceDef>;
 

@@ -45,6 +45,9 @@ Answer<Selection> Selection::make(const ResourceDef& def, std::string namespace_
             return unknown_field(def, field.path);
         }
     }
+    if (def.conversion != nullptr && def.conversion->stored_field != nullptr)
+        for (kube::FieldRequirement& field : made.fields_)
+            field.path = def.conversion->stored_field(field.path);
     return made;
 }
 

@@ -126,25 +126,7 @@ void validate_secret_update(const json::object& next, const json::object& curren
     check_frozen(next, current, {"data"}, causes);
 }
 
-// Events and leases.
-
-void set_event_defaults(json::object& object) {
-    // Required fields are always written, whatever the client left out.
-    object.emplace("eventTime", nullptr);
-    set_default(object, "reportingComponent", json::value(""));
-    set_default(object, "reportingInstance", json::value(""));
-}
-
-void validate_event(const json::object& object, Causes& causes) {
-    const json::object* about = object_at(object, "involvedObject");
-    const std::string_view about_namespace = about == nullptr ? "" : string_at(*about, "namespace");
-    const std::string_view own = namespace_of(object);
-    // Events about cluster-scoped objects live in "default".
-    if (about_namespace.empty() ? own != "default" && own != "kube-system" && !own.empty()
-                                : about_namespace != own)
-        causes.push_back(invalid_value("involvedObject.namespace", json::value(about_namespace),
-                                       "does not match event.namespace"));
-}
+// Leases.
 
 void validate_lease(const json::object& object, Causes& causes) {
     const json::object* spec = object_at(object, "spec");
@@ -175,10 +157,6 @@ KindRules secret_rules() {
     return {.apply_defaults = set_secret_defaults,
             .validate = validate_secret,
             .validate_update = validate_secret_update};
-}
-
-KindRules event_rules() {
-    return {.apply_defaults = set_event_defaults, .validate = validate_event};
 }
 
 KindRules lease_rules() { return {.validate = validate_lease}; }

@@ -223,6 +223,8 @@ Answer<NextState> decide_update(const ResourceDef& def, const json::value& curre
 Answer<void> validate_new(const ResourceDef& def, const DecodedObject& decoded) {
     Causes causes = decoded.causes;
     validate_object(def, decoded.object.value(), decoded.well_formed, causes);
+    if (def.rules.validate_create != nullptr)
+        def.rules.validate_create(decoded.object.object(), causes);
     if (causes.empty()) return {};
     return invalid(def.type, name_of(decoded.object.object()), without_repeats(std::move(causes)));
 }

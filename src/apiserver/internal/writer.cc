@@ -5,6 +5,7 @@
 #include "apiserver/internal/deletion_rules.h"
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/patching.h"
+#include "apiserver/internal/presentation.h"
 #include "apiserver/internal/text_fields.h"
 #include "kube/time.h"
 
@@ -140,7 +141,8 @@ Answer<ServiceAddresses::Claim> Writer::prepare(const Target& target, DecodedObj
     meta["uid"] = state_.rng.uuid();
     meta["creationTimestamp"] = kube::format_time(state_.clock.wall_now());
     if (def.tracks_generation) meta["generation"] = 1;
-    if (!def.storage_version) object["apiVersion"] = def.storage_api_version;
+    if (!def.storage_version && def.conversion == nullptr)
+        object["apiVersion"] = def.storage_api_version;
 
     if (def.custom) {
         if (def.has_status && object.erase("status") > 0) decoded.well_formed = false;
@@ -241,6 +243,7 @@ Task<Answer<WriteOutcome>> Writer::insert(Target target, DecodedObject decoded, 
         // The value may be needed again only if the name was made up here.
         kube::Document committed =
             last ? std::move(decoded.object) : kube::Document(decoded.object.value());
+        committed = after_write(*target.def, std::move(committed));
         Result<StoredObject> stored =
             co_await state_.store->create(std::move(key), with_revision(std::move(committed)));
         if (stored) {
@@ -262,7 +265,8 @@ Task<Answer<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespace_, s
         current = {key, cached->revision, cached->object};
     if (current.object == nullptr) co_return not_found(def->type, name);
     for (int attempt = 1; attempt <= kConflictAttempts; ++attempt) {
-        const kube::ObjectPtr before = current.object->tree();
+        const kube::ObjectPtr now = current.object->tree();
+        const kube::ObjectPtr before = before_write(*def, now);
         CO_TRY(NextState next, change(*before));
         WriteOutcome outcome{.object = current.object};
         if (subject) CO_TRY_VOID(co_await mutate_next(*subject, *before, next, outcome.warnings));
@@ -273,13 +277,14 @@ Task<Answer<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespace_, s
             CO_TRY_VOID(co_await admission_.validate(
                 *subject, before.get(), gone ? nullptr : &next.object.value(), outcome.warnings));
         }
+        if (!outcome.removed) next.object = after_write(*def, std::move(next.object));
         if (dry_run) {
             if (!outcome.removed) outcome.object = ObjectText::of(std::move(next.object).share());
             co_return outcome;
         }
         Result<StoredObject> stored = Error(Code::kInternal, "not written");
         if (outcome.removed)
-            stored = co_await state_.store->remove(key, current.revision, final_state_of(before));
+            stored = co_await state_.store->remove(key, current.revision, final_state_of(now));
         else
             stored = co_await state_.store->update(key, current.revision,
                                                    with_revision(std::move(next.object)));

@@ -48,6 +48,7 @@ system:aggregate-to-edit +edit
   WRITE        core                   configmaps,events,persistentvolumeclaims,secrets,serviceaccounts,services,services/proxy
   WRITE        core                   replicationcontrollers,replicationcontrollers/scale
   create       core                   serviceaccounts/token
+  WRITE        events.k8s.io          events
   WRITE        apps                   daemonsets,deployments,deployments/rollback,deployments/scale
   WRITE        apps                   replicasets,replicasets/scale,statefulsets,statefulsets/scale
   WRITE        autoscaling            horizontalpodautoscalers
@@ -61,6 +62,7 @@ system:aggregate-to-view +view
   READ  core                 bindings,events,limitranges,namespaces/status,pods/log,pods/status
   READ  core                 replicationcontrollers/status,resourcequotas,resourcequotas/status
   READ  core                 namespaces
+  READ  events.k8s.io        events
   READ  discovery.k8s.io     endpointslices
   READ  apps                 controllerrevisions,daemonsets,daemonsets/status,deployments,deployments/scale,deployments/status
   READ  apps                 replicasets,replicasets/scale,replicasets/status,statefulsets,statefulsets/scale,statefulsets/status

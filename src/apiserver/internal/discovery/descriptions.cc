@@ -185,6 +185,17 @@ Event            Something that happened to an object.
   count          How often it happened.
   firstTimestamp When it happened first.
   lastTimestamp  When it happened last.
+NewEvent         Something that happened to an object.
+  regarding      What it happened to.
+  related        Another object that has to do with it.
+  eventTime      When it was seen first.
+  series         How often it happened since, and when last; absent if once.
+  action         What was done, or failed to be done.
+  reason         Why that was done, in one word.
+  note           What happened, in a sentence.
+  type           Normal or Warning.
+  reportingController Who says so.
+  reportingInstance Which of its instances.
 ServiceAccount   A user for programs, such as those in pods.
   secrets        Secrets that its pods may use.
   imagePullSecrets Secrets with which images of its pods are pulled.

@@ -57,7 +57,7 @@ const Printer* builtin_printer(std::string_view resource) {
 
 json::object make_table(const ResourceDef& def, std::span<const ObjectTextPtr> items,
                         const ListMeta& meta, const TableOptions& options, WallTime now) {
-    const Printer* printer = def.custom ? nullptr : builtin_printer(def.storage_key());
+    const Printer* printer = def.custom ? nullptr : builtin_printer(def.type.qualified());
     if (printer == nullptr) printer = &kPlain;
     json::array rows;
     rows.reserve(items.size());
