@@ -4,6 +4,7 @@
 #include "apiserver/internal/access/role_keeper.h"
 #include "apiserver/internal/content_cleanup.h"
 #include "apiserver/internal/crd.h"
+#include "apiserver/internal/disruption/budget_keeper.h"
 #include "apiserver/internal/garbage_collector.h"
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/router.h"
@@ -23,7 +24,8 @@ struct ApiServer::Impl {
           collector(state, writer),
           cleanup(state, writer),
           roles(state, writer),
-          accounts(state, writer) {}
+          accounts(state, writer),
+          budgets(state, writer) {}
 
     ServerState state;
     Writer writer;
@@ -32,6 +34,7 @@ struct ApiServer::Impl {
     ContentCleanup cleanup;
     RoleKeeper roles;
     AccountKeeper accounts;
+    BudgetKeeper budgets;
     bool started = false;
 
     Task<Result<void>> load();
@@ -74,6 +77,7 @@ Task<Result<void>> ApiServer::Impl::load() {
             accounts.observe(change);
         }
     }
+    budgets.take_up();
     co_return Result<void>();
 }
 
@@ -118,6 +122,7 @@ void ApiServer::Impl::on_change(const StoreChange& change) {
     cleanup.observe(change);
     roles.observe(change);
     accounts.observe(change);
+    budgets.observe(change);
 }
 
 ApiServer::ApiServer(asio::any_io_executor executor, Clock& clock, Rng& rng,

@@ -176,6 +176,28 @@ ServiceAccount
   imagePullSecrets              []LocalObjectReference
   automountServiceAccountToken  bool
 
+PodDisruptionBudget
+  apiVersion  string
+  kind        string
+  metadata    ObjectMeta
+  spec        PodDisruptionBudgetSpec
+  status      PodDisruptionBudgetStatus
+
+PodDisruptionBudgetSpec
+  minAvailable                intstr
+  maxUnavailable              intstr
+  selector                    LabelSelector
+  unhealthyPodEvictionPolicy  string
+
+PodDisruptionBudgetStatus
+  observedGeneration  int64
+  disruptedPods       map[time]
+  disruptionsAllowed  int32
+  currentHealthy      int32
+  desiredHealthy      int32
+  expectedPods        int32
+  conditions          []Condition keys=type merge
+
 Lease
   apiVersion  string
   kind        string

@@ -1,6 +1,7 @@
 #include "apiserver/internal/access/access_types.h"
 #include "apiserver/internal/admission/webhook_rules.h"
 #include "apiserver/internal/crd.h"
+#include "apiserver/internal/disruption/budget.h"
 #include "apiserver/internal/event_versions.h"
 #include "apiserver/internal/kind_rules.h"
 #include "apiserver/internal/registry.h"
@@ -152,6 +153,16 @@ DefPtr leases() {
     return std::make_shared<const ResourceDef>(std::move(def));
 }
 
+DefPtr disruption_budgets() {
+    ResourceDef def = builtin(kDisruptionBudgets);
+    def.short_names = {"pdb"};
+    def.rules = disruption_budget_rules();
+    def.has_status = true;
+    def.tracks_generation = true;
+    def.unconditional_update = false;
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
 DefPtr webhook_configurations(const char* plural, const char* kind) {
     ResourceDef def =
         builtin({"admissionregistration.k8s.io", "v1", plural, kind, /*namespaced=*/false});
@@ -209,6 +220,7 @@ std::vector<DefPtr> builtin_types(ReadDefinition& read) {
             nodes(),
             service_accounts(),
             leases(),
+            disruption_budgets(),
             access_kind(kRoles, role_rules()),
             access_kind(kRoleBindings, role_binding_rules()),
             access_kind(kClusterRoles, cluster_role_rules()),

@@ -14,6 +14,7 @@ KindRules secret_rules();
 KindRules core_event_rules();
 KindRules new_event_rules();  ///< of events.k8s.io/v1
 KindRules lease_rules();
+KindRules disruption_budget_rules();
 KindRules role_rules();
 KindRules cluster_role_rules();
 KindRules role_binding_rules();

@@ -4,6 +4,17 @@
 
 namespace muster::apiserver {
 
+Reply created_status() {
+    Reply reply;
+    reply.status = 201;
+    reply.body = std::make_shared<const json::value>(json::object{{"kind", "Status"},
+                                                                  {"apiVersion", "v1"},
+                                                                  {"metadata", json::object()},
+                                                                  {"status", "Success"},
+                                                                  {"code", 201}});
+    return reply;
+}
+
 kube::Response to_response(Reply reply, bool items_apart) {
     kube::Response response;
     response.status = reply.status;

@@ -18,6 +18,9 @@ struct Reply {
     std::vector<std::string> warnings = {};
 };
 
+/// 201 with a Status: what was asked for is done, and there is no object of it.
+Reply created_status();
+
 /// For a caller in the process. `items_apart`: as kube::Request has it.
 kube::Response to_response(Reply reply, bool items_apart);
 

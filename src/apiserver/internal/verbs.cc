@@ -3,6 +3,7 @@
 #include <boost/asio/post.hpp>
 
 #include "apiserver/internal/access/token_request.h"
+#include "apiserver/internal/disruption/eviction.h"
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/lists.h"
 #include "apiserver/internal/measured.h"
@@ -71,17 +72,6 @@ bool is_undeletable(const Target& target) {
             target.name == "kube-public");
 }
 
-Reply created_status() {
-    Reply reply;
-    reply.status = 201;
-    reply.body = shared({{"kind", "Status"},
-                         {"apiVersion", "v1"},
-                         {"metadata", json::object()},
-                         {"status", "Success"},
-                         {"code", 201}});
-    return reply;
-}
-
 Reply listed(const ResourceDef& def, ListPage page) {
     Reply reply;
     reply.body = shared(list_envelope(def, page));
@@ -115,7 +105,7 @@ Task<Answer<Reply>> Verbs::call(Target target, kube::Request request, Requester 
     else if (target.subresource == "token")
         answer = grant_token(state_, target, request);
     else if (target.subresource == "eviction")
-        answer = co_await evict(std::move(target), std::move(request));
+        answer = co_await evict_pod(state_, writer_, std::move(target), std::move(request));
     else if (target.subresource == "finalize")
         answer = co_await finalize(std::move(target), std::move(request));
     else if (target.subresource == "log")
@@ -318,32 +308,6 @@ Task<Answer<Reply>> Verbs::bind(Target target, kube::Request request) {
     };
     CO_TRY_VOID(co_await writer_.rewrite(target.def, target.namespace_, target.name,
                                          std::move(decide), query.dry_run));
-    co_return created_status();
-}
-
-Task<Answer<Reply>> Verbs::evict(Target target, kube::Request request) {
-    if (request.method != kube::Method::kPost) co_return method_not_allowed();
-    CO_TRY(const kube::Request deletion, deletion_of_eviction(request, target.name));
-    CO_TRY(DeleteQuery query, parse_delete_query(deletion));
-    const CachedObject* found =
-        state_.cache.find(target.def->storage_key(), target.namespace_, target.name);
-    if (found == nullptr) co_return not_found(target.type(), target.name);
-    // What is said of one pod must not hit another one of its name.
-    if (query.precondition_uid.empty()) query.precondition_uid = uid_of(*found->object);
-    target.subresource.clear();
-    if (query.precondition_resource_version.empty()) {
-        Writer::Change decide =
-            [def = target.def, uid = query.precondition_uid,
-             now = state_.clock.wall_now()](const json::value& current) -> Answer<NextState> {
-            if (uid_of(current.get_object()) != uid)
-                return conflict(def->type, name_of(current.get_object()),
-                                "the pod was replaced by another one");
-            return decide_eviction(*def, current, now);
-        };
-        CO_TRY_VOID(co_await writer_.rewrite(target.def, target.namespace_, target.name,
-                                             std::move(decide), query.dry_run));
-    }
-    CO_TRY_VOID(co_await writer_.remove(std::move(target), query));
     co_return created_status();
 }
 

@@ -30,7 +30,6 @@ class Verbs {
     Task<Answer<Reply>> scale(Target target, kube::Request request);
     Task<Answer<Reply>> bind(Target target, kube::Request request);
     Task<Answer<Reply>> measure(Target target, kube::Request request);
-    Task<Answer<Reply>> evict(Target target, kube::Request request);
     Task<Answer<Reply>> finalize(Target target, kube::Request request);
     /// 504 after a while when the revision does not come.
     Task<Answer<void>> wait_for_revision(Revision revision);

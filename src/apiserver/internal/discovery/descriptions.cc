@@ -200,6 +200,20 @@ ServiceAccount   A user for programs, such as those in pods.
   secrets        Secrets that its pods may use.
   imagePullSecrets Secrets with which images of its pods are pulled.
   automountServiceAccountToken Whether its pods get a token.
+PodDisruptionBudget How many of some pods may be evicted at a time.
+  spec           Which pods, and how many have to stay.
+  status         How many there are, and how many may be evicted now. The server writes it.
+PodDisruptionBudgetSpec Which pods, and how many of them have to stay.
+  minAvailable   So many have to stay healthy: a number, or a percentage of those wanted.
+  maxUnavailable So many may be missing: a number, or a percentage of those wanted.
+  selector       The labels of the pods. Without it the budget covers none.
+  unhealthyPodEvictionPolicy Whether pods that are not ready may always go: AlwaysAllow, or IfHealthyBudget.
+PodDisruptionBudgetStatus How many pods there are, and how many may be evicted now.
+  disruptionsAllowed So many may be evicted now.
+  currentHealthy So many are healthy.
+  desiredHealthy So many have to be.
+  expectedPods   So many are wanted.
+  disruptedPods  Pods whose eviction was let through and that are still there.
 Lease            Who holds something, and until when: leaders and heartbeats.
   spec           The holder and the times.
 LeaseSpec        Who holds a lease, and until when.

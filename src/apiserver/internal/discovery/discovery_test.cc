@@ -72,9 +72,9 @@ TEST_F(DiscoveryTest, CustomResourcesComeBehindTheBuiltInGroups) {
     EXPECT_THAT(groups, ElementsAre("admissionregistration.k8s.io", "apiextensions.k8s.io",
                                     "authentication.k8s.io", "authorization.k8s.io",
                                     "coordination.k8s.io", "events.k8s.io", "metrics.k8s.io",
-                                    "rbac.authorization.k8s.io", "a.org"));
+                                    "policy", "rbac.authorization.k8s.io", "a.org"));
 
-    const json::value& versions = document.at("items").at(8).at("versions");
+    const json::value& versions = document.at("items").at(9).at("versions");
     std::vector<std::string> names;
     for (const json::value& version : versions.as_array())
         names.emplace_back(version.at("version").as_string());

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "apiserver/internal/reply.h"
+#include "apiserver/internal/router.h"
+#include "apiserver/internal/server_state.h"
+#include "apiserver/internal/writer.h"
+
+namespace muster::apiserver {
+
+/// POST pods/NAME/eviction: deletes the pod if the disruption budget that covers it allows one
+/// more.
+Task<Answer<Reply>> evict_pod(ServerState& state, Writer& writer, Target target,
+                              kube::Request request);
+
+}  // namespace muster::apiserver
