@@ -180,9 +180,9 @@ struct Following {
         pods.read_new();  // what was kept
         kube::Reflector::Sink sink;
         const auto seen = [this](const json::value& object) { pods.observe(log_pod(object)); };
-        sink.replace = [seen](std::vector<std::pair<std::string, kube::ObjectPtr>> all) {
-            for (const auto& [key, object] : all) seen(*object);
-        };
+        sink.begin_list = [] {};
+        sink.listed = [seen](const std::string&, kube::ObjectPtr object) { seen(*object); };
+        sink.end_list = [] {};
         sink.upsert = [seen](const std::string&, kube::ObjectPtr object) { seen(*object); };
         sink.erase = [](const std::string&) {};
         reflector = std::make_unique<kube::Reflector>(

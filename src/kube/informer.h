@@ -1,10 +1,12 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -20,8 +22,9 @@ namespace muster::kube {
 /// object: a compact struct of the fields that its decisions read, made by `project`.
 ///
 /// Events are hints: the handler gets the key and both states, and may be called again with equal
-/// ones after a relist. Keys are "namespace/name" ("name" for cluster-scoped objects).
-/// Thread: the loop of the task group. Pointers into the cache hold until the next suspension.
+/// ones after a relist. A list is projected page by page, and is not seen before it is complete.
+/// Keys are "namespace/name" ("name" for cluster-scoped objects). Thread: the loop of the task
+/// group. Pointers into the cache hold until the next suspension.
 template <class T>
 class Informer {
   public:
@@ -30,13 +33,28 @@ class Informer {
     /// `before` null: it is new; `after` null: it is gone. Called for every change, in order.
     using Handler = std::function<void(const std::string& key, const T* before, const T* after)>;
 
+    /// `listed_fields`: as a Reflector has them. What matches none of them is what `project` drops.
     Informer(Client& client, Clock& clock, Rng& rng, ResourceType type, ListOptions options,
-             Project project)
+             Project project, std::vector<std::string> listed_fields = {})
         : project_(std::move(project)),
           reflector_(client, clock, rng, std::move(type), std::move(options),
-                     {.replace = [this](auto items) { replace(std::move(items)); },
-                      .upsert = [this](auto key, auto object) { upsert(key, *object); },
-                      .erase = [this](auto key) { erase(key); }}) {}
+                     {.begin_list = [this] { listed_.clear(); },
+                      .listed =
+                          [this](std::string key, ObjectPtr object) {
+                              if (std::optional<T> made = project_(*object))
+                                  listed_.emplace_back(std::move(key), *std::move(made));
+                          },
+                      .end_list = [this] { replace(std::exchange(listed_, {})); },
+                      .upsert =
+                          [this](const std::string& key, ObjectPtr object) {
+                              std::optional<T> made = project_(*object);
+                              if (made)
+                                  upsert(key, *std::move(made));
+                              else
+                                  erase(key);
+                          },
+                      .erase = [this](const std::string& key) { erase(key); }},
+                     std::move(listed_fields)) {}
 
     /// Handlers are set before start().
     void on_change(Handler handler) { handlers_.push_back(std::move(handler)); }
@@ -53,15 +71,13 @@ class Informer {
     const std::unordered_map<std::string, T>& items() const { return cache_; }
 
   private:
-    void upsert(const std::string& key, const json::value& object) {
-        std::optional<T> made = project_(object);
-        if (!made) return erase(key);
+    void upsert(const std::string& key, T made) {
         auto it = cache_.find(key);
         if (it == cache_.end()) {
-            it = cache_.emplace(key, *std::move(made)).first;
+            it = cache_.emplace(key, std::move(made)).first;
             for (auto& handler : handlers_) handler(key, nullptr, &it->second);
         } else {
-            T before = std::exchange(it->second, *std::move(made));
+            T before = std::exchange(it->second, std::move(made));
             for (auto& handler : handlers_) handler(key, &before, &it->second);
         }
     }
@@ -70,20 +86,21 @@ class Informer {
         if (node.empty()) return;
         for (auto& handler : handlers_) handler(key, &node.mapped(), nullptr);
     }
-    void replace(std::vector<std::pair<std::string, ObjectPtr>> items) {
-        std::unordered_map<std::string, bool> listed;
-        for (auto& [key, object] : items) {
-            listed.emplace(key, true);
-            upsert(key, *object);
-        }
+    void replace(std::vector<std::pair<std::string, T>> listed) {
+        const bool first = cache_.empty();
+        for (auto& [key, made] : listed) upsert(key, std::move(made));
+        if (first) return;
+        std::unordered_set<std::string_view> there;
+        for (const auto& [key, made] : listed) there.insert(key);
         std::vector<std::string> gone;
-        for (auto& [key, value] : cache_)
-            if (!listed.contains(key)) gone.push_back(key);
-        for (auto& key : gone) erase(key);
+        for (const auto& [key, value] : cache_)
+            if (!there.contains(key)) gone.push_back(key);
+        for (const auto& key : gone) erase(key);
     }
 
     Project project_;
     std::unordered_map<std::string, T> cache_;
+    std::vector<std::pair<std::string, T>> listed_;  ///< of a list that is not complete yet
     std::vector<Handler> handlers_;
     Reflector reflector_;
 };

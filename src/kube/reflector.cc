@@ -47,13 +47,16 @@ bool refuses_revision(const Error& error) {
 }  // namespace
 
 Reflector::Reflector(Client& client, Clock& clock, Rng& rng, ResourceType type, ListOptions options,
-                     Sink sink)
+                     Sink sink, std::vector<std::string> listed_fields)
     : client_(client),
       clock_(clock),
       rng_(rng),
       type_(std::move(type)),
       options_(std::move(options)),
-      sink_(std::move(sink)) {}
+      sink_(std::move(sink)),
+      listed_fields_(std::move(listed_fields)) {
+    if (listed_fields_.empty()) listed_fields_.push_back(options_.field_selector);
+}
 
 void Reflector::start(TaskGroup& tasks) {
     CHECK(synced_signal_ == nullptr, "a reflector is started once");
@@ -88,51 +91,51 @@ Task<void> Reflector::run() {
 /// than it did before it ended; any state from our own last one on later, which is the cheapest for
 /// the server, unless it no longer knows our revision.
 Task<Result<void>> Reflector::list() {
-    Result<void> listed = co_await list_pages(revision_gone_ ? "" : revision_);
+    Result<void> listed = co_await list_all(revision_gone_ ? "" : revision_);
     if (!listed && refuses_revision(listed.error())) {
         revision_gone_ = true;
-        listed = co_await list_pages("");
+        listed = co_await list_all("");
     }
     co_return listed;
 }
 
-Task<Result<void>> Reflector::list_pages(std::string revision) {
+Task<Result<void>> Reflector::list_all(std::string revision) {
     ListOptions options = options_;
-    options.resource_version = revision;
+    options.resource_version = std::move(revision);
     // With a revision of its own the server would take a limit to mean exactly that revision.
-    options.limit = revision.empty() ? kPageSize : 0;
-    ListResult all;
-    for (;;) {
-        Result<ListResult> page = co_await client_.list(type_, options);
-        if (!page) co_return std::move(page.error());
-        std::move(page->items.begin(), page->items.end(), std::back_inserter(all.items));
-        all.resource_version = page->resource_version;
-        if (page->continue_.empty()) break;
-        options.continue_ = page->continue_;
-        options.resource_version.clear();  // the token has it
-        options.limit = kPageSize;
+    options.limit = options.resource_version.empty() ? kPageSize : 0;
+    sink_.begin_list();
+    for (const std::string& fields : listed_fields_) {
+        options.field_selector = fields;
+        CO_TRY(options.resource_version, co_await list_pages(options));
+        options.limit = kPageSize;  // exactly the revision of the first is what the others are of
     }
-    if (all.resource_version.empty())
-        co_return Error(Code::kInternal, "list of " + type_.qualified() +
-                                             ": no metadata.resourceVersion to watch from");
-    deliver_list(std::move(all));
+    revision_ = std::move(options.resource_version);
+    revision_gone_ = false;
+    fresh_list_ = true;
+    sink_.end_list();
+    if (synced_) co_return Result<void>();
+    synced_ = true;
+    synced_signal_->notify_all();
     co_return Result<void>();
 }
 
-void Reflector::deliver_list(ListResult all) {
-    std::vector<std::pair<std::string, ObjectPtr>> items;
-    items.reserve(all.items.size());
-    for (ObjectPtr& object : all.items) {
-        std::string key = key_of(*object);
-        if (!key.empty()) items.emplace_back(std::move(key), std::move(object));
+/// Returns the revision of the list.
+Task<Result<std::string>> Reflector::list_pages(ListOptions options) {
+    for (;;) {
+        CO_TRY(ListResult page, co_await client_.list(type_, options));
+        if (page.resource_version.empty())
+            co_return Error(Code::kInternal, "list of " + type_.qualified() +
+                                                 ": no metadata.resourceVersion to watch from");
+        for (ObjectPtr& object : page.items) {
+            std::string key = key_of(*object);
+            if (!key.empty()) sink_.listed(std::move(key), std::move(object));
+        }
+        if (page.continue_.empty()) co_return std::move(page.resource_version);
+        options.continue_ = std::move(page.continue_);
+        options.resource_version.clear();  // the token has it
+        options.limit = kPageSize;
     }
-    revision_ = std::move(all.resource_version);
-    revision_gone_ = false;
-    fresh_list_ = true;
-    sink_.replace(std::move(items));
-    if (synced_) return;
-    synced_ = true;
-    synced_signal_->notify_all();
 }
 
 Task<Reflector::Next> Reflector::watch() {

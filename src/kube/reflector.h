@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -29,15 +28,25 @@ namespace muster::kube {
 /// the sink outlive the group's tasks.
 class Reflector {
   public:
+    /// Between begin_list() and end_list() there is nothing but listed().
     struct Sink {
-        /// A complete list: whatever is not in it is gone.
-        std::function<void(std::vector<std::pair<std::string, ObjectPtr>>)> replace;
+        /// A list begins; what one brought that was not ended is void.
+        std::function<void()> begin_list;
+        /// One of its objects, told before the next page is asked for: nobody holds the trees of a
+        /// large list together unless the sink does.
+        std::function<void(std::string key, ObjectPtr object)> listed;
+        /// The list is complete: whatever was not in it is gone.
+        std::function<void()> end_list;
         std::function<void(const std::string& key, ObjectPtr object)> upsert;
         std::function<void(const std::string& key)> erase;
     };
 
+    /// `listed_fields`: for a sink that wants little of what is watched, and of what one field
+    /// selector can't tell. Of the objects only those that match one of these are listed, one list
+    /// each, all of the same revision. The watch brings changes of all, so the sink drops on its
+    /// own what matches none.
     Reflector(Client& client, Clock& clock, Rng& rng, ResourceType type, ListOptions options,
-              Sink sink);
+              Sink sink, std::vector<std::string> listed_fields = {});
 
     /// Runs until the group stops. Once.
     void start(TaskGroup& tasks);
@@ -51,12 +60,12 @@ class Reflector {
 
     Task<void> run();
     Task<Result<void>> list();
-    Task<Result<void>> list_pages(std::string revision);
+    Task<Result<void>> list_all(std::string revision);
+    Task<Result<std::string>> list_pages(ListOptions options);
     Task<Next> watch();
     Task<Result<void>> follow(std::unique_ptr<WatchStream> stream);
     Result<void> take(const WatchEvent& event);
     Task<void> back_off(std::optional<std::chrono::milliseconds> at_least);
-    void deliver_list(ListResult all);
     std::string key_of(const json::value& object) const;
 
     Client& client_;
@@ -65,6 +74,7 @@ class Reflector {
     ResourceType type_;
     ListOptions options_;
     Sink sink_;
+    std::vector<std::string> listed_fields_;  ///< what one list each is of; never empty
     std::string revision_;        ///< of the last list or event; "" before the first list
     bool revision_gone_ = false;  ///< revision_ was refused: the next list asks for the newest
     bool fresh_list_ = false;     ///< no watch has yet accepted the list's revision

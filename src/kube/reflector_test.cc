@@ -51,21 +51,20 @@ Error too_large() {
 
 class ReflectorTest : public ::testing::Test, protected SimulatedLoop {
   protected:
-    ReflectorTest() {
+    ReflectorTest() { make({}); }
+    void make(std::vector<std::string> listed_fields) {
         ListOptions options;
         options.namespace_ = "ns";
         reflector = std::make_unique<Reflector>(
             client, clock, rng, types::kPods, options,
             Reflector::Sink{
-                .replace =
-                    [this](auto items) {
-                        std::string line = "list";
-                        for (auto& [key, object] : items) line += " " + key;
-                        seen.push_back(line);
-                    },
+                .begin_list = [this] { list = "list"; },
+                .listed = [this](const std::string& key, ObjectPtr) { list += " " + key; },
+                .end_list = [this] { seen.push_back(std::exchange(list, "none")); },
                 .upsert = [this](const std::string& key,
                                  ObjectPtr) { seen.push_back("upsert " + key); },
-                .erase = [this](const std::string& key) { seen.push_back("erase " + key); }});
+                .erase = [this](const std::string& key) { seen.push_back("erase " + key); }},
+            std::move(listed_fields));
     }
     ~ReflectorTest() override {
         stop();
@@ -94,6 +93,7 @@ class ReflectorTest : public ::testing::Test, protected SimulatedLoop {
     FakeTransport transport{context.get_executor()};
     Client client{transport};
     std::vector<std::string> seen;
+    std::string list = "none";  ///< as far as it has come
     std::unique_ptr<Reflector> reflector;
 };
 
@@ -169,6 +169,73 @@ TEST_F(ReflectorTest, AnExpiredPageStartsTheListAnew) {
     expect_watch("9");
     start();
     EXPECT_THAT(take_seen(), ElementsAre("list ns/b"));
+}
+
+TEST_F(ReflectorTest, EachPageIsToldBeforeTheNextIsAskedFor) {
+    expect_list("", page("5", {pod("a", "1"), pod("b", "2")}, "token"));
+    transport.expect_hanging(Method::kGet, kPods, {{"continue", "token"}, {"limit", "500"}});
+    start();
+    EXPECT_EQ(list, "list ns/a ns/b");
+    EXPECT_THAT(take_seen(), IsEmpty());
+    EXPECT_FALSE(reflector->has_synced());
+}
+
+TEST_F(ReflectorTest, AListThatFailsHalfWayIsBegunAnew) {
+    expect_list("", page("5", {pod("a", "1")}, "token"));
+    transport.expect(Method::kGet, kPods, {{"continue", "token"}, {"limit", "500"}},
+                     Error(Code::kUnavailable, "gone for a moment"));
+    start();
+    EXPECT_EQ(list, "list ns/a");
+    EXPECT_FALSE(reflector->has_synced());
+    expect_list("", page("9", {pod("b", "2")}));
+    expect_watch("9");
+    advance(2s);
+    EXPECT_THAT(take_seen(), ElementsAre("list ns/b"));
+}
+
+// --- what matches one of several field selectors
+
+Query list_query(std::string_view fields, std::string_view revision, std::string_view more = {}) {
+    Query query{{"fieldSelector", std::string(fields)}};
+    if (!revision.empty()) query.emplace_back("resourceVersion", revision);
+    if (!more.empty()) query.emplace_back("continue", more);
+    query.emplace_back("limit", "500");
+    return query;
+}
+
+TEST_F(ReflectorTest, SeveralFieldsAreListedAtOneRevisionAndWatchedAsOne) {
+    make({"f=1", "f=2", "f=3"});
+    transport.expect(Method::kGet, kPods, list_query("f=1", ""), page("5", {pod("a", "1")}, "t1"));
+    transport.expect(Method::kGet, kPods, list_query("f=1", "", "t1"), page("5", {pod("b", "4")}));
+    // With a limit a server takes a revision as the very one that is wanted.
+    transport.expect(Method::kGet, kPods, list_query("f=2", "5"), page("5", {pod("c", "2")}, "t2"));
+    transport.expect(Method::kGet, kPods, list_query("f=2", "", "t2"), page("5", {pod("d", "3")}));
+    transport.expect(Method::kGet, kPods, list_query("f=3", "5"), page("5", {}));
+    auto watch = expect_watch("5");
+    start();
+    EXPECT_THAT(take_seen(), ElementsAre("list ns/a ns/b ns/c ns/d"));
+    EXPECT_TRUE(reflector->has_synced());
+    watch->send(WatchEventType::kAdded, pod("e", "6"));
+    watch->send(WatchEventType::kError, status_from_error(expired()));
+    // From its own revision on the first list may be of any later one, and comes whole.
+    transport.expect(Method::kGet, kPods, {{"fieldSelector", "f=1"}, {"resourceVersion", "6"}},
+                     page("8", {pod("a", "1")}));
+    transport.expect(Method::kGet, kPods, list_query("f=2", "8"), page("8", {}));
+    transport.expect(Method::kGet, kPods, list_query("f=3", "8"), page("8", {pod("e", "7")}));
+    expect_watch("8");
+    settle();
+    EXPECT_THAT(take_seen(), ElementsAre("upsert ns/e", "list ns/a ns/e"));
+}
+
+TEST_F(ReflectorTest, WhenTheRevisionOfTheFirstListIsTooOldForTheSecondBothAreListedAnew) {
+    make({"f=1", "f=2"});
+    transport.expect(Method::kGet, kPods, list_query("f=1", ""), page("5", {pod("a", "1")}));
+    transport.expect(Method::kGet, kPods, list_query("f=2", "5"), status_response(expired()));
+    transport.expect(Method::kGet, kPods, list_query("f=1", ""), page("9", {pod("b", "8")}));
+    transport.expect(Method::kGet, kPods, list_query("f=2", "9"), page("9", {pod("c", "2")}));
+    expect_watch("9");
+    start();
+    EXPECT_THAT(take_seen(), ElementsAre("list ns/b ns/c"));
 }
 
 TEST_F(ReflectorTest, ACleanEndReopensFromTheLastEvent) {
@@ -441,6 +508,51 @@ TEST_F(ReflectorTest, AnInformerSeesEveryChangeWithBothStates) {
     settle();
     EXPECT_THAT(std::exchange(changes, {}), ElementsAre("ns/c 19 -"));
     EXPECT_TRUE(informer.items().empty());
+    stop();
+}
+
+TEST_F(ReflectorTest, AnInformerTakesAListWhenItIsCompleteAndNothingOfOneThatIsNot) {
+    ListOptions options;
+    options.namespace_ = "ns";
+    std::vector<std::string> projected;
+    Informer<std::string> informer(
+        client, clock, rng, types::kPods, options,
+        [&](const json::value& object) -> std::optional<std::string> {
+            const json::object& metadata = object.at("metadata").as_object();
+            projected.emplace_back(metadata.at("name").as_string());
+            if (projected.back() == "unwanted") return std::nullopt;
+            return std::string(metadata.at("resourceVersion").as_string());
+        });
+    std::vector<std::string> changes;
+    informer.on_change(
+        [&](const std::string& key, const std::string* before, const std::string* after) {
+            changes.push_back(key + " " + (before ? *before : "-") + " " + (after ? *after : "-"));
+        });
+    const Query second_page{{"continue", "token"}, {"limit", "500"}};
+    expect_list("", page("5", {pod("a", "3"), pod("b", "4")}));
+    auto watch = expect_watch("5");
+    informer.start(tasks);
+    settle();
+    EXPECT_THAT(std::exchange(changes, {}), ElementsAre("ns/a - 3", "ns/b - 4"));
+
+    // Half a list shows nothing, whether it brings, changes or lacks something.
+    watch->send(WatchEventType::kModified, pod("a", "6"));
+    watch->send(WatchEventType::kError, status_from_error(too_large()));
+    expect_list("", page("20", {pod("b", "18"), pod("c", "19")}, "token"));
+    transport.expect(Method::kGet, kPods, second_page, Error(Code::kUnavailable, "down"));
+    settle();
+    EXPECT_THAT(projected, ElementsAre("a", "b", "a", "b", "c"))
+        << "a page is projected as it comes";
+    EXPECT_THAT(std::exchange(changes, {}), ElementsAre("ns/a 3 6"));
+    EXPECT_EQ(*informer.find("ns/b"), "4");
+
+    // The next one is complete, and knows nothing of the one before.
+    expect_list("", page("30", {pod("b", "28"), pod("unwanted", "29")}, "token"));
+    transport.expect(Method::kGet, kPods, second_page, page("30", {pod("d", "27")}));
+    expect_watch("30");
+    advance(2s);
+    EXPECT_THAT(changes, ElementsAre("ns/b 4 28", "ns/d - 27", "ns/a 6 -"));
+    EXPECT_EQ(informer.items().size(), 2u);
     stop();
 }
 

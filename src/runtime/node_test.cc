@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 TEST_P(NodeTest, APodRunsToItsEnd) {
@@ -260,6 +261,59 @@ TEST_P(SharedNodeTest, AJobNeverMeetsAnotherOnItsPort) {
     remove("one-master-0", 0);
     remove("one-worker-0", 0);
     wait_phase("two-master-0", "Succeeded");
+}
+
+/// Hands everything on, and remembers what pods were in lists.
+class ListedPods final : public kube::Transport {
+  public:
+    explicit ListedPods(kube::Transport& below) : below_(below) {}
+
+    Task<Result<kube::Response>> call(kube::Request request) override {
+        const bool lists =
+            request.path == kube::types::kPods.path("") && request.method == kube::Method::kGet;
+        CO_TRY(kube::Response response, co_await below_.call(std::move(request)));
+        if (lists)
+            for (const kube::ObjectPtr& pod : response.items)
+                names.emplace_back(pod->at("metadata").at("name").as_string());
+        co_return response;
+    }
+    Task<Result<std::unique_ptr<kube::WatchStream>>> watch(kube::Request request) override {
+        return below_.watch(std::move(request));
+    }
+    Task<Result<std::unique_ptr<kube::TextStream>>> stream_text(kube::Request request) override {
+        return below_.stream_text(std::move(request));
+    }
+
+    std::vector<std::string> names;
+
+  private:
+    kube::Transport& below_;
+};
+
+TEST_P(SharedNodeTest, AtItsStartItReadsTheNodesPodsAndThoseOfNone) {
+    ASSERT_TRUE(await(server->start()));
+    create(pod_json("foreign", shell("true"), {{"nodeName", "elsewhere"}}));
+    create(pod_json("own", shell("true"), {{"nodeName", options.name}}));
+    create(pod_json("free", shell("true")));
+    ListedPods transport(*server);
+    auto made = Node::create(context.get_executor(), transport, clock, rng, options);
+    ASSERT_TRUE(made) << made.error().message();
+    node = *std::move(made);
+    ASSERT_TRUE(await(node->start()));
+    wait_phase("own", "Succeeded");
+    wait_phase("free", "Succeeded");
+    EXPECT_EQ(get("free").spec.node_name, options.name);
+    EXPECT_THAT(transport.names, ElementsAre("own", "free"));
+    // Nor is it run when it changes under our eyes.
+    ASSERT_TRUE(await(client->patch(kube::types::kPods, "default", "foreign",
+                                    kube::ContentType::kMergePatch,
+                                    {{"metadata", {{"labels", {{"touched", "yes"}}}}}})));
+    create(pod_json("later", shell("true"), {{"nodeName", options.name}}));
+    wait_phase("later", "Succeeded");
+    EXPECT_EQ(get("foreign").status.phase, "Pending");
+    // Its tasks refer to the transport.
+    await(node->stop());
+    node.reset();
 }
 
 TEST_P(SharedNodeTest, WhatNeedsAMountIsRefused) {

@@ -53,7 +53,10 @@ struct SimulatedNodes::Impl {
           client(transport, std::string(kUserAgent)),
           nodes(static_cast<std::size_t>(std::max(1, options.nodes))),
           reflector(client, clock, rng, kube::types::kPods, kube::ListOptions{},
-                    {.replace = [this](auto items) { replace(std::move(items)); },
+                    {.begin_list = [this] { listed.clear(); },
+                     .listed = [this](auto key,
+                                      auto object) { listed.emplace_back(key, std::move(object)); },
+                     .end_list = [this] { replace(std::exchange(listed, {})); },
                      .upsert = [this](const auto& key, auto object) { see(key, object); },
                      .erase = [this](const auto& key) { forget(key); }}) {}
 
@@ -63,14 +66,14 @@ struct SimulatedNodes::Impl {
     // --- what the API shows
 
     void replace(std::vector<std::pair<std::string, kube::ObjectPtr>> items) {
-        std::set<std::string> listed;
+        std::set<std::string> there;
         for (auto& [key, object] : items) {
-            listed.insert(key);
+            there.insert(key);
             see(key, object);
         }
         std::vector<std::string> gone;
         for (const auto& [key, pod] : pods)
-            if (!listed.contains(key)) gone.push_back(key);
+            if (!there.contains(key)) gone.push_back(key);
         for (const std::string& key : gone) forget(key);
     }
 
@@ -432,6 +435,8 @@ struct SimulatedNodes::Impl {
     kube::Client client;
     std::vector<Node> nodes;
     std::unordered_map<std::string, PodPtr> pods;  ///< by "namespace/name"
+    /// Of a list that is not complete yet.
+    std::vector<std::pair<std::string, kube::ObjectPtr>> listed;
     std::priority_queue<Due, std::vector<Due>, std::greater<>> due;
     std::set<Instant> armed;  ///< the deadlines that a timer task sleeps for
     std::uint64_t sequence = 0;

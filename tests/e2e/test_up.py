@@ -65,6 +65,16 @@ class Up:
         assert select.select([process], [], [], 30)[0]
         os.close(process)
 
+    def send(self, method, path, body=None):
+        """What was answered, as the admin is."""
+        context = ssl.create_default_context(cafile=self.state / "ca.crt")
+        request = urllib.request.Request(self.address() + path, method=method,
+                                         data=None if body is None else json.dumps(body).encode())
+        request.add_header("Authorization", "Bearer " + (self.state / "admin.token").read_text())
+        request.add_header("Content-Type", "application/json")
+        with urllib.request.urlopen(request, context=context, timeout=30) as answer:
+            return json.loads(answer.read())
+
     def get(self, path, token=None):
         """Status and text; token None: the admin's."""
         context = ssl.create_default_context(cafile=self.state / "ca.crt")
@@ -140,6 +150,30 @@ def test_a_restart_keeps_the_kubeconfig_good_and_the_objects(up):
 
 
 @needs_kubectl
+def test_a_restart_finds_the_pods_that_are_its_own_or_nobodys(up):
+    up.start()
+    pods = "/api/v1/namespaces/default/pods"
+
+    def create(name, spec, resources=None):
+        main = {"name": "main", "image": "none", "command": ["sleep", "1000"], "resources": resources or {}}
+        up.send("POST", pods, {"metadata": {"name": name}, "spec": {"containers": [main], **spec}})
+
+    def phase(name):
+        return json.loads(up.get(f"{pods}/{name}")[1]).get("status", {}).get("phase")
+
+    create("foreign", {"nodeName": "elsewhere", "restartPolicy": "Never"})
+    create("own", {})
+    create("large", {}, {"requests": {"cpu": "100000"}})
+    up.muster("wait", "pod/own", "--for=condition=Ready", "--timeout=60s", "--kubeconfig", str(up.kubeconfig))
+    up.kill()
+    up.start()
+    # The node has to agree to the end of its own; of the one without a node only the scheduler knows.
+    for name in ("own", "large"):
+        up.send("DELETE", f"{pods}/{name}?gracePeriodSeconds=1")
+    up.muster("wait", "pod/own", "pod/large", "--for=delete", "--timeout=60s", "--kubeconfig", str(up.kubeconfig))
+    assert phase("foreign") == "Pending"
+
+
 def test_jobs_go_on_after_a_kill(up):
     """What ran counts as killed, and the restart policy decides."""
     up.start()
