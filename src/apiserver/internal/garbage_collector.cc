@@ -148,13 +148,12 @@ void GarbageCollector::observe(const StoreChange& change, const kube::ObjectPtr&
 
 void GarbageCollector::take_up(const StoreKey& key, Revision revision, const ObjectText& object) {
     // Of most there is nothing to do, and of the others this is all that is looked at.
+    if (!any_at_path(object.text(), "metadata", {"ownerReferences", "deletionTimestamp"})) return;
     const auto metadata = text_at_path(object.text(), "metadata");
-    if (!metadata) return;
     json::object known;
     for (const char* field : {"uid", "ownerReferences", "deletionTimestamp", "finalizers"})
         if (json::value value = value_at_path(*metadata, field); !value.is_null())
             known[field] = std::move(value);
-    if (!known.contains("ownerReferences") && !known.contains("deletionTimestamp")) return;
     observe({key, revision,
              std::make_shared<const json::value>(json::object{{"metadata", std::move(known)}}),
              nullptr, nullptr},

@@ -1,5 +1,6 @@
 #include "apiserver/internal/text_fields.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 namespace muster::apiserver {
@@ -46,32 +47,63 @@ std::size_t end_of_value(std::string_view text, std::size_t at) {
     return kNone;
 }
 
-std::optional<std::string_view> field(std::string_view object, std::string_view key) {
-    if (!object.starts_with("{\"")) return std::nullopt;
-    std::size_t at = 1;
-    while (at < object.size() && object[at] == '"') {
-        const std::size_t key_end = end_of_string(object, at);
-        if (key_end == kNone || key_end >= object.size() || object[key_end] != ':')
-            return std::nullopt;
-        const std::size_t value_end = end_of_value(object, key_end + 1);
-        if (value_end == kNone) return std::nullopt;
-        if (object.substr(at + 1, key_end - at - 2) == key)
-            return object.substr(key_end + 1, value_end - key_end - 1);
-        at = value_end + 1;  // the comma
+/// Where the field after the one whose value ends at `at` begins.
+std::size_t next_field(std::string_view text, std::size_t at) {
+    const bool follows = at != kNone && text.substr(at).starts_with(",\"");
+    return follows ? at + 1 : kNone;
+}
+
+/// Where the value begins whose key begins at `at`.
+std::size_t value_of_key(std::string_view text, std::size_t at) {
+    const std::size_t end = end_of_string(text, at);
+    return end != kNone && end < text.size() && text[end] == ':' ? end + 1 : kNone;
+}
+
+/// What begins with the value of a field of the object that `text` begins with, and ends anywhere
+/// behind it: to find that end takes a walk through the value.
+std::optional<std::string_view> from_field(std::string_view text, std::string_view key) {
+    std::size_t at = text.starts_with("{\"") ? 1 : kNone;
+    while (at != kNone) {
+        const std::size_t value = value_of_key(text, at);
+        if (value == kNone) return std::nullopt;
+        if (text.substr(at + 1, value - at - 3) == key) return text.substr(value);
+        at = next_field(text, end_of_value(text, value));
     }
     return std::nullopt;
+}
+
+std::optional<std::string_view> from_path(std::string_view text, std::string_view dotted) {
+    for (;;) {
+        const std::size_t dot = dotted.find('.');
+        const auto found = from_field(text, dotted.substr(0, dot));
+        if (!found || dot == kNone) return found;
+        text = *found;
+        dotted.remove_prefix(dot + 1);
+    }
 }
 
 }  // namespace
 
 std::optional<std::string_view> text_at_path(std::string_view object, std::string_view dotted) {
-    for (;;) {
-        const std::size_t dot = dotted.find('.');
-        const auto found = field(object, dotted.substr(0, dot));
-        if (!found || dot == std::string_view::npos) return found;
-        object = *found;
-        dotted.remove_prefix(dot + 1);
+    const auto from = from_path(object, dotted);
+    const std::size_t end = from ? end_of_value(*from, 0) : kNone;
+    if (end == kNone) return std::nullopt;
+    return from->substr(0, end);
+}
+
+bool any_at_path(std::string_view object, std::string_view dotted,
+                 std::initializer_list<std::string_view> keys) {
+    const auto text = from_path(object, dotted);
+    std::size_t at = text && text->starts_with("{\"") ? 1 : kNone;
+    while (at != kNone) {
+        const std::size_t value = value_of_key(*text, at);
+        if (value == kNone) return false;
+        const std::string_view key = text->substr(at + 1, value - at - 3);
+        if (std::ranges::find(keys, key) != keys.end() && !text->substr(value).starts_with("null"))
+            return true;
+        at = next_field(*text, end_of_value(*text, value));
     }
+    return false;
 }
 
 json::value value_at_path(std::string_view object, std::string_view dotted) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,7 +17,12 @@ namespace muster::apiserver {
 /// The text of the value at "spec.a.b"; nullopt when there is none.
 std::optional<std::string_view> text_at_path(std::string_view object, std::string_view dotted);
 
-/// The same, parsed; null when there is none.
+/// Whether the object at the path has one of these fields with a value that is not null. One walk,
+/// where asking for each that is not there would take one each.
+bool any_at_path(std::string_view object, std::string_view dotted,
+                 std::initializer_list<std::string_view> keys);
+
+/// What text_at_path() finds, parsed; null when there is none.
 json::value value_at_path(std::string_view object, std::string_view dotted);
 
 /// The string at the path; empty when there is none.

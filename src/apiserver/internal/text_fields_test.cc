@@ -30,6 +30,25 @@ TEST(TextFields, FindsTheValueAtAPath) {
     EXPECT_FALSE(text_at_path("{}", "a"));
 }
 
+TEST(TextFields, TellsWhetherOneOfSeveralIsThere) {
+    constexpr std::string_view kObject =
+        R"({"a":{"b":{"x":1},"n":null,"s":"\"x\":1","e":{},"l":[{"y":1}]},"x":1,"y":2})";
+    struct Row {
+        const char* path;
+        std::initializer_list<std::string_view> keys;
+        bool there;
+    };
+    const Row kRows[] = {
+        {"a", {"b"}, true},       {"a", {"q", "l"}, true},   {"a.b", {"x"}, true},
+        {"a", {"x", "y"}, false}, {"a.b", {"y"}, false},     {"a.e", {"x", "y"}, false},
+        {"a", {"n"}, false},      {"a", {"n", "s"}, true},   {"a.l", {"y"}, false},
+        {"a.s", {"x"}, false},    {"missing", {"x"}, false}, {"a", {}, false},
+    };
+    for (const Row& row : kRows)
+        EXPECT_EQ(any_at_path(kObject, row.path, row.keys), row.there)
+            << row.path << " " << (row.keys.size() > 0 ? *row.keys.begin() : "");
+}
+
 TEST(TextFields, ReadsStringsWithTheirEscapes) {
     constexpr std::string_view kObject =
         R"({"plain":"x","escaped":"a\"\\","number":1,"backslash":"\\","after":"y"})";
