@@ -26,7 +26,12 @@ bool is_consulted(std::string_view resource) {
 
 WatchCache::WatchCache(const asio::any_io_executor& executor, Clock& clock, Rng& rng,
                        TaskGroup& tasks, const ApiServerOptions& options)
-    : executor_(executor), clock_(clock), rng_(rng), tasks_(tasks), options_(options) {}
+    : executor_(executor),
+      clock_(clock),
+      rng_(rng),
+      tasks_(tasks),
+      options_(options),
+      fan_out_(tasks) {}
 
 WatchCache::~WatchCache() { end_all_watches(); }
 
@@ -242,6 +247,7 @@ Task<void> WatchCache::wake_at(Instant when) {
 
 void WatchCache::detach(Watcher& watcher) {
     deadlines_.erase({watcher.armed_, watcher.id_});
+    if (std::exchange(watcher.waits_turn_, false)) fan_out_.remove(watcher);
     watcher.cache_ = nullptr;
 }
 

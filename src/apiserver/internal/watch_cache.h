@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apiserver/api_server.h"
+#include "apiserver/internal/fan_out.h"
 #include "apiserver/internal/request_options.h"
 #include "apiserver/internal/watcher.h"
 #include "apiserver/store.h"
@@ -123,6 +124,7 @@ class WatchCache {
     std::array<kube::ObjectPtr, 32> newest_;  ///< a ring, at `next_newest_` its oldest
     std::size_t next_newest_ = 0;
 
+    FanOut fan_out_;
     std::uint64_t next_watcher_id_ = 0;
     std::map<std::pair<Instant, std::uint64_t>, Watcher*> deadlines_;
     Instant next_wake_ = Instant::max();  ///< the earliest wake_at() that is under way

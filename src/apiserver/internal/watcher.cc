@@ -25,12 +25,17 @@ Watcher::~Watcher() {
 }
 
 Task<Result<std::optional<kube::WatchEvent>>> Watcher::next() {
-    const std::optional<WatchedEvent> event = co_await next_text();
+    const std::optional<WatchedEvent> event = co_await wait_next();
     if (!event) co_return std::optional<kube::WatchEvent>();
     co_return kube::WatchEvent{event->type, event->object()};
 }
 
 Task<std::optional<WatchedEvent>> Watcher::next_text() {
+    takes_turns_ = true;
+    return wait_next();
+}
+
+Task<std::optional<WatchedEvent>> Watcher::wait_next() {
     while (pending_.empty()) {
         if (ended_) co_return std::nullopt;
         co_await changed_.wait();
@@ -53,6 +58,17 @@ void Watcher::push(kube::WatchEventType type, ObjectTextPtr object) {
 
 void Watcher::push(WatchedEvent event) {
     pending_.push_back(std::move(event));
+    wake();
+}
+
+void Watcher::wake() {
+    if (!takes_turns_ || cache_ == nullptr) return changed_.notify_all();
+    if (std::exchange(waits_turn_, true)) return;
+    cache_->fan_out_.add(*this);
+}
+
+void Watcher::take_turn() {
+    waits_turn_ = false;
     changed_.notify_all();
 }
 

@@ -51,7 +51,8 @@ class Watcher final : public kube::WatchStream {
     ~Watcher() override;
 
     Task<Result<std::optional<kube::WatchEvent>>> next() override;
-    /// The same without a tree being made. Nullopt at the end.
+    /// The same without a tree being made, for a reader far away: it takes turns with others of its
+    /// kind (FanOut). Nullopt at the end.
     Task<std::optional<WatchedEvent>> next_text();
     /// The next event if it is there already; nullopt says nothing about the end.
     std::optional<WatchedEvent> try_next();
@@ -75,7 +76,11 @@ class Watcher final : public kube::WatchStream {
 
   private:
     friend class WatchCache;
+    friend class FanOut;
 
+    Task<std::optional<WatchedEvent>> wait_next();
+    void wake();
+    void take_turn();
     void push(kube::WatchEventType type, ObjectTextPtr object);
     void push(WatchedEvent event);
     void schedule_bookmark(Instant now);
@@ -87,6 +92,8 @@ class Watcher final : public kube::WatchStream {
     std::size_t limit_;
     Signal changed_;
     bool ended_ = false;
+    bool takes_turns_ = false;
+    bool waits_turn_ = false;  ///< the cache's FanOut refers to it
     Instant next_bookmark_ = Instant::max();
 
     WatchCache* cache_ = nullptr;  ///< null before and after it is registered
