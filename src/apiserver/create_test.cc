@@ -163,6 +163,10 @@ TEST_F(CreateTest, RefusesWhatARealServerRefuses) {
         EXPECT_EQ(response.status, row.status) << text(response);
         EXPECT_EQ(string_at_path(response, "reason"), row.reason);
         EXPECT_THAT(message(response), HasSubstr(row.message));
+        // kubectl reads them without asking whether they are there.
+        if (response.status == 404 || response.status == 405) {
+            EXPECT_TRUE(at(response, "details").is_object()) << text(response);
+        }
     }
     EXPECT_EQ(get(kPods).body->at("items").as_array().size(), 0u);
 }

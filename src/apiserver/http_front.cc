@@ -256,9 +256,12 @@ Answer<void> HttpFront::Impl::serve_path(Incoming& incoming, Refusal no_target) 
     if (path == "/healthz" || path == "/livez" || path == "/readyz") {
         const std::optional<Error> failure = state.store->failure();
         const bool fails = failure && path != "/livez";
-        incoming.exchange.respond(
-            fails ? 500 : 200, headers_of(kTextType),
-            fails ? "the store keeps nothing new: " + failure->message() : "ok");
+        std::string text = fails ? "the store keeps nothing new: " + failure->message() : "ok";
+        if (std::ranges::any_of(incoming.request.query,
+                                [](const auto& pair) { return pair.first == "verbose"; }))
+            text = fmt::format("[+]ping ok\n[{}]store {}\n{} check {}\n", fails ? '-' : '+', text,
+                               path.substr(1), fails ? "failed" : "passed");
+        incoming.exchange.respond(fails ? 500 : 200, headers_of(kTextType), std::move(text));
         return {};
     }
     if (path == "/metrics") {

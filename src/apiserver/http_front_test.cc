@@ -51,6 +51,8 @@ TEST_F(HttpFrontTest, WhoMayComeIn) {
     EXPECT_EQ(reason(send(nobody)), "403 Forbidden");
     nobody.target = "/livez";
     EXPECT_EQ(send(nobody).body, "ok");
+    nobody.target = "/readyz?verbose";
+    EXPECT_EQ(send(nobody).body, "[+]ping ok\n[+]store ok\nreadyz check passed\n");
     nobody.target = "/apis";
     EXPECT_EQ(reason(send(nobody)), "403 Forbidden");
     nobody.method = "POST";

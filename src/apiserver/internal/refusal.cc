@@ -87,14 +87,16 @@ Refusal method_not_allowed() {
                   "the server does not allow this method on the requested resource"),
             kube::StatusDetails{},
             false,
-            {}};
+            {},
+            true};
 }
 
 Refusal unknown_resource() {
     return {Error(Code::kNotFound, "the server could not find the requested resource"),
             kube::StatusDetails{},
             false,
-            {}};
+            {},
+            true};
 }
 
 Refusal unknown_path() {
@@ -137,6 +139,7 @@ kube::Response to_response(const Refusal& refusal, const kube::ResourceType* typ
     json::value status = kube::status_from_error(refusal.error, details);
     if (!refusal.continue_token.empty())
         status.at("metadata").get_object()["continue"] = refusal.continue_token;
+    if (refusal.about_nothing) status.get_object().emplace("details", json::object());
     response.body = std::make_shared<const json::value>(std::move(status));
     return response;
 }

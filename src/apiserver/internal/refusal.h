@@ -23,6 +23,8 @@ struct Refusal {
     bool plain_text = false;
     /// Of an expired list: from where it can go on, inconsistently.
     std::string continue_token;
+    /// An answer about no object has `details: {}`: kubectl looks into them without asking.
+    bool about_nothing = false;
 };
 
 /// A value or a Refusal; takes the Error of a Result as well, so that TRY crosses both.

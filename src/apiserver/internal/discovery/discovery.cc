@@ -243,7 +243,8 @@ json::object root_paths(const Registry& registry) {
         for (const auto& [version, defs] : group.versions)
             paths.push_back(fmt::format("/apis/{}/{}", group.name, version));
     }
-    for (const char* path : {"/healthz", "/livez", "/openapi/v3", "/readyz", "/version"})
+    for (const char* path :
+         {"/healthz", "/livez", "/metrics", "/openapi/v3", "/readyz", "/version"})
         paths.emplace_back(path);
     return {{"paths", list_of(paths)}};
 }
