@@ -269,6 +269,7 @@ TEST_F(UpdateTest, ABindingAssignsAPodOnce) {
     const kube::Response now = get(kPod);
     EXPECT_EQ(at(now, "spec.nodeName"), "n1");
     EXPECT_EQ(now.body->at("status").at("conditions").at(0).at("type"), "PodScheduled");
+    EXPECT_EQ(at(now, "metadata.generation"), 1) << "where it runs is nothing that it asked for";
     const kube::Response again =
         post(std::string(kPod) + "/binding", R"({"target":{"kind":"Node","name":"n2"}})");
     EXPECT_EQ(again.status, 409);
@@ -277,6 +278,34 @@ TEST_F(UpdateTest, ABindingAssignsAPodOnce) {
               "already assigned to node \"n1\"");
     EXPECT_EQ(post(std::string(kPods) + "/zz/binding", R"({"target":{"name":"n"}})").status, 404);
     EXPECT_EQ(get(std::string(kPod) + "/binding").status, 405);
+}
+
+TEST_F(UpdateTest, APodWithSchedulingGatesIsBoundWhenTheyAreGone) {
+    const std::string gated = R"({"metadata":{"name":"p"},"spec":{"nodeSelector":{"a":"b"},
+        "schedulingGates":[{"name":"x.io/a"},{"name":"x.io/b"}],
+        "containers":[{"name":"c","image":"i"}]}})";
+    const kube::Response made = post(kPods, gated);
+    EXPECT_EQ(made.status, 201) << text(made);
+    const json::value condition = at(made, "status.conditions").at(0);
+    EXPECT_EQ(condition.at("type"), "PodScheduled");
+    EXPECT_EQ(condition.at("reason"), "SchedulingGated");
+    const std::string binding = std::string(kPod) + "/binding";
+    const std::string target = R"({"target":{"kind":"Node","name":"n1"}})";
+    EXPECT_EQ(message(post(binding, target)),
+              "Operation cannot be fulfilled on pods/binding \"p\": pod p has non-empty "
+              ".spec.schedulingGates");
+
+    const auto patched = [&](const char* spec) {
+        return merge_patch(kPod, std::string(R"({"spec":)") + spec + "}").status;
+    };
+    EXPECT_EQ(patched(R"({"schedulingGates":[{"name":"x.io/a"},{"name":"x.io/c"}]})"), 422);
+    EXPECT_EQ(patched(R"({"nodeSelector":{"a":"c"}})"), 422);
+    EXPECT_EQ(patched(R"({"nodeSelector":{"c":"d"}})"), 200);
+    EXPECT_EQ(patched(R"({"schedulingGates":[{"name":"x.io/b"}]})"), 200);
+    EXPECT_EQ(post(binding, target).status, 409);
+    EXPECT_EQ(patched(R"({"schedulingGates":null})"), 200);
+    EXPECT_EQ(patched(R"({"nodeSelector":{"e":"f"}})"), 422);
+    EXPECT_EQ(post(binding, target).status, 201);
 }
 
 TEST_F(UpdateTest, OfManyWritersThatReadFirstNoUpdateIsLost) {

@@ -27,7 +27,6 @@ constexpr std::uint32_t kSharedLast = 0x7F4DFFFE;
 constexpr std::uint32_t kFabricFirst = PodFabric::kRange + 2;
 constexpr std::uint32_t kFabricLast = PodFabric::kRange + 0xFFFE;
 constexpr Duration kPruneInterval = std::chrono::hours(1);
-constexpr const char* kHostAddress = "127.0.0.1";
 constexpr std::uint32_t kServerAddress = 0x0A600001;  // kube::kServerServiceHost
 
 using PodPtr = std::shared_ptr<const kube::Pod>;
@@ -61,6 +60,17 @@ std::optional<NamedService> project_service(const json::value& object) {
                         .name = service->metadata.name,
                         .owner_uid = controller_uid(service->metadata),
                         .selector = service->spec.selector};
+}
+
+kube::ListOptions node_named(const std::string& name) {
+    kube::ListOptions options;
+    options.field_selector = "metadata.name=" + name;
+    return options;
+}
+
+std::optional<bool> is_unschedulable(const json::value& node) {
+    const json::object* spec = kube::object_at(node.get_object(), "spec");
+    return spec != nullptr && kube::bool_at(*spec, "unschedulable");
 }
 
 /// No pods are behind it, and it is found elsewhere (NameTable::put_server()).
@@ -119,6 +129,8 @@ struct Node::Impl {
                [this](const json::value& pod) { return project_pod(pod, options.name); },
                {"spec.nodeName=" + options.name, "spec.nodeName="}),
           services(client, clock, rng, kube::types::kServices, {}, project_service),
+          own_node(client, clock, rng, kube::types::kNodes, node_named(options.name),
+                   is_unschedulable),
           sandboxes(std::move(host)),
           names(sandboxes.fabric ? kFabricFirst : kSharedFirst,
                 sandboxes.fabric ? kFabricLast : kSharedLast),
@@ -172,6 +184,9 @@ struct Node::Impl {
                     names.remove_service(before->namespace_, before->name);
                 hosts.names_changed();
             });
+        own_node.on_change([this](const std::string&, const bool*, const bool* unschedulable) {
+            if (unschedulable != nullptr) scheduler.node_changed(*unschedulable);
+        });
     }
 
     void open_way_out() {
@@ -282,6 +297,7 @@ struct Node::Impl {
     kube::EventRecorder scheduler_events;
     kube::Informer<PodPtr> pods;
     kube::Informer<NamedService> services;
+    kube::Informer<bool> own_node;  ///< whether it takes no new pods
     SandboxHost sandboxes;
     Outside outside;
     NameTable names;
@@ -368,6 +384,7 @@ Task<Result<void>> Node::start() {
     impl_->tasks.spawn("logs", impl_->log_watch->run());
     impl_->pods.start(impl_->tasks);
     impl_->services.start(impl_->tasks);
+    impl_->own_node.start(impl_->tasks);
     if (!impl_->options.logs_dir.empty()) impl_->tasks.spawn("kept logs", impl_->prune_kept_logs());
     if (impl_->outside.way) impl_->tasks.spawn("way out", watch_way_out(*impl_->outside.way));
     co_return co_await register_node(impl_->client, impl_->options.name, impl_->capacity,

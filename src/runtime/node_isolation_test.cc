@@ -129,10 +129,13 @@ TEST_P(NodeIsolationTest, WhatIsNotHonouredIsNamed) {
         "asks", shell("true", secured({{"seccompProfile", {{"type", "RuntimeDefault"}}}})),
         {{"hostPID", true},
          {"shareProcessNamespace", true},
+         {"nodeSelector", {{"gpu", "a100"}}},
+         {"affinity", {{"podAffinity", json::object()}}},
          {"volumes", json::array{{{"name", "v"}, {"emptyDir", {{"sizeLimit", "1Mi"}}}}}}}));
     wait_phase("asks", "Succeeded");
     EXPECT_THAT(events_of("asks"),
                 Contains(AllOf(StartsWith("NotEnforced"), HasSubstr("spec.hostPID"),
+                               HasSubstr("spec.nodeSelector"), HasSubstr("spec.affinity"),
                                HasSubstr("spec.volumes[0].emptyDir.sizeLimit"),
                                HasSubstr("spec.containers[0].securityContext.seccompProfile"),
                                Not(HasSubstr("shareProcessNamespace")))));

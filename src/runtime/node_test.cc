@@ -168,6 +168,46 @@ TEST_P(NodeTest, WhatNeverFitsSaysWhy) {
                 AllOf(HasSubstr("Insufficient cpu"), HasSubstr("asks for 5"), HasSubstr("has 4")));
 }
 
+TEST_P(NodeTest, ACordonedNodeTakesPodsWhenItIsUncordoned) {
+    start_node();
+    const auto set_unschedulable = [&](json::value value) {
+        auto done = await(client->patch(kube::types::kNodes, "", "localhost",
+                                        kube::ContentType::kMergePatch,
+                                        json::object{{"spec", {{"unschedulable", value}}}}));
+        ASSERT_TRUE(done) << done.error().message();
+    };
+    set_unschedulable(true);
+    // The node learns of it by a watch, so pods that are made at once may still get through.
+    std::optional<kube::Pod> waits;
+    for (int i = 0; !waits || !waits->spec.node_name.empty(); ++i) {
+        ASSERT_LT(i, 20) << "it is not cordoned";
+        const std::string name = fmt::format("p{}", i);
+        create(pod_json(name, shell("true")));
+        waits = wait_for(
+            name, [](const kube::Pod* p) { return p != nullptr && !p->status.conditions.empty(); });
+    }
+    EXPECT_THAT(waits->status.conditions[0].message, HasSubstr("cordoned"));
+    set_unschedulable(nullptr);
+    wait_phase(waits->metadata.name, "Succeeded");
+}
+
+TEST_P(NodeTest, APodWaitsForItsSchedulingGates) {
+    start_node();
+    create(pod_json("gated", shell("true"),
+                    {{"schedulingGates", json::array{json::object{{"name", "x.io/a"}}}}}));
+    create(pod_json("later", shell("true")));
+    wait_phase("later", "Succeeded");
+    EXPECT_EQ(get("gated").spec.node_name, "");
+    auto opened =
+        await(client->patch(kube::types::kPods, "default", "gated", kube::ContentType::kMergePatch,
+                            json::object{{"spec", {{"schedulingGates", nullptr}}}}));
+    ASSERT_TRUE(opened) << opened.error().message();
+    const kube::Pod done = wait_phase("gated", "Succeeded");
+    const json::value* addresses = done.status.rest.if_contains("podIPs");
+    ASSERT_NE(addresses, nullptr);
+    EXPECT_EQ(addresses->at(0).at("ip"), json::value(done.status.pod_ip));
+}
+
 TEST_P(NodeTest, AHugeLineDoesNotGrowMemoryAndATailIsQuick) {
     options.log_limits.bytes = std::uint64_t{100} << 20;
     start_node();

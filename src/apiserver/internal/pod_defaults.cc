@@ -104,7 +104,21 @@ void set_pod_defaults(json::object& pod) {
 void prepare_pod(json::object& pod, WallTime) {
     const json::object* spec = object_at(pod, "spec");
     const std::string_view qos = spec == nullptr ? "BestEffort" : qos_class(*spec);
-    pod["status"] = {{"phase", "Pending"}, {"qosClass", qos}};
+    json::object status{{"phase", "Pending"}, {"qosClass", qos}};
+    if (spec != nullptr && is_gated(*spec))
+        status["conditions"] =
+            json::array{{{"type", "PodScheduled"},
+                         {"status", "False"},
+                         {"lastProbeTime", nullptr},
+                         {"lastTransitionTime", nullptr},
+                         {"reason", "SchedulingGated"},
+                         {"message", "Scheduling is blocked due to non-empty scheduling gates"}}};
+    pod["status"] = std::move(status);
+}
+
+bool is_gated(const json::object& pod_spec) {
+    const json::array* gates = array_at(pod_spec, "schedulingGates");
+    return gates != nullptr && !gates->empty();
 }
 
 std::string_view qos_class(const json::object& pod_spec) {

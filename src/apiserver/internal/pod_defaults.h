@@ -13,6 +13,8 @@ namespace muster::apiserver {
 void set_pod_defaults(json::object& pod);
 /// The status of a pod that nobody has looked at.
 void prepare_pod(json::object& pod, WallTime now);
+/// Held back from every node by spec.schedulingGates.
+bool is_gated(const json::object& pod_spec);
 /// Guaranteed, Burstable or BestEffort, from the requests and limits of cpu and memory.
 std::string_view qos_class(const json::object& pod_spec);
 

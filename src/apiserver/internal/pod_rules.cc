@@ -96,6 +96,9 @@ void validate_pod(const json::object& pod, Causes& causes) {
                                            kDnsSubdomainMessage));
     if (const json::object* selector = object_at(*spec, "nodeSelector"))
         check_labels(*selector, "spec.nodeSelector", causes);
+    if (is_gated(*spec) && !string_at(*spec, "nodeName").empty())
+        causes.push_back(forbidden_field(
+            "spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
 }
 
 void take_images(json::object& next, const json::object& current, std::string_view key) {
@@ -110,12 +113,24 @@ void take_images(json::object& next, const json::object& current, std::string_vi
     }
 }
 
-bool only_adds_tolerations(const json::object& next, const json::object& current) {
-    const json::array* before = array_at(current, "tolerations");
-    const json::array* after = array_at(next, "tolerations");
+/// Whether each entry of the one list is in the other, too.
+bool all_within(const json::object& spec, const json::object& other, std::string_view key) {
+    const json::array* entries = array_at(spec, key);
+    const json::array* among = array_at(other, key);
+    if (entries == nullptr) return true;
+    return std::ranges::all_of(*entries, [&](const json::value& entry) {
+        return among != nullptr && std::ranges::find(*among, entry) != among->end();
+    });
+}
+
+/// Who holds a pod by a gate may still say more exactly where it goes.
+bool only_narrows_selector(const json::object& next, const json::object& current) {
+    const json::object* before = object_at(current, "nodeSelector");
+    const json::object* after = object_at(next, "nodeSelector");
     if (before == nullptr) return true;
-    return std::ranges::all_of(*before, [&](const json::value& kept) {
-        return after != nullptr && std::ranges::find(*after, kept) != after->end();
+    return std::ranges::all_of(*before, [&](const auto& kept) {
+        const json::value* now = after == nullptr ? nullptr : after->if_contains(kept.key());
+        return now != nullptr && *now == kept.value();
     });
 }
 
@@ -136,7 +151,9 @@ void validate_pod_update(const json::object& next, const json::object& current, 
     const auto new_deadline = int_at(*after, "activeDeadlineSeconds");
     if (new_deadline && (!old_deadline || *new_deadline <= *old_deadline))
         keep("activeDeadlineSeconds");
-    if (only_adds_tolerations(*after, *before)) keep("tolerations");
+    if (all_within(*before, *after, "tolerations")) keep("tolerations");
+    if (all_within(*after, *before, "schedulingGates")) keep("schedulingGates");
+    if (is_gated(*before) && only_narrows_selector(*after, *before)) keep("nodeSelector");
     if (int_at(*before, "terminationGracePeriodSeconds").value_or(0) < 0 &&
         int_at(*after, "terminationGracePeriodSeconds") == 1)
         keep("terminationGracePeriodSeconds");

@@ -2,6 +2,7 @@
 
 #include "apiserver/internal/applying.h"
 #include "apiserver/internal/json_access.h"
+#include "apiserver/internal/pod_defaults.h"
 #include "kube/patch.h"
 #include "kube/time.h"
 
@@ -124,6 +125,8 @@ Answer<NextState> decide_binding(const ResourceDef& def, const json::value& pod,
     if (spec != nullptr && !string_at(*spec, "nodeName").empty())
         return refuse(fmt::format("pod {} is already assigned to node \"{}\"", name,
                                   string_at(*spec, "nodeName")));
+    if (spec != nullptr && is_gated(*spec))
+        return refuse(fmt::format("pod {} has non-empty .spec.schedulingGates", name));
     kube::Document next(pod, kSpareBytes);
     json::object& fields = next.object();
     ensure_object(fields, "spec")["nodeName"] = node;
@@ -131,7 +134,8 @@ Answer<NextState> decide_binding(const ResourceDef& def, const json::value& pod,
                            {"status", "True"},
                            {"lastProbeTime", nullptr},
                            {"lastTransitionTime", kube::format_time(now)}});
-    return settle(def, pod, std::move(next));
+    // Where a pod runs is no change of what its author wants: its generation stays.
+    return NextState{NextState::Kind::kReplace, std::move(next)};
 }
 
 Answer<kube::Request> deletion_of_eviction(const kube::Request& eviction, std::string_view name) {

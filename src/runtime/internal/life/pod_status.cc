@@ -163,6 +163,9 @@ kube::PodStatus make_pod_status(const kube::Pod& pod, const PodFacts& facts, Wal
     }
     status.host_ip = facts.host_ip;
     status.pod_ip = facts.pod_ip;
+    // The same in lists, which kubectl and newer clients read instead.
+    status.rest["hostIPs"] = json::array{json::object{{"ip", facts.host_ip}}};
+    status.rest["podIPs"] = json::array{json::object{{"ip", facts.pod_ip}}};
     status.start_time = kube::format_time(facts.start_time);
     status.qos_class = pod.status.qos_class.empty() ? qos_class(pod.spec) : pod.status.qos_class;
     status.conditions = conditions_of(facts, status.phase);

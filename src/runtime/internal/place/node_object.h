@@ -11,6 +11,9 @@
 
 namespace muster::runtime {
 
+/// Where this machine is reached from itself.
+constexpr const char* kHostAddress = "127.0.0.1";
+
 /// What pods may request of this machine together.
 std::map<std::string, kube::Quantity> node_capacity(const NodeOptions& options);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "base/log.h"
 #include "kube/codec.h"
@@ -31,6 +32,12 @@ std::size_t gang_size_of(const kube::Pod& pod) {
     std::size_t size = 1;
     std::from_chars(text.data(), text.data() + text.size(), size);
     return size;
+}
+
+/// Whoever put the gates there takes them away when the pod may start.
+bool is_gated(const kube::Pod& pod) {
+    const json::value* gates = pod.spec.rest.if_contains("schedulingGates");
+    return gates != nullptr && gates->is_array() && !gates->get_array().empty();
 }
 
 /// The job's pods of one restart of all of them. Empty for what starts alone.
@@ -110,7 +117,7 @@ void Scheduler::pod_changed(const kube::Pod* before, const kube::Pod* after) {
         const bool was_pending = known.pending;
         known.conditions = pod.status.conditions;
         known.deleting = pod.metadata.deleting();
-        known.pending = pod.spec.node_name.empty() && ours;
+        known.pending = pod.spec.node_name.empty() && ours && !is_gated(pod);
         if (!pod.spec.node_name.empty()) known.assigned = false;
         known.pod.bound = pod.spec.node_name == node_name_ || known.assigned;
         // Only a new pod, or one that wants to go, needs another look.
@@ -118,7 +125,17 @@ void Scheduler::pod_changed(const kube::Pod* before, const kube::Pod* after) {
         if (!was_pending && !known.pending) return;
         if (!worth_a_look(known)) return;
     }
-    if (running_) return;
+    look_again();
+}
+
+void Scheduler::node_changed(bool unschedulable) {
+    if (std::exchange(node_known_, true) && node_.unschedulable == unschedulable) return;
+    node_.unschedulable = unschedulable;
+    look_again();
+}
+
+void Scheduler::look_again() {
+    if (running_ || !node_known_) return;
     running_ = true;
     tasks_.spawn("scheduler", run());
 }

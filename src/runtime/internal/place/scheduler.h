@@ -23,6 +23,8 @@ class Scheduler {
 
     /// From the informer: null for none.
     void pod_changed(const kube::Pod* before, const kube::Pod* after);
+    /// spec.unschedulable of our node. Until this is known nothing is bound.
+    void node_changed(bool unschedulable);
 
   private:
     /// Pods that start together.
@@ -45,6 +47,7 @@ class Scheduler {
     /// Whether another look can change anything: not while a new gang is still growing.
     bool worth_a_look(const Known& known) const;
 
+    void look_again();
     Task<void> run();
     Task<void> bind(std::string key, kube::ObjectReference pod);
     Task<void> mark_unschedulable(std::string key, kube::ObjectReference pod, std::string message);
@@ -58,6 +61,7 @@ class Scheduler {
     SchedulingNode node_;
     std::map<std::string, Known> pods_;
     std::map<std::string, Gang> gangs_;
+    bool node_known_ = false;
     bool running_ = false;
 };
 

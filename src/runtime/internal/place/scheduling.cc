@@ -161,6 +161,10 @@ class Placing {
     void decide(const Unit& unit) {
         if (unit.pods.size() < unit.size) return refuse(unit, {});  // the others are on their way
         if (auto never = never_fits(unit, node_)) return refuse(unit, *never);
+        if (node_.unschedulable)
+            return refuse(unit,
+                          "0/1 nodes are available: 1 node(s) were unschedulable: the node is "
+                          "cordoned. It waits until 'kubectl uncordon' lets pods in again");
         if (auto first = first_in_line(unit)) return refuse(unit, *first);
         const Resources used_before = used_;
         const std::size_t placed_before = placed_.size();

@@ -32,6 +32,8 @@ struct SchedulingNode {
     std::map<std::string, kube::Quantity> allocatable;
     /// All pods share one network: two jobs must not use one port.
     bool shared_network = false;
+    /// `kubectl cordon`: what is bound stays, nothing more comes.
+    bool unschedulable = false;
 };
 
 struct Placement {

@@ -83,6 +83,17 @@ TEST(Schedule, ADeviceThatIsNotHereNamesTheFlag) {
     EXPECT_THAT(placements.at(0).message, HasSubstr("--ignore-resources nvidia.com/gpu"));
 }
 
+TEST(Schedule, ACordonedNodeKeepsWhatItHasAndTakesNothing) {
+    SchedulingNode cordoned = node(3);
+    cordoned.unschedulable = true;
+    auto placements = schedule(
+        {pod("ns/p0", "a", 1000, true), pod("ns/p1", "b", 1000), member("ns/g2", "gang", 1, 2)},
+        cordoned);
+    EXPECT_EQ(bound(placements), (std::vector{false, false}));
+    EXPECT_THAT(placements[0].message, HasSubstr("kubectl uncordon"));
+    EXPECT_EQ(placements[1].message, "") << "its gang is not complete";
+}
+
 TEST(Schedule, OnASharedNetworkOneJobAtATimeUsesAPort) {
     std::vector<SchedulingPod> pods{pod("ns/a0", "PyTorchJob a", 1),
                                     pod("ns/a1", "PyTorchJob a", 1),
