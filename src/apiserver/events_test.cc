@@ -61,6 +61,7 @@ TEST_F(EventsTest, WhatIsWrittenInOneApiIsThereInTheOther) {
     EXPECT_EQ(at(listed, "items").as_array()[0].at("note"), "m");
     EXPECT_EQ(get(kNew, {{"fieldSelector", "involvedObject.name=p"}}).status, 400);
 
+    EXPECT_EQ(at(get(kOld, {{"fieldSelector", "source=c"}}), "items").as_array().size(), 1u);
     EXPECT_EQ(remove(kNew + "/a").status, 200);
     EXPECT_EQ(get(kOld + "/a").status, 404);
 }

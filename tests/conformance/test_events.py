@@ -87,6 +87,8 @@ def test_a_watch_of_either_api_sees_what_the_other_wrote(api, namespace, old, ne
     found = api.get(f"{new}?fieldSelector=regarding.name%3Dp,type%3DNormal").json
     assert found["kind"] == "EventList" and len(found["items"]) == 2
     assert not api.get(f"{new}?fieldSelector=regarding.name%3Dq").json["items"]
+    found = api.get(f"{old}?fieldSelector=source%3Dc").json["items"]
+    assert [event["metadata"]["name"] for event in found] == ["old"]
 
 
 @pytest.mark.parametrize("change, fields", [

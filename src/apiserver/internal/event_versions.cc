@@ -104,6 +104,10 @@ const VersionConversion kCoreEventConversion{
     .align_owners =
         [](json::object& event) { rename_owned_through(event, kEventsApi, Names::kCore); },
     .store = [](json::object& event) { rename_owned_through(event, kEventsApi, Names::kNew); },
+    // A selector means the component, not the object that it stands in.
+    .stored_field = [](std::string_view path) -> std::string {
+        return path == "source" ? "source.component" : std::string(path);
+    },
 };
 
 const VersionConversion kEventsApiConversion{

@@ -102,6 +102,8 @@ TEST(EventVersions, SelectorsNameTheFieldsOfTheirVersion) {
     EXPECT_EQ(stored("reportingController"), "reportingComponent");
     EXPECT_EQ(stored("type"), "type");
     EXPECT_EQ(stored("metadata.name"), "metadata.name");
+    EXPECT_EQ(kCoreEventConversion.stored_field("source"), "source.component");
+    EXPECT_EQ(kCoreEventConversion.stored_field("involvedObject.name"), "involvedObject.name");
 }
 
 }  // namespace
