@@ -62,7 +62,13 @@ TEST_F(CreateTest, RefusesWhatARealServerRefuses) {
         {"owner without uid", kConfigMaps,
          R"({"metadata":{"name":"a","ownerReferences":[
              {"apiVersion":"v1","kind":"Pod","name":"x","uid":""}]}})",
-         422, "Invalid", "metadata.ownerReferences[0].uid: Invalid value: \"\": must not be empty"},
+         422, "Invalid", "metadata.ownerReferences.uid: Invalid value: \"\": must not be empty"},
+        {"owner of nothing", kConfigMaps, R"({"metadata":{"name":"a","ownerReferences":[{}]}})",
+         422, "Invalid",
+         "ConfigMap \"a\" is invalid: [metadata.ownerReferences.apiVersion: Invalid value: \"\": "
+         "version must not be empty, metadata.ownerReferences.kind: Invalid value: \"\": must not "
+         "be empty, metadata.ownerReferences.name: Invalid value: \"\": must not be empty, "
+         "metadata.ownerReferences.uid: Invalid value: \"\": must not be empty]"},
         {"bad data key", kConfigMaps, R"({"metadata":{"name":"a"},"data":{"a/b":"x"}})", 422,
          "Invalid", "data[a/b]: Invalid value: \"a/b\": a valid config key"},
         {"no containers", kPods, pod_with("{}"), 422, "Invalid",
@@ -152,6 +158,13 @@ TEST_F(CreateTest, RefusesWhatARealServerRefuses) {
         {"event about another namespace", "/api/v1/namespaces/default/events",
          R"({"metadata":{"name":"e"},"involvedObject":{"namespace":"other"}})", 422, "Invalid",
          "involvedObject.namespace: Invalid value: \"other\": does not match event.namespace"},
+        {"lease renewed at a whole second",
+         "/apis/coordination.k8s.io/v1/namespaces/default/leases",
+         R"({"metadata":{"name":"l"},"spec":{"renewTime":"2026-01-02T03:04:05Z"}})", 400,
+         "BadRequest", "must be a time with six digits behind the point"},
+        {"lease renewed at seven digits", "/apis/coordination.k8s.io/v1/namespaces/default/leases",
+         R"({"metadata":{"name":"l"},"spec":{"renewTime":"2026-01-02T03:04:05.1234567Z"}})", 400,
+         "BadRequest", "must be a time with six digits behind the point"},
         {"lease of no duration", "/apis/coordination.k8s.io/v1/namespaces/default/leases",
          R"({"metadata":{"name":"l"},"spec":{"leaseDurationSeconds":0}})", 422, "Invalid",
          "spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0"},
@@ -220,6 +233,23 @@ TEST_F(CreateTest, AConfigMapKeepsTheGenerationThatItWasSentAndHasNoneOtherwise)
     EXPECT_TRUE(at(post(kConfigMaps, config_map("a")), "metadata.generation").is_null());
     const kube::Response sent = post(kConfigMaps, R"({"metadata":{"name":"b","generation":3}})");
     EXPECT_EQ(at(sent, "metadata.generation"), 3);
+}
+
+TEST_F(CreateTest, QuantitiesOfPodsAreWrittenInTheirOneForm) {
+    const kube::Response made = post(kPods, R"({"metadata":{"name":"p"},"spec":{"containers":[
+        {"name":"a","image":"x","resources":{"limits":{"cpu":2,"memory":"1.5Gi",
+         "a.org/b":"1e3"},"requests":{"cpu":"1000m","memory":"0.5Gi"}}}]}})");
+    ASSERT_EQ(made.status, 201) << text(made);
+    EXPECT_EQ(made.body->at("spec").at("containers").at(0).at("resources"),
+              json::parse(R"({"limits":{"cpu":"2","memory":"1536Mi","a.org/b":"1e3"},
+                              "requests":{"cpu":"1","memory":"512Mi","a.org/b":"1e3"}})"));
+}
+
+TEST_F(CreateTest, AMicroTimeHasSixDigits) {
+    const kube::Response made = post(
+        "/apis/coordination.k8s.io/v1/namespaces/default/leases",
+        R"({"metadata":{"name":"l"},"spec":{"renewTime":"2026-01-02T03:04:05.123456+01:00"}})");
+    EXPECT_EQ(made.status, 201) << text(made);
 }
 
 TEST_F(CreateTest, PodsGetTheDefaultsOfARealServer) {

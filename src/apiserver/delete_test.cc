@@ -61,6 +61,20 @@ TEST_F(DeleteTest, ALaterDeleteCanOnlyShortenTheGrace) {
     EXPECT_EQ(at(shorter, "metadata.deletionGracePeriodSeconds"), 1) << "never into the past";
 }
 
+TEST_F(DeleteTest, WhatIsLeftNoTimeSaysSo) {
+    create_bound_pod();
+    remove(kPod, R"({"gracePeriodSeconds":20})");
+    auto watch = open_watch("/api/v1/namespaces/default/pods", {{"resourceVersion", "0"}});
+    const kube::Response dry = remove(kPod, R"({"gracePeriodSeconds":0,"dryRun":["All"]})");
+    EXPECT_EQ(at(dry, "metadata.deletionGracePeriodSeconds"), 0);
+    const kube::Response gone = remove(kPod, R"({"gracePeriodSeconds":0})");
+    EXPECT_EQ(at(gone, "metadata.deletionGracePeriodSeconds"), 0);
+    const std::vector<Seen> seen = events(*watch);
+    ASSERT_EQ(seen.size(), 2u);
+    EXPECT_EQ(seen[1].type, kube::WatchEventType::kDeleted);
+    EXPECT_EQ(seen[1].object->at("metadata").at("deletionGracePeriodSeconds"), 0);
+}
+
 TEST_F(DeleteTest, ANegativeGraceIsOneSecond) {
     create_bound_pod();
     EXPECT_EQ(

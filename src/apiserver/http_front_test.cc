@@ -93,7 +93,9 @@ TEST_F(HttpFrontTest, FieldsThatComeTwiceAreWarnedAboutOrRefused) {
                                       R"(299 - "unknown field \"dota\"")"));
     const net::HttpResponse strict = post(kMaps + "?fieldValidation=Strict", twice);
     EXPECT_EQ(reason(strict), "400 BadRequest");
-    EXPECT_THAT(strict.body, HasSubstr(R"(strict decoding error: duplicate field \"data.v\")"));
+    EXPECT_THAT(strict.body,
+                HasSubstr(R"(strict decoding error: duplicate field \"data.v\", unknown )"
+                          R"(field \"dota\")"));
     const net::HttpResponse ignored = post(kMaps + "?fieldValidation=Ignore",
                                            R"({"metadata":{"name":"b"},"data":{"v":"1","v":"2"}})");
     EXPECT_EQ(ignored.status, 201);

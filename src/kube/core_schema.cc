@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "kube/internal/core_tables.h"
+#include "kube/internal/schema_formats.h"
 #include "kube/schema.h"
 
 // The notation of the tables: a struct's name in the first column, then one field a line:
@@ -85,7 +86,7 @@ class Catalog {
         add_scalar("quantity", Type::kIntOrString, "quantity");
         add_scalar("intstr", Type::kIntOrString);
         add_scalar("time", Type::kString, "date-time");
-        add_scalar("microtime", Type::kString, "date-time");
+        add_scalar("microtime", Type::kString, kMicroTimeFormat);
         add_scalar("bytes", Type::kString, "byte");
         auto object = std::make_shared<Schema>();
         object->type = Type::kObject;

@@ -20,6 +20,15 @@ bool is_uuid(std::string_view text) {
     return true;
 }
 
+bool is_micro_time(std::string_view text) {
+    constexpr std::size_t kPoint = std::string_view("2026-01-02T03:04:05").size();
+    constexpr std::size_t kDigits = 6;
+    if (!parse_time(text) || text.size() <= kPoint + kDigits + 1 || text[kPoint] != '.')
+        return false;
+    const std::size_t end = text.find_first_not_of("0123456789", kPoint + 1);
+    return end == kPoint + 1 + kDigits;
+}
+
 }  // namespace
 
 const std::string_view kQuantityPattern =
@@ -34,11 +43,15 @@ std::string format_problem(std::string_view format, const json::value& value) {
     const json::string* string = value.if_string();
     if (string == nullptr) return {};
     const std::string_view text(string->data(), string->size());
-    const bool good = format == "date-time" ? parse_time(text).has_value()
-                      : format == "byte"    ? base64_decode(text).has_value()
-                      : format == "uuid"    ? is_uuid(text)
-                                            : true;
+    const bool good = format == "date-time"        ? parse_time(text).has_value()
+                      : format == kMicroTimeFormat ? is_micro_time(text)
+                      : format == "byte"           ? base64_decode(text).has_value()
+                      : format == "uuid"           ? is_uuid(text)
+                                                   : true;
     if (good) return {};
+    if (format == kMicroTimeFormat)
+        return "must be a time with six digits behind the point, such as "
+               "2026-01-02T03:04:05.000000Z";
     if (format == "date-time") return "must be of type date-time, such as 2026-01-02T03:04:05Z";
     return "must be of type " + std::string(format);
 }

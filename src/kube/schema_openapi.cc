@@ -349,7 +349,8 @@ json::value Schema::to_openapi() const {
     if (format == "quantity") {
         out.emplace("pattern", kQuantityPattern);
     } else if (!format.empty()) {
-        out.emplace("format", format);
+        out.emplace("format", format == kMicroTimeFormat ? std::string_view("date-time")
+                                                         : std::string_view(format));
     }
     if (!pattern.empty()) out.emplace("pattern", pattern);
     if (nullable) out.emplace("nullable", true);

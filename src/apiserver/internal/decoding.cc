@@ -68,7 +68,11 @@ Answer<std::vector<Cause>> missing_fields(const ResourceDef& def, const json::ob
         if (!wrong.empty()) wrong += ", ";
         wrong += describe(cause);
     }
-    std::erase_if(causes, [](const Cause& cause) { return cause.reason != "FieldValueRequired"; });
+    // Of owners the rules of the metadata say it.
+    std::erase_if(causes, [](const Cause& cause) {
+        return cause.reason != "FieldValueRequired" ||
+               cause.field.starts_with("metadata.ownerReferences");
+    });
     if (wrong.empty()) return causes;
     return bad_request(mishandled(def, object, wrong));
 }

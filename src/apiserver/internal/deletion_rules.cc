@@ -89,6 +89,8 @@ NextState shorten(const ResourceDef& def, const json::value& current, const Dele
         until = now + std::chrono::seconds(1);
     }
     set_deletion(next.object(), grace == 0 ? now : until, grace);
+    if (grace == 0 && !has_finalizers(next.object()))
+        return {NextState::Kind::kRemove, {}, std::move(next).share()};
     return settle(def, current, std::move(next));
 }
 

@@ -95,14 +95,14 @@ void check_finalizers(const json::array& finalizers, Causes& causes) {
 
 void check_owners(const json::array& owners, Causes& causes) {
     std::size_t controllers = 0;
-    for (std::size_t i = 0; i < owners.size(); ++i) {
-        const json::object* owner = owners[i].if_object();
+    for (const json::value& entry : owners) {
+        const json::object* owner = entry.if_object();
         if (owner == nullptr) continue;
-        for (const char* key : {"apiVersion", "kind", "name", "uid"})
+        for (const std::string_view key : {"apiVersion", "kind", "name", "uid"})
             if (string_at(*owner, key).empty())
-                causes.push_back(
-                    invalid_value(fmt::format("metadata.ownerReferences[{}].{}", i, key),
-                                  json::value(""), "must not be empty"));
+                causes.push_back(invalid_value(
+                    fmt::format("metadata.ownerReferences.{}", key), json::value(""),
+                    key == "apiVersion" ? "version must not be empty" : "must not be empty"));
         if (bool_at(*owner, "controller")) ++controllers;
     }
     if (controllers > 1)

@@ -32,6 +32,21 @@ void set_probe_defaults(json::object& container, std::string_view key) {
     }
 }
 
+/// In the one form that a quantity has, as a text: 1.5Gi is 1536Mi, and 2 is "2".
+void write_quantities(json::object& resources) {
+    for (const char* key : {"limits", "requests"}) {
+        json::object* list = object_at(resources, key);
+        if (list == nullptr) continue;
+        for (auto& entry : *list) {
+            const auto quantity = kube::Quantity::parse(entry.value());
+            if (!quantity) continue;  // refused when it was decoded
+            std::string text = quantity->to_string();
+            const json::string* written = entry.value().if_string();
+            if (written == nullptr || std::string_view(*written) != text) entry.value() = text;
+        }
+    }
+}
+
 void copy_limits_to_requests(json::object& resources) {
     const json::object* limits = object_at(resources, "limits");
     if (limits == nullptr || limits->empty()) return;
@@ -46,7 +61,9 @@ void set_container_defaults(json::object& container) {
     set_default(container, "terminationMessagePolicy", json::value("File"));
     if (string_at(container, "imagePullPolicy").empty())
         container["imagePullPolicy"] = default_pull_policy(string_at(container, "image"));
-    copy_limits_to_requests(ensure_object(container, "resources"));
+    json::object& resources = ensure_object(container, "resources");
+    write_quantities(resources);
+    copy_limits_to_requests(resources);
     if (json::array* ports = array_at(container, "ports"))
         for (json::value& port : *ports)
             if (port.is_object()) set_default(port.get_object(), "protocol", json::value("TCP"));

@@ -15,6 +15,8 @@ struct NextState {
     enum class Kind { kKeep, kReplace, kRemove };
     Kind kind = Kind::kKeep;
     kube::Document object = {};  ///< of kReplace; its resourceVersion is set when it is committed
+    /// Of kRemove: how the object is shown last, where that is not as it is stored.
+    kube::ObjectPtr last = nullptr;
 };
 
 enum class WriteKind { kUpdate, kPatch };

@@ -58,11 +58,15 @@ Answer<std::vector<std::string>> check_duplicates(const ResourceDef& def,
     if (query.field_validation == kube::FieldValidation::kIgnore) return warnings;
     for (const std::string& field : request.duplicate_fields)
         warnings.push_back(fmt::format("duplicate field \"{}\"", field));
-    if (query.field_validation == kube::FieldValidation::kStrict && !warnings.empty())
-        return bad_request(fmt::format(
-            "{0} in version \"{1}\" cannot be handled as a {0}: strict decoding error: {2}",
-            def.type.kind, def.type.version, fmt::join(warnings, ", ")));
-    return warnings;
+    if (query.field_validation != kube::FieldValidation::kStrict || warnings.empty())
+        return warnings;
+    // All that is wrong is said at once. What a patch leaves is not known yet.
+    if (request.method != kube::Method::kPatch && request.body != nullptr)
+        for (const kube::UnknownField& unknown : kube::find_unknown(*def.schema, *request.body))
+            warnings.push_back(fmt::format("unknown field \"{}\"", unknown.path));
+    return bad_request(
+        fmt::format("{0} in version \"{1}\" cannot be handled as a {0}: strict decoding error: {2}",
+                    def.type.kind, def.type.version, fmt::join(warnings, ", ")));
 }
 
 /// The namespaces that the system can't do without.

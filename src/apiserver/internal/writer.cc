@@ -272,6 +272,7 @@ Task<Answer<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespace_, s
         if (subject) CO_TRY_VOID(co_await mutate_next(*subject, *before, next, outcome.warnings));
         outcome.removed = next.kind == NextState::Kind::kRemove;
         if (next.kind == NextState::Kind::kKeep) co_return outcome;
+        if (next.last != nullptr) outcome.object = ObjectText::of(next.last);
         if (subject) {
             const bool gone = outcome.removed || subject->operation == Operation::kDelete;
             CO_TRY_VOID(co_await admission_.validate(
@@ -284,7 +285,8 @@ Task<Answer<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespace_, s
         }
         Result<StoredObject> stored = Error(Code::kInternal, "not written");
         if (outcome.removed)
-            stored = co_await state_.store->remove(key, current.revision, final_state_of(now));
+            stored = co_await state_.store->remove(
+                key, current.revision, final_state_of(next.last == nullptr ? now : next.last));
         else
             stored = co_await state_.store->update(key, current.revision,
                                                    with_revision(std::move(next.object)));

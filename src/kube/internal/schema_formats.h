@@ -8,6 +8,9 @@
 
 namespace muster::kube {
 
+/// A date-time with exactly six digits behind the point, which OpenAPI calls a date-time.
+inline constexpr std::string_view kMicroTimeFormat = "kubernetes-micro-time";
+
 /// What is wrong with a value of that format ("must be of type date-time: ..."), or "". Formats
 /// that we do not know accept everything, as Kubernetes' do.
 std::string format_problem(std::string_view format, const json::value& value);
