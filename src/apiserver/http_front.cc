@@ -22,6 +22,7 @@
 #include "apiserver/internal/wire/media_type.h"
 #include "apiserver/internal/wire/presented.h"
 #include "apiserver/internal/wire/url.h"
+#include "apiserver/internal/wire/yaml_body.h"
 #include "apiserver/internal/writer.h"
 #include "apiserver/metric_family.h"
 #include "base/log.h"
@@ -46,7 +47,7 @@ struct Incoming {
     net::HttpExchange& exchange;
     RequestAccounts::Entry& entry;
     kube::Request request = {};  ///< its body is read once the user may send it
-    Form form = Form::kObject;
+    AcceptedForm accepted = {};
     std::optional<Target> named =
         {};  ///< what the URL names, once the request may be refused for it
 
@@ -61,6 +62,7 @@ struct HttpFront::Impl {
           verbs(state_, writer),
           access(std::move(access_)),
           documents(state_.registry),
+          yaml(options.yaml),
           accounts(state_.clock, state_.rng, options.limits, options.audit),
           metrics(std::move(options.metrics)) {
         metrics.push_back(std::make_shared<CollectedNow>([this] { return current_metrics(); }));
@@ -76,6 +78,9 @@ struct HttpFront::Impl {
     Task<Answer<void>> serve_watch(Incoming& incoming, Target target);
     Task<Answer<void>> serve_log(Incoming& incoming, Target target);
     void refuse(Incoming& incoming, const Refusal& refusal) const;
+    /// In YAML, if that was asked for.
+    void respond(Incoming& incoming, int status, net::HttpHeaders headers, std::string json) const;
+    static void respond_not_acceptable(Incoming& incoming);
     Answer<void> authorize(const User& user, const Action& action) const {
         return apiserver::authorize(state.cache, user, action);
     }
@@ -93,6 +98,7 @@ struct HttpFront::Impl {
     Verbs verbs;
     AccessOptions access;
     Documents documents;
+    YamlText yaml;
     std::uint64_t own_lines = 0;  ///< of watches in other forms, made for one watcher each
     RequestAccounts accounts;
     std::vector<std::shared_ptr<prometheus::Collectable>> metrics;
@@ -105,6 +111,21 @@ HttpFront::~HttpFront() = default;
 
 Task<void> HttpFront::serve(net::HttpExchange& exchange) { return impl_->serve(exchange); }
 
+void HttpFront::Impl::respond(Incoming& incoming, int status, net::HttpHeaders headers,
+                              std::string json) const {
+    if (incoming.accepted.yaml) {
+        headers.set("Content-Type", kYamlType);
+        json = yaml.write(json::parse(json));
+    }
+    incoming.exchange.respond(static_cast<unsigned>(status), std::move(headers), std::move(json));
+}
+
+void HttpFront::Impl::respond_not_acceptable(Incoming& incoming) {
+    incoming.exchange.respond(
+        406, headers_of(kTextType),
+        "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml");
+}
+
 void HttpFront::Impl::refuse(Incoming& incoming, const Refusal& refusal) const {
     const bool plain = refusal.plain_text;
     const std::optional<Target>& named = incoming.named;
@@ -112,14 +133,15 @@ void HttpFront::Impl::refuse(Incoming& incoming, const Refusal& refusal) const {
         to_response(refusal, named ? &named->type() : nullptr, named ? named->name : "");
     net::HttpHeaders headers = headers_of(plain ? kTextType : kJsonType);
     add_retry_after(headers, response);
-    std::string text;
-    if (plain)
-        text = refusal.error.message();
-    else
-        append_json(text, *response.body);
     incoming.record().response_object = response.body;
-    incoming.exchange.respond(static_cast<unsigned>(response.status), std::move(headers),
-                              std::move(text));
+    if (plain) {
+        incoming.exchange.respond(static_cast<unsigned>(response.status), std::move(headers),
+                                  refusal.error.message());
+        return;
+    }
+    std::string text;
+    append_json(text, *response.body);
+    respond(incoming, response.status, std::move(headers), std::move(text));
 }
 
 /// Of any token but the admin's own: that one is for everybody whom it is shown to.
@@ -154,7 +176,7 @@ Answer<void> HttpFront::Impl::serve_review(Incoming& incoming, const Target& tar
     add_warnings(headers, asked.warnings);
     std::string text;
     append_json(text, answer);
-    incoming.exchange.respond(201, std::move(headers), std::move(text));
+    respond(incoming, 201, std::move(headers), std::move(text));
     return {};
 }
 
@@ -203,7 +225,9 @@ Task<Answer<void>> HttpFront::Impl::answer(Incoming& incoming) {
     const std::optional<kube::Method> method = kube::method_of(http.method);
     kube::Request& request = incoming.request;
     request.method = method.value_or(kube::Method::kGet);
-    const bool discovery = url.path == "/api" || url.path == "/apis";
+    const Answers answers = url.path == "/api" || url.path == "/apis" ? Answers::kDiscovery
+                            : url.path == kOpenApiV2Path              ? Answers::kOpenApiV2
+                                                                      : Answers::kObjects;
     request.path = std::move(url.path);
     request.query = std::move(url.query);
     if (take_watch_prefix(request.path)) request.query.emplace_back("watch", "true");
@@ -215,14 +239,13 @@ Task<Answer<void>> HttpFront::Impl::answer(Incoming& incoming) {
 
     CO_TRY_VOID(identify(http, record));
     if (!method) co_return method_not_allowed();
-    const std::optional<Form> form = choose_form(header(http, "Accept"), discovery);
-    if (!form) {
-        incoming.exchange.respond(
-            406, headers_of(kTextType),
-            "406: Not Acceptable\n\nAvailable representations: application/json");
+    const std::optional<AcceptedForm> accepted = choose_form(header(http, "Accept"), answers);
+    const bool watch = record.action.verb == "watch";
+    if (!accepted || (accepted->yaml && (yaml.write == nullptr || watch))) {
+        respond_not_acceptable(incoming);
         co_return Answer<void>();
     }
-    incoming.form = *form;
+    incoming.accepted = *accepted;
     if (!incoming.entry.admit()) {
         answer_overload(incoming.exchange);
         co_return Answer<void>();
@@ -278,8 +301,8 @@ Answer<void> HttpFront::Impl::serve_path(Incoming& incoming, Refusal no_target) 
         incoming.exchange.respond(200, std::move(headers), text->text);
         return {};
     }
-    const std::optional<Document> document = documents.find(path, incoming.form == Form::kDiscovery,
-                                                            incoming.request.query_value("hash"));
+    const std::optional<Document> document =
+        documents.find(path, incoming.accepted.form, incoming.request.query_value("hash"));
     if (!document) return no_target;
     if (incoming.request.method != kube::Method::kGet) return method_not_allowed();
     net::HttpHeaders headers;
@@ -291,6 +314,8 @@ Answer<void> HttpFront::Impl::serve_path(Incoming& incoming, Refusal no_target) 
                        header(incoming.exchange.request(), "If-None-Match") == document->etag;
     if (known)
         incoming.exchange.respond(304, std::move(headers), std::string());
+    else if (incoming.accepted.yaml)
+        respond(incoming, 200, std::move(headers), *document->text);
     else
         incoming.exchange.respond(200, std::move(headers), document->text);
     return {};
@@ -322,7 +347,8 @@ Answer<void> HttpFront::Impl::read_body(Incoming& incoming, const Target& target
         incoming.record().request_object = request.body;
         return {};
     }
-    TRY(JsonBody body, parse_json_body(http.body));
+    TRY(JsonBody body, type.format == BodyFormat::kYaml ? parse_yaml_body(http.body, yaml)
+                                                        : parse_json_body(http.body));
     request.body = std::move(body.value);
     incoming.record().request_object = request.body;
     request.duplicate_fields = std::move(body.duplicate_fields);
@@ -376,9 +402,8 @@ Task<Answer<void>> HttpFront::Impl::serve_target(Incoming& incoming, Target targ
     incoming.record().response_text = reply.object;
     net::HttpHeaders headers = headers_of(kJsonType);
     add_warnings(headers, reply.warnings);
-    incoming.exchange.respond(
-        static_cast<unsigned>(reply.status), std::move(headers),
-        present(*def, reply, incoming.form, *row_object, state.clock.wall_now()));
+    respond(incoming, reply.status, std::move(headers),
+            present(*def, reply, incoming.accepted.form, *row_object, state.clock.wall_now()));
     co_return Answer<void>();
 }
 
@@ -390,7 +415,7 @@ Task<Answer<void>> HttpFront::Impl::serve_watch(Incoming& incoming, Target targe
     CO_TRY(const std::unique_ptr<Watcher> watcher,
            co_await verbs.watch(std::move(target), std::move(request)));
     prometheus::Counter& sent = accounts.metrics().watch_events(def->type);
-    EventPresenter presenter(def, incoming.form, *row_object);
+    EventPresenter presenter(def, incoming.accepted.form, *row_object);
     // At once, so that a client knows that it watches before anything has happened.
     if (!co_await incoming.exchange.begin(200, headers_of(kJsonType))) co_return Answer<void>();
     std::string lines;
@@ -399,7 +424,7 @@ Task<Answer<void>> HttpFront::Impl::serve_watch(Incoming& incoming, Target targe
         lines.clear();
         for (; event; event = watcher->try_next()) {
             sent.Increment();
-            if (incoming.form != Form::kObject) ++own_lines;
+            if (incoming.accepted.form != Form::kObject) ++own_lines;
             presenter.append(lines, *event, state.clock.wall_now());
             if (lines.size() >= kWatchPiece) break;
         }

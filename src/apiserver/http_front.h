@@ -7,6 +7,7 @@
 #include "apiserver/api_server.h"
 #include "apiserver/audit.h"
 #include "apiserver/request_limits.h"
+#include "apiserver/yaml_text.h"
 #include "net/http_server.h"
 
 namespace prometheus {
@@ -18,6 +19,7 @@ namespace muster::apiserver {
 struct FrontOptions {
     RequestLimits limits = {};
     AuditOptions audit = {};
+    YamlText yaml = {};
     /// What /metrics says besides what the front knows itself: of the process, of the sockets.
     std::vector<std::shared_ptr<prometheus::Collectable>> metrics = {};
 };

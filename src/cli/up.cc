@@ -23,6 +23,7 @@
 #include "cli/internal/up/process_metrics.h"
 #include "cli/internal/up/state_home.h"
 #include "cli/internal/up/webhook_client.h"
+#include "cli/internal/up/yaml_bodies.h"
 #include "cli/local_cluster.h"
 #include "cli/machine.h"
 #include "cli/node_settings.h"
@@ -243,10 +244,13 @@ int up(const UpOptions& options) {
                                  .demand_certificate = !options.listen.loopback()},
         apiserver::FrontOptions{.limits = options.limits,
                                 .audit = {.sink = audit.get(), .level = options.audit_level},
+                                .yaml = yaml_bodies(),
                                 .metrics = {metrics_of(server, audit.get())}});
     apiserver::HttpFront front_for_pods(
         (*cluster)->api(), {.admin_token = credentials->admin_token},
-        {.limits = options.limits, .audit = {.sink = audit.get(), .level = options.audit_level}});
+        {.limits = options.limits,
+         .audit = {.sink = audit.get(), .level = options.audit_level},
+         .yaml = yaml_bodies()});
     net::HttpServer server_for_pods(
         context.get_executor(), clock, {},
         [&](net::HttpExchange& exchange) { return front_for_pods.serve(exchange); });

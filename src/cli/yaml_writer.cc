@@ -19,6 +19,10 @@ bool is_plain(std::string_view text) {
     if (text.find(": ") != std::string_view::npos || text.find(" #") != std::string_view::npos)
         return false;
     if (text.back() == ':') return false;
+    // Others read dates, and numbers of the base 60, where the Kubernetes tools read texts.
+    const bool number = (text.front() >= '0' && text.front() <= '9') || text.front() == '+';
+    if (number && text.find_first_not_of("0123456789-:.+TtZz ") == std::string_view::npos)
+        return false;
     for (char c : text)
         if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7F)
             return false;

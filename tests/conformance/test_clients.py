@@ -145,3 +145,17 @@ def test_kubectl_shows_the_events_of_both_apis(kubectl, namespace):
         shown = kubectl(*words).stdout
         for text in ("Older", "from v1", "Newer", "from events.k8s.io", "onfig"):
             assert text in shown, (words, shown)
+
+
+def test_kubectl_explains_by_the_older_schema(kubectl):
+    explained = kubectl("explain", "--output=plaintext-openapiv2", "pod.spec.containers").stdout
+    assert "KIND:     Pod" in explained and "RESOURCE: containers <[]Object>" in explained
+    assert "imagePullPolicy\t<string>" in explained and "resources\t<Object>" in explained
+
+
+def test_kubectl_makes_a_disruption_budget(kubectl):
+    kubectl("create", "poddisruptionbudget", "x", "--selector=app=a", "--min-available=50%")
+    head, row = kubectl("get", "pdb").stdout.splitlines()
+    assert head.split() == ["NAME", "MIN", "AVAILABLE", "MAX", "UNAVAILABLE", "ALLOWED", "DISRUPTIONS", "AGE"]
+    assert row.split()[:4] == ["x", "50%", "N/A", "0"]
+    assert "50%" in kubectl("describe", "pdb", "x").stdout

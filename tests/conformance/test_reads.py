@@ -112,3 +112,27 @@ def test_discovery_names_what_is_served(api):
     assert "apiextensions.k8s.io" in {group["name"] for group in api.get("/apis").json["groups"]}
     assert api.get("/version").json["major"] == "1"
     assert api.get("/apis/none.example.org/v1").status == 404
+
+
+def test_openapi_v2_describes_the_kinds(api):
+    answer = api.get("/openapi/v2")
+    document = answer.json
+    assert document["swagger"] == "2.0" and answer.headers["ETag"]
+    definitions = document["definitions"]
+    pod = definitions["io.k8s.api.core.v1.Pod"]
+    assert {"group": "", "version": "v1", "kind": "Pod"} in pod["x-kubernetes-group-version-kind"]
+    assert pod["properties"]["spec"]["$ref"] == "#/definitions/io.k8s.api.core.v1.PodSpec"
+    assert definitions["io.k8s.apimachinery.pkg.util.intstr.IntOrString"]["format"] == "int-or-string"
+    spec = definitions["io.k8s.api.core.v1.PodSpec"]["properties"]["containers"]
+    assert spec["x-kubernetes-patch-merge-key"] == "name" and spec["items"]["$ref"].endswith(".Container")
+    patch = document["paths"]["/api/v1/namespaces/{namespace}/configmaps/{name}"]["patch"]
+    assert patch["x-kubernetes-group-version-kind"] == {"group": "", "version": "v1", "kind": "ConfigMap"}
+    assert "application/apply-patch+yaml" in patch["consumes"]
+    for kind in ("application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+                 "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"):
+        connection = api.connect()
+        connection.request("GET", "/openapi/v2", None, {**api.headers, "Accept": kind})
+        answer = connection.getresponse()
+        assert answer.status == 200 and "protobuf" in answer.headers["Content-Type"]
+        assert b"io.k8s.api.core.v1.Pod" in answer.read()
+        connection.close()

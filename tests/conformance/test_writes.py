@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+import yaml
 
 
 def config(name, **data):
@@ -137,3 +138,24 @@ def test_preconditions_and_collections(api, maps):
     assert api.delete(maps + "?labelSelector=x%3D1").status == 200
     left = {item["metadata"]["name"] for item in api.get(maps).json["items"]} - {"kube-root-ca.crt"}
     assert left == {"d"}
+
+
+def test_yaml_is_read_and_written(api, maps):
+    text = "metadata:\n  name: a\ndata:\n  k: \"1\"  # a text\n"
+    made = api.post(maps, text, Content_Type="application/yaml")
+    assert made.status == 201 and made.json["data"] == {"k": "1"}
+    shown = api.get(maps + "/a", Accept="application/yaml")
+    assert shown.headers["Content-Type"].startswith("application/yaml")
+    assert yaml.safe_load(shown.text) == made.json
+    listed = yaml.safe_load(api.get(maps, Accept="application/yaml").text)
+    assert listed["kind"] == "ConfigMapList" and made.json["metadata"]["uid"] in str(listed)
+    replaced = api.call("PUT", maps + "/a", shown.text.replace("\"1\"", "\"2\"").replace("'1'", "'2'"),
+                        Content_Type="application/yaml")
+    assert replaced.status == 200 and replaced.json["data"] == {"k": "2"}, replaced
+    applied = api.call("PATCH", maps + "/b?fieldManager=m", "apiVersion: v1\nkind: ConfigMap\ndata: {l: \"3\"}\n"
+                       "metadata:\n  name: b\n", Content_Type="application/apply-patch+yaml")
+    assert applied.status == 201 and applied.json["data"] == {"l": "3"}, applied
+    refused = api.get(maps + "/none", Accept="application/yaml")
+    assert refused.status == 404 and yaml.safe_load(refused.text)["reason"] == "NotFound"
+    assert api.get(maps + "?watch=1&timeoutSeconds=1", Accept="application/yaml").status == 406
+    assert api.post(maps, "a: [", Content_Type="application/yaml").status == 400

@@ -194,6 +194,22 @@ def test_drain_evicts_what_runs_on_the_node(pod):
     pod.kubectl("uncordon", node)
 
 
+def test_drain_waits_for_what_a_budget_holds(pod):
+    pod.kubectl("label", "pod", "p", "app=p")
+    pod.kubectl("create", "poddisruptionbudget", "keep", "--selector=app=p", "--min-available=1")
+    pod.kubectl("wait", "pdb/keep", "--for=jsonpath={.status.currentHealthy}=1", "--timeout=30s")
+    node = pod.kubectl("get", "nodes", "-o", "jsonpath={.items[0].metadata.name}").stdout
+    held = pod.kubectl("drain", node, "--force", "--timeout=2s", check=False)
+    assert held.returncode == 1, held
+    assert "Cannot evict pod as it would violate the pod's disruption budget." in held.stderr, held.stderr
+    assert pod.kubectl("get", "pod", "p", "-o", "jsonpath={.metadata.deletionTimestamp}").stdout == ""
+    pod.kubectl("patch", "pdb", "keep", "--type=merge", "-p", '{"spec":{"minAvailable":0}}')
+    pod.kubectl("drain", node, "--force", "--timeout=50s")
+    assert "not found" in pod.kubectl("get", "pod", "p", check=False).stderr
+    pod.kubectl("uncordon", node)
+    pod.kubectl("delete", "pdb", "keep")
+
+
 def test_top_shows_what_pods_and_the_node_use(pod):
     run_pod(pod, "busy", "while :; do :; done")
     lines = pod.kubectl("top", "pod").stdout.splitlines()

@@ -244,7 +244,7 @@ json::object root_paths(const Registry& registry) {
             paths.push_back(fmt::format("/apis/{}/{}", group.name, version));
     }
     for (const char* path :
-         {"/healthz", "/livez", "/metrics", "/openapi/v3", "/readyz", "/version"})
+         {"/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"})
         paths.emplace_back(path);
     return {{"paths", list_of(paths)}};
 }

@@ -151,8 +151,9 @@ TEST_F(DiscoveryTest, WhatIsListedIsRouted) {
 
 TEST_F(DiscoveryTest, PathsOfTheRoot) {
     const json::object document = root_paths(registry_);
-    for (const char* path : {"/api", "/api/v1", "/apis", "/apis/coordination.k8s.io",
-                             "/apis/coordination.k8s.io/v1", "/version", "/openapi/v3"})
+    for (const char* path :
+         {"/api", "/api/v1", "/apis", "/apis/coordination.k8s.io", "/apis/coordination.k8s.io/v1",
+          "/version", "/openapi/v2", "/openapi/v3"})
         EXPECT_THAT(document.at("paths").as_array(), Contains(json::value(path)));
 }
 

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 #include "apiserver/internal/discovery/discovery.h"
 #include "apiserver/internal/discovery/openapi_paths.h"
 #include "apiserver/internal/discovery/openapi_schemas.h"
+#include "apiserver/internal/discovery/openapi_v2.h"
 
 namespace muster::apiserver {
 
@@ -19,8 +21,7 @@ std::string hash_of(std::string_view text) {
     return fmt::format("{:016X}", hash);
 }
 
-std::shared_ptr<const OpenApiDocument> finished(const json::object& document) {
-    std::string text = json::serialize(document);
+std::shared_ptr<const OpenApiDocument> finished(std::string text) {
     std::string hash = hash_of(text);
     return std::make_shared<const OpenApiDocument>(
         OpenApiDocument{std::move(text), std::move(hash)});
@@ -59,9 +60,30 @@ std::shared_ptr<const OpenApiDocument> OpenApiDocuments::index() {
     }
     // What is no longer served goes.
     made_ = std::move(kept);
-    index_ = finished({{"paths", std::move(paths)}});
+    index_ = finished(json::serialize(json::object{{"paths", std::move(paths)}}));
     index_generation_ = registry_.generation();
     return index_;
+}
+
+void OpenApiDocuments::make_version_2() {
+    if (version_2_ != nullptr && version_2_generation_ == registry_.generation()) return;
+    std::vector<json::value> documents;
+    for (auto& [api_version, defs] : registry_.served())
+        documents.push_back(json::parse(document_of(api_version, std::move(defs))->text));
+    const json::object document = openapi_v2(documents);
+    version_2_ = finished(json::serialize(document));
+    version_2_protobuf_ = finished(openapi_v2_protobuf(document));
+    version_2_generation_ = registry_.generation();
+}
+
+std::shared_ptr<const OpenApiDocument> OpenApiDocuments::version_2() {
+    make_version_2();
+    return version_2_;
+}
+
+std::shared_ptr<const OpenApiDocument> OpenApiDocuments::version_2_protobuf() {
+    make_version_2();
+    return version_2_protobuf_;
 }
 
 std::shared_ptr<const OpenApiDocument> OpenApiDocuments::find(std::string_view path) {
@@ -76,7 +98,7 @@ std::shared_ptr<const OpenApiDocument> OpenApiDocuments::document_of(const std::
     Made& made = made_[api_version];
     if (made.document != nullptr && made.of == defs) return made.document;
     made = {std::move(defs), nullptr};
-    made.document = finished(document_of_version(made.of));
+    made.document = finished(json::serialize(document_of_version(made.of)));
     return made.document;
 }
 

@@ -6,7 +6,7 @@
 
 namespace muster::apiserver {
 
-/// Writes protobuf messages for tests, field by field.
+/// Writes protobuf messages, field by field.
 class WireWriter {
   public:
     WireWriter& varint(std::uint32_t number, std::uint64_t value) {
@@ -47,7 +47,7 @@ class WireWriter {
     std::string out_;
 };
 
-/// A whole body: the magic bytes and the envelope around an object.
+/// The whole body of a client: the magic bytes and the envelope around an object.
 inline std::string protobuf_body(std::string_view api_version, std::string_view kind,
                                  const WireWriter& object) {
     WireWriter envelope;

@@ -3,6 +3,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "apiserver/internal/discovery/discovery.h"
+#include "apiserver/internal/discovery/openapi_v2.h"
 
 namespace muster::apiserver {
 
@@ -25,8 +26,8 @@ std::optional<Document> aggregated_document(json::object value) {
 
 }  // namespace
 
-std::optional<Document> Documents::find(std::string_view path, bool aggregated,
-                                        std::string_view hash) {
+std::optional<Document> Documents::find(std::string_view path, Form form, std::string_view hash) {
+    const bool aggregated = form == Form::kDiscovery;
     if (path.empty()) return document(root_paths(registry_));
     if (path == "/version") return document(version_document());
     if (path == "/api")
@@ -35,6 +36,7 @@ std::optional<Document> Documents::find(std::string_view path, bool aggregated,
     if (path == "/apis")
         return aggregated ? aggregated_document(aggregated_groups(registry_))
                           : document(api_group_list(registry_));
+    if (path == kOpenApiV2Path) return openapi_v2(form == Form::kProtobuf);
     if (path.starts_with("/openapi/v3")) return openapi(path, hash);
     if (path.starts_with("/api/") && path.find('/', 5) == path.npos)
         return document(api_resource_list(registry_, path.substr(5)));
@@ -46,6 +48,14 @@ std::optional<Document> Documents::find(std::string_view path, bool aggregated,
             return document(api_resource_list(registry_, rest));
     }
     return std::nullopt;
+}
+
+Document Documents::openapi_v2(bool protobuf) {
+    const std::shared_ptr<const OpenApiDocument> made =
+        protobuf ? openapi_.version_2_protobuf() : openapi_.version_2();
+    return {.text = std::shared_ptr<const std::string>(made, &made->text),
+            .content_type = std::string(protobuf ? kOpenApiV2Protobuf : "application/json"),
+            .etag = fmt::format("\"{}\"", made->hash)};
 }
 
 std::optional<Document> Documents::openapi(std::string_view path, std::string_view hash) {

@@ -45,14 +45,19 @@ MediaType parse_media_type(std::string_view text) {
 }
 
 /// Nullopt: not served in this form.
-std::optional<Form> form_of(const MediaType& type, bool discovery) {
-    if (type.name != "application/json" && type.name != "application/*" && type.name != "*/*")
+std::optional<Form> form_of(const MediaType& type, Answers answers) {
+    // Go's clients have asked with two spellings.
+    if (answers == Answers::kOpenApiV2 &&
+        type.name.starts_with("application/com.github.proto-openapi.spec.v2"))
+        return Form::kProtobuf;
+    if (type.name != "application/json" && type.name != kYamlType && type.name != "application/*" &&
+        type.name != "*/*")
         return std::nullopt;
     const std::string_view as = type.parameter("as");
     if (as.empty()) return Form::kObject;
     const std::string_view group = type.parameter("g");
     const std::string_view version = type.parameter("v");
-    if (discovery)
+    if (answers == Answers::kDiscovery)
         return as == "APIGroupDiscoveryList" && group == "apidiscovery.k8s.io" && version == "v2"
                    ? std::optional(Form::kDiscovery)
                    : std::nullopt;
@@ -68,15 +73,18 @@ Refusal unreadable(bool patch) {
                 "application/json-patch+json, application/merge-patch+json, "
                 "application/strategic-merge-patch+json, application/apply-patch+yaml"
               : "the body of the request was in an unknown format - accepted media types include: "
-                "application/json, application/vnd.kubernetes.protobuf");
+                "application/json, application/yaml, application/vnd.kubernetes.protobuf");
 }
 
 }  // namespace
 
-std::optional<Form> choose_form(std::string_view accept, bool discovery) {
-    if (trimmed(accept).empty()) return Form::kObject;
-    for (std::string_view left = accept; !left.empty();)
-        if (const auto form = form_of(parse_media_type(take(left, ',')), discovery)) return *form;
+std::optional<AcceptedForm> choose_form(std::string_view accept, Answers answers) {
+    if (trimmed(accept).empty()) return AcceptedForm{};
+    for (std::string_view left = accept; !left.empty();) {
+        const MediaType type = parse_media_type(take(left, ','));
+        if (const auto form = form_of(type, answers))
+            return AcceptedForm{*form, type.name == kYamlType};
+    }
     return std::nullopt;
 }
 
@@ -88,10 +96,12 @@ Answer<BodyType> body_type(std::string_view content_type, kube::Method method) {
         if (name == "application/merge-patch+json") return BodyType{.content = kMergePatch};
         if (name == "application/strategic-merge-patch+json")
             return BodyType{.content = kStrategicMergePatch};
-        if (name == "application/apply-patch+yaml") return BodyType{.content = kApplyPatch};
+        if (name == "application/apply-patch+yaml")
+            return BodyType{.format = BodyFormat::kYaml, .content = kApplyPatch};
         return unreadable(true);
     }
     if (name.empty() || name == "application/json") return BodyType{};
+    if (name == kYamlType) return BodyType{.format = BodyFormat::kYaml};
     if (name == "application/vnd.kubernetes.protobuf")
         return BodyType{.format = BodyFormat::kProtobuf};
     return unreadable(false);

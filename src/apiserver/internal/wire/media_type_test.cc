@@ -8,8 +8,9 @@ namespace {
 TEST(MediaType, TheFirstFormThatIsServedIsChosen) {
     struct Case {
         const char* accept;
-        bool discovery;
+        Answers answers;
         std::optional<Form> form;
+        bool yaml = false;
     };
     const char* const kTables =
         "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g="
@@ -18,33 +19,49 @@ TEST(MediaType, TheFirstFormThatIsServedIsChosen) {
         "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g="
         "apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
     const Case cases[] = {
-        {"", false, Form::kObject},
-        {"*/*", false, Form::kObject},
-        {"application/*", false, Form::kObject},
-        {"application/json", false, Form::kObject},
-        {"APPLICATION/JSON", false, Form::kObject},
-        {"application/json, */*", false, Form::kObject},
-        {"application/json;stream=watch", false, Form::kObject},
-        {kTables, false, Form::kTable},
-        {"application/json;as=Table;v=v1beta1;g=meta.k8s.io", false, Form::kTable},
-        {"application/json;as=Table;v=v2;g=meta.k8s.io,application/json", false, Form::kObject},
-        {"application/json;as=Table;g=meta.k8s.io;v=v9", false, std::nullopt},
-        {"application/json; as=PartialObjectMetadata; v=v1; g=meta.k8s.io", false, Form::kMetadata},
+        {"", Answers::kObjects, Form::kObject},
+        {"*/*", Answers::kObjects, Form::kObject},
+        {"application/*", Answers::kObjects, Form::kObject},
+        {"application/json", Answers::kObjects, Form::kObject},
+        {"APPLICATION/JSON", Answers::kObjects, Form::kObject},
+        {"application/json, */*", Answers::kObjects, Form::kObject},
+        {"application/json;stream=watch", Answers::kObjects, Form::kObject},
+        {kTables, Answers::kObjects, Form::kTable},
+        {"application/json;as=Table;v=v1beta1;g=meta.k8s.io", Answers::kObjects, Form::kTable},
+        {"application/json;as=Table;v=v2;g=meta.k8s.io,application/json", Answers::kObjects,
+         Form::kObject},
+        {"application/json;as=Table;g=meta.k8s.io;v=v9", Answers::kObjects, std::nullopt},
+        {"application/json; as=PartialObjectMetadata; v=v1; g=meta.k8s.io", Answers::kObjects,
+         Form::kMetadata},
         {"application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,"
          "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
-         false, Form::kMetadata},
-        {"application/vnd.kubernetes.protobuf,application/json", false, Form::kObject},
-        {"application/vnd.kubernetes.protobuf, */*", false, Form::kObject},
-        {"application/vnd.kubernetes.protobuf", false, std::nullopt},
-        {"text/html", false, std::nullopt},
-        {kAggregated, true, Form::kDiscovery},
-        {kAggregated, false, Form::kObject},
-        {"application/json", true, Form::kObject},
-        {"application/json;as=APIGroupDiscoveryList;v=v2beta1;g=apidiscovery.k8s.io", true,
+         Answers::kObjects, Form::kMetadata},
+        {"application/vnd.kubernetes.protobuf,application/json", Answers::kObjects, Form::kObject},
+        {"application/vnd.kubernetes.protobuf, */*", Answers::kObjects, Form::kObject},
+        {"application/vnd.kubernetes.protobuf", Answers::kObjects, std::nullopt},
+        {"text/html", Answers::kObjects, std::nullopt},
+        {kAggregated, Answers::kDiscovery, Form::kDiscovery},
+        {kAggregated, Answers::kObjects, Form::kObject},
+        {"application/json", Answers::kDiscovery, Form::kObject},
+        {"application/json;as=APIGroupDiscoveryList;v=v2beta1;g=apidiscovery.k8s.io",
+         Answers::kDiscovery, std::nullopt},
+        {kTables, Answers::kDiscovery, Form::kObject},
+        {"application/yaml", Answers::kObjects, Form::kObject, true},
+        {"application/yaml, application/json", Answers::kObjects, Form::kObject, true},
+        {"application/json, application/yaml", Answers::kObjects, Form::kObject},
+        {"application/com.github.proto-openapi.spec.v2@v1.0+protobuf", Answers::kOpenApiV2,
+         Form::kProtobuf},
+        {"application/json, application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+         Answers::kOpenApiV2, Form::kObject},
+        {"application/com.github.proto-openapi.spec.v2@v1.0+protobuf", Answers::kObjects,
          std::nullopt},
-        {kTables, true, Form::kObject},
+        {"application/yaml;as=Table;v=v1;g=meta.k8s.io", Answers::kObjects, Form::kTable, true},
     };
-    for (const Case& c : cases) EXPECT_EQ(choose_form(c.accept, c.discovery), c.form) << c.accept;
+    for (const Case& c : cases) {
+        const std::optional<AcceptedForm> chosen = choose_form(c.accept, c.answers);
+        EXPECT_EQ(chosen.has_value(), c.form.has_value()) << c.accept;
+        if (chosen) EXPECT_EQ(*chosen, (AcceptedForm{*c.form, c.yaml})) << c.accept;
+    }
 }
 
 TEST(MediaType, Bodies) {
@@ -67,7 +84,9 @@ TEST(MediaType, Bodies) {
         {"application/json-patch+json", Method::kPatch, kJsonPatch},
         {"application/merge-patch+json", Method::kPatch, kMergePatch},
         {"application/strategic-merge-patch+json", Method::kPatch, kStrategicMergePatch},
-        {"application/apply-patch+yaml", Method::kPatch, kApplyPatch},
+        {"application/apply-patch+yaml", Method::kPatch, kApplyPatch, BodyFormat::kYaml},
+        {"application/yaml", Method::kPost, kJson, BodyFormat::kYaml},
+        {"application/yaml", Method::kPatch, std::nullopt},
         {"application/json", Method::kPatch, std::nullopt},
         {"", Method::kPatch, std::nullopt},
         {"application/merge-patch+json", Method::kPost, std::nullopt},

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <span>
+#include <string>
+
+#include "kube/json.h"
+
+namespace muster::apiserver {
+
+// OpenAPI v2 for clients from before v3: one document, made of those of v3. What v2 has no words
+// for (alternatives) is left out, as upstream does. Pure.
+
+/// `documents`: of each group version, in v3.
+json::object openapi_v2(std::span<const json::value> documents);
+
+inline constexpr std::string_view kOpenApiV2Protobuf =
+    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+
+/// The same in protobuf (gnostic's openapi.v2.Document), which Go's clients ask for: definitions,
+/// and of the paths what says which operation takes which parameter.
+std::string openapi_v2_protobuf(const json::object& document);
+
+}  // namespace muster::apiserver

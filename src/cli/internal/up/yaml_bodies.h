@@ -1,0 +1,10 @@
+#pragma once
+
+#include "apiserver/yaml_text.h"
+
+namespace muster::cli {
+
+/// YAML of the API's clients, by the reader and the writer of manifests.
+apiserver::YamlText yaml_bodies();
+
+}  // namespace muster::cli
