@@ -137,5 +137,31 @@ TEST_F(RestartTest, WhatTheControllersLeftUndoneIsTakenUp) {
     EXPECT_EQ(get("/api/v1/namespaces/team").status, 404);
 }
 
+TEST_F(RestartTest, DisruptionBudgetsAreCountedFromWhatIsThere) {
+    const std::string pod_path = "/api/v1/namespaces/default/pods/p";
+    const std::string budget = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+    const auto set_ready = [&](std::string_view status) {
+        merge_patch(pod_path + "/status",
+                    fmt::format(R"({{"status":{{"phase":"Running","conditions":[
+                        {{"type":"Ready","status":"{}"}}]}}}})",
+                                status));
+        settle();
+    };
+    start_again();
+    post("/api/v1/namespaces/default/pods",
+         pod("p", R"(,"labels":{"app":"a"})", R"(,"nodeName":"n1")"));
+    set_ready("True");
+    post(budget, R"({"metadata":{"name":"x"},"spec":{"minAvailable":0,
+        "selector":{"matchLabels":{"app":"a"}}}})");
+    settle();
+    const std::string before = revision(get(budget + "/x"));
+    start_again();
+    settle();
+    EXPECT_EQ(revision(get(budget + "/x")), before) << "nothing has changed";
+    EXPECT_EQ(at(get(budget + "/x"), "status.disruptionsAllowed"), 1);
+    set_ready("False");
+    EXPECT_EQ(at(get(budget + "/x"), "status.disruptionsAllowed"), 0);
+}
+
 }  // namespace
 }  // namespace muster::apiserver
