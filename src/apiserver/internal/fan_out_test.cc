@@ -11,6 +11,7 @@
 namespace muster::apiserver {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::AnyOf;
 using ::testing::ElementsAre;
 
@@ -45,6 +46,7 @@ class FanOutTest : public ServerFixture {
             for (; event; event = reader.watcher().try_next()) piece += name_of(*event->text);
             reader.pieces.push_back(std::move(piece));
             ++told;
+            clock.advance_to(clock.now() + time_of_a_write);
         }
     }
     Task<void> create(std::string name) {
@@ -74,6 +76,7 @@ class FanOutTest : public ServerFixture {
     TaskGroup tasks{context.get_executor()};
     std::unique_ptr<kube::Client> client = std::make_unique<kube::Client>(*server_);
     std::vector<std::unique_ptr<Reader>> readers;
+    Duration time_of_a_write{};
     std::size_t told = 0;
     std::size_t told_meanwhile = kReaders;
 };
@@ -90,6 +93,30 @@ TEST_F(FanOutTest, WhoeverHasNotBeenToldOfAChangeIsToldOfTheNextWithIt) {
         at_once += reader->pieces.size() == 1 ? 1 : 0;
     }
     EXPECT_GT(at_once, 0u);
+}
+
+TEST(FanOutRest, IsAsLongAsTheRoundWithinBounds) {
+    struct Row {
+        Duration round, rest;
+    };
+    const Row kRows[] = {{0us, 0us}, {999us, 0us},  {1000us, 1000us}, {4500us, 4500us},
+                         {8ms, 8ms}, {8001us, 8ms}, {3s, 8ms}};
+    for (const Row& row : kRows) EXPECT_EQ(rest_after(row.round), row.rest) << row.round.count();
+}
+
+TEST_F(FanOutTest, AfterARoundNobodyIsToldAnythingForAsLong) {
+    time_of_a_write = 20us;
+    for (std::size_t i = 0; i < kReaders; ++i) tasks.spawn("reader", read(open(), 2));
+    settle();
+    await(create("a"));
+    settle();
+    EXPECT_EQ(told, kReaders);
+    await(create("b"));
+    await(create("c"));
+    advance(time_of_a_write * kReaders - 1ns);
+    EXPECT_EQ(told, kReaders);
+    advance(1ns);
+    for (const auto& reader : readers) EXPECT_THAT(reader->pieces, ElementsAre("a", "bc"));
 }
 
 TEST_F(FanOutTest, WhoIsInTheProcessDoesNotWaitForTheRest) {

@@ -31,7 +31,7 @@ WatchCache::WatchCache(const asio::any_io_executor& executor, Clock& clock, Rng&
       rng_(rng),
       tasks_(tasks),
       options_(options),
-      fan_out_(tasks) {}
+      fan_out_(clock, tasks) {}
 
 WatchCache::~WatchCache() { end_all_watches(); }
 
