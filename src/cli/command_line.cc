@@ -73,8 +73,22 @@ void add_validate_flags(CLI::App& app, ValidateOptions& options, Raw& raw) {
     app.add_flag("--quiet,-q", options.quiet);
 }
 
+std::string not_a_count(const std::string& text) {
+    if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos) return {};
+    return fmt::format("wants 0 or a number above it, not \"{}\"", text);
+}
+
+/// An unset variable of a script must not stand for ~/.muster.
+std::string not_a_directory(const std::string& text) {
+    return text.empty() ? "wants a directory, not \"\"" : "";
+}
+
+void add_state_flag(CLI::App& app, std::string& directory) {
+    app.add_option("--state", directory)->check(not_a_directory);
+}
+
 void add_up_flags(CLI::App& app, UpOptions& options, Raw& raw) {
-    app.add_option("--state", options.state_dir);
+    add_state_flag(app, options.state_dir);
     app.add_option("--listen", raw.listen);
     app.add_flag("--detach,-d", options.detach);
     app.add_flag("--merge-kubeconfig", options.merge_kubeconfig);
@@ -82,17 +96,14 @@ void add_up_flags(CLI::App& app, UpOptions& options, Raw& raw) {
     app.add_option("--audit-log", options.audit_log);
     app.add_option("--audit-level", raw.audit_level);
     app.add_option("--audit-log-maxsize", raw.audit_log_maxsize);
-    app.add_option("--audit-log-maxbackup", options.audit_limits.kept)
-        ->check(CLI::NonNegativeNumber);
-    app.add_option("--max-requests-inflight", options.limits.read_only)
-        ->check(CLI::NonNegativeNumber);
-    app.add_option("--max-mutating-requests-inflight", options.limits.mutating)
-        ->check(CLI::NonNegativeNumber);
+    app.add_option("--audit-log-maxbackup", options.audit_limits.kept)->check(not_a_count);
+    app.add_option("--max-requests-inflight", options.limits.read_only)->check(not_a_count);
+    app.add_option("--max-mutating-requests-inflight", options.limits.mutating)->check(not_a_count);
     app.add_flag("--verbose,-v", options.verbose);
 }
 
 void add_down_flags(CLI::App& app, DownOptions& options) {
-    app.add_option("--state", options.state_dir);
+    add_state_flag(app, options.state_dir);
     app.add_flag("--kill", options.kill);
 }
 
@@ -209,8 +220,8 @@ struct Verbs {
         add_simulate_flags(*app.add_subcommand("simulate"), simulate, raw);
         add_up_flags(*app.add_subcommand("up"), up, raw);
         add_down_flags(*app.add_subcommand("down"), down);
-        app.add_subcommand("status")->add_option("--state", status.state_dir);
-        app.add_subcommand("kubeconfig")->add_option("--state", kubeconfig.state_dir);
+        add_state_flag(*app.add_subcommand("status"), status.state_dir);
+        add_state_flag(*app.add_subcommand("kubeconfig"), kubeconfig.state_dir);
         add_get_flags(*app.add_subcommand("get"), get, raw);
         add_describe_flags(*app.add_subcommand("describe"), describe);
         add_logs_flags(*app.add_subcommand("logs"), logs, raw);
@@ -245,6 +256,9 @@ std::string nearest_word(const CLI::App& app, const std::string& word) {
 }
 
 Print unknown_word(const CLI::App& app, const std::string& verb, const std::string& word) {
+    if (!verb.empty() && !word.starts_with('-'))
+        return usage_error(verb,
+                           fmt::format("{} does not know what to do with \"{}\"", verb, word));
     std::string nearest = nearest_word(app, word);
     std::string what = word.starts_with('-') ? "flag" : "verb";
     return usage_error(

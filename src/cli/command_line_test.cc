@@ -157,7 +157,11 @@ TEST(CommandLine, UpAndItsCompanions) {
                 HasSubstr("--listen wants an IP address"));
     EXPECT_THAT(error_of({"up", "--sandbox", "x"}), HasSubstr("--sandbox wants"));
     EXPECT_THAT(error_of({"up", "--max-requests-inflight", "-1"}),
-                HasSubstr("--max-requests-inflight"));
+                HasSubstr("--max-requests-inflight: wants 0 or a number above it, not \"-1\""));
+    EXPECT_THAT(error_of({"up", "--audit-level", "Request"}), HasSubstr("needs --audit-log"));
+    for (const char* verb : {"up", "down", "status", "kubeconfig"})
+        EXPECT_THAT(error_of({verb, "--state", ""}), HasSubstr("--state: wants a directory"));
+    EXPECT_THAT(error_of({"up", "now"}), HasSubstr("up does not know what to do with \"now\""));
     EXPECT_THAT(error_of({"down", "--stat", "x"}), HasSubstr("did you mean --state?"));
 }
 

@@ -13,14 +13,14 @@ int kubeconfig(const KubeconfigOptions& options) {
     const std::filesystem::path file =
         state_path(options.state_dir, current_caller()) / "kubeconfig";
     std::error_code missing;
-    if (!std::filesystem::exists(file, missing)) {
+    if (!std::filesystem::exists(file, missing) && !missing) {
         fmt::print(stderr, "muster kubeconfig: there is no {}; 'muster up' writes it\n",
                    file.string());
         return 1;
     }
     auto text = read_file(file.string());
     if (!text) {
-        fmt::print(stderr, "muster kubeconfig: {}\n", text.error().message());
+        fmt::print(stderr, "muster kubeconfig: {}: {}\n", file.string(), text.error().message());
         return 1;
     }
     fmt::print("{}", *text);

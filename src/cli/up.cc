@@ -15,12 +15,14 @@
 #include "base/log.h"
 #include "base/real_clock.h"
 #include "cli/caller.h"
+#include "cli/internal/connect/kubeconfig_places.h"
 #include "cli/internal/up/audit_log.h"
 #include "cli/internal/up/background.h"
 #include "cli/internal/up/credentials.h"
 #include "cli/internal/up/kubeconfig.h"
 #include "cli/internal/up/listen_address.h"
 #include "cli/internal/up/process_metrics.h"
+#include "cli/internal/up/shell_word.h"
 #include "cli/internal/up/state_home.h"
 #include "cli/internal/up/webhook_client.h"
 #include "cli/internal/up/yaml_bodies.h"
@@ -48,9 +50,12 @@ std::uint16_t port_of(std::string_view address) {
 }
 
 std::filesystem::path default_kubeconfig(const Caller& caller) {
-    const std::string named = caller.variable("KUBECONFIG");
-    if (!named.empty()) return named.substr(0, named.find(':'));
-    return std::filesystem::path(caller.variable("HOME")) / ".kube" / "config";
+    // As for those who read: a list, in which empty entries stand for nothing.
+    std::filesystem::path file = kubeconfig_places("", caller).files.front();
+    std::error_code failed;
+    // A link stays one: what it leads to is changed.
+    const std::filesystem::path real = std::filesystem::canonical(file, failed);
+    return failed ? file : real;
 }
 
 /// Writes where clients look, and what a person has to know.
@@ -61,14 +66,16 @@ Result<std::string> introduce(const UpOptions& options, const Caller& caller, co
     TRY_VOID(write_private_file(own, text));
     std::string said = fmt::format("muster is up at {}\n", access.server);
     if (!options.merge_kubeconfig) {
-        said += fmt::format("  export KUBECONFIG={}\n", own.string());
+        said += fmt::format("  export KUBECONFIG={}\n", shell_word(own.string()));
         return said;
     }
     const std::filesystem::path theirs = default_kubeconfig(caller);
     std::error_code missing;
     std::string existing;
     if (std::filesystem::exists(theirs, missing)) {
-        TRY(existing, read_file(theirs.string()));
+        Result<std::string> before = read_file(theirs.string());
+        if (!before) return Error(before.error()).prefix(theirs.string());
+        existing = *std::move(before);
     }
     Result<std::string> merged = merge_kubeconfig(existing, access);
     if (!merged) {

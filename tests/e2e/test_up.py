@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import pwd
 import select
 import shutil
 import signal
@@ -249,6 +250,35 @@ def test_merge_adds_a_context_to_an_existing_kubeconfig(up):
                         "--merge-kubeconfig", check=False)
     assert refused.returncode == 1 and str(theirs) in refused.stderr
     assert theirs.read_text() == "not: a kubeconfig\n"
+
+
+def test_merge_changes_what_a_link_leads_to(up):
+    """People keep their dotfiles elsewhere; and empty entries of the list stand for nothing."""
+    real, link = up.directory / "dotfiles", up.directory / "config"
+    real.write_text("")
+    link.symlink_to(real)
+    up.environment["KUBECONFIG"] = f":{link}"
+    up.start("--merge-kubeconfig")
+    assert link.is_symlink() and "muster" in real.read_text()
+
+
+def test_a_damaged_credential_is_named_with_the_remedy(up):
+    up.start()
+    up.down()
+    for name, text in (("ca.crt", "garbage"), ("server.key", "garbage"), ("admin.crt", ""), ("sa.key", "x"),
+                       ("admin.token", "two words")):
+        before = (up.state / name).read_text()
+        (up.state / name).write_text(text)
+        refused = up.muster("up", "--state", str(up.state), "--listen", "127.0.0.1:0", "--detach", check=False)
+        assert refused.returncode == 1
+        assert str(up.state / name) in refused.stderr and "remove" in refused.stderr, refused
+        (up.state / name).write_text(before)
+
+
+def test_without_home_the_users_directory_is_looked_up(up):
+    del up.environment["HOME"]
+    said = up.muster("status", check=False)
+    assert f"{pwd.getpwuid(os.getuid()).pw_dir}/.muster" in said.stdout + said.stderr
 
 
 def test_the_readme_example_runs_in_the_foreground_until_it_is_interrupted(up):

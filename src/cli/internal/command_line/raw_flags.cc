@@ -83,6 +83,8 @@ std::optional<std::string> take_apart(const Raw& raw, UpOptions& options) {
     if (raw.audit_log_maxsize == 0 || raw.audit_log_maxsize > kMiB)
         return fmt::format("--audit-log-maxsize wants 1 to {} MiB", kMiB);
     options.audit_limits.file_bytes = raw.audit_log_maxsize * kMiB;
+    if (options.audit_log.empty() && options.audit_level != apiserver::AuditLevel::kMetadata)
+        return "--audit-level needs --audit-log FILE: nothing is recorded without it";
     if (auto wrong = take_apart(raw, options.sandbox)) return wrong;
     if (raw.listen.empty()) return std::nullopt;
     const std::optional<ListenAddress> listen = parse_listen_address(raw.listen);

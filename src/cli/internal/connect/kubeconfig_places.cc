@@ -26,7 +26,7 @@ KubeconfigPlaces kubeconfig_places(const std::string& flag, const Caller& caller
         if (const std::string_view file = take_field(rest, ':'); !file.empty())
             places.files.push_back(absolute(std::string(file), caller));
     if (!places.files.empty()) return places;
-    const std::filesystem::path home = caller.variable("HOME");
+    const std::filesystem::path home = caller.home();
     places.files = {home / ".kube" / "config", home / ".muster" / "kubeconfig"};
     places.all = false;
     return places;
@@ -36,7 +36,8 @@ Result<std::vector<KubeconfigText>> read_kubeconfigs(const KubeconfigPlaces& pla
     std::vector<KubeconfigText> texts;
     for (const std::string& file : places.files) {
         std::error_code failed;
-        if (places.missing && !std::filesystem::exists(file, failed)) continue;
+        // One that can't be looked at is there: to go on without it would be another cluster.
+        if (places.missing && !std::filesystem::exists(file, failed) && !failed) continue;
         Result<std::string> text = read_file(file);
         if (!text) return Error(text.error()).prefix(file);
         texts.push_back({file, *std::move(text)});

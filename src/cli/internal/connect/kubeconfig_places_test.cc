@@ -24,5 +24,13 @@ TEST(KubeconfigPlaces, TheFlagThenTheVariableThenTheHomes) {
     EXPECT_FALSE(home.all) << "the first that is there";
 }
 
+TEST(KubeconfigPlaces, OneThatCantBeLookedAtIsNotPassedOver) {
+    // A name longer than any may be can't be looked at, whoever asks.
+    const std::string unreachable = "/" + std::string(300, 'x');
+    const auto read = read_kubeconfigs({.files = {unreachable}, .all = true, .missing = true});
+    ASSERT_FALSE(read.has_value());
+    EXPECT_THAT(read.error().message(), testing::HasSubstr("cannot be read"));
+}
+
 }  // namespace
 }  // namespace muster::cli

@@ -21,8 +21,12 @@ Result<net::KeyPair> kept(const StateHome& home, const std::string& name) {
     TRY(std::optional<std::string> certificate, home.read(name + ".crt"));
     TRY(std::optional<std::string> key, home.read(name + ".key"));
     if (!certificate || !key) return net::KeyPair{};
-    TRY(const bool belongs, net::key_belongs(*certificate, *key));
+    auto belongs = net::key_belongs(*certificate, *key);
     if (!belongs)
+        return belongs.error().prefix(
+            fmt::format("{0}.crt and {0}.key can't be used; remove both to have new ones",
+                        (home.path() / name).string()));
+    if (!*belongs)
         return Error(Code::kInvalid,
                      fmt::format("{0}.key is not the key of {0}.crt; remove both to have new ones",
                                  (home.path() / name).string()));
@@ -47,6 +51,14 @@ Result<bool> is_good(const net::KeyPair& pair, const net::ServerNames& names, Wa
     TRY(const net::ServerNames present, net::certificate_names(pair.certificate));
     return holds_all(present.addresses, names.addresses) &&
            holds_all(present.dns_names, names.dns_names);
+}
+
+/// What can be sent behind "Bearer".
+bool is_token(std::string_view text) {
+    return std::ranges::all_of(text, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               std::string_view("-._~+/=").contains(c);
+    });
 }
 
 /// The key of the directory, made when there is none.
@@ -96,6 +108,11 @@ Result<Credentials> load_credentials(const StateHome& home, const net::ServerNam
         TRY(token, net::random_token());
         TRY_VOID(home.write("admin.token", *token));
     }
+    if (!is_token(*token))
+        return Error(Code::kInvalid,
+                     fmt::format("{} can't be used: a token is one line of letters, digits and "
+                                 "-._~+/= alone; remove it to have a new one",
+                                 (home.path() / "admin.token").string()));
     credentials.admin_token = *std::move(token);
     TRY(credentials.account_key, account_key(home));
     return credentials;

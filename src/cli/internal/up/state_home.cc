@@ -81,7 +81,13 @@ Result<void> make_private_directory(const std::filesystem::path& path) {
     if (::stat(path.c_str(), &info) < 0)
         return system_error("looking at the directory " + path.string(), errno);
     if (!S_ISDIR(info.st_mode)) return Error(Code::kInvalid, path.string() + " is not a directory");
-    if (info.st_uid != ::geteuid() || (info.st_mode & 0022) != 0)
+    if (info.st_uid != ::geteuid())
+        return Error(Code::kForbidden,
+                     fmt::format("{} belongs to another user, who could take over what runs from "
+                                 "it; name another directory with --state, or run muster as "
+                                 "that user",
+                                 path.string()));
+    if ((info.st_mode & 0022) != 0)
         return Error(Code::kForbidden,
                      fmt::format("others may write to {} and so take over what runs from it; make "
                                  "it yours alone (chmod 700) or name another directory with "
@@ -147,7 +153,7 @@ Result<void> StateHome::write(const std::string& name, std::string_view text) co
 
 std::filesystem::path state_path(const std::string& option, const Caller& caller) {
     if (!option.empty()) return std::filesystem::absolute(option);
-    return std::filesystem::path(caller.variable("HOME")) / ".muster";
+    return std::filesystem::path(caller.home()) / ".muster";
 }
 
 Result<std::optional<Daemon>> find_daemon(const std::filesystem::path& path) {

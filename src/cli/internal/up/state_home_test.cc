@@ -95,6 +95,10 @@ TEST(StatePath, IsInTheHomeDirectoryUnlessSaidOtherwise) {
     EXPECT_EQ(state_path("", caller), "/home/ann/.muster");
     EXPECT_EQ(state_path("/x/y", caller), "/x/y");
     EXPECT_TRUE(state_path("y", caller).is_absolute());
+    const Caller service{.working_dir = "/w", .environment = {}, .user_home = "/home/bob"};
+    EXPECT_EQ(state_path("", service), "/home/bob/.muster");
+    EXPECT_EQ(state_path("", {.working_dir = "/w", .environment = {"HOME="}}), "/.muster");
+    EXPECT_EQ(current_caller().user_home.substr(0, 1), "/");
 }
 
 }  // namespace
