@@ -1,8 +1,9 @@
 """kill -9 of `muster up` under load, at random moments: what it acknowledged is there when it is up again.
 
-crash_drill.py MUSTER [--count N] [--seed N]. Four clients create, change and delete objects, and one watches.
-After each kill: every acknowledged write is there and no deleted object is, revisions went on upwards, and the
-watch goes on from where it was without a gap. Exits 1 with what was lost.
+crash_drill.py MUSTER [--count N] [--seed N]. Four clients create, change and delete objects, one watches, and a
+job trains. After each kill: every acknowledged write is there and no deleted object is, revisions went on upwards,
+the watch goes on from where it was without a gap, and so does the job; at the end it succeeds without a restart and
+its log has every line. Exits 1 with what was lost.
 """
 
 import argparse
@@ -21,6 +22,8 @@ import threading
 
 CLIENTS = 4
 COLLECTION = "/api/v1/namespaces/default/configmaps"
+JOBS = "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs"
+PODS = "/api/v1/namespaces/default/pods"
 
 
 class Server:
@@ -45,6 +48,10 @@ class Server:
         import select
         select.select([pidfd], [], [])
         os.close(pidfd)
+
+    def down(self):
+        subprocess.run([self.muster, "down", "--kill", "--state", self.state], env=self.environment, check=True,
+                       timeout=60, stdout=subprocess.DEVNULL)
 
     def connect(self):
         return http.client.HTTPSConnection("127.0.0.1", self.port, context=self.context, timeout=30)
@@ -150,6 +157,54 @@ class Watcher:
             self.objects[metadata["name"]] = event["object"]["data"]["value"]
 
 
+class Job:
+    """One replica that counts until it is told to stop."""
+
+    def __init__(self, directory):
+        self.go = directory / "go"
+        self.container = None
+
+    def create(self, server):
+        script = f"i=0; until [ -e {self.go} ]; do i=$((i+1)); echo step $i; sleep 0.02; done"
+        worker = {"replicas": 1, "restartPolicy": "OnFailure", "template": {"spec": {"containers": [
+            {"name": "pytorch", "image": "local", "command": ["sh", "-c", script]}]}}}
+        connection = server.connect()
+        status, answer = server.call(connection, "POST", JOBS, {
+            "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "trains"},
+            "spec": {"pytorchReplicaSpecs": {"Master": worker}}})
+        if status != 201:
+            raise SystemExit(f"the job was answered {status}: {answer}")
+        self.container = self.wait_for(server, "Running")["containerID"]
+
+    def wait_for(self, server, phase):
+        connection = server.connect()
+        connection.request("GET", f"{PODS}?watch=1", None, {"Authorization": "Bearer " + server.token})
+        answer = connection.getresponse()
+        while line := answer.readline():
+            status = json.loads(line)["object"]["status"]
+            if status.get("phase") == phase:
+                return status["containerStatuses"][0]
+        raise SystemExit(f"the watch for the job's pod to be {phase} ended")
+
+    def check(self, server):
+        status = self.wait_for(server, "Running")
+        if status["containerID"] != self.container or status["restartCount"] != 0 or "running" not in status["state"]:
+            return [f"the job's pod did not go on: {status}"]
+        return []
+
+    def finish(self, server):
+        self.go.touch()
+        ended = self.wait_for(server, "Succeeded")
+        connection = server.connect()
+        connection.request("GET", f"{PODS}/trains-master-0/log", None, {"Authorization": "Bearer " + server.token})
+        lines = connection.getresponse().read().decode().splitlines()
+        if ended["restartCount"] != 0:
+            return [f"the job's pod was restarted: {ended}"]
+        if lines != [f"step {number}" for number in range(1, len(lines) + 1)]:
+            return ["the job's log has a gap"]
+        return []
+
+
 def check(server, writers, watcher):
     connection = server.connect()
     _, listed = server.call(connection, "GET", COLLECTION)
@@ -174,7 +229,7 @@ def check(server, writers, watcher):
     return wrong
 
 
-def one_round(server, writers, watcher, rng):
+def one_round(server, writers, watcher, job, rng):
     """Kills after a random number of acknowledged writes."""
     wanted = rng.randrange(1, 400)
     counted = 0
@@ -198,7 +253,7 @@ def one_round(server, writers, watcher, rng):
     for thread in threads:
         thread.join()
     server.start()
-    return check(server, writers, watcher)
+    return check(server, writers, watcher) + job.check(server)
 
 
 def main():
@@ -212,19 +267,23 @@ def main():
     server = Server(options.muster.absolute(), directory)
     writers = [Writer(number, options.seed) for number in range(CLIENTS)]
     watcher = Watcher()
+    job = Job(directory)
     server.start()
     try:
+        job.create(server)
         for number in range(options.count):
-            wrong = one_round(server, writers, watcher, rng)
+            wrong = one_round(server, writers, watcher, job, rng)
+            if number + 1 == options.count:
+                wrong += job.finish(server)
             if wrong:
                 print(f"round {number}, seed {options.seed}: ", *wrong, sep="\n  ")
                 return 1
         total = sum(writer.acknowledged for writer in writers)
         print(f"{options.count} kills under load (seed {options.seed}): all of {total} acknowledged writes were kept, "
-              f"and the watch went on without a gap after {watcher.relists} list")
+              f"the watch went on without a gap after {watcher.relists} list, and so did the job that trained")
         return 0
     finally:
-        server.kill()
+        server.down()
         shutil.rmtree(directory, ignore_errors=True)
 
 

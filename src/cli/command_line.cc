@@ -104,7 +104,8 @@ void add_up_flags(CLI::App& app, UpOptions& options, Raw& raw) {
 
 void add_down_flags(CLI::App& app, DownOptions& options) {
     add_state_flag(app, options.state_dir);
-    app.add_flag("--kill", options.kill);
+    CLI::Option* const kill = app.add_flag("--kill", options.kill);
+    app.add_flag("--keep-pods", options.keep_pods)->excludes(kill);
 }
 
 void add_server_flags(CLI::App& app, ServerOptions& options) {

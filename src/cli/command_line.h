@@ -78,6 +78,7 @@ struct UpOptions {
 struct DownOptions {
     std::string state_dir;
     bool kill = false;
+    bool keep_pods = false;
 };
 
 struct StatusOptions {

@@ -149,6 +149,8 @@ TEST(CommandLine, UpAndItsCompanions) {
     const Command down = parse_command_line({"down", "--state", "/s", "--kill"});
     EXPECT_EQ(std::get<DownOptions>(down).state_dir, "/s");
     EXPECT_TRUE(std::get<DownOptions>(down).kill);
+    EXPECT_TRUE(std::get<DownOptions>(parse_command_line({"down", "--keep-pods"})).keep_pods);
+    EXPECT_THAT(error_of({"down", "--keep-pods", "--kill"}), HasSubstr("--kill excludes"));
     const Command status = parse_command_line({"status", "--state", "/s"});
     EXPECT_EQ(std::get<StatusOptions>(status).state_dir, "/s");
     const Command kubeconfig = parse_command_line({"kubeconfig", "--state", "/s"});

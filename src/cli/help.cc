@@ -175,6 +175,9 @@ and a kubeconfig with the context "muster" are in the state directory, for your 
                              the same for writes (default: 200)
   -v, --verbose              muster's own log too; twice for more
 
+Pods go on when it is killed or gets a SIGTERM, and the next 'muster up' in that directory takes them
+over: what ended meanwhile is told, and logs have no gap. 'muster down' and Ctrl-C end them.
+
 Exit status: 0 after 'muster down', Ctrl-C or SIGTERM; 1 when it could not start.
 
 Examples:
@@ -183,11 +186,13 @@ Examples:
 )";
 
 constexpr std::string_view kDown =
-    R"(Stops what 'muster up' started, and waits for its end. Its state is kept.
+    R"(Stops what 'muster up' started and ends its pods, also those of one that was killed. Its state
+is kept: jobs and pods are there again at the next 'muster up'.
 
 Usage: muster down [FLAGS]
 
       --state DIR            of which one (default: ~/.muster)
+      --keep-pods            its pods run on, and the next 'muster up' takes them over
       --kill                 at once, by SIGKILL
 
 Exit status: 0 when it does not run any more, or did not; 1 when it could not be stopped.

@@ -3,13 +3,12 @@
 namespace muster::cli {
 
 runtime::NodeOptions node_settings(const Caller& caller, const Machine& machine, Sandbox sandbox,
-                                   const StateDir& state, runtime::Keeper& keeper) {
+                                   std::filesystem::path state_dir) {
     runtime::NodeOptions node;
     node.sandbox = sandbox == Sandbox::kNone         ? runtime::SandboxMode::kNone
                    : sandbox == Sandbox::kNamespaces ? runtime::SandboxMode::kNamespaces
                                                      : runtime::SandboxMode::kAuto;
-    node.state_dir = state.path();
-    node.keeper = &keeper;
+    node.state_dir = std::move(state_dir);
     node.working_dir = caller.working_dir;
     node.environment = caller.environment;
     node.cpus = machine.cpus();

@@ -1,16 +1,16 @@
 #pragma once
 
+#include <filesystem>
+
 #include "cli/caller.h"
 #include "cli/command_line.h"
 #include "cli/machine.h"
-#include "cli/state_dir.h"
 #include "runtime/node.h"
 
 namespace muster::cli {
 
-/// The node of this machine as every verb that runs pods begins with it. `keeper` outlives the
-/// node.
+/// The node of this machine as every verb that runs pods begins with it.
 runtime::NodeOptions node_settings(const Caller& caller, const Machine& machine, Sandbox sandbox,
-                                   const StateDir& state, runtime::Keeper& keeper);
+                                   std::filesystem::path state_dir);
 
 }  // namespace muster::cli

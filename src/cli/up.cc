@@ -30,12 +30,9 @@
 #include "cli/machine.h"
 #include "cli/node_settings.h"
 #include "cli/read_file.h"
-#include "cli/state_dir.h"
 #include "cli/verbs.h"
 #include "net/http_server.h"
 #include "net/tcp.h"
-#include "runtime/keeper.h"
-#include "runtime/leftovers.h"
 
 namespace muster::cli {
 
@@ -138,6 +135,7 @@ Task<int> serve(Daemonship& daemon, asio::signal_set& signals,
                 std::optional<Background>& background) {
     Result<std::string> started = co_await start(daemon);
     int status = 0;
+    bool leaves_pods = false;
     if (!started) {
         const std::string text = fmt::format("muster up: {}\n", started.error().message());
         if (background)
@@ -151,10 +149,16 @@ Task<int> serve(Daemonship& daemon, asio::signal_set& signals,
         else
             fmt::print("{}", *started);
         std::fflush(stdout);
-        co_await signals.async_wait(asio::use_awaitable);
+        leaves_pods = co_await signals.async_wait(asio::use_awaitable) == SIGTERM;
     }
     co_await daemon.server.stop();
     co_await daemon.server_for_pods.stop();
+    // As if killed, so that there is one way to leave pods where they are. What was answered is on
+    // disk.
+    if (leaves_pods) {
+        std::fflush(nullptr);
+        ::_exit(0);
+    }
     co_await daemon.cluster.stop();
     co_return status;
 }
@@ -194,13 +198,8 @@ int up(const UpOptions& options) {
 
     std::signal(SIGPIPE, SIG_IGN);  // a client that goes away is seen as a failed write
     Rng rng = Rng::from_system();
-    auto keeper = runtime::Keeper::start();
-    if (!keeper) return fail(keeper.error());
-    // What a daemon left that was killed together with its keeper.
-    if (auto removed = runtime::remove_leftovers(home->path(), kStateDirPrefix); !removed)
-        return fail(removed.error());
-    auto pods = StateDir::create(home->path(), rng, **keeper);
-    if (!pods) return fail(pods.error());
+    auto node_dir = home->make_directory(kNodeDirectory);
+    if (!node_dir) return fail(node_dir.error());
     RealClock clock;
     auto credentials =
         load_credentials(*home, server_names(options.listen, machine_names()), clock.wall_now());
@@ -226,7 +225,8 @@ int up(const UpOptions& options) {
     auto store = apiserver::open_sqlite_store((home->path() / "store.db").string(), {},
                                               context.get_executor());
     if (!store) return fail(store.error());
-    runtime::NodeOptions node = node_settings(caller, *machine, options.sandbox, *pods, **keeper);
+    runtime::NodeOptions node = node_settings(caller, *machine, options.sandbox, *node_dir);
+    node.pods_outlive = true;
     node.logs_dir = home->path() / "logs";
     node.server = {.host = options.listen.wildcard() ? "127.0.0.1" : options.listen.address,
                    .port = port_of((*listener)->address())};

@@ -12,6 +12,7 @@
 #include "kube/json_access.h"
 #include "kube/server_address.h"
 #include "net/tcp.h"
+#include "runtime/internal/found_pods.h"
 #include "runtime/internal/network/outside.h"
 #include "runtime/internal/node_context.h"
 #include "runtime/internal/place/node_object.h"
@@ -117,9 +118,10 @@ std::string shared_network(std::string_view why) {
 
 struct Node::Impl {
     Impl(asio::any_io_executor executor, kube::Transport& transport, Clock& clock, Rng& rng,
-         NodeOptions node_options, SandboxHost host, Cgroups cgroups,
+         NodeOptions node_options, SandboxHost host, Cgroups cgroups, FoundPods found_pods,
          std::unique_ptr<LogWatch> logs, std::vector<std::string> told)
         : options(std::move(node_options)),
+          found(std::move(found_pods)),
           notices(std::move(told)),
           client(transport, "muster-node"),
           tasks(executor),
@@ -162,6 +164,7 @@ struct Node::Impl {
                   .open_socket = [this] { return sandboxes.open_socket(); }},
           scheduler(client, clock, tasks, scheduler_events, options.name,
                     SchedulingNode{.allocatable = capacity, .shared_network = !sandboxes.fabric}) {
+        expect_found_pods();
         if (sandboxes.fabric) open_way_out();
         if (options.server && sandboxes.fabric) names.put_server(kServerAddress);
         if (options.server)
@@ -187,6 +190,44 @@ struct Node::Impl {
         own_node.on_change([this](const std::string&, const bool*, const bool* unschedulable) {
             if (unschedulable != nullptr) scheduler.node_changed(*unschedulable);
         });
+    }
+
+    /// Before anybody else is given what they have.
+    void expect_found_pods() {
+        std::set<std::string> uids;
+        for (const auto& [uid, pod] : found) {
+            uids.insert(uid);
+            names.reserve(pod.name.namespace_, pod.name.name, pod.pod.address);
+            if (Devices devices = devices_in(pod.pod.note); !devices.empty())
+                isolation.devices.restore(uid, std::move(devices));
+        }
+        isolation.cgroups.keep_only(uids);
+        if (!found.empty()) hosts.hold();
+    }
+
+    /// Those that are left when all pods are known are nobody's.
+    Task<void> end_forgotten_pods() {
+        co_await pods.wait_synced();
+        co_await services.wait_synced();
+        hosts.release();
+        for (auto& [uid, pod] : std::exchange(found, {})) {
+            log::warning(
+                "a pod is ended, as its object is gone or says that it has ended",
+                {{"namespace", pod.name.namespace_}, {"pod", pod.name.name}, {"uid", uid}});
+            if (auto ended = end_pod(std::move(pod.pod)); !ended)
+                log::error("a pod can't be ended", {{"error", ended.error().message()}});
+            std::error_code error;
+            std::filesystem::remove_all(pod.directory, error);
+            if (error)
+                log::warning("what a pod left can't be removed",
+                             {{"directory", pod.directory.string()}, {"error", error.message()}});
+            isolation.devices.release(uid);
+            if (pods.find(pod.name.namespace_ + "/" + pod.name.name) == nullptr)
+                names.remove_pod(pod.name.namespace_, pod.name.name);
+        }
+        std::set<std::string> uids;
+        for (const auto& [uid, worker] : workers) uids.insert(uid);
+        isolation.cgroups.keep_only(uids);
     }
 
     void open_way_out() {
@@ -223,7 +264,10 @@ struct Node::Impl {
         auto worker = std::make_unique<PodWorker>(context, pod);
         PodWorker& made = *worker;
         workers.emplace(pod->metadata.uid, std::move(worker));
-        made.start();
+        if (auto here = found.extract(pod->metadata.uid))
+            made.take_over(std::move(here.mapped().pod));
+        else
+            made.start();
     }
 
     void end_worker(const std::string& uid) {
@@ -290,6 +334,7 @@ struct Node::Impl {
     }
 
     NodeOptions options;
+    FoundPods found;  ///< that were not taken over yet
     std::vector<std::string> notices;
     kube::Client client;
     TaskGroup tasks;
@@ -319,7 +364,7 @@ Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
     // Before any process of ours is started but the keeper: a group that has no other one may be
     // divided.
     Cgroups::Place place = Cgroups::place_of_this_process();
-    const std::string group = node_group_name(options.state_dir);
+    const std::string group = node_group_name(options.state_dir, options.pods_outlive);
     if (options.keeper != nullptr) {
         place.companion = options.keeper->pid();
         for (const std::string& possible : Cgroups::possible_groups(place, group))
@@ -327,7 +372,12 @@ Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
     }
     Cgroups cgroups = Cgroups::create(kernel_cgroup_files(), place, group, options.pids_per_pod);
     const bool try_namespaces = options.sandbox != SandboxMode::kNone;
-    auto host = SandboxHost::create(try_namespaces);
+    FoundPods found;
+    if (options.pods_outlive) {
+        TRY(found, find_pods(options.state_dir));
+    }
+    TRY(UniqueFd network, network_of(found));
+    auto host = SandboxHost::create(try_namespaces, std::move(network));
     std::string notice = try_namespaces ? std::string() : shared_network("as asked for");
     if (!host && try_namespaces) {
         Error error = std::move(host.error());
@@ -361,6 +411,7 @@ Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
                      fmt::format("pods can't have files of their own: they have no mounts of their "
                                  "own ({})",
                                  notice));
+    TRY_VOID(end_unreachable(found, host->fabric ? host->fabric->network().descriptor() : -1));
     host->keeper = options.keeper;
     if (options.keeper != nullptr)
         for (const Cgroups::Claim& claim : cgroups.claims())
@@ -374,7 +425,7 @@ Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
             "the API in them uses a kubeconfig");
     return std::unique_ptr<Node>(new Node(std::make_unique<Impl>(
         std::move(executor), transport, clock, rng, std::move(options), *std::move(host),
-        std::move(cgroups), std::move(log_watch), std::move(notices))));
+        std::move(cgroups), std::move(found), std::move(log_watch), std::move(notices))));
 }
 
 Node::Node(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -386,6 +437,8 @@ Task<Result<void>> Node::start() {
     impl_->services.start(impl_->tasks);
     impl_->own_node.start(impl_->tasks);
     if (!impl_->options.logs_dir.empty()) impl_->tasks.spawn("kept logs", impl_->prune_kept_logs());
+    if (impl_->options.pods_outlive)
+        impl_->tasks.spawn("forgotten pods", impl_->end_forgotten_pods());
     if (impl_->outside.way) impl_->tasks.spawn("way out", watch_way_out(*impl_->outside.way));
     co_return co_await register_node(impl_->client, impl_->options.name, impl_->capacity,
                                      impl_->context.clock.wall_now());

@@ -40,6 +40,9 @@ struct NodeOptions {
     SandboxMode sandbox = SandboxMode::kAuto;
     /// Scratch space of this node (volumes, hosts files, logs of pods); made by the caller, 0700.
     std::filesystem::path state_dir;
+    /// Pods go on when this process ends without Node::stop(), and a node that is created on the
+    /// same state_dir takes them over. Nobody else may use the directory. No keeper then.
+    bool pods_outlive = false;
     /// Removes the node's cgroups if this process is killed; null: nobody does. Outlives the node.
     Keeper* keeper = nullptr;
     /// Where containers start that name no workingDir.
@@ -75,7 +78,8 @@ struct NodeOptions {
 /// node), runs their containers as supervised processes, and reports as a kubelet does.
 ///
 /// All processes of a pod descend from its init, which ends when this process ends: whatever way
-/// `muster` goes, nothing is left over. Thread: one loop.
+/// `muster` goes, nothing is left over. Where pods are to outlive it, the init goes on instead and
+/// tells the next node what happened meanwhile (docs/design/outlive.md). Thread: one loop.
 class Node {
   public:
     /// Probes what the kernel allows; an error says what is missing and what to do.

@@ -13,6 +13,15 @@ Result<std::unique_ptr<ContainerRun>> ContainerRun::create(asio::any_io_executor
     return std::make_unique<ContainerRun>(std::move(start), std::move(log));
 }
 
+Result<std::unique_ptr<ContainerRun>> ContainerRun::found(asio::any_io_executor executor,
+                                                          ContainerStart start,
+                                                          std::filesystem::path log_file,
+                                                          bool ended) {
+    if (!ended) return create(std::move(executor), std::move(start), std::move(log_file));
+    TRY(auto log, LogFile::open(std::move(executor), std::move(log_file)));
+    return std::make_unique<ContainerRun>(std::move(start), std::move(log));
+}
+
 Result<void> ContainerRun::launch(PodSandbox& sandbox, const std::vector<UniqueFd>& groups) {
     std::vector<int> directories;
     for (const UniqueFd& group : groups) directories.push_back(group.get());

@@ -61,6 +61,7 @@ PodWorker::PodWorker(NodeContext& node, std::shared_ptr<const kube::Pod> pod)
                node.host_ip, now()),
       tokens_(node.client, node.clock),
       runs_(machine_.facts().containers.size()),
+      launches_(machine_.facts().containers.size()),
       checks_(node.executor, node.clock, node.open_socket),
       execs_(node.executor),
       sandbox_ended_(node.executor) {}
@@ -78,14 +79,22 @@ void PodWorker::start() {
         if (pod_->metadata.deleting()) tasks_.spawn("deletion", delete_pod());
         return;
     }
-    perform(pod_->status.start_time.empty() ? machine_.start(now())
-                                            : machine_.resume(pod_->status, now()));
+    if (pod_->status.start_time.empty())
+        perform(machine_.start(now()));
+    else
+        resume();
     if (pod_->metadata.deleting()) update(pod_);
+}
+
+void PodWorker::resume() {
+    PodActions actions = machine_.resume(pod_->status, now());
+    count_launches();
+    perform(std::move(actions));
 }
 
 void PodWorker::update(std::shared_ptr<const kube::Pod> pod) {
     pod_ = std::move(pod);
-    if (ended_before_) return;
+    if (ended_before_ || found_) return;
     if (PodActions due = machine_.deadline_changed(pod_->spec.active_deadline_seconds, now());
         !due.empty())
         perform(std::move(due));
@@ -187,6 +196,10 @@ Task<void> PodWorker::create_sandbox() {
     spec.sysctls = isolation_.security().sysctls;
     spec.pids = static_cast<std::uint64_t>(node_.isolation.cgroups.pids_of_pod());
     spec.privileged = isolation_.privileged();
+    if (node_.options.pods_outlive) {
+        spec.socket = files_.socket();
+        spec.note = text_of(isolation_.devices());
+    }
     auto files = private_files();
     if (!files)
         co_return perform(machine_.sandbox_failed("FailedMount", files.error().message(), now()));
@@ -213,8 +226,14 @@ Task<Result<void>> PodWorker::prepare_pod() {
     if (!fetched) co_return fetched.error();
     CO_TRY_VOID(isolation_.prepare());
     CO_TRY_VOID(files_.make(*pod_));
+    co_return co_await fill_volumes(false);
+}
+
+Task<Result<void>> PodWorker::fill_volumes(bool in_use) {
     if (node_.options.server) CO_TRY_VOID(co_await tokens_.fetch(pod_));
-    CO_TRY(volumes_, prepare_volumes(environment_input(), files_.volumes(), volume_options()));
+    VolumeOptions options = volume_options();
+    options.in_use = in_use;
+    CO_TRY(volumes_, prepare_volumes(environment_input(), files_.volumes(), options));
     if (tokens_.due() && !std::exchange(keeps_tokens_, true))
         tasks_.spawn("tokens", keep_tokens_fresh());
     co_return Result<void>{};
@@ -294,6 +313,7 @@ void PodWorker::sandbox_ended() {
         for (auto& run : runs) run->finish();
     isolation_.sandbox_gone();
     if (stopping_) return;
+    if (std::exchange(found_, std::nullopt)) return resume();
     if (setup_error_.empty())
         perform(machine_.sandbox_gone(now()));
     else
@@ -308,7 +328,13 @@ ContainerRun* PodWorker::find_run(std::uint32_t id, std::size_t& index) {
     return nullptr;
 }
 
+std::string PodWorker::container_id(std::uint32_t run) const {
+    return fmt::format("muster://{}-{}", pod_->metadata.uid, run);
+}
+
 void PodWorker::handle(Report report) {
+    if (found_)
+        return report.kind == Report::Kind::kTold ? all_is_told() : found_->take(std::move(report));
     if (report.kind == Report::Kind::kReady) return perform(machine_.sandbox_ready(now()));
     if (report.kind == Report::Kind::kSetupFailed) {
         setup_error_ = report.text;
@@ -322,8 +348,7 @@ void PodWorker::handle(Report report) {
     switch (report.kind) {
         case Report::Kind::kStarted:
             run->started(std::move(report.pidfd));
-            perform(machine_.container_started(
-                index, fmt::format("muster://{}-{}", pod_->metadata.uid, report.id), now()));
+            perform(machine_.container_started(index, container_id(report.id), now()));
             return;
         case Report::Kind::kStartFailed: {
             run->finish();
@@ -344,6 +369,8 @@ void PodWorker::handle(Report report) {
         case Report::Kind::kSetupFailed:
         case Report::Kind::kExecEnded:
         case Report::Kind::kTerminal:
+        case Report::Kind::kStarting:
+        case Report::Kind::kTold:
             return;
     }
 }
@@ -401,14 +428,16 @@ Task<void> PodWorker::start_container(std::size_t index) {
         co_return perform(machine_.config_failed(index, made.error().message(), now()));
     warn_about_tmp(*plan_made);
     auto& runs = runs_[index];
-    const int run = machine_.facts().containers[index].restarts + (runs.empty() ? 0 : 1);
+    const RunId run{.container = index, .launch = launches_[index] + 1};
+    plan_made->id = run.number();
     auto made = ContainerRun::create(node_.executor, *std::move(plan_made),
-                                     files_.log(container(index).name, run));
+                                     files_.log(container(index).name, run.log()));
     if (!made) co_return perform(machine_.config_failed(index, made.error().message(), now()));
     auto groups = isolation_.enter(index, (*made)->id());
     auto launched = groups ? (*made)->launch(*sandbox_, *groups) : Result<void>(groups.error());
     if (!launched)
         co_return perform(machine_.config_failed(index, launched.error().message(), now()));
+    ++launches_[index];
     runs.push_back(*std::move(made));
     while (runs.size() > kKeptRuns) {
         runs.front()->discard();
@@ -439,7 +468,6 @@ Result<ContainerStart> PodWorker::plan(std::size_t index) {
     TRY(ContainerStart start,
         plan_container(container(index), std::move(process), security, node_.surroundings,
                        files_.of_container(container(index).name), volumes_));
-    start.id = ++last_run_id_;
     start.log_limits = node_.options.log_limits;
     return start;
 }

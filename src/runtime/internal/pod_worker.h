@@ -10,11 +10,13 @@
 #include "runtime/internal/container_run.h"
 #include "runtime/internal/files/pod_files.h"
 #include "runtime/internal/files/pod_tokens.h"
+#include "runtime/internal/found_starts.h"
 #include "runtime/internal/life/check_runner.h"
 #include "runtime/internal/life/pod_execs.h"
 #include "runtime/internal/life/pod_machine.h"
 #include "runtime/internal/limits/pod_isolation.h"
 #include "runtime/internal/node_context.h"
+#include "runtime/internal/run_id.h"
 #include "runtime/internal/status_writer.h"
 #include "runtime/internal/streams/pod_port.h"
 #include "runtime/internal/usage/process_table.h"
@@ -30,6 +32,8 @@ class PodWorker {
     PodWorker(NodeContext& node, std::shared_ptr<const kube::Pod> pod);
 
     void start();
+    /// Instead, for a pod that runs already.
+    void take_over(FoundPod found);
     /// The object changed (same uid).
     void update(std::shared_ptr<const kube::Pod> pod);
     /// Kills what is left, at once, and begins nothing more.
@@ -53,6 +57,7 @@ class PodWorker {
     PodMachine::Now now() const { return {node_.clock.now(), node_.clock.wall_now()}; }
     const kube::Container& container(std::size_t index) const;
 
+    void resume();
     void perform(PodActions actions);
     void perform_one(PodAction action);
     void record(kube::EventType type, std::string reason, std::string message);
@@ -61,10 +66,19 @@ class PodWorker {
 
     Task<void> create_sandbox();
     Task<Result<void>> prepare_pod();
+    Task<Result<void>> fill_volumes(bool in_use);
     VolumeOptions volume_options();
     /// As long as the pod has not ended.
     Task<void> keep_tokens_fresh();
     Result<PrivateFiles> private_files() const;
+    Task<void> take_over_sandbox();
+    Task<Result<void>> prepare_found_pod();
+    void all_is_told();
+    FoundContainer take_over_container(std::size_t index, FoundStarts::Start& found);
+    void keep_run(std::size_t index, RunId id, bool ended);
+    void count_launches();
+    std::string container_id(std::uint32_t run) const;
+
     Task<void> read_reports();
     void handle(Report report);
     void sandbox_ended();
@@ -95,9 +109,10 @@ class PodWorker {
     ReadyVolumes volumes_;
     std::unique_ptr<PodSandbox> sandbox_;
     std::vector<std::vector<std::unique_ptr<ContainerRun>>> runs_;  ///< by container, oldest first
+    std::vector<std::uint32_t> launches_;  ///< by container, in the pod's life
     CheckRunner checks_;
     PodExecs execs_;
-    std::uint32_t last_run_id_ = 0;
+    std::optional<FoundStarts> found_;  ///< of a pod that is being taken over, until all is told
     std::optional<Instant> timer_at_;
     Signal sandbox_ended_;
     std::string setup_error_;

@@ -138,6 +138,12 @@ Result<void> StateHome::announce(const Daemon& daemon) const {
     return {};
 }
 
+Result<std::filesystem::path> StateHome::make_directory(const std::string& name) const {
+    std::filesystem::path made = path_ / name;
+    TRY_VOID(make_private_directory(made));
+    return made;
+}
+
 Result<std::optional<std::string>> StateHome::read(const std::string& name) const {
     const std::filesystem::path path = path_ / name;
     const File file(path, O_RDONLY);

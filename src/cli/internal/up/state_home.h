@@ -12,6 +12,9 @@
 
 namespace muster::cli {
 
+/// Where the daemon's node has what its pods use; they may outlive the daemon.
+inline constexpr const char* kNodeDirectory = "node";
+
 /// Who runs in a state directory.
 struct Daemon {
     pid_t pid = 0;
@@ -33,6 +36,9 @@ class StateHome {
     const std::filesystem::path& path() const { return path_; }
     /// Tells others where this process can be reached.
     Result<void> announce(const Daemon& daemon) const;
+
+    /// A directory below (0700), made if it is missing.
+    Result<std::filesystem::path> make_directory(const std::string& name) const;
 
     /// A file of the directory; nullopt when there is none.
     Result<std::optional<std::string>> read(const std::string& name) const;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <fstream>
 
+#include "base/fields.h"
 #include "kube/name_syntax.h"
 #include "runtime/internal/files/kept_record.h"
 #include "runtime/internal/unique_fd.h"
@@ -22,12 +23,22 @@ std::string hostname_of(const kube::Pod& pod) {
     return name;
 }
 
+/// None of the three has the character between them.
+std::optional<PodName> pod_of_directory(std::string_view directory_name) {
+    PodName pod;
+    pod.namespace_ = take_field(directory_name, '_');
+    pod.name = take_field(directory_name, '_');
+    pod.uid = directory_name;
+    if (pod.namespace_.empty() || pod.name.empty() || pod.uid.empty()) return std::nullopt;
+    return pod;
+}
+
 PodFiles::PodFiles(HostsFiles& hosts, const fs::path& state_dir, fs::path kept_logs,
                    const kube::Pod& pod)
     : hosts_(hosts),
       uid_(pod.metadata.uid),
       directory_(
-          state_dir / "pods" /
+          state_dir / kPodsName /
           fmt::format("{}_{}_{}", pod.metadata.namespace_, pod.metadata.name, pod.metadata.uid)),
       kept_logs_(std::move(kept_logs)),
       logs_(kept_logs_.empty() ? directory_ / "logs" : kept_logs_of(kept_logs_, pod)) {}
@@ -57,6 +68,11 @@ Result<void> PodFiles::make(const kube::Pod& pod) {
         return system_error("making the directories of a pod in " + directory_.string(),
                             error.value());
     std::ofstream(directory_ / "hostname") << hostname_of(pod) << '\n';
+    TRY(hosts_file_, hosts_.add(pod.metadata.namespace_, pod.metadata.name, uid_));
+    return {};
+}
+
+Result<void> PodFiles::take_over(const kube::Pod& pod) {
     TRY(hosts_file_, hosts_.add(pod.metadata.namespace_, pod.metadata.name, uid_));
     return {};
 }

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "kube/pod.h"
@@ -13,6 +15,18 @@ namespace muster::runtime {
 /// What the pod's processes get for a host name: at most 63 characters, as the kernel takes no more
 /// than 64.
 std::string hostname_of(const kube::Pod& pod);
+
+/// The name of that socket in the pod's directory, and of the directory that has those of all pods.
+inline constexpr const char* kSocketName = "init";
+inline constexpr const char* kPodsName = "pods";
+
+/// Whose directory it is.
+struct PodName {
+    std::string namespace_;
+    std::string name;
+    std::string uid;
+};
+std::optional<PodName> pod_of_directory(std::string_view directory_name);
 
 /// The files of one pod on the machine: volumes, /etc/hosts and /etc/hostname, what belongs to each
 /// container, and the logs. Removed with this object, but for logs that are kept. Thread: the loop.
@@ -29,8 +43,13 @@ class PodFiles {
     /// the volumes begin empty.
     Result<void> make(const kube::Pod& pod);
 
+    /// Instead, for a pod that runs: all is there, and stays as it is.
+    Result<void> take_over(const kube::Pod& pod);
+
     const std::filesystem::path& directory() const { return directory_; }
     std::filesystem::path volumes() const { return directory_ / "volumes"; }
+    /// Where the init of a pod that outlives us is found.
+    std::filesystem::path socket() const { return directory_ / kSocketName; }
     /// Where the pod's view of the machine's files is put together.
     std::filesystem::path view() const { return directory_ / "view"; }
     PodDirectories of_container(const std::string& name) const;

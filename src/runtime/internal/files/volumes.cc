@@ -83,6 +83,9 @@ Result<void> give_to_group(const fs::path& path, gid_t group, bool read_only) {
 Result<ReadyVolume> prepare_empty_dir(const kube::EmptyDirVolumeSource& source,
                                       const fs::path& path, const VolumeOptions& options,
                                       ReadyVolumes& ready) {
+    const ReadyVolume volume{.path = path, .owned = true};
+    // What the pod has made of it stays.
+    if (options.in_use) return volume;
     TRY_VOID(make_directory(path, 0777));
     if (source.medium == "Memory" && options.tmpfs) {
         MountSpec mount;
@@ -98,7 +101,7 @@ Result<ReadyVolume> prepare_empty_dir(const kube::EmptyDirVolumeSource& source,
     } else if (options.fs_group) {
         TRY_VOID(give_to_group(path, *options.fs_group, false));
     }
-    return ReadyVolume{.path = path, .owned = true};
+    return volume;
 }
 
 /// Nullopt where the volume is none of files.

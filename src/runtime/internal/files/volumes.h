@@ -33,6 +33,8 @@ struct VolumeOptions {
     std::optional<std::uint32_t> fs_group;
     /// Of the pod's service account.
     VolumeTokens tokens = {};
+    /// The pod runs already: what is its own to write to stays as it is.
+    bool in_use = false;
 };
 
 /// Makes the volumes of `input.pod` below `directory` (which exists). The message of a failure is

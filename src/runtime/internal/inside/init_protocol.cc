@@ -171,6 +171,9 @@ std::string encode(const PodSetup& setup) {
     Writer out;
     out.u8(setup.namespaces ? 1 : 0);
     out.u8(setup.outlives ? 1 : 0);
+    out.u32(setup.address);
+    out.u32(setup.link_index);
+    out.text(setup.note);
     out.text(setup.hostname);
     out.u8(setup.link ? 1 : 0);
     if (setup.link) {
@@ -223,6 +226,9 @@ bool decode(std::string_view bytes, PodSetup& setup) {
     Reader in(bytes);
     setup.namespaces = in.u8() != 0;
     setup.outlives = in.u8() != 0;
+    setup.address = in.u32();
+    setup.link_index = in.u32();
+    setup.note = in.text();
     setup.hostname = in.text();
     if (in.u8() != 0) {
         PodLink link;
@@ -336,15 +342,22 @@ Result<bool> send_report(int socket, const Report& report, int flags) {
     out.u32(static_cast<std::uint32_t>(report.pid));
     out.u8(static_cast<std::uint8_t>(report.stage));
     out.text(std::string_view(report.text).substr(0, kMaxReportText));
-    const int fd = report.terminal ? report.terminal.get() : report.pidfd.get();
-    return send_message(socket, out.bytes(), fd < 0 ? std::span<const int>{} : std::span(&fd, 1),
-                        flags);
+    out.u32(report.found.address);
+    out.u32(report.found.link_index);
+    out.u32(report.found.connections);
+    // The first two are never of one report, and the last comes behind the first alone.
+    std::vector<int> fds;
+    for (const UniqueFd* fd : {&report.pidfd, &report.terminal, &report.network})
+        if (*fd) fds.push_back(fd->get());
+    return send_message(socket, out.bytes(), fds, flags);
 }
 
 }  // namespace
 
-Result<void> send_setup(int socket, const PodSetup& setup, int lifeline) {
-    return send_request(socket, Request::Kind::kSetup, encode(setup), {&lifeline, 1});
+Result<void> send_setup(int socket, const PodSetup& setup, int lifeline, int network) {
+    const std::array<int, 2> fds{lifeline, network};
+    return send_request(socket, Request::Kind::kSetup, encode(setup),
+                        std::span(fds).first(network < 0 ? 1 : 2));
 }
 
 Result<void> send_start(int socket, const ContainerStart& start, int log_dir,
@@ -390,7 +403,10 @@ Result<std::optional<Request>> receive_request(int socket) {
     TRY(std::string payload, read_memory_file(message.fds[0].get()));
     if (!decode_payload(payload, request))
         return Error(Code::kInternal, "a request to a pod's init is cut short");
-    if (request.kind == Request::Kind::kSetup) request.lifeline = std::move(message.fds[1]);
+    if (request.kind == Request::Kind::kSetup) {
+        request.lifeline = std::move(message.fds[1]);
+        if (message.fds.size() > 2) request.network = std::move(message.fds[2]);
+    }
     if (request.kind == Request::Kind::kStart) {
         request.log_dir = std::move(message.fds[1]);
         for (std::size_t i = 2; i < message.fds.size(); ++i)
@@ -423,6 +439,10 @@ Result<Receive> receive_report(int socket, Report& report) {
     report.pid = static_cast<std::int32_t>(in.u32());
     report.stage = static_cast<StartStage>(in.u8());
     report.text = in.text();
+    report.found.address = in.u32();
+    report.found.link_index = in.u32();
+    report.found.connections = in.u32();
+    if (received.fds.size() > 1) report.network = std::move(received.fds[1]);
     UniqueFd fd = received.fds.empty() ? UniqueFd() : std::move(received.fds[0]);
     (report.kind == Report::Kind::kTerminal ? report.terminal : report.pidfd) = std::move(fd);
     if (!in.ok()) return Error(Code::kInternal, "a report of a pod's init is cut short");

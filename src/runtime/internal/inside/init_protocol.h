@@ -54,6 +54,11 @@ struct PodSetup {
     /// The pod goes on when the other end closes, and whoever connects to the listening socket that
     /// came along is the other end from then on.
     bool outlives = false;
+    /// What whoever connects is told again: of whose pods it is an address, the number of the
+    /// router's side of the link, and what the node wants to remember.
+    std::uint32_t address = 0;
+    std::uint32_t link_index = 0;
+    std::string note = {};
     std::string hostname;
     std::optional<PodLink> link;
     std::vector<MountSpec> mounts;  ///< shared by all containers of the pod
@@ -133,6 +138,9 @@ struct Request {
     ExecStart exec;
     /// Of a setup: the process to end with, or the socket to listen at (`outlives`).
     UniqueFd lifeline;
+    /// Of a setup: the network of the router, held for whoever connects; none without namespaces,
+    /// or if the pod does not outlive us.
+    UniqueFd network;
     /// Of a start: where its log goes.
     UniqueFd log_dir;
     /// Of a start: the directories of the container's cgroups.
@@ -144,8 +152,12 @@ struct Request {
 
 struct Report {
     enum class Kind : std::uint8_t {
-        kReady,        ///< set-up is done; with the init's own pidfd
+        /// Set-up is done; with the init's own pidfd. Whoever connected later gets it first, with
+        /// `found` and `network`, then kStarted, kStarting and the ends of what was started so far,
+        /// then kTold.
+        kReady,
         kSetupFailed,  ///< text says why; the init ends
+        kStarting,     ///< id: it was asked for, and neither runs nor has failed yet
         kStarted,      ///< id, pid, pidfd of the main process
         kStartFailed,  ///< id, stage, value = errno, text = the path or the interpreter
         /// id, value = wait status; no process of the container is left, and its log is complete
@@ -157,6 +169,13 @@ struct Report {
         /// id of the exec, its terminal's other end; of what is attached, where input goes, if
         /// anywhere
         kTerminal,
+        kTold,  ///< what follows happens now
+    };
+    /// Of the set-up, and how many have connected so far.
+    struct Found {
+        std::uint32_t address = 0;
+        std::uint32_t link_index = 0;
+        std::uint32_t connections = 0;
     };
 
     Kind kind = Kind::kReady;
@@ -167,11 +186,13 @@ struct Report {
     std::string text;
     UniqueFd pidfd;
     UniqueFd terminal;
+    Found found;  ///< with `text`, the note
+    UniqueFd network;
 };
 
 /// Sends with the payload in a memory file, so that an environment of megabytes fits. The
-/// descriptors stay the caller's.
-Result<void> send_setup(int socket, const PodSetup& setup, int lifeline);
+/// descriptors stay the caller's. `network` -1: none.
+Result<void> send_setup(int socket, const PodSetup& setup, int lifeline, int network = -1);
 Result<void> send_start(int socket, const ContainerStart& start, int log_dir,
                         std::span<const int> groups);
 /// `streams`: three descriptors or none.

@@ -101,7 +101,24 @@ class PodInit {
     void lose_control() {
         control_.reset();
         outgoing_.clear();
-        if (!outlives_) ended_ = 0;
+        if (outlives_)
+            cancel_execs();
+        else
+            ended_ = 0;
+    }
+
+    /// Who asked for them is gone. Their ends are nobody's.
+    void cancel_execs() {
+        for (const auto& [id, container] : std::exchange(execs_, {})) {
+            Request cancel;
+            cancel.kind = Request::Kind::kCancel;
+            cancel.exec.id = id;
+            cancel.exec.container = container;
+            for (const auto& [pid, supervisor] : supervisors_)
+                // One that has ended has taken its commands along.
+                if (supervisor.container == container)
+                    (void)forward(supervisor.socket.get(), cancel).has_value();
+        }
     }
 
     void handle(Request request) {
@@ -134,6 +151,10 @@ class PodInit {
         namespaces_ = setup.namespaces;
         outlives_ = setup.outlives;
         lifeline_ = std::move(request.lifeline);
+        network_ = std::move(request.network);
+        found_ = {.address = setup.address, .link_index = setup.link_index, .connections = 0};
+        note_ = setup.note;
+        if (outlives_) leave_outputs();
         if (!setup.namespaces) return {};
         if (::sethostname(setup.hostname.data(), setup.hostname.size()) < 0)
             return system_error("setting the pod's host name", errno);
@@ -145,6 +166,13 @@ class PodInit {
         return setup.privileged ? Result<void>() : protect_kernel_files();
     }
 
+    /// Else whoever reads what the one that we outlive wrote would wait for us.
+    static void leave_outputs() {
+        const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+        for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+            if (nothing) ::dup2(nothing.get(), fd);
+    }
+
     /// The process that we end with has ended, or somebody connects.
     void lifeline_ready() {
         if (!outlives_) {
@@ -154,13 +182,27 @@ class PodInit {
         UniqueFd connected(::accept4(lifeline_.get(), nullptr, nullptr, SOCK_CLOEXEC));
         if (!connected) return;
         // The newest is the one: an older that still hangs on is of a daemon that was replaced.
+        lose_control();
         control_ = std::move(connected);
-        outgoing_.clear();
-        queue(ready());
+        ++found_.connections;
+        Report first = ready();
+        first.found = found_;
+        first.text = note_;
+        if (network_) first.network.reset(::fcntl(network_.get(), F_DUPFD_CLOEXEC, 0));
+        queue(std::move(first));
         for (const auto& [id, container] : containers_) {
             if (container.pidfd) queue(started(id, container));
             if (container.end) queue(copy_of(*container.end));
+            if (!container.pidfd && !container.end) queue(only(Report::Kind::kStarting, id));
         }
+        queue(only(Report::Kind::kTold));
+    }
+
+    static Report only(Report::Kind kind, std::uint32_t id = 0) {
+        Report report;
+        report.kind = kind;
+        report.id = id;
+        return report;
     }
 
     static Report ready() {
@@ -202,6 +244,7 @@ class PodInit {
             signals_.reset();
             control_.reset();
             lifeline_.reset();
+            network_.reset();
             supervisors_.clear();
             supervise_container(std::move(ends->second), std::move(request), namespaces_, own);
         }
@@ -279,6 +322,8 @@ class PodInit {
                 return queue(std::move(report));
             case Report::Kind::kReady:
             case Report::Kind::kSetupFailed:
+            case Report::Kind::kStarting:
+            case Report::Kind::kTold:
                 return;
         }
     }
@@ -376,6 +421,9 @@ class PodInit {
     UniqueFd control_;
     UniqueFd signals_;
     UniqueFd lifeline_;  ///< the process to end with, or the socket at which the next one comes
+    UniqueFd network_;   ///< for the next one: nobody else keeps the router alive meanwhile
+    Report::Found found_;
+    std::string note_;
     bool namespaces_ = false;
     bool outlives_ = false;
     std::optional<int> ended_;

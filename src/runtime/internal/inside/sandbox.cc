@@ -1,14 +1,16 @@
 #include "runtime/internal/inside/sandbox.h"
 
 #include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/nsfs.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,6 +60,8 @@ __attribute__((no_sanitize("address", "undefined"))) int become_init(void* argum
         files.rlim_cur = init->open_files;
         ::setrlimit(RLIMIT_NOFILE, &files);
     }
+    // Sockets of libraries may lack the mark, and would stay open beyond our end.
+    ::syscall(SYS_close_range, kPodInitControlFd + 1, ~0U, CLOSE_RANGE_CLOEXEC);
     if (::dup2(init->control, kPodInitControlFd) >= 0) {
         // The program's own number may be the one that was just replaced: it is opened above it.
         ::syscall(SYS_execveat, init->program, "", init->argv, init->environment, AT_EMPTY_PATH);
@@ -133,6 +137,16 @@ Result<void> enter_user_namespace() {
     return write_map("/proc/self/gid_map", fmt::format("{0} {0} 1", gid));
 }
 
+/// The user namespace that a network namespace belongs to, which was made by an earlier process of
+/// this user.
+Result<void> enter_owner_of(const UniqueFd& network) {
+    const UniqueFd owner(::ioctl(network.get(), NS_GET_USERNS));
+    if (!owner) return system_error("finding the user namespace of the pods' network", errno);
+    if (::setns(owner.get(), CLONE_NEWUSER) < 0)
+        return system_error("entering the user namespace of the pods' network", errno);
+    return {};
+}
+
 constexpr int kProbeTimeoutMs = 10'000;
 
 /// Makes one pod that runs nothing. What a kernel, a container around us or a security module
@@ -166,43 +180,6 @@ Result<void> try_out(SandboxHost& host) {
     return error.prefix("a pod on trial failed");
 }
 
-/// A Unix socket's name for a path of any length (that of a name ends at 107 bytes): by a
-/// descriptor of its directory, which is kept open in `directory`.
-Result<sockaddr_un> socket_name(const std::filesystem::path& path, UniqueFd& directory) {
-    directory.reset(::open(path.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!directory) return system_error("opening " + path.parent_path().string(), errno);
-    const std::string name =
-        fmt::format("/proc/self/fd/{}/{}", directory.get(), path.filename().string());
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (name.size() >= sizeof address.sun_path)
-        return Error(Code::kInternal, "the name of the socket " + path.string() + " is too long");
-    name.copy(address.sun_path, name.size());
-    return address;
-}
-
-Result<UniqueFd> listen_at(const std::filesystem::path& path) {
-    UniqueFd directory;
-    TRY(const sockaddr_un address, socket_name(path, directory));
-    UniqueFd listener(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-    if (!listener ||
-        ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0 ||
-        ::listen(listener.get(), 1) < 0)
-        return system_error("listening at " + path.string(), errno);
-    return listener;
-}
-
-Result<UniqueFd> connect_to(const std::filesystem::path& path) {
-    UniqueFd directory;
-    TRY(const sockaddr_un address, socket_name(path, directory));
-    UniqueFd connected(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-    if (!connected) return system_error("making a Unix socket", errno);
-    if (::connect(connected.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0)
-        return Error(Code::kUnavailable,
-                     system_error("connecting to " + path.string(), errno).message());
-    return connected;
-}
-
 rlim_t soft_limit_of_open_files() {
     rlimit files{};
     ::getrlimit(RLIMIT_NOFILE, &files);
@@ -219,7 +196,7 @@ void raise_limit_of_open_files() {
 
 }  // namespace
 
-Result<SandboxHost> SandboxHost::create(bool namespaces) {
+Result<SandboxHost> SandboxHost::create(bool namespaces, UniqueFd network) {
     SandboxHost host;
     TRY(UniqueFd program, open_pod_init_program());
     TRY(host.program, above_control(std::move(program)));
@@ -227,8 +204,14 @@ Result<SandboxHost> SandboxHost::create(bool namespaces) {
     if (!host.self) return system_error("opening this process as a pidfd", errno);
     host.open_files = soft_limit_of_open_files();
     if (namespaces) {
-        if (::geteuid() != 0) TRY_VOID(enter_user_namespace());
-        TRY(host.fabric, PodFabric::create());
+        const bool ordinary = ::geteuid() != 0;
+        if (network) {
+            if (ordinary) TRY_VOID(enter_owner_of(network));
+            TRY(host.fabric, PodFabric::adopt(std::move(network)));
+        } else {
+            if (ordinary) TRY_VOID(enter_user_namespace());
+            TRY(host.fabric, PodFabric::create());
+        }
         TRY_VOID(try_out(host));
     } else {
         TRY(host.network_claim, claim_shared_network());
@@ -249,7 +232,7 @@ Result<std::unique_ptr<PodSandbox>> PodSandbox::start(asio::any_io_executor exec
     const bool outlives = !spec.socket.empty();
     UniqueFd listener;
     if (outlives) {
-        TRY(listener, listen_at(spec.socket));
+        TRY(listener, listen_for_successor(spec.socket));
     }
     TRY(auto ends, make_message_pair());
     TRY(UniqueFd theirs, above_control(std::move(ends.second)));
@@ -263,6 +246,8 @@ Result<std::unique_ptr<PodSandbox>> PodSandbox::start(asio::any_io_executor exec
         std::move(executor), host, std::move(ends.first), std::move(init.pidfd), false));
     PodSetup setup{.namespaces = namespaces,
                    .outlives = outlives,
+                   .address = spec.address,
+                   .note = spec.note,
                    .hostname = spec.hostname,
                    .link = std::nullopt,
                    .mounts = spec.mounts,
@@ -273,26 +258,23 @@ Result<std::unique_ptr<PodSandbox>> PodSandbox::start(asio::any_io_executor exec
     if (namespaces) {
         TRY(sandbox->link_, host.fabric->connect(pid, spec.address));
         setup.link = sandbox->link_->pod;
+        setup.link_index = sandbox->link_->index;
     }
     TRY_VOID(send_setup(sandbox->control_.native_handle(), setup,
-                        outlives ? listener.get() : host.self.get()));
+                        outlives ? listener.get() : host.self.get(),
+                        outlives && namespaces ? host.fabric->network().descriptor() : -1));
     sandbox->outlives_ = outlives;
     return sandbox;
 }
 
-Task<Result<std::unique_ptr<PodSandbox>>> PodSandbox::find(asio::any_io_executor executor,
-                                                           SandboxHost& host,
-                                                           std::filesystem::path socket) {
-    CO_TRY(UniqueFd connected, connect_to(socket));
-    asio::posix::stream_descriptor control(executor, connected.get());
-    Report ready;
-    co_await control.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
-    control.release();
-    CO_TRY(const Receive received, receive_report(connected.get(), ready));
-    if (received != Receive::kReport || ready.kind != Report::Kind::kReady || !ready.pidfd)
-        co_return Error(Code::kUnavailable, "the init at " + socket.string() + " does not answer");
-    co_return std::unique_ptr<PodSandbox>(new PodSandbox(
-        std::move(executor), host, std::move(connected), std::move(ready.pidfd), true));
+std::unique_ptr<PodSandbox> PodSandbox::take_over(asio::any_io_executor executor, SandboxHost& host,
+                                                  FoundPod found) {
+    std::unique_ptr<PodSandbox> sandbox(new PodSandbox(
+        std::move(executor), host, std::move(found.control), std::move(found.init), true));
+    if (host.fabric)
+        sandbox->link_ = PodFabric::Link{.index = found.link_index,
+                                         .pod = {.address = found.address, .gateway_mac = {}}};
+    return sandbox;
 }
 
 PodSandbox::PodSandbox(asio::any_io_executor executor, SandboxHost& host, UniqueFd control,

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/task_group.h"
+#include "runtime/internal/inside/found_pod.h"
 #include "runtime/internal/inside/init_protocol.h"
 #include "runtime/internal/network/pod_network.h"
 #include "runtime/keeper.h"
@@ -33,7 +34,9 @@ struct SandboxHost {
     /// Opens the program and makes the fabric, with a user namespace first where we are not root,
     /// and tries a pod on it. Blocks for a few milliseconds. Without namespaces kUnavailable when
     /// another process has pods on the machine's network.
-    static Result<SandboxHost> create(bool namespaces);
+    /// `network`: of the router of pods that were found; an ordinary user then enters the user
+    /// namespace that it belongs to.
+    static Result<SandboxHost> create(bool namespaces, UniqueFd network = {});
 
     /// A TCP socket, not connected and non-blocking, from which pods are reached.
     Result<UniqueFd> open_socket() const;
@@ -48,8 +51,11 @@ struct SandboxSpec {
     std::vector<std::pair<std::string, std::string>> sysctls = {};
     std::uint64_t pids = 0;
     bool privileged = false;
-    /// Where the init of a pod that outlives us is found again (find()); empty: it ends with us.
+    /// Where the init of a pod that outlives us is found again (find_pod()); empty: it ends with
+    /// us.
     std::filesystem::path socket;
+    /// What whoever finds it is told.
+    std::string note = {};
 };
 
 /// One pod's init and its namespaces, seen from `muster`. Owns the process: the destructor kills it
@@ -61,11 +67,10 @@ class PodSandbox {
     /// Starts the init and sends it the set-up; kReady or kSetupFailed follows as a report.
     static Result<std::unique_ptr<PodSandbox>> start(asio::any_io_executor executor,
                                                      SandboxHost& host, const SandboxSpec& spec);
-    /// Connects to the init of a pod that outlived the process which started it. What is known of
-    /// its containers follows as reports, as if it had just happened. kUnavailable when it is gone.
-    static Task<Result<std::unique_ptr<PodSandbox>>> find(asio::any_io_executor executor,
-                                                          SandboxHost& host,
-                                                          std::filesystem::path socket);
+    /// Of a pod that was found. What is known of its containers follows as reports, as if it had
+    /// just happened, then kTold.
+    static std::unique_ptr<PodSandbox> take_over(asio::any_io_executor executor, SandboxHost& host,
+                                                 FoundPod found);
     ~PodSandbox();
 
     /// The next report; nullopt once the init has ended, after which nothing is left of the pod's

@@ -124,9 +124,7 @@ TEST_P(SandboxServiceTest, AnInitThatOutlivesUsTellsWhoConnectsWhatBecameOfItsCo
         ::raise(SIGKILL);
     }
     ::waitpid(daemon, nullptr, 0);
-    auto found = await(PodSandbox::find(context.get_executor(), *host, spec.socket));
-    ASSERT_TRUE(found) << found.error().message();
-    sandbox = *std::move(found);
+    find();
     Report first = next();
     EXPECT_EQ(first.kind, Report::Kind::kExited);
     EXPECT_EQ(first.id, 1u);
@@ -134,6 +132,7 @@ TEST_P(SandboxServiceTest, AnInitThatOutlivesUsTellsWhoConnectsWhatBecameOfItsCo
     Report second = next();
     EXPECT_EQ(second.kind, Report::Kind::kStarted);
     EXPECT_EQ(second.id, 2u);
+    EXPECT_EQ(next().kind, Report::Kind::kTold);
     ASSERT_EQ(::syscall(SYS_pidfd_send_signal, second.pidfd.get(), SIGTERM, nullptr, 0), 0);
     EXPECT_EQ(WTERMSIG(next().value), SIGTERM);
 
@@ -141,17 +140,65 @@ TEST_P(SandboxServiceTest, AnInitThatOutlivesUsTellsWhoConnectsWhatBecameOfItsCo
     last_id = 2;
     EXPECT_EQ(run_container(shell("echo again")).output, "again\n");
     sandbox.reset();
-    found = await(PodSandbox::find(context.get_executor(), *host, spec.socket));
-    ASSERT_TRUE(found) << found.error().message();
-    sandbox = *std::move(found);
+    find();
     sandbox->kill();
     for (;;) {
         const Result<std::optional<Report>> report = await(sandbox->next_report());
         if (!report || !*report) break;
     }
-    found = await(PodSandbox::find(context.get_executor(), *host, spec.socket));
-    ASSERT_FALSE(found);
-    EXPECT_EQ(found.error().code(), Code::kUnavailable);
+    const auto gone = find_pod(spec.socket);
+    ASSERT_FALSE(gone);
+    EXPECT_EQ(gone.error().code(), Code::kUnavailable);
+}
+
+TEST_P(SandboxServiceTest, WhoFindsAPodIsToldWhatItWasGiven) {
+    spec.socket = dir / "shim.sock";
+    spec.note = "a note";
+    start_pod();
+    sandbox.reset();
+    FoundPod found = find_pod(spec.socket).value();
+    EXPECT_EQ(found.note, "a note");
+    EXPECT_EQ(found.address, spec.address);
+    EXPECT_EQ(found.connections, 1u);
+    EXPECT_EQ(static_cast<bool>(found.network), GetParam());
+    if (GetParam())
+        EXPECT_TRUE(is_same_namespace(found.network.get(), host->fabric->network().descriptor()));
+    found = {};
+    EXPECT_EQ(find_pod(spec.socket).value().connections, 2u);
+}
+
+/// Else a client whose daemon was killed would wait for ever.
+TEST_P(SandboxServiceTest, ACommandEndsWithTheOneWhoAskedForIt) {
+    spec.socket = dir / "shim.sock";
+    start_pod();
+    ContainerStart start = shell("exec sleep 1000");
+    ASSERT_TRUE(launch(start));
+    ASSERT_EQ(next().kind, Report::Kind::kStarted);
+    Lifeline lifeline(dir / "alive");
+    ExecStart exec;
+    exec.id = 7;
+    exec.container = start.id;
+    exec.argv = {"sh", "-c", lifeline.held_by("echo up >&9; exec sleep 1000")};
+    ASSERT_TRUE(sandbox->exec(exec));
+    ASSERT_EQ(lifeline.read_line(), "up");
+    sandbox.reset();
+    EXPECT_EQ(lifeline.read_to_end(), "");
+    find();
+    EXPECT_EQ(next().kind, Report::Kind::kStarted);
+    EXPECT_EQ(next().kind, Report::Kind::kTold);
+}
+
+TEST_P(SandboxServiceTest, APodThatIsFoundCanBeEnded) {
+    spec.socket = dir / "shim.sock";
+    start_pod();
+    Lifeline lifeline(dir / "alive");
+    ASSERT_TRUE(launch(shell(lifeline.held_by("echo up >&9; exec sleep 1000"))));
+    ASSERT_EQ(next().kind, Report::Kind::kStarted);
+    ASSERT_EQ(lifeline.read_line(), "up");
+    sandbox.reset();
+    ASSERT_TRUE(end_pod(find_pod(spec.socket).value()));
+    EXPECT_EQ(lifeline.read_to_end(), "");
+    EXPECT_EQ(find_pod(spec.socket).error().code(), Code::kUnavailable);
 }
 
 TEST_P(SandboxServiceTest, ASignalToTheInitReachesThePrograms) {

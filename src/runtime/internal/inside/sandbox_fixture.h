@@ -84,8 +84,13 @@ class SandboxTest : public ::testing::TestWithParam<bool>, protected RealLoop {
         if (!dir.empty()) fs::remove_all(dir);
     }
     void end_what_outlived_us() {
-        auto found = await(PodSandbox::find(context.get_executor(), *host, spec.socket));
-        if (found) (*found)->kill();
+        auto found = find_pod(spec.socket);
+        if (found) EXPECT_TRUE(end_pod(*std::move(found)));
+    }
+    void find() {
+        auto found = find_pod(spec.socket);
+        ASSERT_TRUE(found) << found.error().message();
+        sandbox = PodSandbox::take_over(context.get_executor(), *host, *std::move(found));
     }
 
     Report next() {

@@ -28,6 +28,7 @@ std::optional<Termination> termination_of(
 void recall(ContainerRecord& record, const kube::ContainerStatus& earlier) {
     record.restarts = earlier.restart_count.value_or(0);
     record.container_id = earlier.container_id;
+    record.started = earlier.started.value_or(false);
     record.last = termination_of(earlier.last_state.terminated);
     if (earlier.state.terminated) {
         record.state = State::kTerminated;

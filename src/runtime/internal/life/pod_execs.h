@@ -23,6 +23,9 @@ class PodExecs {
     PodExecs(const PodExecs&) = delete;
     PodExecs& operator=(const PodExecs&) = delete;
 
+    /// How many processes have had the sandbox before, if any: late reports of theirs are not ours.
+    void begin_after(std::uint32_t others) { last_id_ = others << kIdsBits; }
+
     /// Runs it in the container that was started as `container`, and succeeds when it exits with 0.
     /// Cancelled, it is killed. `sandbox` lives until sandbox_gone() is called.
     Task<CheckResult> run(PodSandbox& sandbox, std::uint32_t container,
@@ -46,6 +49,8 @@ class PodExecs {
     class Command;
     class Check;
     class Session;
+
+    static constexpr std::uint32_t kIdsBits = 20;
 
     asio::any_io_executor executor_;
     std::map<std::uint32_t, Command*> running_;  ///< owned by those who wait for them

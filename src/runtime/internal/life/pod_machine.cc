@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "runtime/internal/life/earlier_life.h"
-
 namespace muster::runtime {
 
 namespace {
@@ -136,28 +134,6 @@ void PodMachine::repeat_init_containers() {
     }
 }
 
-PodActions PodMachine::resume(const kube::PodStatus& earlier, Now now) {
-    recall(facts_, earlier);
-    // Its time ran on while nobody looked.
-    const Duration before = std::max(now.wall - facts_.start_time, Duration::zero());
-    accepted_ = now.mono - before;
-    if (active_until_) *active_until_ -= before;
-    for (std::size_t i = 0; i < progress_.size(); ++i) {
-        ContainerRecord& record = facts_.containers[i];
-        if (record.state == State::kRunning) {
-            Termination end;
-            end.exit_code = 128 + SIGKILL;
-            end.reason = "ContainerStatusUnknown";
-            end.message = "the container was not there any more when muster came back";
-            end_container(i, std::move(end), now);
-        }
-        progress_[i].finished = now.mono;
-        progress_[i].counts_as_restart = record.state == State::kWaiting && record.last.has_value();
-    }
-    if (!work_done()) repeat_init_containers();
-    return advance(now);
-}
-
 void PodMachine::count_start(std::size_t index, Now now) {
     ContainerRecord& record = facts_.containers[index];
     Progress& progress = progress_[index];
@@ -228,25 +204,34 @@ PodActions PodMachine::config_failed(std::size_t index, std::string message, Now
 }
 
 PodActions PodMachine::start_failed(std::size_t index, std::string message, Now now) {
+    PodActions actions;
+    fail_start(index, std::move(message), now, actions);
+    append(actions, advance(now));
+    return actions;
+}
+
+void PodMachine::fail_start(std::size_t index, std::string message, Now now, PodActions& actions) {
     Termination end;
     end.exit_code = kStartErrorCode;
     end.reason = "StartError";
     end.message = message;
     count_start(index, now);
     end_container(index, std::move(end), now);
-    PodActions actions{event(kube::EventType::kWarning, "Failed", "Error: " + message)};
-    append(actions, advance(now));
-    return actions;
+    actions.push_back(event(kube::EventType::kWarning, "Failed", "Error: " + message));
 }
 
-PodActions PodMachine::container_exited(std::size_t index, ContainerEnd ended, Now now) {
+Termination PodMachine::how(ContainerEnd ended) {
     Termination end;
     end.exit_code = ended.exit_code;
     end.reason = !ended.reason.empty()  ? std::move(ended.reason)
                  : ended.exit_code == 0 ? "Completed"
                                         : "Error";
     end.message = std::move(ended.message);
-    end_container(index, std::move(end), now);
+    return end;
+}
+
+PodActions PodMachine::container_exited(std::size_t index, ContainerEnd ended, Now now) {
+    end_container(index, how(std::move(ended)), now);
     return advance(now);
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/internal/life/check_result.h"
 #include "runtime/internal/life/container_stop.h"
 #include "runtime/internal/life/crash_backoff.h"
+#include "runtime/internal/life/found_container.h"
 #include "runtime/internal/life/lifecycle.h"
 #include "runtime/internal/life/pod_status.h"
 
@@ -43,13 +44,6 @@ struct PodAction {
 };
 using PodActions = std::vector<PodAction>;
 
-/// How a container's processes ended.
-struct ContainerEnd {
-    int exit_code = 0;   ///< 128 + the signal for a killed process
-    std::string reason;  ///< empty: by the exit code
-    std::string message;
-};
-
 /// One pod's life, decided: what happened goes in, what is to be done comes out, and facts() says
 /// what the status is made of. No I/O, no clock.
 ///
@@ -79,6 +73,11 @@ class PodMachine {
     /// Instead, for a pod that another process had and whose processes are gone: what had ended
     /// stays ended, what ran was killed, and the rest follows from the restart policy.
     PodActions resume(const kube::PodStatus& earlier, Now now);
+    /// Instead, for a pod that another process had and whose sandbox goes on: what happened since
+    /// its last status happens now. `found`: of each container, in the order of
+    /// facts().containers.
+    PodActions take_over(const kube::PodStatus& earlier, const std::vector<FoundContainer>& found,
+                         Now now);
     PodActions sandbox_ready(Now now);
     /// It could not be made; tried again later. `reason` is that of the Event.
     PodActions sandbox_failed(std::string reason, std::string message, Now now);
@@ -126,6 +125,12 @@ class PodMachine {
         std::optional<ContainerStop> stop;
     };
 
+    void recall_earlier(const kube::PodStatus& earlier, Now now);
+    void recall_container(std::size_t index, Now now);
+    void take_over_container(std::size_t index, const FoundContainer& found, Now now,
+                             PodActions& actions);
+    static Termination how(ContainerEnd ended);
+    void fail_start(std::size_t index, std::string message, Now now, PodActions& actions);
     PodActions advance(Now now);
     void advance_containers(Now now, PodActions& actions);
     void advance_container(std::size_t index, Now now, PodActions& actions);

@@ -80,9 +80,18 @@ class Life {
         machine.emplace(pod, *read_lifecycles(pod.spec), "10.0.0.1", "127.0.0.1", now());
         return print(machine->resume(earlier, now()));
     }
+    /// By a process that comes after one which was killed, when its pod was not.
+    Lines take_over(Duration later, const std::vector<FoundContainer>& found) {
+        const kube::PodStatus earlier = make_pod_status(pod, machine->facts(), now().wall);
+        passed += later;
+        machine.emplace(pod, *read_lifecycles(pod.spec), "10.0.0.1", "127.0.0.1", now());
+        return print(machine->take_over(earlier, found, now()));
+    }
     Lines ready() { return print(machine->sandbox_ready(now())); }
     Lines gone() { return print(machine->sandbox_gone(now())); }
-    Lines started(std::size_t i = 0) { return print(machine->container_started(i, "id", now())); }
+    Lines started(std::size_t i = 0, std::string id = "id") {
+        return print(machine->container_started(i, std::move(id), now()));
+    }
     Lines exited(int code, std::size_t i = 0) {
         return print(
             machine->container_exited(i, {.exit_code = code, .reason = {}, .message = {}}, now()));

@@ -130,6 +130,12 @@ bool succeeded(const ContainerRecord& record) {
     return record.state == State::kTerminated && record.terminated->exit_code == 0;
 }
 
+std::uint32_t launches_of(const ContainerRecord& record) {
+    const bool never =
+        record.state == ContainerRecord::State::kWaiting && !record.last && record.restarts == 0;
+    return never ? 0 : static_cast<std::uint32_t>(record.restarts) + 1;
+}
+
 std::string pod_phase(const PodFacts& facts) {
     int waiting = 0;
     int begun = 0;

@@ -56,6 +56,10 @@ struct PodFacts {
 /// Ended with exit code 0.
 bool succeeded(const ContainerRecord& record);
 
+/// How often it was started so far. A start that is under way is not counted, nor is one whose
+/// postStart hook is the first that ever runs.
+std::uint32_t launches_of(const ContainerRecord& record);
+
 /// The phase by the kubelet's rules (upstream: pkg/kubelet/kubelet_pods.go, getPhase): terminal
 /// only when the pod is ending and none of its processes is left.
 std::string pod_phase(const PodFacts& facts);

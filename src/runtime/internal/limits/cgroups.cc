@@ -110,12 +110,12 @@ Result<std::unique_ptr<ContainerCgroup>> PodCgroup::make_container(
 
 // --- the node
 
-std::string node_group_name(const std::filesystem::path& state_dir) {
+std::string node_group_name(const std::filesystem::path& state_dir, bool outlives) {
     // FNV-1a: the same in every build, as std::hash need not be.
     std::uint64_t hash = 14695981039346656037u;
     for (const char c : state_dir.native())
         hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-    return fmt::format("{}{:016x}", kNodeGroup, hash);
+    return fmt::format("{}{}{:016x}", kNodeGroup, outlives ? "up-" : "", hash);
 }
 
 bool is_node_group_name(std::string_view name) {
@@ -295,6 +295,15 @@ Result<std::unique_ptr<PodCgroup>> Cgroups::make_pod(const std::string& name,
         TRY_VOID(set_up(tree, below(tree.group, name),
                         pod_settings(cpu_request_milli, pids_.pod, tree.version), true));
     return pod;
+}
+
+void Cgroups::keep_only(const std::set<std::string>& pods) {
+    for (const Tree& tree : trees_) {
+        auto groups = files_->children(tree.group);
+        if (!groups) continue;
+        for (const std::string& name : *groups)
+            if (!pods.contains(name)) warn(remove_cgroup_tree(*files_, below(tree.group, name)));
+    }
 }
 
 Result<void> Cgroups::remove() {

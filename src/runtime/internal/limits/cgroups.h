@@ -42,10 +42,10 @@ class ContainerCgroup {
 class Cgroups;
 
 /// The name of a node's group, the same for one state directory in this process and in one that
-/// takes its pods over.
-std::string node_group_name(const std::filesystem::path& state_dir);
-/// Such a name, or that of the group beside it that the node itself moved to. A group so named that
-/// nobody has claimed is what a killed node left.
+/// takes its pods over. `outlives`: as the pods may, when it has ended.
+std::string node_group_name(const std::filesystem::path& state_dir, bool outlives = false);
+/// The name of a node whose pods end with it, or that of the group beside it that the node itself
+/// moved to. A group so named that nobody has claimed is what a killed node left.
 bool is_node_group_name(std::string_view name);
 
 /// The groups of one pod. Outlives those of its containers, and the node's outlive it. The
@@ -117,6 +117,8 @@ class Cgroups {
     };
     /// All of them, for whoever cleans up after a kill.
     const std::vector<Claim>& claims() const { return claims_; }
+    /// Removes those of other pods, which must be gone.
+    void keep_only(const std::set<std::string>& pods);
     /// Removes them; the processes of all pods must be gone. The destructor does it too.
     Result<void> remove();
 

@@ -90,6 +90,22 @@ TEST(Cgroups, AloneInADelegatedGroupMusterMovesAsideAndLimitsBelowIt) {
     EXPECT_EQ(scope.files.groups.size(), 3u);
 }
 
+TEST(Cgroups, GroupsOfPodsThatGoOnAreKeptAndFoundAgain) {
+    Scope scope;
+    auto cgroups = Cgroups::create(scope.files, place("/user/scope", false), "muster-up-x");
+    const std::string at = "/cg/user/scope/muster-up-x";
+    for (const char* group : {"/gone", "/gone/main-1", "/here", "/here/main-1"})
+        ASSERT_TRUE(scope.files.make(at + group));
+    cgroups.keep_only({"here"});
+    EXPECT_FALSE(scope.files.groups.contains(at + "/gone"));
+    ASSERT_TRUE(scope.files.groups.contains(at + "/here/main-1"));
+    auto pod = cgroups.make_pod("here", 500);
+    ASSERT_TRUE(pod) << pod.error().message();
+    auto container = (*pod)->make_container("main-1", {.memory_bytes = 4096, .cpu_milli = 100});
+    ASSERT_TRUE(container) << container.error().message();
+    EXPECT_EQ(scope.files.value(at + "/here/main-1", "memory.max"), "4096");
+}
+
 TEST(Cgroups, WithOthersInTheGroupNothingIsLimitedAndNothingIsMoved) {
     Scope scope;
     scope.files.groups.at("/cg/user/scope").others = 1;

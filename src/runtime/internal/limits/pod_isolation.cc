@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/internal/place/scheduling.h"
+#include "runtime/internal/run_id.h"
 
 namespace muster::runtime {
 
@@ -108,7 +109,8 @@ Result<std::vector<UniqueFd>> PodIsolation::enter(std::size_t index, std::uint32
     if (!group_) return std::vector<UniqueFd>();
     TRY(const ContainerLimits limits, limits_of(container(index)));
     TRY(auto group,
-        group_->make_container(fmt::format("{}-{}", container(index).name, instance), limits));
+        group_->make_container(
+            fmt::format("{}-{}", container(index).name, RunId::of(instance).launch), limits));
     TRY(auto directories, group->open());
     instances_.insert_or_assign(instance, std::move(group));
     return directories;

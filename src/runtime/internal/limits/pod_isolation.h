@@ -42,6 +42,7 @@ class PodIsolation {
     void sandbox_gone();
 
     const PodSecurity& security() const { return security_; }
+    const Devices& devices() const { return devices_; }
     /// A container may change the machine through /proc and /sys.
     bool privileged() const;
 
@@ -54,7 +55,8 @@ class PodIsolation {
     std::vector<std::string> environment(std::size_t index, const ContainerSecurity& security,
                                          std::vector<std::string> base) const;
 
-    /// Makes the groups of one instance of a container, and opens them for its supervisor.
+    /// Makes the groups of one instance of a container, or finds those of one that runs, and opens
+    /// them for its supervisor.
     Result<std::vector<UniqueFd>> enter(std::size_t index, std::uint32_t instance);
     /// The instance is gone: removes its groups. True: the kernel has killed a process of it for
     /// want of memory.

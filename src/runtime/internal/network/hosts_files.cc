@@ -33,7 +33,7 @@ Result<std::filesystem::path> HostsFiles::add(const std::string& namespace_, con
     std::error_code error;
     std::filesystem::create_directories(directory_, error);
     if (error) return system_error("making the directory " + directory_.string(), error.value());
-    TRY_VOID(rewrite(path, file));
+    if (!held_ || !std::filesystem::exists(path, error)) TRY_VOID(rewrite(path, file));
     files_.insert_or_assign(path, std::move(file));
     return path;
 }
@@ -50,9 +50,17 @@ void HostsFiles::remove(const std::string& uid) {
 }
 
 void HostsFiles::names_changed() {
-    if (pending_ || files_.empty()) return;
+    if (held_ || pending_ || files_.empty()) return;
     pending_ = true;
     tasks_.spawn("hosts files", rewrite_later());
+}
+
+void HostsFiles::release() {
+    held_ = false;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(directory_, error))
+        if (!files_.contains(entry.path())) std::filesystem::remove(entry.path(), error);
+    names_changed();
 }
 
 Task<void> HostsFiles::rewrite_later() {

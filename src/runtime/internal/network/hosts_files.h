@@ -31,6 +31,11 @@ class HostsFiles {
 
     /// The names changed.
     void names_changed();
+    /// Files that are there stay as they are until release(): pods use them, and not all of their
+    /// names are known yet.
+    void hold() { held_ = true; }
+    /// All names are known. Removes the files that no pod has.
+    void release();
 
   private:
     struct File {
@@ -50,6 +55,7 @@ class HostsFiles {
     std::filesystem::path directory_;
     std::map<std::filesystem::path, File> files_;
     bool pending_ = false;
+    bool held_ = false;
     Duration cost_{};  ///< of the last rewrite
 };
 

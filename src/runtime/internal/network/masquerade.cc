@@ -102,9 +102,14 @@ Result<void> masquerade(const NetworkNamespace& network, std::uint32_t out, std:
     NetlinkBatch batch;
     batch.unanswered_message("nf_tables, for the masquerade of the pods' addresses",
                              NFNL_MSG_BATCH_BEGIN, header_for(AF_UNSPEC, NFNL_SUBSYS_NFTABLES));
-    batch.message("nf_tables table", nf_tables(NFT_MSG_NEWTABLE), NLM_F_CREATE,
-                  header_for(NFPROTO_IPV4));
-    batch.text(NFTA_TABLE_NAME, kTable);
+    // What is there may be an earlier process's, and what is not can't be removed.
+    const auto table = [&batch](std::uint16_t message, std::uint16_t flags) {
+        batch.message("nf_tables table", nf_tables(message), flags, header_for(NFPROTO_IPV4));
+        batch.text(NFTA_TABLE_NAME, kTable);
+    };
+    table(NFT_MSG_NEWTABLE, NLM_F_CREATE);
+    table(NFT_MSG_DELTABLE, 0);
+    table(NFT_MSG_NEWTABLE, NLM_F_CREATE);
 
     add_chain(batch, kUntracked, "filter", NF_INET_PRE_ROUTING, NF_IP_PRI_RAW);
     add_rule(batch, kUntracked, [&] {

@@ -57,6 +57,13 @@ std::vector<std::string> name_forms(const std::string& name, const std::string& 
     return {name, in_namespace, in_namespace + ".svc", in_namespace + ".svc.cluster.local"};
 }
 
+void NameTable::reserve(const std::string& namespace_, const std::string& name,
+                        std::uint32_t address) {
+    const Key key{namespace_, name};
+    if (address < first_ || address > last_ || addresses_.contains(key)) return;
+    if (taken_.insert(address).second) addresses_.emplace(key, address);
+}
+
 void NameTable::put(NamedPod pod) {
     Key key{pod.namespace_, pod.name};
     if (auto before = pods_.find(key); before != pods_.end()) unindex(before->second);

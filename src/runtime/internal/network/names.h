@@ -44,6 +44,9 @@ class NameTable {
     /// Where every pod finds the Service `kubernetes` of the namespace `default`, which is not to
     /// be put then. Before any other call.
     void put_server(std::uint32_t address) { server_ = address; }
+    /// A pod that is there already has this address, although it was not seen yet. Nothing where
+    /// the name has one, or the address is another's or none of ours.
+    void reserve(const std::string& namespace_, const std::string& name, std::uint32_t address);
     void put(NamedPod pod);
     void put(NamedService service);
     /// Gives a name an address although neither a pod nor a service of it was seen yet.

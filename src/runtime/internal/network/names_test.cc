@@ -42,6 +42,22 @@ TEST_F(NamesTest, TheServerIsFoundFromEveryNamespace) {
                 HasSubstr("10.96.0.1\tkubernetes.default kubernetes.default.svc "));
 }
 
+TEST_F(NamesTest, APodThatIsThereAlreadyKeepsItsAddress) {
+    names.reserve("default", "running", kFirst);
+    names.put(pod("new"));
+    names.put(pod("running"));
+    EXPECT_EQ(names.address("default", "new"), kFirst + 1);
+    EXPECT_EQ(names.address("default", "running"), kFirst);
+    names.reserve("default", "new", kFirst + 2);
+    EXPECT_EQ(names.address("default", "new"), kFirst + 1) << "it has one";
+    names.reserve("default", "other", kFirst);
+    names.reserve("default", "stranger", kFirst + 9);
+    EXPECT_FALSE(names.address("default", "other")) << "another's";
+    EXPECT_FALSE(names.address("default", "stranger")) << "none of ours";
+    names.remove_pod("default", "running");
+    EXPECT_FALSE(names.address("default", "running"));
+}
+
 TEST_F(NamesTest, AServiceGivesItsPodAnAddressBeforeThePodIsThere) {
     names.put(service("master-0"));
     auto early = names.address("default", "master-0");

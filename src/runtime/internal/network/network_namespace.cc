@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -111,6 +112,13 @@ Result<void> NetworkNamespace::make_tap(const std::string& name, std::uint32_t i
     TRY(UniqueFd tap,
         send_on({.netns = descriptor(), .tap = name.c_str(), .tap_index = index}, "/dev/net/tun"));
     return {};
+}
+
+bool is_same_namespace(int one, int other) {
+    struct stat first{};
+    struct stat second{};
+    return ::fstat(one, &first) == 0 && ::fstat(other, &second) == 0 &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
 }  // namespace muster::runtime

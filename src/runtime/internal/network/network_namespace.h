@@ -19,6 +19,11 @@ class NetworkNamespace {
     /// A new, empty one. Needs CAP_SYS_ADMIN in the process's user namespace, as all below.
     static Result<NetworkNamespace> create();
 
+    /// One that somebody else made.
+    static NetworkNamespace adopt(UniqueFd descriptor) {
+        return NetworkNamespace(std::move(descriptor));
+    }
+
     /// The one of a process that we may trace, say a pod's init. Kept alive by that process, not by
     /// this object.
     static NetworkNamespace of(UniqueFd pidfd) { return NetworkNamespace(std::move(pidfd)); }
@@ -37,5 +42,8 @@ class NetworkNamespace {
 
     UniqueFd descriptor_;
 };
+
+/// Whether both descriptors are of one namespace.
+bool is_same_namespace(int one, int other);
 
 }  // namespace muster::runtime

@@ -3,6 +3,8 @@
 #include <arpa/inet.h>
 #include <linux/if_link.h>
 #include <linux/veth.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -37,21 +39,39 @@ std::string format_address(std::uint32_t a) {
     return fmt::format("{}.{}.{}.{}", a >> 24, a >> 16 & 0xff, a >> 8 & 0xff, a & 0xff);
 }
 
-Result<PodFabric> PodFabric::create() {
-    TRY(NetworkNamespace network, NetworkNamespace::create());
+Result<PodFabric> PodFabric::in(NetworkNamespace network) {
     TRY(UniqueFd routes, network.open_socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE));
     TRY(NetlinkSocket socket, NetlinkSocket::adopt(std::move(routes)));
+    TRY(UniqueFd look_up, network.open_socket(AF_INET, SOCK_DGRAM, 0));
+    return PodFabric(std::move(network), std::move(socket), std::move(look_up));
+}
+
+Result<PodFabric> PodFabric::adopt(UniqueFd network) {
+    return in(NetworkNamespace::adopt(std::move(network)));
+}
+
+Result<PodFabric> PodFabric::create() {
+    TRY(NetworkNamespace network, NetworkNamespace::create());
+    TRY(PodFabric fabric, in(std::move(network)));
 
     NetlinkBatch batch;
     batch.message("taking the router's lo up", RTM_SETLINK, 0, link_header(kLoopbackIndex, true));
     add_address(batch, "address of the router", kLoopbackIndex, kGateway, 32);
     take_in(batch, "route to the outside", 0, 0, kOutsideMetric);
     take_in(batch, "route to pods that are not there", kRange, kRangePrefix, 0);
-    TRY_VOID(socket.execute(batch));
-    return PodFabric(std::move(network), std::move(socket));
+    TRY_VOID(fabric.socket_.execute(batch));
+    return fabric;
+}
+
+bool PodFabric::is_taken(std::uint32_t index) const {
+    ifreq request{};
+    request.ifr_ifindex = static_cast<int>(index);
+    return ::ioctl(look_up_.get(), SIOCGIFNAME, &request) == 0;
 }
 
 Result<PodFabric::Link> PodFabric::connect(pid_t init, std::uint32_t address) {
+    // Links of an earlier process's pods may be there.
+    while (is_taken(next_index_)) ++next_index_;
     const std::uint32_t index = next_index_++;
     const std::string router_mac = mac_of(address, 0);
     const std::string pod_mac = mac_of(address, 1);
@@ -79,7 +99,7 @@ Result<PodFabric::Link> PodFabric::connect(pid_t init, std::uint32_t address) {
     batch.message("taking the pod's link up", RTM_SETLINK, 0, link_header(index, true));
     forward_from(batch);
 
-    add_route(batch, "route to the pod", address, 32, index, 0, 0);
+    add_route(batch, "route to the pod", address, 32, index, 0, 0, NLM_F_REPLACE);
     add_neighbour(batch, index, address, pod_mac);
     TRY_VOID(socket_.execute(batch));
 
@@ -103,10 +123,13 @@ Result<UniqueFd> PodFabric::open_socket() const {
 Result<UniqueFd> PodFabric::open_listener(std::uint32_t at, std::uint16_t port) {
     if (at != kGateway) {
         NetlinkBatch batch;
-        add_address(batch, "an address to listen on", kLoopbackIndex, at, 32);
+        add_address(batch, "an address to listen on", kLoopbackIndex, at, 32, NLM_F_REPLACE);
         TRY_VOID(socket_.execute(batch));
     }
     TRY(UniqueFd listener, open_socket());
+    // Connections to the process that listened there before may not be over yet.
+    const int reuse = 1;
+    ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);

@@ -16,7 +16,7 @@ std::string format_address(std::uint32_t host_order);
 
 /// The network on which all pods hang: a network namespace of our own that routes between one veth
 /// per pod. Nothing of it shows in the machine's own interfaces, routes or firewall, and all of it
-/// goes when the process does.
+/// goes with the last process that holds it: this one, or the init of a pod that outlives us.
 ///
 /// Routed /32 addresses rather than a bridge: a bridge ends at 1,023 ports, and with fixed MACs and
 /// permanent neighbour entries a first connection needs no ARP (the neighbour table, shared by all
@@ -31,6 +31,8 @@ class PodFabric {
 
     /// Needs CAP_NET_ADMIN and CAP_SYS_ADMIN (in the process's user namespace).
     static Result<PodFabric> create();
+    /// That of a process which has ended, with the pods that still hang on it.
+    static Result<PodFabric> adopt(UniqueFd network);
 
     struct Link {
         std::uint32_t index = 0;
@@ -57,11 +59,15 @@ class PodFabric {
     NetlinkSocket& routes() { return socket_; }
 
   private:
-    PodFabric(NetworkNamespace network, NetlinkSocket socket)
-        : network_(std::move(network)), socket_(std::move(socket)) {}
+    PodFabric(NetworkNamespace network, NetlinkSocket socket, UniqueFd look_up)
+        : network_(std::move(network)), socket_(std::move(socket)), look_up_(std::move(look_up)) {}
+
+    static Result<PodFabric> in(NetworkNamespace network);
+    bool is_taken(std::uint32_t index) const;
 
     NetworkNamespace network_;
     NetlinkSocket socket_;
+    UniqueFd look_up_;  ///< a socket inside, to ask which links there are
     std::uint32_t next_index_ = 10;
 };
 

@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <filesystem>
 #include <functional>
 #include <string_view>
 
@@ -71,10 +73,17 @@ class PodNetwork : public RealLoop {
     static constexpr std::uint32_t kTwo = PodFabric::kRange + 3;
 
     PodNetwork() : host(SandboxHost::create(true).value()), one(start(kOne)), two(start(kTwo)) {}
+    /// On the router of an earlier one, whose pod `one` is to be.
+    explicit PodNetwork(UniqueFd router)
+        : host(SandboxHost::create(true, std::move(router)).value()), two(start(kTwo)) {}
 
-    std::unique_ptr<PodSandbox> start(std::uint32_t address) {
-        const SandboxSpec spec{
-            .title = "ns/pod", .hostname = "pod", .address = address, .mounts = {}, .socket = {}};
+    std::unique_ptr<PodSandbox> start(std::uint32_t address,
+                                      const std::filesystem::path& socket = {}) {
+        const SandboxSpec spec{.title = "ns/pod",
+                               .hostname = "pod",
+                               .address = address,
+                               .mounts = {},
+                               .socket = socket};
         auto sandbox = PodSandbox::start(context.get_executor(), host, spec).value();
         auto report = await(sandbox->next_report());
         if (!report || !*report || (*report)->kind != Report::Kind::kReady)
@@ -128,6 +137,36 @@ bool pods_reach_each_other_and_nothing_else() {
            connect_from_two(0xC6336401, 80) == ECONNREFUSED;                // 198.51.100.1
 }
 
+/// Of a process that is killed: its pod listens, and a successor that finds it is to reach it.
+bool a_successor_reaches_pods() {
+    std::string directory = "/tmp/muster-fabric-XXXXXX";
+    if (::mkdtemp(directory.data()) == nullptr) return false;
+    const std::filesystem::path socket = std::filesystem::path(directory) / "init";
+    const pid_t earlier = ::fork();
+    if (earlier == 0) {
+        PodNetwork network;
+        network.one.reset();
+        network.one = network.start(PodNetwork::kOne, socket);
+        ::raise(SIGKILL);
+    }
+    ::waitpid(earlier, nullptr, 0);
+    FoundPod found = find_pod(socket).value();
+    UniqueFd router(::fcntl(found.network.get(), F_DUPFD_CLOEXEC, 0));
+    PodNetwork network(std::move(router));
+    network.one =
+        PodSandbox::take_over(network.context.get_executor(), network.host, std::move(found));
+    const UniqueFd listener = network.listen_in(network.one);
+    const UniqueFd ours = network.fabric().open_socket().value();
+    const UniqueFd theirs =
+        network.inside(network.two).open_socket(AF_INET, SOCK_STREAM, 0).value();
+    const bool reached =
+        connect_to(ours, PodNetwork::kOne, port_of(listener)) == 0 && carries(ours, listener) &&
+        connect_to(theirs, PodNetwork::kOne, port_of(listener)) == 0 && carries(theirs, listener);
+    network.one->kill();
+    std::filesystem::remove_all(directory);
+    return reached;
+}
+
 /// In a child, as what it becomes can't be undone.
 bool succeeds_apart(const std::function<bool()>& check) {
     const pid_t child = ::fork();
@@ -152,6 +191,10 @@ class PodNetworkTest : public ::testing::TestWithParam<User> {
 };
 
 TEST_P(PodNetworkTest, WeReachPods) { EXPECT_TRUE(holds(we_reach_pods)); }
+
+TEST_P(PodNetworkTest, ASuccessorReachesPodsThatItFinds) {
+    EXPECT_TRUE(holds(a_successor_reaches_pods));
+}
 
 TEST_P(PodNetworkTest, PodsReachUs) { EXPECT_TRUE(holds(pods_reach_us)); }
 

@@ -28,7 +28,7 @@ void without_link_local(NetlinkBatch& batch, std::uint32_t index) {
 
 void add_route(NetlinkBatch& batch, std::string label, std::uint32_t destination,
                std::uint8_t prefix, std::uint32_t index, std::uint32_t gateway,
-               std::uint32_t source) {
+               std::uint32_t source, std::uint16_t existing) {
     rtmsg route{};
     route.rtm_family = AF_INET;
     route.rtm_dst_len = prefix;
@@ -36,7 +36,8 @@ void add_route(NetlinkBatch& batch, std::string label, std::uint32_t destination
     route.rtm_protocol = RTPROT_STATIC;
     route.rtm_scope = gateway != 0 ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK;
     route.rtm_type = RTN_UNICAST;
-    batch.message(std::move(label), RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, route);
+    batch.message(std::move(label), RTM_NEWROUTE,
+                  static_cast<std::uint16_t>(NLM_F_CREATE | existing), route);
     if (prefix > 0) batch.address(RTA_DST, destination);
     if (gateway != 0) batch.address(RTA_GATEWAY, gateway);
     if (source != 0) batch.address(RTA_PREFSRC, source);
@@ -77,13 +78,14 @@ void forward_from(NetlinkBatch& batch) {
 }
 
 void add_address(NetlinkBatch& batch, std::string label, std::uint32_t index, std::uint32_t local,
-                 std::uint8_t prefix) {
+                 std::uint8_t prefix, std::uint16_t existing) {
     ifaddrmsg address{};
     address.ifa_family = AF_INET;
     address.ifa_prefixlen = prefix;
     address.ifa_scope = RT_SCOPE_UNIVERSE;
     address.ifa_index = index;
-    batch.message(std::move(label), RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, address);
+    batch.message(std::move(label), RTM_NEWADDR,
+                  static_cast<std::uint16_t>(NLM_F_CREATE | existing), address);
     batch.address(IFA_LOCAL, local);
     batch.address(IFA_ADDRESS, local);
     // Programs see a usual netmask, but no route comes with it.

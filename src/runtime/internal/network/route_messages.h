@@ -23,13 +23,14 @@ void without_link_local(NetlinkBatch& batch, std::uint32_t index);
 /// In a message about a link: what comes in by it may be sent on.
 void forward_from(NetlinkBatch& batch);
 
-/// Without the route to its neighbours that an address usually brings.
+/// Without the route to its neighbours that an address usually brings. `existing`: NLM_F_EXCL or
+/// NLM_F_REPLACE, as for the other.
 void add_address(NetlinkBatch& batch, std::string label, std::uint32_t index, std::uint32_t local,
-                 std::uint8_t prefix);
+                 std::uint8_t prefix, std::uint16_t existing = NLM_F_EXCL);
 
 void add_route(NetlinkBatch& batch, std::string label, std::uint32_t destination,
                std::uint8_t prefix, std::uint32_t index, std::uint32_t gateway,
-               std::uint32_t source);
+               std::uint32_t source, std::uint16_t existing = NLM_F_EXCL);
 
 /// Of the one address. A refusal is ignored: it may have gone already.
 void remove_route(NetlinkBatch& batch, std::string label, std::uint32_t destination,

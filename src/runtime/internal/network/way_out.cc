@@ -42,7 +42,15 @@ constexpr std::uint32_t kTapMtu = 65520;
 constexpr std::uint64_t kAskAgainMs = 10;
 constexpr std::uint32_t kAskTimes = 300;
 
+/// What is outside is taken in and refused again.
+Result<void> remove_link(PodFabric& fabric) {
+    NetlinkBatch batch;
+    batch.optional_message("removing the way out", RTM_DELLINK, 0, link_header(kTapIndex));
+    return fabric.routes().execute(batch);
+}
+
 Result<void> add_link(PodFabric& fabric) {
+    TRY_VOID(remove_link(fabric));  // that of an earlier process
     TRY_VOID(masquerade(fabric.network(), kTapIndex, PodFabric::kRange));
     TRY_VOID(fabric.network().make_tap(kTap, kTapIndex));
 
@@ -70,13 +78,6 @@ Result<void> add_link(PodFabric& fabric) {
     // it in the machine's network.
     remove_route(batch, "removing the route to pasta", kPasta, kTapIndex);
     take_in(batch, "what is for pasta itself", kPasta, 32, 0);
-    return fabric.routes().execute(batch);
-}
-
-/// What is outside is taken in and refused again.
-Result<void> remove_link(PodFabric& fabric) {
-    NetlinkBatch batch;
-    batch.optional_message("removing the way out", RTM_DELLINK, 0, link_header(kTapIndex));
     return fabric.routes().execute(batch);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/json.h"
 #include "kube/quantity.h"
 #include "runtime/internal/place/scheduling.h"
 
@@ -47,6 +48,18 @@ Result<Devices> DeviceLedger::take(const std::string& pod_uid, const kube::PodSp
     }
     taken_.emplace(pod_uid, mine);
     return mine;
+}
+
+std::string text_of(const Devices& devices) {
+    return devices.empty() ? std::string() : json::serialize(json::value_from(devices));
+}
+
+Devices devices_in(std::string_view text) {
+    boost::system::error_code error;
+    const json::value value = json::parse(text, error);
+    if (error) return {};
+    auto devices = json::try_value_to<Devices>(value);
+    return devices ? *std::move(devices) : Devices();
 }
 
 Devices devices_of_container(const kube::PodSpec& spec, std::size_t index, const Devices& of_pod) {

@@ -20,6 +20,10 @@ class DeviceLedger {
     /// when others still have too many: whoever admitted the pod counted on the end of one of them.
     Result<Devices> take(const std::string& pod_uid, const kube::PodSpec& spec);
     void release(const std::string& pod_uid) { taken_.erase(pod_uid); }
+    /// A pod that is there already has these, whatever the machine has now.
+    void restore(const std::string& pod_uid, Devices devices) {
+        taken_.insert_or_assign(pod_uid, std::move(devices));
+    }
 
     const Devices& all() const { return all_; }
 
@@ -27,6 +31,10 @@ class DeviceLedger {
     Devices all_;
     std::map<std::string, Devices> taken_;
 };
+
+/// As text, for whoever takes the pod over, and back; nothing of what is no such text.
+std::string text_of(const Devices& devices);
+Devices devices_in(std::string_view text);
 
 /// The part of the pod's devices that is one container's: init containers begin with the first, one
 /// after the other; the others share them out. `index` counts init containers first.

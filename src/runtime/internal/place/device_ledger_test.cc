@@ -40,6 +40,16 @@ TEST(DeviceLedger, NoTwoPodsHaveOneDevice) {
     ledger.release("nobody");
 }
 
+TEST(DeviceLedger, APodThatIsThereAlreadyKeepsWhatItHas) {
+    DeviceLedger ledger({{kGpu, {"0", "1"}}});
+    ledger.restore("running", devices_in(text_of({{kGpu, {"1"}}})));
+    EXPECT_THAT(ledger.take("new", spec({}, {1}))->at(kGpu), ElementsAre("0"));
+    EXPECT_THAT(ledger.take("running", spec({}, {1}))->at(kGpu), ElementsAre("1"));
+    EXPECT_EQ(text_of({}), "");
+    for (const char* text : {"", "[]", "{", R"({"nvidia.com/gpu": 1})"})
+        EXPECT_THAT(devices_in(text), IsEmpty()) << text;
+}
+
 TEST(DeviceLedger, ContainersShareThePodsDevicesOut) {
     const kube::PodSpec pod = spec({3, 1}, {1, 0, 2});
     DeviceLedger ledger({{kGpu, {"0", "1", "2", "3"}}});
