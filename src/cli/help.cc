@@ -205,7 +205,8 @@ Usage: muster status [FLAGS]
 
       --state DIR            of which one (default: ~/.muster)
 
-Exit status: 0 when it runs, 3 when it does not.
+Exit status: 0 when it runs, 3 when it does not, 1 when it runs but keeps nothing that it is given, with the reason (say
+a full disk).
 )";
 
 constexpr std::string_view kKubeconfig =

@@ -3,10 +3,28 @@
 #include <cstdio>
 
 #include "cli/caller.h"
+#include "cli/internal/connect/on_server.h"
 #include "cli/internal/up/state_home.h"
 #include "cli/verbs.h"
 
 namespace muster::cli {
+
+namespace {
+
+constexpr Duration kPatience = std::chrono::seconds(10);
+constexpr int kOk = 200;
+
+/// That a process is there does not say that it keeps what it is given.
+Task<Result<int>> ask_whether_ready(Connection& server) {
+    auto answer = co_await server.ask("/readyz", kPatience);
+    if (answer && answer->status == kOk) co_return 0;
+    std::fflush(stdout);
+    fmt::print(stderr, "muster status: it is not ready: {}\n",
+               answer ? answer->body : answer.error().message());
+    co_return 1;
+}
+
+}  // namespace
 
 int status(const StatusOptions& options) {
     const std::filesystem::path home = state_path(options.state_dir, current_caller());
@@ -26,7 +44,9 @@ int status(const StatusOptions& options) {
     }
     fmt::print("muster is up at {}: process {}, state in {}\n", found.address, found.pid,
                home.string());
-    return 0;
+    const ServerOptions server{
+        .kubeconfig = home / "kubeconfig", .context = "muster", .namespace_ = {}};
+    return on_server("status", server, ask_whether_ready);
 }
 
 }  // namespace muster::cli

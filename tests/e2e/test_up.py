@@ -188,6 +188,7 @@ def test_a_restart_finds_the_pods_that_are_its_own_or_nobodys(up):
     assert phase("foreign") == "Pending"
 
 
+@needs_kubectl
 def test_jobs_go_on_when_their_processes_are_gone_too(up):
     """What ran counts as killed, and the restart policy decides."""
     up.start()
@@ -250,6 +251,31 @@ def test_kubectl_applies_what_it_has_and_refuses_what_is_wrong(up):
     assert "FIELD: image" in explained
     resources = up.kubectl("api-resources").stdout
     assert "pytorchjobs" in resources and "po " in resources
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a disk of a few megabytes is mounted as root")
+def test_status_tells_that_a_full_disk_keeps_nothing(up):
+    up.state.mkdir(mode=0o700)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m,mode=0700", "muster-test", up.state], check=True)
+    try:
+        up.start()
+        assert up.muster("status", "--state", str(up.state)).returncode == 0
+        body = json.dumps({"metadata": {"generateName": "c-"}, "data": {"text": "x" * 800_000}}).encode()
+        for _ in range(20):
+            request = urllib.request.Request(up.address() + "/api/v1/namespaces/default/configmaps", body, {
+                "Authorization": "Bearer " + (up.state / "admin.token").read_text(), "Content-Type": "application/json"})
+            try:
+                urllib.request.urlopen(request, context=ssl.create_default_context(cafile=up.state / "ca.crt"), timeout=30)
+            except urllib.error.HTTPError as refused:
+                assert refused.code == 503
+                break
+        else:
+            raise AssertionError("16 MB fit into 6")
+        status = up.muster("status", "--state", str(up.state), check=False)
+        assert status.returncode == 1 and "keeps nothing new" in status.stderr and "full" in status.stderr, status
+    finally:
+        up.down("--kill")
+        subprocess.run(["umount", up.state], check=True)
 
 
 def test_merge_adds_a_context_to_an_existing_kubeconfig(up):

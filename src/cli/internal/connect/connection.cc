@@ -120,6 +120,7 @@ Connection::Connection(ServerAccess access, std::string ns,
       access_(std::move(access)),
       default_namespace_(std::move(ns)),
       tls_(std::move(tls)),
+      token_(token),
       http_(executor, clock,
             [way = Way{executor, std::move(addresses), access_.url.port, tls_.get(),
                        access_.server_name()}] { return connect(way); },
@@ -129,6 +130,14 @@ Connection::Connection(ServerAccess access, std::string ns,
       discovery_(http_, transport_options(access_, token, kDiscoveryType)),
       client_(objects_, kUserAgent),
       tasks_(executor) {}
+
+Task<Result<net::HttpResponse>> Connection::ask(std::string path, Duration time) {
+    net::HttpRequest request;
+    request.method = "GET";
+    request.target = access_.url.path_prefix + path;
+    if (!token_.empty()) request.headers.add("Authorization", "Bearer " + token_);
+    co_return co_await http_.call(std::move(request), time);
+}
 
 Task<void> Connection::stop() {
     co_await tasks_.stop();

@@ -37,6 +37,9 @@ class Connection {
     kube::Transport& tables() { return tables_; }
     kube::Transport& discovery() { return discovery_; }
 
+    /// What it answers to a GET of a path that is no object's, within `time`.
+    Task<Result<net::HttpResponse>> ask(std::string path, Duration time);
+
     /// For tasks beside the verb's own. They are stopped by stop(), also when the verb is
     /// cancelled.
     TaskGroup& tasks() { return tasks_; }
@@ -54,6 +57,7 @@ class Connection {
     ServerAccess access_;
     std::string default_namespace_;
     std::unique_ptr<net::TlsClientContext> tls_;
+    std::string token_;
     net::HttpClient http_;
     kube::HttpTransport objects_;
     kube::HttpTransport tables_;
