@@ -136,7 +136,8 @@ class User:
     def leftovers(self):
         """Groups and state directories of ours that are still there, and processes."""
         left = [str(path) for group in self.groups.values() for path in group.glob("muster-*")
-                if "e2e" not in path.name and path.is_dir() and self.is_free(path)]
+                if "e2e" not in path.name and not path.name.startswith("muster-up-") and path.is_dir()
+                and self.is_free(path)]  # what a `muster up` leaves is for the next one
         left += [str(path) for path in self.directory.glob("muster-run-*")]
         return left + self.processes()
 
