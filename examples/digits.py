@@ -32,6 +32,10 @@ def load(rank, world):
     return images[mine], labels[mine], images[test], labels[test]
 
 
+def network():
+    return nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+
+
 def main():
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -40,7 +44,7 @@ def main():
     print(f"rank {rank} of {world} is ready", flush=True)
 
     images, labels, test_images, test_labels = load(rank, world)
-    model = DistributedDataParallel(nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10)))
+    model = DistributedDataParallel(network())
     optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
     for epoch in range(1, EPOCHS + 1):
         shuffled = torch.randperm(len(labels), generator=torch.Generator().manual_seed(epoch))

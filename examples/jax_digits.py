@@ -13,7 +13,7 @@ import numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 from sklearn.datasets import load_digits
 
-EPOCHS = 30
+EPOCHS = int(os.environ.get("EPOCHS", "30"))
 BATCH = 32  # of each process
 RATE = 0.5
 

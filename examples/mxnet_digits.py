@@ -5,11 +5,13 @@ Reads the DMLC_* variables that an MXJob sets; in the scheduler and the servers,
     muster run examples/mxnet-digits.yaml
 """
 
+import os
+
 import mxnet
 from mxnet import autograd, gluon
 from sklearn.datasets import load_digits
 
-EPOCHS = 20
+EPOCHS = int(os.environ.get("EPOCHS", "20"))
 BATCH = 32
 
 

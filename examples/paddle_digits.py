@@ -5,12 +5,14 @@ Started by paddle.distributed.launch in each pod, which reads PADDLE_MASTER and 
     muster run examples/paddle-digits.yaml
 """
 
+import os
+
 import numpy as np
 import paddle
 import paddle.distributed as dist
 from sklearn.datasets import load_digits
 
-EPOCHS = 20
+EPOCHS = int(os.environ.get("EPOCHS", "20"))
 BATCH = 32
 
 

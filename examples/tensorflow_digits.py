@@ -5,10 +5,12 @@ Reads TF_CONFIG, which a TFJob sets:
     muster run examples/tensorflow-digits.yaml
 """
 
+import os
+
 import tensorflow as tf
 from sklearn.datasets import load_digits
 
-EPOCHS = 20
+EPOCHS = int(os.environ.get("EPOCHS", "20"))
 BATCH = 32  # of each worker
 
 

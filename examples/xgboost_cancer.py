@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer
 from xgboost import collective
 from xgboost.tracker import RabitTracker
 
-ROUNDS = 20
+ROUNDS = int(os.environ.get("ROUNDS", "20"))
 
 
 def start_tracker(address, port, world):

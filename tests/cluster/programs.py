@@ -141,6 +141,8 @@ class GoProgram:
 class PythonEnvironment:
     """An interpreter that has the packages of a requirements file."""
 
+    venv_options, pip_options = (), ()
+
     def __init__(self, requirements):
         self.requirements = requirements
 
@@ -158,14 +160,44 @@ class PythonEnvironment:
 
     def make(self, name, scratch):
         made = scratch / name
-        status, said = ask([sys.executable, "-m", "venv", made])
+        status, said = ask([sys.executable, "-m", "venv", *self.venv_options, made])
         if status != 0:
             raise Missing(f"python3 can't make virtual environments: {one_line(said)}")
-        status, said = ask([made / "bin" / "python", "-m", "pip", "install", "-q", "--no-compile", "-r", self.requirements])
-        if status != 0:
-            raise Missing(f"the packages of {self.requirements.name} can't be installed: {one_line(said)}")
+        self.install(made, *self.packages())
         # The interpreter finds its packages from where it lies; only the scripts beside it don't survive this.
         made.rename(self.home())
+
+    def packages(self):
+        """What pip is asked for, one call each."""
+        return [["-r", self.requirements]]
+
+    def install(self, made, *calls):
+        for words in calls:
+            status, said = ask([made / "bin" / "python", "-m", "pip", "install", "-q", "--no-compile", *self.pip_options, *words])
+            if status != 0:
+                raise Missing(f"the packages of {self.requirements.name} can't be installed: {one_line(said)}")
+
+
+class TorchEnvironment(PythonEnvironment):
+    """One that has the system's packages too, PyTorch above all, whose package elsewhere is of many gigabytes. What the
+    file names is all that is installed, so that nothing brings another PyTorch along."""
+
+    venv_options, pip_options = ("--system-site-packages",), ("--no-deps", "--no-build-isolation")
+
+    def fetch(self):
+        super().fetch()
+        status, said = ask([sys.executable, "-c", "import torch"])
+        if status != 0:
+            raise Missing(f"{sys.executable} has no torch: {one_line(said)}")
+
+    def packages(self):
+        # Those that others are built with come first.
+        tools = [line for line in self.requirements.read_text().splitlines() if line.startswith(("setuptools==", "wheel=="))]
+        return ([tools] if tools else []) + super().packages()
+
+
+def environment(requirements):
+    return (TorchEnvironment if requirements.stem.startswith("torch") else PythonEnvironment)(requirements)
 
 
 SOURCES = {
@@ -184,7 +216,7 @@ SOURCES = {
        for minor in ("0.29", "0.32")},
     "python-clients": PythonEnvironment(HERE / "python-clients" / "requirements.txt"),
     # The frameworks of the examples.
-    **{f"python-{file.stem}": PythonEnvironment(file) for file in (ROOT / "examples" / "requirements").glob("*.txt")},
+    **{f"python-{file.stem}": environment(file) for file in (ROOT / "examples" / "requirements").glob("*.txt")},
 }
 
 

@@ -121,3 +121,19 @@ def test_what_the_command_line_means(arguments, command, kwok, peer):
 def test_down_without_a_cluster_is_no_error(tmp_path, capsys):
     assert cluster.down(cluster.parse(["down", "--state", str(tmp_path / "none")])) == 0
     assert "No cluster is up" in capsys.readouterr().out
+
+
+def test_an_environment_beside_the_systems_pytorch_brings_no_other(tmp_path):
+    file = tmp_path / "torch-x.txt"
+    file.write_text("# words\nx==1\nwheel==2\n")
+    made = programs.environment(file)
+    assert made.packages() == [["wheel==2"], ["-r", file]]
+    assert "--no-deps" in made.pip_options and "--system-site-packages" in made.venv_options
+    assert type(programs.environment(tmp_path / "jax.txt")) is programs.PythonEnvironment
+
+
+@pytest.mark.parametrize("file", sorted((HERE.parents[1] / "examples" / "requirements").glob("torch*.txt")), ids=lambda file: file.name)
+def test_packages_beside_the_systems_pytorch_are_pinned(file):
+    names = [line for line in file.read_text().splitlines() if line and not line.startswith("#")]
+    assert names and all(re.fullmatch(r"[\w-]+==[\d.]+", line) for line in names)
+    assert not any(line.startswith("torch==") for line in names)
