@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 
+import example_cases
 import peer_cases
 import up_cases
 from figure import Figure
@@ -499,6 +500,7 @@ CASES = {
     "sandbox-2000": sandbox_2000,
     **up_cases.CASES,
     **peer_cases.CASES,
+    **example_cases.CASES,
     "scale-one": scale_one,
     "scale-many": scale_many,
     "scale-beside": scale_beside,

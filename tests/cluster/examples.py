@@ -1,0 +1,41 @@
+"""The examples that train: what each needs beside the system's own Python, and the accuracy that it reaches at least."""
+
+import os
+import pathlib
+
+from programs import ROOT, build
+
+# manifest: (environment in examples/requirements, accuracy)
+EXAMPLES = {
+    "jax-digits.yaml": ("jax", 0.9),
+    "mxnet-digits.yaml": ("mxnet", 0.9),
+    "paddle-digits.yaml": ("paddle", 0.9),
+    "pytorch-digits.yaml": (None, 0.9),
+    "pytorch-torchrun.yaml": (None, 0.9),
+    "pytorch-launch.yaml": (None, 0.9),
+    "pytorch-elastic.yaml": (None, 0.9),
+    "pytorch-accelerate.yaml": ("torch", 0.9),
+    "pytorch-lightning.yaml": ("torch", 0.9),
+    "pytorch-transformers.yaml": ("torch", 0.8),
+    "pytorch-deepspeed.yaml": ("torch-deepspeed", 0.9),
+    "tensorflow-digits.yaml": ("tensorflow", 0.9),
+    "tensorflow-servers.yaml": ("tensorflow", 0.9),
+    "xgboost-cancer.yaml": ("xgboost", 0.9),
+}
+
+# What an example leaves on the machine, which another run would go on from.
+TRACES = {
+    "pytorch-elastic.yaml": pathlib.Path("/tmp/muster-pytorch-elastic"),
+    "tensorflow-servers.yaml": pathlib.Path("/tmp/muster-tensorflow-servers"),
+}
+
+
+def manifest(name):
+    return ROOT / "examples" / name
+
+
+def path_for(name, path=None):
+    """The PATH for the example's job, in front of `path`; raises Missing where its packages can't be had."""
+    environment, _ = EXAMPLES[name]
+    path = os.environ["PATH"] if path is None else path
+    return path if environment is None else f"{pathlib.Path(build(f'python-{environment}')).parent}:{path}"
