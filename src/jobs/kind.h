@@ -146,6 +146,9 @@ class JobKind {
     bool status_selector = false;  ///< replicaStatuses carry the selector
     bool services = true;          ///< each replica has a headless service
     EnvTarget env_target = EnvTarget::kAllContainers;
+    /// Whom `runPolicy.managedBy` may name beside this operator and a queue: who else serves the
+    /// kind. Empty: nobody. Set before bind_spec().
+    std::string other_operator;
     FailureWords words = {};
     /// Running is on record before Succeeded, however short the job was.
     bool runs_before_it_succeeds = false;

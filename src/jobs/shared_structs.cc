@@ -34,6 +34,19 @@ kube::Schema::Ptr any_object() {
     return schema;
 }
 
+kube::Schema::Ptr with_controller(const kube::Schema::Ptr& spec, const std::string& controller) {
+    const kube::Schema* policy = spec->property("runPolicy");
+    const kube::Schema* field = policy == nullptr ? nullptr : policy->property("managedBy");
+    CHECK(field != nullptr, "every job's spec has a run policy, which says who is in charge");
+    auto changed_field = std::make_shared<kube::Schema>(*field);
+    changed_field->enumeration.push_back(controller);
+    auto changed_policy = std::make_shared<kube::Schema>(*policy);
+    changed_policy->properties.insert_or_assign("managedBy", std::move(changed_field));
+    auto changed = std::make_shared<kube::Schema>(*spec);
+    changed->properties.insert_or_assign("runPolicy", std::move(changed_policy));
+    return changed;
+}
+
 kube::Schema::Ptr resource_list() {
     static const kube::Schema::Ptr schema = [] {
         const kube::Schema::Ptr resources = kube::core_schema("ResourceRequirements");

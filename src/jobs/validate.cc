@@ -127,8 +127,9 @@ std::vector<Cause> validate(const Job& job) {
     check_name(job, causes);
     check_choice(causes, "spec.runPolicy.cleanPodPolicy", job.run_policy.clean_pod_policy,
                  clean_pod_policies());
-    check_choice(causes, "spec.runPolicy.managedBy", job.run_policy.managed_by,
-                 controllers_in_charge());
+    std::vector<std::string> in_charge = controllers_in_charge();
+    if (!kind.other_operator.empty()) in_charge.push_back(kind.other_operator);
+    check_choice(causes, "spec.runPolicy.managedBy", job.run_policy.managed_by, in_charge);
 
     std::vector<std::string> type_names;
     type_names.reserve(kind.replica_types.size());

@@ -3,6 +3,7 @@
 #include <array>
 #include <set>
 
+#include "jobs/internal/choices.h"
 #include "jobs/internal/text.h"
 #include "jobs/kind.h"
 #include "kube/field_path.h"
@@ -23,6 +24,16 @@ constexpr std::array<NotYet, 1> kNotYet{{
      "on a cluster each pod is scheduled on its own; on one machine minAvailable says how many "
      "start together"},
 }};
+
+/// A job of somebody else's is kept and shown, and that is all.
+void check_controller(const Job& job, std::vector<Cause>& found) {
+    const std::string& controller = job.run_policy.managed_by;
+    if (controller.empty() || controller == kOwnController) return;
+    found.push_back(doubtful("spec.runPolicy.managedBy",
+                             fmt::format("{} is in charge of this job: nothing here acts on it; "
+                                         "leave the field out to have it run here",
+                                         controller)));
+}
 
 class TemplateWarnings {
   public:
@@ -143,6 +154,7 @@ std::vector<Cause> warnings(const Job& job) {
             found.push_back(
                 ineffective(std::string(row.field),
                             fmt::format("has no effect in this version: {}", row.meanwhile)));
+    check_controller(job, found);
     check_restart_annotation(job, found);
     for (const ReplicaType& type : job.kind->replica_types)
         if (job.replica(type.name) != nullptr) TemplateWarnings(job, type, found).check();

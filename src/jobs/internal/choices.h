@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace muster::jobs {
@@ -15,8 +16,10 @@ inline const std::vector<std::string>& restart_policies() {
     static const std::vector<std::string> all{"Always", "OnFailure", "Never", "ExitCode"};
     return all;
 }
+/// The name of this operator in manifests: it stands in for the training-operator.
+inline constexpr std::string_view kOwnController = "kubeflow.org/training-operator";
 inline const std::vector<std::string>& controllers_in_charge() {
-    static const std::vector<std::string> all{"kubeflow.org/training-operator",
+    static const std::vector<std::string> all{std::string(kOwnController),
                                               "kueue.x-k8s.io/multikueue"};
     return all;
 }

@@ -11,6 +11,9 @@ kube::Schema::Ptr status_schema();
 
 namespace schema_parts {
 
+/// The schema of a `.spec` whose `runPolicy.managedBy` may name one more controller.
+kube::Schema::Ptr with_controller(const kube::Schema::Ptr& spec, const std::string& controller);
+
 kube::Schema::Ptr scalar(kube::Schema::Type type, std::string format = {});
 kube::Schema::Ptr list_of(kube::Schema::Ptr items);
 kube::Schema::Ptr map_of(kube::Schema::Ptr values);
