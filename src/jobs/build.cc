@@ -148,13 +148,43 @@ Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica, const Line
     const bool ours = spec->restart_policy == "ExitCode" || job.restarts_as_group();
     pod.spec.restart_policy = ours ? "Never" : spec->restart_policy;
     if (job.kind->environment) {
-        TRY(const std::vector<kube::EnvVar> variables, job.kind->environment(job, replica));
+        TRY(const std::vector<Variable> variables, job.kind->environment(job, replica));
         for (kube::Container& container : pod.spec.containers)
             if (gets_environment(*job.kind, pod.spec, container))
-                container.env.insert(container.env.end(), variables.begin(), variables.end());
+                for (const Variable& variable : variables) container.env.push_back(variable.env);
     }
     if (job.kind->finish_pod) job.kind->finish_pod(job, replica, pod);
     return pod;
+}
+
+Result<std::vector<std::vector<VariableOrigin>>> variable_origins(const Job& job,
+                                                                  const ReplicaId& replica,
+                                                                  const kube::Pod& pod) {
+    using Source = VariableOrigin::Source;
+    const ReplicaSpec* spec = spec_of_replica(job, replica);
+    if (spec == nullptr) return unknown_replica(job, replica);
+    std::vector<Variable> variables;
+    if (job.kind->environment) {
+        TRY(variables, job.kind->environment(job, replica));
+    }
+    const std::vector<kube::Container>& templates = spec->template_.spec.containers;
+    std::vector<std::vector<VariableOrigin>> all;
+    for (const kube::Container& container : pod.spec.containers) {
+        std::vector<VariableOrigin>& origins = all.emplace_back();
+        const auto written = std::ranges::find(templates, container.name, &kube::Container::name);
+        const std::size_t own = written == templates.end() ? 0 : written->env.size();
+        const bool ruled = written != templates.end() &&
+                           gets_environment(*job.kind, spec->template_.spec, *written);
+        for (std::size_t i = 0; i < container.env.size(); ++i) {
+            if (i < own)
+                origins.push_back({Source::kTemplate, {}});
+            else if (ruled && i - own < variables.size())
+                origins.push_back({Source::kRule, variables[i - own].rule});
+            else
+                origins.push_back({Source::kPod, {}});
+        }
+    }
+    return all;
 }
 
 Result<kube::Service> build_service(const Job& job, const ReplicaId& replica) {

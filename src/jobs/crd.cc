@@ -22,23 +22,34 @@ kube::Schema::Ptr marked_spec(const JobKind& kind) {
     return spec;
 }
 
+kube::Schema::Ptr described(const kube::Schema::Ptr& schema, std::string text) {
+    auto copy = std::make_shared<kube::Schema>(*schema);
+    copy->description = std::move(text);
+    return copy;
+}
+
 std::shared_ptr<kube::Schema> root_schema(const JobKind& kind, kube::Schema::Ptr metadata) {
     static const kube::Schema::Ptr text = schema_parts::scalar(kube::Schema::Type::kString);
+    static const kube::Schema::Ptr api_version =
+        described(text, "Group and version in which the object is written.");
+    static const kube::Schema::Ptr kind_name = described(text, "What the object is.");
+    static const kube::Schema::Ptr status =
+        described(status_schema(), "What has become of it; written by the operator.");
     auto root = std::make_shared<kube::Schema>();
     root->type = kube::Schema::Type::kObject;
-    root->properties = {{"apiVersion", text},
-                        {"kind", text},
+    root->description = fmt::format("A {} that the operator runs.", kind.resource.kind);
+    root->properties = {{"apiVersion", api_version},
+                        {"kind", kind_name},
                         {"metadata", std::move(metadata)},
-                        {"spec", marked_spec(kind)},
-                        {"status", status_schema()}};
+                        {"spec", described(marked_spec(kind), "What is wanted.")},
+                        {"status", status}};
     return root;
 }
 
 json::object crd_version(const JobKind& kind, bool storage) {
     auto metadata = std::make_shared<kube::Schema>();
     metadata->type = kube::Schema::Type::kObject;
-    auto schema = root_schema(kind, std::move(metadata));
-    schema->description = fmt::format("A {} that the operator runs.", kind.resource.kind);
+    const auto schema = root_schema(kind, std::move(metadata));
 
     json::object subresources{{"status", json::object()}};
     if (!kind.scaled_type.empty())

@@ -23,14 +23,15 @@ FieldNotes field_notes(const JAXJobSpec*) {
 }
 
 /// pkg/controller.v1/jax/envvar.go. The first worker is the coordinator too.
-Result<std::vector<kube::EnvVar>> environment(const Job& job, const ReplicaId& replica) {
+Result<std::vector<Variable>> environment(const Job& job, const ReplicaId& replica) {
     TRY(const std::int32_t port, port_of(job, kWorker));
     Variables variables;
-    variables.add("PYTHONUNBUFFERED", "1");
-    variables.add("COORDINATOR_PORT", std::to_string(port));
-    variables.add("COORDINATOR_ADDRESS", replica_name(job, {std::string(kWorker), 0}));
-    variables.add("NUM_PROCESSES", std::to_string(job.total_replicas()));
-    variables.add("PROCESS_ID", std::to_string(replica.index));
+    variables.add("PYTHONUNBUFFERED", "1", "always: Python's output comes at once");
+    variables.add("COORDINATOR_PORT", std::to_string(port), "worker 0's port named jaxjob-port");
+    variables.add("COORDINATOR_ADDRESS", replica_name(job, {std::string(kWorker), 0}),
+                  "worker 0's name");
+    variables.add("NUM_PROCESSES", std::to_string(job.total_replicas()), "all pods");
+    variables.add("PROCESS_ID", std::to_string(replica.index), "the worker's index");
     return variables.take();
 }
 

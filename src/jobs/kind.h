@@ -116,6 +116,12 @@ struct SeenPod {
     friend bool operator==(const SeenPod&, const SeenPod&) = default;
 };
 
+/// A variable that a kind sets, and the rule that it follows, in words for people.
+struct Variable {
+    kube::EnvVar env;
+    std::string_view rule;  ///< lives as long as the program
+};
+
 /// Which containers of a pod get the variables.
 enum class EnvTarget { kAllContainers, kDefaultContainer };
 
@@ -168,7 +174,7 @@ class JobKind {
     /// (written) Kind-specific warnings; reason is "Deprecated", "Ineffective" or "Doubtful".
     std::function<std::vector<Cause>(const Job&)> own_warnings;
     /// The variables of one replica, in upstream's order; appended after the user's own.
-    std::function<Result<std::vector<kube::EnvVar>>(const Job&, const ReplicaId&)> environment;
+    std::function<Result<std::vector<Variable>>(const Job&, const ReplicaId&)> environment;
     /// True for the pods that carry job-role=master.
     std::function<bool(const Job&, const ReplicaId&)> has_master_role;
     /// The name of a replica's pod and service where it is not `<job>-<type>-<index>`; "" where it
@@ -270,6 +276,22 @@ struct Lineage {
 
 /// The pod of one replica as it will be created: template, labels, environment, restart policy.
 Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica, const Lineage& lineage = {});
+
+/// Where a variable of a pod comes from.
+struct VariableOrigin {
+    enum class Source : std::uint8_t {
+        kTemplate,  ///< the manifest has it
+        kRule,      ///< the kind sets it
+        kPod,       ///< it comes with what the kind adds to the pod
+    };
+    Source source = Source::kTemplate;
+    std::string_view rule;  ///< of kRule
+};
+/// For each container of build_pod()'s pod, and each of its variables in their order.
+Result<std::vector<std::vector<VariableOrigin>>> variable_origins(const Job& job,
+                                                                  const ReplicaId& replica,
+                                                                  const kube::Pod& pod);
+
 /// Its headless service.
 Result<kube::Service> build_service(const Job& job, const ReplicaId& replica);
 

@@ -4,6 +4,7 @@
 
 #include "jobs/internal/spec_binding.h"
 #include "jobs/internal/test_manifest.h"
+#include "jobs/internal/variables.h"
 
 // A kind that exists only here goes all the way: schema, load, defaults, pods, services, verdict.
 // What this file needed is all that a new kind needs. It differs from PyTorchJob in everything that
@@ -61,13 +62,12 @@ JobKind orchestrajob(std::string version = "v1") {
         return {{"FieldValueInvalid", "nobody plays that fast", "spec.score.tempo"}};
     };
     kind.environment = [](const Job& job,
-                          const ReplicaId& replica) -> Result<std::vector<kube::EnvVar>> {
+                          const ReplicaId& replica) -> Result<std::vector<Variable>> {
         const std::int32_t tempo = spec_of<OrchestraJobSpec>(job).score->tempo;
-        return std::vector<kube::EnvVar>{
-            {.name = "TEMPO", .value = std::to_string(tempo), .value_from = {}},
-            {.name = "SEAT",
-             .value = fmt::format("{}/{}", replica.type, replica.index),
-             .value_from = {}}};
+        Variables variables;
+        variables.add("TEMPO", std::to_string(tempo), "spec.score.tempo");
+        variables.add("SEAT", fmt::format("{}/{}", replica.type, replica.index), "type and index");
+        return variables.take();
     };
     kind.own_replica_name = [](std::string_view job, const ReplicaId& replica) {
         return replica.type == "Conductor" ? std::string()

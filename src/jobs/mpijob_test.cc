@@ -338,9 +338,9 @@ TEST(MpiJob, TestNewLauncherAndWorker) {
 TEST(MpiJob, WhatTheUserSetsOfIntelsStays) {
     const auto names = [](const std::vector<Edit>& edits) {
         std::vector<std::string> all;
-        for (const kube::EnvVar& variable :
+        for (const Variable& variable :
              mpi_environment(mpi_job("v1", edits), {"Launcher", 0}).value())
-            if (variable.name.starts_with("I_MPI")) all.push_back(variable.name);
+            if (variable.env.name.starts_with("I_MPI")) all.push_back(variable.env.name);
         return all;
     };
     const std::string env = "spec/mpiReplicaSpecs/Launcher/template/spec/containers/0/env";

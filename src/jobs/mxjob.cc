@@ -83,25 +83,31 @@ Result<std::string> shared_part(const Job& job) {
 }
 
 /// pkg/controller.v1/mxnet/mxnet.go. BytePS wants DMLC_WORKER_ID.
-Result<std::vector<kube::EnvVar>> environment(const Job& job, const ReplicaId& replica) {
+Result<std::vector<Variable>> environment(const Job& job, const ReplicaId& replica) {
     const std::string role = lower_case(replica.type);
     std::int32_t root_port = 0;
     if (has(job, kScheduler)) {
         TRY(root_port, port_of(job, name_of(kScheduler)));
     }
     Variables variables;
-    variables.add(kConfig, fmt::format(R"({{{},"task":{{"type":"{}","index":{}}}}})",
-                                       spec_of<MXJobSpec>(job).shared, role, replica.index));
-    variables.add("DMLC_PS_ROOT_PORT", std::to_string(root_port));
-    variables.add("DMLC_PS_ROOT_URI", has(job, kScheduler)
-                                          ? replica_name(job, {name_of(kScheduler), 0})
-                                          : std::string());
-    variables.add("DMLC_NUM_SERVER", std::to_string(wanted(job, name_of(kServer))));
-    variables.add("DMLC_NUM_WORKER", std::to_string(wanted(job, name_of(kWorker))));
-    variables.add("DMLC_ROLE", role);
-    variables.add("DMLC_USE_KUBERNETES", "1");
+    variables.add(kConfig,
+                  fmt::format(R"({{{},"task":{{"type":"{}","index":{}}}}})",
+                              spec_of<MXJobSpec>(job).shared, role, replica.index),
+                  "all replicas, the tuners' labels, and its own task");
+    variables.add("DMLC_PS_ROOT_PORT", std::to_string(root_port),
+                  "the scheduler's port named mxjob-port");
+    variables.add(
+        "DMLC_PS_ROOT_URI",
+        has(job, kScheduler) ? replica_name(job, {name_of(kScheduler), 0}) : std::string(),
+        "the scheduler's name");
+    variables.add("DMLC_NUM_SERVER", std::to_string(wanted(job, name_of(kServer))),
+                  "Server.replicas");
+    variables.add("DMLC_NUM_WORKER", std::to_string(wanted(job, name_of(kWorker))),
+                  "Worker.replicas");
+    variables.add("DMLC_ROLE", role, "the replica type");
+    variables.add("DMLC_USE_KUBERNETES", "1", "always");
     if (replica.type == name_of(kWorker))
-        variables.add("DMLC_WORKER_ID", std::to_string(replica.index));
+        variables.add("DMLC_WORKER_ID", std::to_string(replica.index), "the worker's index");
     return variables.take();
 }
 

@@ -86,22 +86,26 @@ std::vector<Cause> warn(const Job& job) {
 /// pkg/controller.v1/paddlepaddle/envvar.go. Where the rendezvous is depends on who meets: the
 /// servers' first where there are servers, the first worker otherwise. That replica itself gets its
 /// own address, as its name may not resolve there yet.
-Result<std::vector<kube::EnvVar>> environment(const Job& job, const ReplicaId& replica) {
+Result<std::vector<Variable>> environment(const Job& job, const ReplicaId& replica) {
     const std::string_view host = has_master(job) ? kMaster : kWorker;
     TRY(const std::int32_t port, port_of(job, host));
     Variables variables;
-    variables.add("PYTHONUNBUFFERED", "1");
-    variables.add("PADDLE_JOB_ID", job.metadata.name);
-    variables.add("PADDLE_NNODES", std::to_string(job.total_replicas()));
+    static constexpr std::string_view kMeeting =
+        "the first master, else worker 0, and its port named master";
+    variables.add("PYTHONUNBUFFERED", "1", "always: Python's output comes at once");
+    variables.add("PADDLE_JOB_ID", job.metadata.name, "the job's name");
+    variables.add("PADDLE_NNODES", std::to_string(job.total_replicas()), "all pods");
     if (replica.type == host && replica.index == 0) {
-        variables.add_field("POD_IP_DUMMY", "status.podIP");
-        variables.add("PADDLE_MASTER", fmt::format("$(POD_IP_DUMMY):{}", port));
+        variables.add_field("POD_IP_DUMMY", "status.podIP", "the pod's own address");
+        variables.add("PADDLE_MASTER", fmt::format("$(POD_IP_DUMMY):{}", port), kMeeting);
     } else {
         variables.add("PADDLE_MASTER",
-                      fmt::format("{}:{}", replica_name(job, {std::string(host), 0}), port));
+                      fmt::format("{}:{}", replica_name(job, {std::string(host), 0}), port),
+                      kMeeting);
     }
     if (has_master(job))
-        variables.add(replica.type == kMaster ? "PADDLE_SERVER_NUM" : "PADDLE_TRAINER_NUM", "1");
+        variables.add(replica.type == kMaster ? "PADDLE_SERVER_NUM" : "PADDLE_TRAINER_NUM", "1",
+                      "one a pod, in a job with a master");
     return variables.take();
 }
 

@@ -22,6 +22,11 @@ struct RdzvConf {
 };
 BOOST_DESCRIBE_STRUCT(RdzvConf, (), (key, value))
 
+FieldNotes field_notes(const RdzvConf*) {
+    return {{.member = "key", .text = "What is set, as torchrun's --rdzv_conf names it."},
+            {.member = "value", .text = "What it is set to."}};
+}
+
 struct ElasticPolicy {
     std::optional<std::int32_t> min_replicas;
     std::optional<std::int32_t> max_replicas;
@@ -200,47 +205,59 @@ Result<void> add_elastic(const Job& job, const ElasticPolicy& elastic, Variables
     if (!elastic.rdzv_port) {
         TRY(port, port_of(job, kWorker));
     }
-    variables.add("PET_RDZV_ENDPOINT", fmt::format("{}:{}", host, port));
-    variables.add("PET_RDZV_BACKEND", elastic.rdzv_backend.empty() ? "c10d" : elastic.rdzv_backend);
-    variables.add("PET_NNODES", fmt::format("{}:{}", elastic.min_replicas.value_or(0),
-                                            elastic.max_replicas.value_or(0)));
+    variables.add("PET_RDZV_ENDPOINT", fmt::format("{}:{}", host, port),
+                  "elasticPolicy.rdzvHost, else worker 0; rdzvPort, else its pytorchjob-port");
+    variables.add("PET_RDZV_BACKEND", elastic.rdzv_backend.empty() ? "c10d" : elastic.rdzv_backend,
+                  "elasticPolicy.rdzvBackend, else c10d");
+    variables.add(
+        "PET_NNODES",
+        fmt::format("{}:{}", elastic.min_replicas.value_or(0), elastic.max_replicas.value_or(0)),
+        "elasticPolicy.minReplicas to maxReplicas");
     if (elastic.max_restarts)
-        variables.add("PET_MAX_RESTARTS", std::to_string(*elastic.max_restarts));
+        variables.add("PET_MAX_RESTARTS", std::to_string(*elastic.max_restarts),
+                      "elasticPolicy.maxRestarts");
     if (elastic.n_proc_per_node)
-        variables.add("PET_NPROC_PER_NODE", std::to_string(*elastic.n_proc_per_node));
-    if (elastic.rdzv_id) variables.add("PET_RDZV_ID", *elastic.rdzv_id);
+        variables.add("PET_NPROC_PER_NODE", std::to_string(*elastic.n_proc_per_node),
+                      "elasticPolicy.nProcPerNode");
+    if (elastic.rdzv_id) variables.add("PET_RDZV_ID", *elastic.rdzv_id, "elasticPolicy.rdzvId");
     if (elastic.rdzv_conf && !elastic.rdzv_conf->empty())
-        variables.add("PET_RDZV_CONF", joined(*elastic.rdzv_conf));
-    if (elastic.standalone.value_or(false)) variables.add("PET_STANDALONE", "");
+        variables.add("PET_RDZV_CONF", joined(*elastic.rdzv_conf), "elasticPolicy.rdzvConf");
+    if (elastic.standalone.value_or(false))
+        variables.add("PET_STANDALONE", "", "elasticPolicy.standalone");
     return {};
 }
 
 /// pkg/controller.v1/pytorch/{envvar,elastic}.go. RANK counts pods and WORLD_SIZE counts processes,
 /// as upstream has it: with several processes per pod only torchrun makes sense of them (issues
 /// 1790, 1836).
-Result<std::vector<kube::EnvVar>> environment(const Job& job, const ReplicaId& replica) {
+Result<std::vector<Variable>> environment(const Job& job, const ReplicaId& replica) {
     const auto& spec = spec_of<PyTorchJobSpec>(job);
     const std::int32_t pods = job.total_replicas();
     Variables variables;
-    variables.add("PYTHONUNBUFFERED", "1");
+    variables.add("PYTHONUNBUFFERED", "1", "always: Python's output comes at once");
     if (has_master(job)) {
         TRY(const std::int32_t port, port_of(job, kMaster));
         const std::string address = replica_name(job, {std::string(kMaster), 0});
         const std::int64_t processes = number(spec.nproc_per_node).value_or(1);
         const std::int32_t rank = replica.type == kMaster ? replica.index : replica.index + 1;
-        variables.add("MASTER_PORT", std::to_string(port));
-        variables.add("PET_MASTER_PORT", std::to_string(port));
-        variables.add("MASTER_ADDR", address);
-        variables.add("PET_MASTER_ADDR", address);
-        variables.add("WORLD_SIZE", std::to_string(pods * processes));
-        variables.add("RANK", std::to_string(rank));
-        variables.add("PET_NODE_RANK", std::to_string(rank));
+        static constexpr std::string_view kPort = "the master's port named pytorchjob-port";
+        static constexpr std::string_view kAddress = "the master's name";
+        static constexpr std::string_view kRank = "0 for the master, index + 1 for a worker";
+        variables.add("MASTER_PORT", std::to_string(port), kPort);
+        variables.add("PET_MASTER_PORT", std::to_string(port), kPort);
+        variables.add("MASTER_ADDR", address, kAddress);
+        variables.add("PET_MASTER_ADDR", address, kAddress);
+        variables.add("WORLD_SIZE", std::to_string(pods * processes),
+                      "all pods, times nprocPerNode where that is a number");
+        variables.add("RANK", std::to_string(rank), kRank);
+        variables.add("PET_NODE_RANK", std::to_string(rank), kRank);
     }
-    if (spec.nproc_per_node) variables.add("PET_NPROC_PER_NODE", *spec.nproc_per_node);
+    if (spec.nproc_per_node)
+        variables.add("PET_NPROC_PER_NODE", *spec.nproc_per_node, "nprocPerNode, else auto");
     if (spec.elastic_policy)
         TRY_VOID(add_elastic(job, *spec.elastic_policy, variables));
     else
-        variables.add("PET_NNODES", std::to_string(pods));
+        variables.add("PET_NNODES", std::to_string(pods), "all pods");
     return variables.take();
 }
 

@@ -122,9 +122,12 @@ std::string config(const Job& job, const ReplicaId& replica) {
 
 /// pkg/controller.v1/tensorflow/tensorflow.go. A job of one replica is not distributed and gets
 /// nothing.
-Result<std::vector<kube::EnvVar>> environment(const Job& job, const ReplicaId& replica) {
+Result<std::vector<Variable>> environment(const Job& job, const ReplicaId& replica) {
     Variables variables;
-    if (all_wanted(job) != 1) variables.add(kConfig, config(job, replica));
+    if (all_wanted(job) != 1)
+        variables.add(kConfig, config(job, replica),
+                      is_dynamic(job) ? "the parameter servers and itself (enableDynamicWorker)"
+                                      : "all replicas but evaluators, and its own task");
     return variables.take();
 }
 

@@ -123,7 +123,7 @@ void check_hidden_env(const Job& written, std::vector<Cause>& found) {
         const auto variables = job.kind->environment(job, {type.name, 0});
         if (!variables) continue;
         std::map<std::string, std::string> ours;
-        for (const kube::EnvVar& variable : *variables) ours[variable.name] = variable.value;
+        for (const Variable& variable : *variables) ours[variable.env.name] = variable.env.value;
         const std::string path = job.replica_path(type.name) + ".template.spec.containers";
         for (std::size_t c = 0; c < spec->template_.spec.containers.size(); ++c) {
             const kube::Container& container = spec->template_.spec.containers[c];

@@ -46,19 +46,22 @@ std::vector<Cause> check(const Job& job) {
 }
 
 /// pkg/controller.v1/xgboost/xgboost.go. The tracker is the user's own, on rank 0.
-Result<std::vector<kube::EnvVar>> environment(const Job& job, const ReplicaId& replica) {
+Result<std::vector<Variable>> environment(const Job& job, const ReplicaId& replica) {
     TRY(const std::int32_t port, port_of(job, kMaster));
     const std::int32_t first = replica.type == kWorker ? wanted(job, std::string(kMaster)) : 0;
     Variables variables;
-    variables.add("MASTER_PORT", std::to_string(port));
-    variables.add("MASTER_ADDR", replica_name(job, {std::string(kMaster), 0}));
-    variables.add("WORLD_SIZE", std::to_string(job.total_replicas()));
-    variables.add("RANK", std::to_string(first + replica.index));
-    variables.add("PYTHONUNBUFFERED", "1");
+    variables.add("MASTER_PORT", std::to_string(port), "the master's port named xgboostjob-port");
+    variables.add("MASTER_ADDR", replica_name(job, {std::string(kMaster), 0}), "the master's name");
+    variables.add("WORLD_SIZE", std::to_string(job.total_replicas()), "all pods");
+    variables.add("RANK", std::to_string(first + replica.index),
+                  "0 for the master, index + 1 for a worker");
+    variables.add("PYTHONUNBUFFERED", "1", "always: Python's output comes at once");
     if (job.total_replicas() > 1) {
         TRY(const std::int32_t worker_port, port_of(job, kWorker));
-        variables.add("WORKER_PORT", std::to_string(worker_port));
-        variables.add(kAddresses, spec_of<XGBoostJobSpec>(job).worker_addresses);
+        variables.add("WORKER_PORT", std::to_string(worker_port),
+                      "the workers' port named xgboostjob-port");
+        variables.add(kAddresses, spec_of<XGBoostJobSpec>(job).worker_addresses,
+                      "the names of all workers");
     }
     return variables.take();
 }

@@ -17,6 +17,14 @@ constexpr std::string_view kKeyVolume = "ssh-auth";
 /// Where sshd and ssh refuse keys that others may read.
 constexpr std::string_view kRootsKeys = "/root/.ssh";
 
+// The rules of variables.
+constexpr std::string_view kAgentRule =
+    "how mpirun reaches the workers: kubexec.sh of the ConfigMap";
+constexpr std::string_view kHostsRule = "the hostfile of the ConfigMap";
+constexpr std::string_view kRetryRule = "ssh tries again while a worker starts";
+constexpr std::string_view kSlotsRule = "slotsPerWorker";
+constexpr std::string_view kNoGpuRule = "a launcher that runs no ranks holds no GPU";
+
 bool is_launcher(const ReplicaId& replica) { return replica.type == kMpiLauncher; }
 
 bool sets(const Job& job, std::string_view name) {
@@ -34,19 +42,20 @@ void add_by_kubectl(const MpiView& mpi, Variables& variables) {
     const std::string agent = path_of(kKubexec);
     const std::string hosts = path_of(kHostfile);
     if (mpi.implementation == MpiImplementation::kMpich) {
-        variables.add("HYDRA_LAUNCHER_EXEC", agent);
-        variables.add("HYDRA_HOST_FILE", hosts);
+        variables.add("HYDRA_LAUNCHER_EXEC", agent, kAgentRule);
+        variables.add("HYDRA_HOST_FILE", hosts, kHostsRule);
     } else if (mpi.implementation == MpiImplementation::kOpenMpi) {
-        variables.add("OMPI_MCA_plm_rsh_agent", agent);
-        variables.add("OMPI_MCA_orte_default_hostfile", hosts);
+        variables.add("OMPI_MCA_plm_rsh_agent", agent, kAgentRule);
+        variables.add("OMPI_MCA_orte_default_hostfile", hosts, kHostsRule);
     } else {
-        variables.add("I_MPI_HYDRA_HOST_FILE", hosts);
+        variables.add("I_MPI_HYDRA_HOST_FILE", hosts, kHostsRule);
     }
     // v1 has no field for the implementation in its manifests: Intel's agent is always set.
     if (mpi.implementation == MpiImplementation::kMpich) return;
-    if (!sets(mpi.job, "I_MPI_HYDRA_BOOTSTRAP")) variables.add("I_MPI_HYDRA_BOOTSTRAP", "rsh");
+    if (!sets(mpi.job, "I_MPI_HYDRA_BOOTSTRAP"))
+        variables.add("I_MPI_HYDRA_BOOTSTRAP", "rsh", kAgentRule);
     if (!sets(mpi.job, "I_MPI_HYDRA_BOOTSTRAP_EXEC"))
-        variables.add("I_MPI_HYDRA_BOOTSTRAP_EXEC", agent);
+        variables.add("I_MPI_HYDRA_BOOTSTRAP_EXEC", agent, kAgentRule);
 }
 
 void add_by_ssh(const MpiView& mpi, Variables& variables) {
@@ -55,19 +64,21 @@ void add_by_ssh(const MpiView& mpi, Variables& variables) {
     const std::string slots = std::to_string(mpi.slots);
     switch (mpi.implementation) {
         case MpiImplementation::kOpenMpi:
-            variables.add("OMPI_MCA_orte_keep_fqdn_hostnames", "true");
-            variables.add("OMPI_MCA_orte_default_hostfile", hosts);
-            variables.add("OMPI_MCA_plm_rsh_args", std::string(kTryAgain));
-            variables.add("OMPI_MCA_orte_set_default_slots", slots);
+            variables.add("OMPI_MCA_orte_keep_fqdn_hostnames", "true",
+                          "the hostfile has full names");
+            variables.add("OMPI_MCA_orte_default_hostfile", hosts, kHostsRule);
+            variables.add("OMPI_MCA_plm_rsh_args", std::string(kTryAgain), kRetryRule);
+            variables.add("OMPI_MCA_orte_set_default_slots", slots, kSlotsRule);
             return;
         case MpiImplementation::kIntel:
-            variables.add("I_MPI_HYDRA_HOST_FILE", hosts);
-            variables.add("I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS", std::string(kTryAgain));
-            variables.add("I_MPI_PERHOST", slots);
+            variables.add("I_MPI_HYDRA_HOST_FILE", hosts, kHostsRule);
+            variables.add("I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS", std::string(kTryAgain),
+                          kRetryRule);
+            variables.add("I_MPI_PERHOST", slots, kSlotsRule);
             return;
         case MpiImplementation::kMpich:
-            variables.add("HYDRA_HOST_FILE", hosts);
-            variables.add("HYDRA_LAUNCH_EXTRA_ARGS", std::string(kTryAgain));
+            variables.add("HYDRA_HOST_FILE", hosts, kHostsRule);
+            variables.add("HYDRA_LAUNCH_EXTRA_ARGS", std::string(kTryAgain), kRetryRule);
             return;
     }
 }
@@ -158,7 +169,7 @@ void add_delivery(const MpiView& mpi, const std::string& image, kube::Pod& pod) 
     Variables variables;
     variables.add("TARGET_DIR", std::string(kKubectlDirectory));
     variables.add("NAMESPACE", mpi.job.metadata.namespace_);
-    container.env = variables.take();
+    container.env = variables.take_without_rules();
     container.resources.limits = container.resources.requests = kEnough;
     mount(container, kKubectlVolume, kKubectlDirectory);
     mount(container, kConfigVolume, kConfigDirectory);
@@ -188,11 +199,12 @@ void finish_for_kubectl(const MpiView& mpi, bool launcher, kube::Pod& pod) {
 
 }  // namespace
 
-Result<std::vector<kube::EnvVar>> mpi_environment(const Job& job, const ReplicaId& replica) {
+Result<std::vector<Variable>> mpi_environment(const Job& job, const ReplicaId& replica) {
     const MpiView mpi = view_of(job);
     Variables variables;
     if (mpi.shell == RemoteShell::kSsh)
-        variables.add("K_MPI_JOB_ROLE", is_launcher(replica) ? "launcher" : "worker");
+        variables.add("K_MPI_JOB_ROLE", is_launcher(replica) ? "launcher" : "worker",
+                      "the replica type");
     if (!is_launcher(replica)) return variables.take();
     if (mpi.shell == RemoteShell::kSsh)
         add_by_ssh(mpi, variables);
@@ -200,8 +212,8 @@ Result<std::vector<kube::EnvVar>> mpi_environment(const Job& job, const ReplicaI
         add_by_kubectl(mpi, variables);
     // A launcher that only launches holds no GPU.
     if (!mpi.launcher_is_host) {
-        variables.add("NVIDIA_VISIBLE_DEVICES", "");
-        variables.add("NVIDIA_DRIVER_CAPABILITIES", "");
+        variables.add("NVIDIA_VISIBLE_DEVICES", "", kNoGpuRule);
+        variables.add("NVIDIA_DRIVER_CAPABILITIES", "", kNoGpuRule);
     }
     return variables.take();
 }

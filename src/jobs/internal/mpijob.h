@@ -102,7 +102,7 @@ std::size_t config_bytes(const MpiView& mpi, std::int32_t workers);
 
 std::vector<kube::ResourceType> mpi_attached_types(RemoteShell shell);
 std::vector<Attachment> mpi_attachments(const Job& job, const std::vector<SeenPod>& running);
-Result<std::vector<kube::EnvVar>> mpi_environment(const Job& job, const ReplicaId& replica);
+Result<std::vector<Variable>> mpi_environment(const Job& job, const ReplicaId& replica);
 void finish_mpi_pod(const Job& job, const ReplicaId& replica, kube::Pod& pod);
 std::vector<Cause> mpi_rules(const Job& written);
 std::vector<Cause> mpi_warnings(const Job& written);

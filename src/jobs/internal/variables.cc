@@ -6,14 +6,23 @@
 
 namespace muster::jobs {
 
-void Variables::add(std::string_view name, std::string value) {
-    list_.push_back({.name = std::string(name), .value = std::move(value), .value_from = {}});
+void Variables::add(std::string_view name, std::string value, std::string_view rule) {
+    list_.push_back(
+        {.env = {.name = std::string(name), .value = std::move(value), .value_from = {}},
+         .rule = rule});
 }
 
-void Variables::add_field(std::string_view name, std::string_view path) {
-    kube::EnvVar variable{.name = std::string(name), .value = {}, .value_from = {}};
-    variable.value_from.emplace().field_ref.emplace().field_path = path;
-    list_.push_back(std::move(variable));
+void Variables::add_field(std::string_view name, std::string_view path, std::string_view rule) {
+    add(name, {}, rule);
+    list_.back().env.value_from.emplace().field_ref.emplace().field_path = path;
+}
+
+std::vector<kube::EnvVar> Variables::take_without_rules() {
+    std::vector<kube::EnvVar> plain;
+    plain.reserve(list_.size());
+    for (Variable& variable : list_) plain.push_back(std::move(variable.env));
+    list_.clear();
+    return plain;
 }
 
 Result<std::int32_t> port_of(const Job& job, std::string_view type) {

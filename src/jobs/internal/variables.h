@@ -12,16 +12,19 @@
 
 namespace muster::jobs {
 
-/// The variables of one replica, in the order in which a kind sets them.
+/// The variables of one replica, in the order in which a kind sets them. `rule` says what the value
+/// follows from, as in "the name of worker 0"; it is a literal.
 class Variables {
   public:
-    void add(std::string_view name, std::string value);
+    void add(std::string_view name, std::string value, std::string_view rule = {});
     /// One whose value is a field of the pod: "status.podIP".
-    void add_field(std::string_view name, std::string_view path);
-    std::vector<kube::EnvVar> take() { return std::move(list_); }
+    void add_field(std::string_view name, std::string_view path, std::string_view rule = {});
+    std::vector<Variable> take() { return std::move(list_); }
+    /// For a container that the kind itself adds.
+    std::vector<kube::EnvVar> take_without_rules();
 
   private:
-    std::vector<kube::EnvVar> list_;
+    std::vector<Variable> list_;
 };
 
 /// The number of the kind's port in the default container of a replica type; kInvalid without one,
