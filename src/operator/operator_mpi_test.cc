@@ -151,6 +151,19 @@ TEST_P(MpiWorld, TheListsFollowTheWorkers) {
     EXPECT_THAT(std::string(config().at("hostfile").as_string()), Not(HasSubstr("ring-worker-1")));
 }
 
+// "pods are sorted by name" of mpi-operator's TestUpdateDiscoverHostsInConfigMap.
+TEST_P(MpiWorld, TheHostsAreInTheOrderOfTheWorkers) {
+    w.start_operator();
+    create();
+    run("ring-worker-1");
+    run("ring-worker-0");
+    const std::size_t first = hosts().find("ring-worker-0");
+    const std::size_t second = hosts().find("ring-worker-1");
+    ASSERT_NE(first, std::string::npos);
+    ASSERT_NE(second, std::string::npos);
+    EXPECT_LT(first, second);
+}
+
 TEST_P(MpiWorld, WhatIsTakenAwayOrChangedComesBack) {
     w.start_operator();
     create();

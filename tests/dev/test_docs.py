@@ -1,5 +1,6 @@
 """What the documents say is in the code."""
 
+import functools
 import pathlib
 import re
 
@@ -10,6 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CASE = re.compile(r"^(?:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P)\(\s*(\w+),\s*(\w+)\)", re.MULTILINE)
 
 
+@functools.cache
 def cases():
     """Every C++ test as Suite.Test."""
     found = set()
