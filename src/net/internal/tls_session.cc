@@ -125,7 +125,7 @@ Task<Result<void>> TlsSession::send() {
     co_return Result<void>();
 }
 
-Error TlsSession::handshake_failure(int why) {
+Error TlsSession::handshake_failure(Code refused) {
     const long verified = SSL_get_verify_result(ssl_.get());
     if (verified != X509_V_OK && SSL_get_verify_mode(ssl_.get()) != SSL_VERIFY_NONE) {
         ERR_clear_error();
@@ -133,18 +133,17 @@ Error TlsSession::handshake_failure(int why) {
                      fmt::format("the certificate of {} is refused: {}", peer_address(),
                                  X509_verify_cert_error_string(verified)));
     }
-    (void)why;
-    return openssl_error(Code::kUnavailable, fmt::format("TLS handshake with {}", peer_address()));
+    return openssl_error(refused, fmt::format("TLS handshake with {}", peer_address()));
 }
 
-Task<Result<void>> TlsSession::handshake() {
+Task<Result<void>> TlsSession::handshake(Code refused) {
     for (;;) {
         ERR_clear_error();
         const int done = SSL_do_handshake(ssl_.get());
         const int why = SSL_get_error(ssl_.get(), done);
         if (done == 1) break;
         if (why != SSL_ERROR_WANT_READ) {
-            Error failed = handshake_failure(why);
+            Error failed = handshake_failure(refused);
             // The alert tells the other side why; that it may not arrive changes nothing.
             (void)co_await send();
             co_return failed;

@@ -19,8 +19,9 @@ class TlsSession final : public TlsStream {
                std::vector<char> received = {});
     ~TlsSession() override;
 
-    /// Before anything else, once.
-    Task<Result<void>> handshake();
+    /// Before anything else, once. `refused`: what it is when the other side's part of it is wrong,
+    /// beyond a certificate that is not accepted.
+    Task<Result<void>> handshake(Code refused = Code::kUnavailable);
 
     Task<Result<std::size_t>> read_some(asio::mutable_buffer into) override;
     Task<Result<void>> write(ConstBuffers bytes) override;
@@ -41,7 +42,7 @@ class TlsSession final : public TlsStream {
     /// finds the other sending waits for it.
     Task<Result<void>> send();
     Task<Result<void>> write_piece(asio::const_buffer piece);
-    Error handshake_failure(int why);
+    Error handshake_failure(Code refused);
 
     Ssl ssl_;
     std::unique_ptr<ByteStream> below_;
