@@ -1,0 +1,139 @@
+#include "rsh/internal/session.h"
+
+#include <csignal>
+
+#include "base/log.h"
+#include "base/then_stop.h"
+#include "base/time_limit.h"
+
+namespace muster::rsh {
+
+Session::Session(asio::any_io_executor executor, Clock& clock, Duration mercy,
+                 std::unique_ptr<FrameStream> frames, ClientTalk talk,
+                 std::unique_ptr<Command> command)
+    : clock_(clock),
+      mercy_(mercy),
+      frames_(std::move(frames)),
+      talk_(std::move(talk)),
+      command_(std::move(command)),
+      parts_(executor),
+      changed_(executor),
+      input_came_(executor) {}
+
+Task<void> Session::run() { co_await then_stop(serve(), parts_); }
+
+void Session::end() {
+    told_to_end_ = true;
+    changed_.notify_all();
+}
+
+/// As sshd has it: the end of the outputs counts, too, so that nothing that was written is lost.
+bool Session::over() const { return outcome_ && ((!output_open_ && !errors_open_) || killed_); }
+
+Task<void> Session::serve() {
+    parts_.spawn("input of a command", feed());
+    parts_.spawn("output of a command", pump(command_->output(), FrameType::kOutput, output_open_));
+    parts_.spawn("errors of a command", pump(command_->errors(), FrameType::kErrors, errors_open_));
+    parts_.spawn("the end of a command", wait_for_command());
+    parts_.spawn("a client", listen());
+    while (!over() && !client_gone_ && !told_to_end_) co_await changed_.wait();
+    if (!over()) {
+        command_->signal(SIGTERM);
+        parts_.spawn("the end of mercy", have_mercy());
+        while (!over()) co_await changed_.wait();
+        command_->signal(SIGKILL);  // who closed its outputs and went on
+    }
+    if (client_gone_) co_return;
+    parts_.spawn("farewell to a client", say_farewell());
+    while (!parted_ && !told_to_end_) co_await changed_.wait();
+    if (parted_) co_return;
+    // A server that stops does not wait for a client that does not listen.
+    parts_.spawn("the end of patience", lose_patience());
+    while (!parted_) co_await changed_.wait();
+}
+
+Task<void> Session::say_farewell() {
+    (void)co_await frames_->write(outcome_frame(*outcome_));
+    (void)co_await frames_->shut_down_write();
+    // Closing while input is on its way would take back what the client has not read yet.
+    (void)co_await within(clock_, mercy_, client_leaves());
+    part();
+}
+
+Task<bool> Session::client_leaves() {
+    while (!client_gone_) co_await changed_.wait();
+    co_return true;
+}
+
+Task<void> Session::lose_patience() {
+    co_await clock_.sleep_for(mercy_);
+    part();
+}
+
+void Session::part() {
+    parted_ = true;
+    changed_.notify_all();
+}
+
+Task<void> Session::have_mercy() {
+    co_await clock_.sleep_for(mercy_);
+    command_->signal(SIGKILL);
+    killed_ = true;
+    changed_.notify_all();
+}
+
+Task<void> Session::wait_for_command() {
+    outcome_ = co_await command_->ended();
+    changed_.notify_all();
+}
+
+Task<void> Session::listen() {
+    for (;;) {
+        Result<std::optional<Frame>> frame = co_await frames_->read();
+        if (!frame || !*frame) break;
+        const Result<Wish> wish = talk_.take(*std::move(*frame));
+        if (!wish) {
+            log::warning("a client broke the protocol",
+                         {{"client", frames_->peer_address()}, {"why", wish.error().message()}});
+            break;
+        }
+        if (const auto* input = std::get_if<Input>(&*wish)) input_.push_back(input->bytes);
+        if (std::holds_alternative<InputEnd>(*wish)) input_ended_ = true;
+        input_came_.notify_all();
+    }
+    client_gone_ = true;
+    changed_.notify_all();
+}
+
+Task<void> Session::feed() {
+    bool taken = true;
+    for (;;) {
+        while (input_.empty() && !input_ended_) co_await input_came_.wait();
+        if (input_.empty()) break;
+        const std::string bytes = std::move(input_.front());
+        input_.pop_front();
+        // A command that reads no more of its input is not the client's fault: it goes nowhere.
+        if (taken) taken = (co_await command_->input().write(asio::buffer(bytes))).has_value();
+        talk_.give_credit(bytes.size());
+        // That the connection broke is seen by who reads from it.
+        (void)co_await frames_->write(credit_frame(static_cast<std::uint32_t>(bytes.size())));
+    }
+    command_->close_input();
+}
+
+Task<void> Session::pump(Descriptor& from, FrameType type, bool& open) {
+    std::string bytes(kMostData, '\0');
+    for (;;) {
+        const Result<std::size_t> size = co_await from.read_some(asio::buffer(bytes));
+        if (!size || *size == 0) break;
+        if (client_gone_) continue;
+        const Result<void> written = co_await frames_->write(type, bytes.substr(0, *size));
+        if (written) continue;
+        client_gone_ = true;
+        changed_.notify_all();
+    }
+    open = false;
+    changed_.notify_all();
+}
+
+}  // namespace muster::rsh

@@ -1,0 +1,131 @@
+#include "rsh/server.h"
+
+#include "base/check.h"
+#include "base/log.h"
+#include "base/time_limit.h"
+#include "rsh/internal/session.h"
+
+namespace muster::rsh {
+
+namespace {
+
+struct Greeted {
+    std::unique_ptr<FrameStream> frames;
+    ClientTalk talk;
+    std::string command;
+};
+
+Task<Result<Greeted>> take_request(asio::any_io_executor executor, net::SharedKeyTls& keys,
+                                   std::unique_ptr<net::ByteStream> stream) {
+    CO_TRY(auto secured, co_await keys.accept(std::move(stream)));
+    Greeted greeted{.frames = std::make_unique<FrameStream>(executor, std::move(secured)),
+                    .talk = {},
+                    .command = {}};
+    CO_TRY(std::optional<Frame> frame, co_await greeted.frames->read());
+    if (!frame) co_return Error(Code::kUnavailable, "the client said nothing");
+    Result<Wish> wish = greeted.talk.take(*std::move(frame));
+    if (!wish) {
+        // A client of another version is told why.
+        (void)co_await greeted.frames->write(outcome_frame(
+            {.how = Outcome::How::kRefused, .number = 0, .why = wish.error().message()}));
+        (void)co_await greeted.frames->shut_down_write();
+        co_return wish.error();
+    }
+    greeted.command = std::get<Start>(*std::move(wish)).command;
+    co_return std::move(greeted);
+}
+
+Task<void> end_with_server(Session& session, Signal& stopping, bool& stops) {
+    while (!stops) co_await stopping.wait();
+    session.end();
+}
+
+Task<void> run_command(asio::any_io_executor executor, Clock& clock, ServerOptions options,
+                       Greeted greeted, Signal& stopping, bool& stops) {
+    Result<std::unique_ptr<Command>> command =
+        Command::start(executor, options.shell, greeted.command, options.environment);
+    if (!command) {
+        log::warning("a command was not started", {{"client", greeted.frames->peer_address()},
+                                                   {"why", command.error().message()}});
+        (void)co_await greeted.frames->write(outcome_frame(
+            {.how = Outcome::How::kRefused, .number = 0, .why = command.error().message()}));
+        (void)co_await greeted.frames->shut_down_write();
+        co_return;
+    }
+    Session session(executor, clock, options.mercy, std::move(greeted.frames),
+                    std::move(greeted.talk), *std::move(command));
+    TaskGroup watch(executor);
+    watch.spawn("a server that stops", end_with_server(session, stopping, stops));
+    co_await session.run();
+    co_await watch.stop();
+}
+
+}  // namespace
+
+Server::Server(asio::any_io_executor executor, Clock& clock, net::SharedKeyTls& keys,
+               ServerOptions options)
+    : executor_(executor),
+      clock_(clock),
+      keys_(keys),
+      options_(std::move(options)),
+      stopping_(executor),
+      accepting_(executor),
+      greetings_(executor),
+      sessions_(executor) {}
+
+Server::~Server() = default;
+
+void Server::start(std::unique_ptr<net::Listener> listener) {
+    listener_ = std::move(listener);
+    accepting_.spawn("clients of the remote shell", accept());
+}
+
+Task<void> Server::accept() {
+    // When there is no descriptor left, others end and give some back.
+    static constexpr Duration kRest = std::chrono::milliseconds(50);
+    for (;;) {
+        auto stream = co_await listener_->accept();
+        if (stream) {
+            // Who has not proved itself takes little, but not without end.
+            if (greetings_.size() < options_.most_greeted)
+                greetings_.spawn("a client that comes", greet(*std::move(stream)));
+            continue;
+        }
+        if (stream.error().code() != Code::kTooManyRequests) {
+            log::error("no more clients can come", {{"why", stream.error().message()}});
+            co_return;
+        }
+        log::warning("a client has to wait", {{"why", stream.error().message()}});
+        co_await clock_.sleep_for(kRest);
+    }
+}
+
+Task<void> Server::greet(std::unique_ptr<net::ByteStream> stream) {
+    const std::string client = stream->peer_address();
+    auto greeted = co_await within(clock_, options_.greeting,
+                                   take_request(executor_, keys_, std::move(stream)));
+    if (!greeted) {
+        log::warning("a client took too long to say what it wants", {{"client", client}});
+        co_return;
+    }
+    if (!*greeted) {
+        // Who only looks whether the port is open says nothing, and is nothing to speak of.
+        if (greeted->error().code() != Code::kUnavailable)
+            log::warning("a client was turned away",
+                         {{"client", client}, {"why", greeted->error().message()}});
+        co_return;
+    }
+    sessions_.spawn("a command", run_command(executor_, clock_, options_, std::move(**greeted),
+                                             stopping_, stops_));
+}
+
+Task<void> Server::stop() {
+    if (listener_) listener_->close();
+    co_await accepting_.stop();
+    co_await greetings_.stop();
+    stops_ = true;
+    stopping_.notify_all();
+    co_await sessions_.join();
+}
+
+}  // namespace muster::rsh
