@@ -105,14 +105,20 @@ json::object take_kept(json::object& object) {
     return kept.get_object();
 }
 
+/// The field, made where there is none; null where there is something else.
+json::object* object_in(json::object& parent, std::string_view key) {
+    return parent.emplace(key, json::object()).first->value().if_object();
+}
+
+/// False when there is too much of it. An object whose metadata are none is refused by the check,
+/// and keeps nothing.
 bool put_kept(const json::object& kept, json::object& object) {
     if (kept.empty()) return true;
-    json::value& metadata = object["metadata"];
-    if (!metadata.is_object()) metadata = json::object();
-    json::value& annotations = metadata.get_object()["annotations"];
-    if (!annotations.is_object()) annotations = json::object();
+    json::object* metadata = object_in(object, "metadata");
+    json::object* annotations = metadata == nullptr ? nullptr : object_in(*metadata, "annotations");
+    if (annotations == nullptr) return true;
     const std::string text = json::serialize(kept);
-    annotations.get_object()[annotations::kConvertedFrom] = text;
+    (*annotations)[annotations::kConvertedFrom] = text;
     return text.size() <= kMostAnnotations;
 }
 

@@ -283,6 +283,12 @@ TEST(Conversion, AnObjectOfAnyShapeIsTaken) {
          R"({"kind":"MPIJob","apiVersion":"kubeflow.org/v1alpha1","spec":{"gpus":1,"template":{"spec":{"containers":{}}}}})"})
         for (const std::string& version : versions_of("MPIJob"))
             convert(json::parse(text), version);
+    for (const char* metadata : {"7", R"({"annotations":[]})"}) {
+        json::value given = manifest("kubeflow.org/v1beta1", "TFJob", R"({"tfReplicaSpecs":{}})");
+        given.as_object()["metadata"] = json::parse(metadata);
+        EXPECT_EQ(convert(given, "kubeflow.org/v1").object.at("metadata"), json::parse(metadata))
+            << "what is wrong stays, for the check to say so";
+    }
 }
 
 // --- there and back
