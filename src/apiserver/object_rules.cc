@@ -21,4 +21,13 @@ std::vector<Cause> causes_against(const kube::ResourceType& type, const json::va
     return valid ? std::vector<Cause>() : valid.error().error.causes();
 }
 
+std::vector<BuiltInKind> built_in_kinds() {
+    ReadDefinition read;
+    std::vector<BuiltInKind> kinds;
+    for (const DefPtr& def : builtin_types(read))
+        if (def->stored && def->schema != nullptr)
+            kinds.push_back({def->type, def->short_names, def->schema});
+    return kinds;
+}
+
 }  // namespace muster::apiserver

@@ -1,16 +1,27 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "kube/json.h"
 #include "kube/resource_type.h"
+#include "kube/schema.h"
 
 namespace muster::apiserver {
 
 /// Why the API would refuse to create this object of a built-in kind, as far as the object alone
 /// tells: nothing that depends on what else is stored. None for kinds that are not built in. Pure.
 std::vector<Cause> causes_against(const kube::ResourceType& type, const json::value& object);
+
+/// A kind that the API has without a definition.
+struct BuiltInKind {
+    kube::ResourceType type;
+    std::vector<std::string> short_names;
+    kube::Schema::Ptr schema;
+};
+/// Those that objects are made of, in the order in which discovery has them.
+std::vector<BuiltInKind> built_in_kinds();
 
 }  // namespace muster::apiserver

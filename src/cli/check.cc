@@ -112,7 +112,9 @@ class DocumentCheck {
     }
 
     void check_job(const jobs::JobKind& kind, CheckedObject& checked) {
-        jobs::Review review = jobs::review(kind, document_.object);
+        // The conventions of one version may be asked for in another.
+        jobs::Review review =
+            jobs::review(jobs::kind_as_written(kind, document_.object), document_.object);
         for (const Cause& cause : review.problems)
             error(cause.field, without_path(cause.message, cause.field));
         for (const Cause& cause : review.warnings)

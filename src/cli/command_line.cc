@@ -73,6 +73,22 @@ void add_validate_flags(CLI::App& app, ValidateOptions& options, Raw& raw) {
     app.add_flag("--quiet,-q", options.quiet);
 }
 
+void add_convert_flags(CLI::App& app, ConvertOptions& options, Raw& raw) {
+    app.add_option("files", options.files);
+    app.add_option("-f,--filename", raw.more_files)->allow_extra_args(false);
+    app.add_option("--to", raw.to);
+    app.add_option("--output,-o", raw.output);
+}
+
+void add_explain_flags(CLI::App& app, ExplainOptions& options, Raw& raw) {
+    app.add_option("words", raw.words);
+    app.add_option("-f,--filename", raw.more_files)->allow_extra_args(false);
+    app.add_option("--rank", options.rank);
+    app.add_option("--api-version", options.api_version);
+    app.add_flag("--recursive", options.recursive);
+    app.add_option("--output,-o", raw.output);
+}
+
 std::string not_a_count(const std::string& text) {
     if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos) return {};
     return fmt::format("wants 0 or a number above it, not \"{}\"", text);
@@ -197,6 +213,8 @@ struct Verbs {
     Raw raw;
     RunOptions run;
     ValidateOptions validate;
+    ConvertOptions convert;
+    ExplainOptions explain;
     SimulateOptions simulate;
     UpOptions up;
     DownOptions down;
@@ -218,6 +236,8 @@ struct Verbs {
         app.add_flag("--version");
         add_run_flags(*app.add_subcommand("run"), run, raw);
         add_validate_flags(*app.add_subcommand("validate"), validate, raw);
+        add_convert_flags(*app.add_subcommand("convert"), convert, raw);
+        add_explain_flags(*app.add_subcommand("explain"), explain, raw);
         add_simulate_flags(*app.add_subcommand("simulate"), simulate, raw);
         add_up_flags(*app.add_subcommand("up"), up, raw);
         add_down_flags(*app.add_subcommand("down"), down);
@@ -302,6 +322,8 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
         return Print{.exit_code = 0, .out = std::string(help_text(verbs.help_about)), .err = {}};
     if (verb == "run") return finished(verbs, verbs.run);
     if (verb == "validate") return finished(verbs, verbs.validate);
+    if (verb == "convert") return finished(verbs, verbs.convert);
+    if (verb == "explain") return finished(verbs, verbs.explain);
     if (verb == "simulate") return finished(verbs, verbs.simulate);
     if (verb == "up") return finished(verbs, verbs.up);
     if (verb == "down") return verbs.down;

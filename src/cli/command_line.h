@@ -51,6 +51,23 @@ struct ValidateOptions {
     bool quiet = false;
 };
 
+struct ConvertOptions {
+    std::vector<std::string> files;
+    std::string to_kind;     ///< as written; empty: every job
+    std::string to_version;  ///< "v1"; empty: the one that is stored
+    OutputFormat output = OutputFormat::kYaml;
+};
+
+/// A manifest, or a field of a kind.
+struct ExplainOptions {
+    std::vector<std::string> files;
+    std::string path;         ///< "pytorchjob.spec.elasticPolicy"; empty: it is about files
+    std::string api_version;  ///< of the kind; empty: the stored one
+    bool recursive = false;
+    std::string rank;  ///< "worker-3"; empty: all
+    OutputFormat output = OutputFormat::kNone;
+};
+
 struct SimulateOptions {
     std::vector<std::string> files;  ///< manifests, or one scenario or the name of one
     std::uint64_t seed = 1;
@@ -199,10 +216,11 @@ struct Print {
 };
 
 using Command =
-    std::variant<RunOptions, ValidateOptions, SimulateOptions, UpOptions, DownOptions,
-                 StatusOptions, KubeconfigOptions, GetOptions, RemoveOptions, ApplyOptions,
-                 WaitOptions, LogsOptions, DescribeOptions, EventsOptions, TopOptions,
-                 CompletionOptions, CompleteOptions, CleanOptions, VersionOptions, Print>;
+    std::variant<RunOptions, ValidateOptions, ConvertOptions, ExplainOptions, SimulateOptions,
+                 UpOptions, DownOptions, StatusOptions, KubeconfigOptions, GetOptions,
+                 RemoveOptions, ApplyOptions, WaitOptions, LogsOptions, DescribeOptions,
+                 EventsOptions, TopOptions, CompletionOptions, CompleteOptions, CleanOptions,
+                 VersionOptions, Print>;
 
 /// The arguments after the program's name. Pure; never exits.
 Command parse_command_line(const std::vector<std::string>& arguments);

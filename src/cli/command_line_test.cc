@@ -254,6 +254,48 @@ TEST(CommandLine, VerbsOfServersTakeTheirFlags) {
     EXPECT_THAT(line->words, ElementsAre("get", "--namespace", ""));
 }
 
+TEST(CommandLine, VerbsAboutVersionsAndFields) {
+    const Command written =
+        parse_command_line({"convert", "a", "-f", "b", "--to", "MPIJob/v2beta1", "-o", "json"});
+    const auto* convert = std::get_if<ConvertOptions>(&written);
+    ASSERT_NE(convert, nullptr);
+    EXPECT_THAT(convert->files, ElementsAre("a", "b"));
+    EXPECT_EQ(convert->to_kind + " " + convert->to_version, "MPIJob v2beta1");
+    EXPECT_EQ(convert->output, OutputFormat::kJson);
+    for (const char* to : {"v1", "kubeflow.org/v1"}) {
+        const Command any = parse_command_line({"convert", "-", "--to", to});
+        EXPECT_EQ(std::get<ConvertOptions>(any).to_kind, "");
+        EXPECT_EQ(std::get<ConvertOptions>(any).to_version, "v1");
+    }
+
+    const Command field = parse_command_line({"explain", "pytorchjob.spec", "--recursive"});
+    EXPECT_EQ(std::get<ExplainOptions>(field).path, "pytorchjob.spec");
+    EXPECT_TRUE(std::get<ExplainOptions>(field).recursive);
+    for (const char* file : {"job.yaml", "./job", "-", "job.json"}) {
+        const Command of = parse_command_line({"explain", file, "--rank", "worker-3"});
+        EXPECT_THAT(std::get<ExplainOptions>(of).files, ElementsAre(file));
+        EXPECT_EQ(std::get<ExplainOptions>(of).rank, "worker-3");
+    }
+
+    struct Row {
+        std::vector<std::string> line;
+        const char* told;
+    };
+    const Row kRows[] = {
+        {{"convert"}, "name a manifest"},
+        {{"convert", "a", "--to", "pytorchjob/"}, "--to wants KIND/VERSION"},
+        {{"convert", "a", "--to", "/v1"}, "--to wants KIND/VERSION"},
+        {{"convert", "a", "--to", "a/b/c"}, "--to wants KIND/VERSION"},
+        {{"convert", "a", "-o", "table"}, "--output wants json or yaml"},
+        {{"explain"}, "name a manifest, or a field"},
+        {{"explain", "pod", "a.yaml"}, "not both"},
+        {{"explain", "pod", "job"}, "one field at a time"},
+        {{"explain", "pod", "--rank", "x-1"}, "go with a manifest"},
+        {{"explain", "a.yaml", "--recursive"}, "go with a field"},
+    };
+    for (const Row& row : kRows) EXPECT_THAT(error_of(row.line), HasSubstr(row.told));
+}
+
 TEST(CommandLine, VerbsOfServersSayWhatTheyWant) {
     struct Row {
         std::vector<std::string> line;

@@ -12,6 +12,9 @@ Usage: muster VERB [FLAGS]
 
   run FILE...       run the jobs of a manifest here, and exit as they do
   validate FILE...  check a manifest without starting anything
+  explain FILE      show what a manifest leads to: each pod, and the variables of each rank
+  explain FIELD     what a field means, as in pytorchjob.spec.elasticPolicy
+  convert FILE      write a manifest anew in another version
   simulate FILE     play a job on simulated nodes, in virtual time, with faults
   up                serve the Kubernetes API of this machine, for kubectl and every other client
   down              stop what 'muster up' started
@@ -114,6 +117,60 @@ Exit status: 0 when there is no error, 2 otherwise.
 Examples:
   muster validate job.yaml --strict
   muster validate --anywhere examples/*.yaml
+)";
+
+constexpr std::string_view kConvert =
+    R"(Writes the jobs of a manifest anew, in another version of their kind, on standard output.
+
+Usage: muster convert FILE... [FLAGS]        FILE may be - for standard input
+
+      --to KIND/VERSION      the version, as in mpijob/v2beta1; jobs of other kinds stay as they are
+      --to VERSION           of every job (default: of each kind the one that is stored)
+  -f, --filename FILE        another way to name a manifest; may be repeated
+  -o, --output yaml|json     (default: yaml)
+
+What changed is told on standard error, with the place in the file. What the other version has no field for is
+kept in the annotation muster.dev/converted-from, so that the way back gives the same fields again; delete it
+once there is no way back to go. Comments of the file, and how it was laid out, are not kept.
+
+'muster run', 'validate' and 'apply' read old versions by themselves, with the same words as warnings.
+
+Versions beside those that are served: TFJob and PyTorchJob v1beta1 and v1beta2, MPIJob v1alpha1.
+
+Examples:
+  muster convert old.yaml > new.yaml
+  muster convert - --to mpijob/v2beta1 < old.yaml
+
+Exit status: 0; 2 when a file or the version is wrong, and nothing is printed.
+)";
+
+constexpr std::string_view kExplain =
+    R"(Explains what a manifest leads to, or what a field means.
+
+Usage: muster explain FILE... [FLAGS]        FILE may be - for standard input
+       muster explain KIND[.FIELD...] [FLAGS]
+
+Of a manifest: what stands beside the pods of each job (ConfigMaps, keys, roles, services), and for each replica
+type the pod as it would be created, the variables that all of its ranks share and those that differ, each with
+the rule that sets it. Nothing is started, and this machine is not looked at.
+
+      --rank TYPE-INDEX      one rank alone, whole, as in worker-3 or launcher
+  -o, --output json|yaml     every rank in full, for programs
+  -f, --filename FILE        another way to name a manifest; may be repeated
+
+Of a field: its type, what it means, its limits, and the fields in it. Lists and maps are gone through without an
+index. The kinds are those of jobs and the built-in ones.
+
+      --recursive            all fields below it, without words
+      --api-version VERSION  of a kind that has several, as in kubeflow.org/v1
+
+Examples:
+  muster explain job.yaml
+  muster explain job.yaml --rank worker-3
+  muster explain pytorchjob.spec.elasticPolicy
+  muster explain mpijob.spec.runPolicy --recursive
+
+Exit status: 0; 2 when the manifest is wrong, or there is no such rank or field.
 )";
 
 constexpr std::string_view kSimulate =
@@ -243,6 +300,8 @@ Usage: muster version
 std::string_view help_text(std::string_view verb) {
     if (verb == "run") return kRun;
     if (verb == "validate") return kValidate;
+    if (verb == "convert") return kConvert;
+    if (verb == "explain") return kExplain;
     if (verb == "simulate") return kSimulate;
     if (verb == "up") return kUp;
     if (verb == "down") return kDown;

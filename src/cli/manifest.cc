@@ -30,6 +30,7 @@ Problem locate_problem(const Document& document, Severity severity, std::string 
     Problem problem{.severity = severity, .source = overriding_flag(document, field)};
     if (problem.source.empty()) {
         problem.source = document.source;
+        field = jobs::origin_of(document.origins, field);
         problem.place =
             at_key ? place_of_key(document.places, field) : place_of(document.places, field);
     }

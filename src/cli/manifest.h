@@ -8,6 +8,7 @@
 
 #include "cli/problem.h"
 #include "cli/source_map.h"
+#include "jobs/conversion.h"
 #include "kube/json.h"
 
 namespace muster::cli {
@@ -27,6 +28,9 @@ struct Document {
     SourcePtr places{};  ///< of `object`
     /// Fields that a flag has set since: path and flag. Problems there name the flag.
     std::vector<std::pair<std::string, std::string>> overrides{};
+    /// Of an object that was converted since: where the manifest has what. Problems there name the
+    /// field of the manifest.
+    std::vector<jobs::Origin> origins{};
 
     Problem problem(Severity severity, std::string field, std::string message) const;
     /// The same for a key that should not be there.

@@ -6,6 +6,7 @@
 
 #include "cli/fit.h"
 #include "cli/machine_check.h"
+#include "cli/old_versions.h"
 #include "cli/read_file.h"
 
 namespace muster::cli {
@@ -27,7 +28,7 @@ std::string absolute(const std::string& path, const std::string& base) {
 
 }  // namespace
 
-Manifest read_manifest_files(const std::vector<std::string>& files) {
+Manifest read_files_as_written(const std::vector<std::string>& files) {
     Manifest all;
     for (const std::string& file : files) {
         Result<std::string> text = read_file(file);
@@ -39,6 +40,12 @@ Manifest read_manifest_files(const std::vector<std::string>& files) {
         std::ranges::move(manifest.documents, std::back_inserter(all.documents));
         std::ranges::move(manifest.problems, std::back_inserter(all.problems));
     }
+    return all;
+}
+
+Manifest read_manifest_files(const std::vector<std::string>& files) {
+    Manifest all = read_files_as_written(files);
+    read_old_versions(all.documents, all.problems);
     return all;
 }
 

@@ -10,6 +10,8 @@ int run_command_line(int argc, char** argv) {
     Command command = parse_command_line({argv + std::min(argc, 1), argv + argc});
     if (const auto* options = std::get_if<RunOptions>(&command)) return run(*options);
     if (const auto* options = std::get_if<ValidateOptions>(&command)) return validate(*options);
+    if (const auto* options = std::get_if<ConvertOptions>(&command)) return convert(*options);
+    if (const auto* options = std::get_if<ExplainOptions>(&command)) return explain(*options);
     if (const auto* options = std::get_if<SimulateOptions>(&command)) return simulate(*options);
     if (const auto* options = std::get_if<UpOptions>(&command)) return up(*options);
     if (const auto* options = std::get_if<DownOptions>(&command)) return down(*options);

@@ -8,6 +8,8 @@ namespace muster::cli {
 
 int run(const RunOptions& options);
 int validate(const ValidateOptions& options);
+int convert(const ConvertOptions& options);
+int explain(const ExplainOptions& options);
 int simulate(const SimulateOptions& options);
 int up(const UpOptions& options);
 int down(const DownOptions& options);

@@ -20,6 +20,8 @@ struct Raw {
     std::string sandbox = "auto";
     std::string files = "shared";
     std::string files_limit;
+    std::vector<std::string> words;  ///< of explain: files, or a path of fields
+    std::string to;
     std::string output;
     std::string timeout;
     std::string duration;
@@ -38,6 +40,8 @@ struct Raw {
 
 std::optional<std::string> take_apart(const Raw& raw, ManifestOptions& options);
 std::optional<std::string> take_apart(const Raw& raw, ValidateOptions& options);
+std::optional<std::string> take_apart(const Raw& raw, ConvertOptions& options);
+std::optional<std::string> take_apart(const Raw& raw, ExplainOptions& options);
 std::optional<std::string> take_apart(const Raw& raw, UpOptions& options);
 std::optional<std::string> take_apart(const Raw& raw, RunOptions& options);
 std::optional<std::string> take_apart(const Raw& raw, SimulateOptions& options);

@@ -20,6 +20,8 @@ const std::vector<Values>& flag_values() {
     static const std::vector<Values> values = {
         {"get", "--output", {"wide", "json", "yaml", "name", "jsonpath="}},
         {"run", "--output", {"json", "yaml"}},
+        {"convert", "--output", {"json", "yaml"}},
+        {"explain", "--output", {"json", "yaml"}},
         {"simulate", "--output", {"text", "json"}},
         {"", "--sandbox", {"auto", "namespaces", "none"}},
         {"", "--fit", {"scale", "strict"}},

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "jobs/kind.h"
+
+namespace muster::cli {
+
+/// A variable as a container will have it.
+struct ExplainedVariable {
+    std::string container;
+    std::string name;
+    std::string value;  ///< "<status.podIP>" and the like for one that is found out when it starts
+    std::string rule;   ///< why it is so
+    bool hidden = false;  ///< a later one of that name counts
+
+    friend bool operator==(const ExplainedVariable&, const ExplainedVariable&) = default;
+};
+
+/// A pod as the operator will create it.
+struct ExplainedPod {
+    jobs::ReplicaId replica;
+    json::object pod;
+    std::vector<ExplainedVariable> variables;  ///< by container, in their order
+};
+Result<ExplainedPod> explain_pod(const jobs::Job& job, const jobs::ReplicaId& replica);
+
+/// What a rank is called: "worker-3", "launcher".
+std::string rank_name(const jobs::JobKind& kind, const jobs::ReplicaId& replica);
+/// The replica of that name; nullopt where the job has none.
+std::optional<jobs::ReplicaId> find_rank(const jobs::Job& job, std::string_view name);
+
+/// The whole job in words: what stands beside its pods, and for each type one pod, the variables
+/// that all of them share, and those that differ.
+Result<std::string> explanation_text(const jobs::Job& job);
+/// One pod, whole.
+std::string explanation_text(const jobs::Job& job, const ExplainedPod& pod);
+
+/// The same for programs, every rank in full; with `only` that one.
+Result<json::value> explanation_json(const jobs::Job& job,
+                                     const std::optional<jobs::ReplicaId>& only);
+
+}  // namespace muster::cli
