@@ -10,6 +10,7 @@ import tempfile
 import time
 
 import example_cases
+import manifest_cases
 import peer_cases
 import up_cases
 from figure import Figure
@@ -501,6 +502,7 @@ CASES = {
     **up_cases.CASES,
     **peer_cases.CASES,
     **example_cases.CASES,
+    **manifest_cases.CASES,
     "scale-one": scale_one,
     "scale-many": scale_many,
     "scale-beside": scale_beside,

@@ -1,0 +1,70 @@
+// muster_manifests_bench FILE...: checks, defaults and plans the objects of each manifest, as
+// `muster explain` and `muster run` do, old versions converted first. Prints the slowest and the
+// median as a line of JSON. Reading the text is not part of it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json/serialize.hpp>
+#include <ctime>
+#include <vector>
+
+#include "cli/check.h"
+#include "cli/dry_run.h"
+#include "cli/old_versions.h"
+#include "cli/read_file.h"
+
+namespace {
+
+using namespace muster;
+
+[[noreturn]] void die(const std::string& message) {
+    fmt::print(stderr, "muster_manifests_bench: {}\n", message);
+    std::exit(2);
+}
+
+/// Processor time: what else runs on the machine does not count.
+double now_ms() { return static_cast<double>(std::clock()) * 1e3 / CLOCKS_PER_SEC; }
+
+void work(const std::string& file, std::vector<cli::Document> documents) {
+    std::vector<cli::Problem> problems;
+    cli::read_old_versions(documents, problems);
+    cli::CheckResult checked = cli::check_documents(std::move(documents), {});
+    std::ranges::move(checked.problems, std::back_inserter(problems));
+    for (const cli::Problem& problem : problems)
+        if (problem.severity == cli::Severity::kError) die(format(problem));
+    const auto planned = cli::planned_objects(checked.objects);
+    if (!planned || planned->empty()) die(file + ": nothing is planned");
+}
+
+double measure(const std::string& file, const std::vector<cli::Document>& documents) {
+    double best = 1e9;
+    for (int round = 0; round < 3; ++round) {
+        std::vector<cli::Document> fresh = documents;
+        const double begin = now_ms();
+        work(file, std::move(fresh));
+        best = std::min(best, now_ms() - begin);
+    }
+    return best;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc < 2) die("usage: muster_manifests_bench FILE...");
+    std::vector<std::pair<double, std::string>> times;
+    for (int i = 1; i < argc; ++i) {
+        const std::string file = argv[i];
+        const Result<std::string> text = cli::read_file(file);
+        if (!text) die(text.error().message());
+        const cli::Manifest manifest = cli::read_manifest(*text, file);
+        if (!manifest.problems.empty()) die(format(manifest.problems.front()));
+        // Schemas are made when they are asked for, once a process: no manifest pays for them.
+        if (i == 1) work(file, manifest.documents);
+        times.emplace_back(measure(file, manifest.documents), file);
+    }
+    std::ranges::sort(times);
+    const json::object line{{"slowest", times.back().first},
+                            {"of", times.back().second},
+                            {"median", times[times.size() / 2].first}};
+    fmt::print("{}\n", json::serialize(line));
+}
