@@ -9,6 +9,7 @@ verb_drill() {
     kill) shift; drill_kill "$@" ;;
     crash) shift; drill_crash "$@" ;;
     soak) shift; drill_soak "$@" ;;
+    failures) shift; drill_failures "$@" ;;
     '')
         say "bare-root [VERB...]    ./dev run and ./dev test in a bare Debian 12 made with debootstrap"
         say "fresh-clone [VERB...]  the same in a fresh clone on this machine, with a bare environment"
@@ -21,6 +22,8 @@ verb_drill() {
         say "                       kill -9 of muster up under load (500): what it acknowledged is kept"
         say "soak [--minutes N] [--seed N]"
         say "                       random calls of kubectl, the Python client and plain HTTP (60 minutes): nothing may grow"
+        say "failures [--only WORDS] [--write]"
+        say "                       kill each replica type of each framework's example: docs/failures.md"
         say "mutations [--only WORDS] [--record]"
         say "                       small deliberate mistakes in the operator, each to be caught by a test"
         ;;
@@ -68,6 +71,15 @@ drill_crash() {
     prepare_build
     build_target release muster
     python3 "$root/scripts/crash_drill.py" "$root/build/release/src/cli/muster" "$@"
+}
+
+# The frameworks that can be had here take part.
+drill_failures() {
+    prepare_test
+    build_target release muster
+    local path
+    path=$(job_path)
+    PATH=$path "$(our_python)" "$root/scripts/failure_drill.py" "$root/build/release/src/cli/muster" "$@"
 }
 
 # The clients that can be built here take part.
