@@ -54,13 +54,13 @@ bool has(const Job& job, Type type) { return job.replica(name_of(type)) != nullp
 
 /// Both parts of MX_CONFIG that are the same in all replicas, keys in alphabetical order as Go
 /// writes them.
-Result<std::string> shared_part(const Job& job) {
+std::string shared_part(const Job& job) {
     json::object cluster;
     json::object labels;
     for (const ReplicaType& type : job.kind->replica_types) {
         const ReplicaSpec* spec = job.replica(type.name);
         if (spec == nullptr) continue;
-        TRY(const std::int32_t port, port_of(job, type.name));
+        const std::int32_t port = port_or_default(job, type.name);
         json::array addresses;
         for (std::int32_t i = 0; i < wanted(job, type.name); ++i)
             addresses.push_back({{"url", replica_name(job, {type.name, i})}, {"port", port}});
@@ -111,14 +111,9 @@ Result<std::vector<Variable>> environment(const Job& job, const ReplicaId& repli
     return variables.take();
 }
 
-/// A job as written has no ports yet, and its list is as long as with them.
 std::optional<Cause> check_length(const Job& job) {
-    Job defaulted = job;
-    apply_defaults(defaulted);
-    std::int32_t named = 0;
-    for (const ReplicaType& type : job.kind->replica_types) named += wanted(job, type.name);
     constexpr std::size_t kTask = 64;  // the rest of MX_CONFIG, generously
-    return too_long(job, kConfig, spec_of<MXJobSpec>(defaulted).shared.size() + kTask, named,
+    return too_long(job, kConfig, shared_part(job).size() + kTask, all_wanted(job),
                     "take fewer workers with more devices each");
 }
 
@@ -165,9 +160,7 @@ JobKind mxjob() {
         .failed = "mxjob {name} is failed because {count} {type} replica(s) failed.",
         .restarting = "mxjob {name} is restarting because {count} {type} replica(s) failed."};
     bind_spec(kind, &MXJobSpec::mx_replica_specs);
-    kind.own_defaults = [](Job& job) {
-        spec_of<MXJobSpec>(job).shared = shared_part(job).value_or("");
-    };
+    kind.own_defaults = [](Job& job) { spec_of<MXJobSpec>(job).shared = shared_part(job); };
     kind.own_rules = check;
     kind.own_warnings = warn;
     kind.environment = environment;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "jobs/internal/elastic_range.h"
 #include "jobs/internal/spec_binding.h"
 #include "jobs/internal/text.h"
 #include "jobs/internal/variables.h"
@@ -58,22 +59,14 @@ bool has_master(const Job& job) { return job.replica(std::string(kMaster)) != nu
 
 void set_defaults(Job& job) {
     auto& elastic = spec_of<PaddleJobSpec>(job).elastic_policy;
-    const ReplicaSpec* worker = job.replica(std::string(kWorker));
-    if (!elastic) return;
-    if (!elastic->min_replicas && !elastic->max_replicas && worker != nullptr)
-        elastic->min_replicas = worker->replicas;
-    if (!elastic->min_replicas) elastic->min_replicas = elastic->max_replicas;
-    if (!elastic->max_replicas) elastic->max_replicas = elastic->min_replicas;
+    if (elastic) set_range_defaults(job, kWorker, elastic->min_replicas, elastic->max_replicas);
 }
 
 std::vector<Cause> check(const Job& job) {
     const auto& elastic = spec_of<PaddleJobSpec>(job).elastic_policy;
-    if (!elastic || !elastic->min_replicas || !elastic->max_replicas ||
-        *elastic->min_replicas <= *elastic->max_replicas)
-        return {};
-    return {invalid("spec.elasticPolicy.minReplicas",
-                    fmt::format("must not be above maxReplicas: {} is more than {}",
-                                *elastic->min_replicas, *elastic->max_replicas))};
+    std::vector<Cause> causes;
+    if (elastic) check_range(elastic->min_replicas, elastic->max_replicas, causes);
+    return causes;
 }
 
 std::vector<Cause> warn(const Job& job) {

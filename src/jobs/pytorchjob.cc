@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "jobs/internal/elastic_range.h"
 #include "jobs/internal/spec_binding.h"
 #include "jobs/internal/text.h"
 #include "jobs/internal/variables.h"
@@ -101,23 +102,11 @@ bool has_master(const Job& job) { return job.replica(std::string(kMaster)) != nu
 
 // --- defaults
 
-void set_elastic_defaults(ElasticPolicy& elastic, const Job& job) {
-    if (!elastic.min_replicas && !elastic.max_replicas) {
-        const ReplicaSpec* worker = job.replica(std::string(kWorker));
-        if (worker == nullptr) return;
-        elastic.min_replicas = worker->replicas;
-        elastic.max_replicas = worker->replicas;
-    } else if (!elastic.min_replicas) {
-        elastic.min_replicas = elastic.max_replicas;
-    } else if (!elastic.max_replicas) {
-        elastic.max_replicas = elastic.min_replicas;
-    }
-}
-
 void set_defaults(Job& job) {
     auto& spec = spec_of<PyTorchJobSpec>(job);
-    if (spec.elastic_policy) set_elastic_defaults(*spec.elastic_policy, job);
-    const bool deprecated_is_set = spec.elastic_policy && spec.elastic_policy->n_proc_per_node;
+    auto& elastic = spec.elastic_policy;
+    if (elastic) set_range_defaults(job, kWorker, elastic->min_replicas, elastic->max_replicas);
+    const bool deprecated_is_set = elastic && elastic->n_proc_per_node;
     if (!spec.nproc_per_node && !deprecated_is_set) spec.nproc_per_node = "auto";
 }
 
@@ -147,11 +136,7 @@ std::vector<Cause> check(const Job& job) {
         causes.push_back(required("spec.pytorchReplicaSpecs.Worker",
                                   "an elasticPolicy needs workers; add them or remove the "
                                   "elasticPolicy"));
-    if (elastic.min_replicas && elastic.max_replicas &&
-        *elastic.min_replicas > *elastic.max_replicas)
-        causes.push_back(invalid("spec.elasticPolicy.minReplicas",
-                                 fmt::format("must not be above maxReplicas: {} is more than {}",
-                                             *elastic.min_replicas, *elastic.max_replicas)));
+    check_range(elastic.min_replicas, elastic.max_replicas, causes);
     if (elastic.n_proc_per_node && spec.nproc_per_node)
         causes.push_back(forbidden("spec.elasticPolicy.nProcPerNode",
                                    "spec.nprocPerNode is set too; keep only that one"));

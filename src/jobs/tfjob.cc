@@ -54,12 +54,6 @@ bool is_dynamic(const Job& job) {
     return spec_of<TFJobSpec>(job).enable_dynamic_worker.value_or(false);
 }
 
-std::int32_t all_wanted(const Job& job) {
-    std::int32_t sum = 0;
-    for (const ReplicaType& type : job.kind->replica_types) sum += wanted(job, type.name);
-    return sum;
-}
-
 // --- TF_CONFIG
 
 std::string endpoint(const Job& job, Type type, std::int32_t index, std::int32_t port) {
@@ -67,12 +61,8 @@ std::string endpoint(const Job& job, Type type, std::int32_t index, std::int32_t
                        job.metadata.namespace_, port);
 }
 
-std::int32_t tensorflow_port(const Job& job, Type type) {
-    return port_of(job, name_of(type)).value_or(job.kind->port);
-}
-
 std::string endpoints(const Job& job, Type type) {
-    const std::int32_t port = tensorflow_port(job, type);
+    const std::int32_t port = port_or_default(job, name_of(type));
     std::string list = "[";
     for (std::int32_t i = 0; i < wanted(job, name_of(type)); ++i) {
         if (i > 0) list += ',';
@@ -101,7 +91,7 @@ std::string shared_part(const Job& job) {
 /// all parameter servers, a parameter server itself, the others nobody.
 std::string sparse_cluster(const Job& job, const ReplicaId& replica) {
     auto own = [&](Type type) {
-        return endpoint(job, type, replica.index, tensorflow_port(job, type));
+        return endpoint(job, type, replica.index, port_or_default(job, name_of(type)));
     };
     if (replica.type == name_of(kWorker))
         return fmt::format(R"({{"worker":{{"{}":{}}},"ps":{}}})", replica.index, own(kWorker),

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "jobs/internal/test_manifest.h"
+#include "jobs/internal/test_rules.h"
 
 // Tables for the tests of kinds: manifests are short, so that a row is what differs.
 
@@ -74,19 +75,10 @@ struct ProblemCase {
     std::string message = {};  ///< a part of it
 };
 inline void expect_problems(const JobKind& kind, const std::vector<ProblemCase>& cases) {
-    using testing::Field;
     for (const ProblemCase& row : cases) {
         SCOPED_TRACE(row.name);
-        const Review seen = review(kind, manifest_of(kind, row.shape));
-        if (row.reason.empty()) {
-            EXPECT_THAT(seen.problems, testing::IsEmpty());
-            continue;
-        }
-        EXPECT_THAT(seen.problems,
-                    testing::ElementsAre(testing::AllOf(
-                        Field("reason", &Cause::reason, "FieldValue" + row.reason),
-                        Field("field", &Cause::field, row.field),
-                        Field("message", &Cause::message, testing::HasSubstr(row.message)))));
+        expect_problem(review(kind, manifest_of(kind, row.shape)), row.reason, row.field,
+                       row.message);
     }
 }
 

@@ -7,6 +7,21 @@
 
 namespace muster::jobs {
 
+/// No problem where `reason` is "", else this one alone; `message` is a part of it.
+inline void expect_problem(const Review& seen, const std::string& reason, const std::string& field,
+                           const std::string& message) {
+    using testing::Field;
+    if (reason.empty()) {
+        EXPECT_THAT(seen.problems, testing::IsEmpty());
+        return;
+    }
+    EXPECT_THAT(seen.problems,
+                testing::ElementsAre(testing::AllOf(
+                    Field("reason", &Cause::reason, "FieldValue" + reason),
+                    Field("field", &Cause::field, field),
+                    Field("message", &Cause::message, testing::HasSubstr(message)))));
+}
+
 /// One bad manifest and the one problem that it has.
 struct RuleCase {
     std::string name;  ///< upstream's where there is one: "webhook:" is pytorch_webhook_test.go
@@ -18,20 +33,12 @@ struct RuleCase {
 
 inline void expect_each(const std::vector<RuleCase>& cases) {
     using testing::AllOf;
-    using testing::ElementsAre;
-    using testing::Field;
     using testing::HasSubstr;
     for (const RuleCase& row : cases) {
         SCOPED_TRACE(row.name);
         const Review seen = review(pytorch_kind(), pytorch_manifest(row.edits));
-        if (row.reason.empty()) {
-            EXPECT_THAT(seen.problems, testing::IsEmpty());
-            continue;
-        }
-        EXPECT_THAT(seen.problems,
-                    ElementsAre(AllOf(Field("reason", &Cause::reason, "FieldValue" + row.reason),
-                                      Field("field", &Cause::field, row.field),
-                                      Field("message", &Cause::message, HasSubstr(row.message)))));
+        expect_problem(seen, row.reason, row.field, row.message);
+        if (row.reason.empty()) continue;
         const auto loaded = load(pytorch_kind(), pytorch_manifest(row.edits));
         ASSERT_FALSE(loaded.has_value());
         EXPECT_EQ(loaded.error().code(), Code::kInvalid);

@@ -35,11 +35,21 @@ Result<std::int32_t> port_of(const Job& job, std::string_view type) {
                                              kind.container_name, type, kind.port_name));
 }
 
+std::int32_t port_or_default(const Job& job, std::string_view type) {
+    return port_of(job, type).value_or(job.kind->port);
+}
+
 std::int32_t wanted(const Job& job, const std::string& type) {
     const ReplicaSpec* spec = job.replica(type);
     if (spec == nullptr) return 0;
     const ReplicaType* known = job.kind->replica_type(type);
     return spec->replicas.value_or(known == nullptr ? 1 : known->default_replicas);
+}
+
+std::int32_t all_wanted(const Job& job) {
+    std::int32_t sum = 0;
+    for (const ReplicaType& type : job.kind->replica_types) sum += wanted(job, type.name);
+    return sum;
 }
 
 std::optional<Cause> too_long(const Job& job, std::string_view variable, std::size_t bytes,

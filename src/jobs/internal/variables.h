@@ -30,9 +30,13 @@ class Variables {
 /// The number of the kind's port in the default container of a replica type; kInvalid without one,
 /// which a job that has its defaults never is.
 Result<std::int32_t> port_of(const Job& job, std::string_view type);
+/// The kind's own port where there is none yet: what a job as written will have.
+std::int32_t port_or_default(const Job& job, std::string_view type);
 
 /// How many pods of a type a job as written asks for; 0 of a type that it does not have.
 std::int32_t wanted(const Job& job, const std::string& type);
+/// Of all types together.
+std::int32_t all_wanted(const Job& job);
 
 /// What Linux takes as one string of a program's environment, `NAME=` included (MAX_ARG_STRLEN less
 /// the end of the string): with more no program starts.
