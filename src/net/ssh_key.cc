@@ -19,15 +19,6 @@ void append_string(std::string& wire, std::string_view text) {
     wire += text;
 }
 
-std::string base64(std::string_view bytes) {
-    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
-    const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                     reinterpret_cast<const unsigned char*>(bytes.data()),
-                                     static_cast<int>(bytes.size()));
-    text.resize(static_cast<std::size_t>(size));
-    return text;
-}
-
 /// The point that is the public half, uncompressed (SEC 1).
 Result<std::string> public_point(EVP_PKEY* key) {
     std::size_t size = 0;

@@ -19,15 +19,6 @@ namespace {
 constexpr std::size_t kBuffer = std::size_t{16} * 1024;
 constexpr std::size_t kMaxPing = 125;
 
-std::string base64(std::string_view bytes) {
-    std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');
-    const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                     reinterpret_cast<const unsigned char*>(bytes.data()),
-                                     static_cast<int>(bytes.size()));
-    text.resize(static_cast<std::size_t>(size));
-    return text;
-}
-
 /// 16 bytes in base64.
 bool is_key(std::string_view key) {
     std::array<unsigned char, 18> bytes{};

@@ -5,7 +5,6 @@
 #include <openssl/pem.h>
 
 #include <climits>
-#include <string>
 
 namespace muster::net {
 
@@ -60,6 +59,15 @@ Result<PrivateKey> parse_private_key(std::string_view pem) {
                           : nullptr);
     if (!parsed) return openssl_error(Code::kInvalid, "reading a private key");
     return parsed;
+}
+
+std::string base64(std::string_view bytes) {
+    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
+    const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                                     reinterpret_cast<const unsigned char*>(bytes.data()),
+                                     static_cast<int>(bytes.size()));
+    text.resize(static_cast<std::size_t>(size));
+    return text;
 }
 
 PeerCertificate subject_of(const X509* certificate) {

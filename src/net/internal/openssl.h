@@ -8,6 +8,7 @@
 #include <openssl/x509v3.h>
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "base/clock.h"
@@ -39,6 +40,8 @@ Bio read_only_bio(std::string_view pem);
 Result<Certificate> parse_certificate(std::string_view pem);
 /// Without ever asking for a passphrase.
 Result<PrivateKey> parse_private_key(std::string_view pem);
+
+std::string base64(std::string_view bytes);
 
 /// Common name and organizations of a certificate's subject.
 PeerCertificate subject_of(const X509* certificate);
