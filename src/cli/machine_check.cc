@@ -386,10 +386,13 @@ void check_host_paths(const Document& document, const PodSpecRef& pod, const Mac
     }
 }
 
-/// Of a container of a job's pod as it will be made; nothing for a pod of the user's own.
-std::vector<std::string> final_command(const std::optional<jobs::Job>& job, const PodSpecRef& pod,
+/// What the job's kind gives a container that says no command; nothing where it does, and for a pod
+/// of the user's own.
+std::vector<std::string> given_command(const std::optional<jobs::Job>& job, const PodSpecRef& pod,
                                        const ContainerRef& ref) {
     if (!job) return {};
+    if (const json::array* said = list_at(*ref.container, "command"); said && !said->empty())
+        return {};
     const Result<kube::Pod> made = jobs::build_pod(*job, {pod.replica_type, 0});
     if (!made) return {};
     const auto container = std::ranges::find(made->spec.containers, text_at(*ref.container, "name"),
@@ -410,7 +413,7 @@ std::vector<Problem> check_machine(std::vector<CheckedObject>& objects, const Ma
                 if (spec != nullptr && spec->replicas == 0) continue;
             }
             for (const ContainerRef& ref : containers(pod))
-                ContainerCheck(object.document, pod, ref, final_command(object.job, pod, ref),
+                ContainerCheck(object.document, pod, ref, given_command(object.job, pod, ref),
                                machine, surroundings, problems)
                     .run();
             check_host_paths(object.document, pod, machine, surroundings, problems);
