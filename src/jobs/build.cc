@@ -145,7 +145,8 @@ Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica, const Line
             std::to_string(lineage.generation);
     // With ExitCode it is the operator that looks at the code and decides; a group restart is the
     // operator's too, and a container restarted in place would escape it.
-    const bool ours = spec->restart_policy == "ExitCode" || job.restarts_as_group();
+    const bool ours = spec->restart_policy == "ExitCode" ||
+                      job.restarts_all(*job.kind->replica_type(replica.type));
     pod.spec.restart_policy = ours ? "Never" : spec->restart_policy;
     if (job.kind->environment) {
         TRY(const std::vector<Variable> variables, job.kind->environment(job, replica));

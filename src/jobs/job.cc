@@ -17,9 +17,10 @@ std::int32_t Job::total_replicas() const {
     return total;
 }
 
-bool Job::restarts_as_group() const {
+bool Job::restarts_all(const ReplicaType& type) const {
     const auto restart = metadata.annotations.find(std::string(annotations::kRestart));
-    return restart != metadata.annotations.end() && restart->second == annotations::kRestartGroup;
+    return jobs::restarts_all(
+        type, restart == metadata.annotations.end() ? std::string_view() : restart->second);
 }
 
 std::string Job::replica_path(const std::string& type) const {

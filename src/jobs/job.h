@@ -102,6 +102,7 @@ BOOST_DESCRIBE_STRUCT(JobStatus, (),
                        last_reconcile_time, restart_generation, rest))
 
 class JobKind;
+struct ReplicaType;
 
 /// A job of any kind, in the form that the engine works on: what all kinds share is typed, what
 /// only the kind knows is behind `extra`, which only the kind's own functions open.
@@ -124,8 +125,9 @@ struct Job {
         auto it = replicas.find(type);
         return it == replicas.end() ? nullptr : &it->second;
     }
-    /// True when one failure restarts all pods: the annotation `muster.dev/restart: group`.
-    bool restarts_as_group() const;
+    /// True when one failure of this type restarts all pods: what the annotation
+    /// `muster.dev/restart` says, else the kind.
+    bool restarts_all(const ReplicaType& type) const;
 };
 
 }  // namespace muster::jobs

@@ -68,6 +68,11 @@ Verdict judge(const JobKind& kind, const Deciders& deciders, std::string_view na
     return {};
 }
 
+bool restarts_all(const ReplicaType& type, std::string_view annotation) {
+    if (annotation == annotations::kRestartGroup) return true;
+    return type.restarts_all && annotation != annotations::kRestartReplica;
+}
+
 std::string failure_message(const std::string& words, const JobKind& kind,
                             std::string_view namespace_, std::string_view name,
                             std::string_view type, std::int32_t count) {

@@ -30,6 +30,9 @@ struct ReplicaType {
     std::string default_restart_policy = {};
     /// The only ones that make sense; empty: any.
     std::vector<std::string> restart_policies = {};
+    /// None of the job can go on when one of these fails: all of its pods restart together, unless
+    /// the job says otherwise.
+    bool restarts_all = false;
 
     std::string lower() const;
 };
@@ -156,6 +159,9 @@ class JobKind {
     /// kind. Empty: nobody. Set before bind_spec().
     std::string other_operator;
     FailureWords words = {};
+    /// A failed pod whose policy is Never is made again, within the backoff limit, as a batch Job
+    /// does.
+    bool replaces_failed_pods = false;
     /// Running is on record before Succeeded, however short the job was.
     bool runs_before_it_succeeds = false;
     kube::Schema::Ptr spec_schema;  ///< of `.spec`
@@ -218,6 +224,9 @@ Verdict judge(const JobKind& kind, const Deciders& deciders, std::string_view na
 std::string failure_message(const std::string& words, const JobKind& kind,
                             std::string_view namespace_, std::string_view name,
                             std::string_view type, std::int32_t count);
+/// Whether all of a job's pods restart when one of this type fails; `annotation` is what the job
+/// says (annotations::kRestart), "" if nothing.
+bool restarts_all(const ReplicaType& type, std::string_view annotation);
 /// By kind and apiVersion ("kubeflow.org/v1"); null when unknown.
 const JobKind* find_kind(std::string_view api_version, std::string_view kind);
 
@@ -318,9 +327,11 @@ inline constexpr std::string_view kJobRole = "training.kubeflow.org/job-role";
 }  // namespace labels
 
 namespace annotations {
-/// On a job: "group" restarts all of its pods when one fails. Additions of ours, these three.
+/// On a job: "group" restarts all of its pods when one fails, "replica" that one alone; without it
+/// the kind decides. Additions of ours, these four.
 inline constexpr std::string_view kRestart = "muster.dev/restart";
 inline constexpr std::string_view kRestartGroup = "group";
+inline constexpr std::string_view kRestartReplica = "replica";
 /// On a pod: its Lineage, where it is not zero.
 inline constexpr std::string_view kRestarts = "muster.dev/restarts";
 inline constexpr std::string_view kGeneration = "muster.dev/generation";

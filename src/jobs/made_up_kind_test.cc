@@ -167,6 +167,26 @@ TEST(MadeUpKind, Decides) {
     EXPECT_EQ(done.message, "OrchestraJob ninth is successfully completed.");
 }
 
+TEST(MadeUpKind, SaysWhetherItsReplicasRestartTogether) {
+    ReplicaType type;
+    struct Case {
+        bool of_the_type;
+        const char* said;
+        bool together;
+    };
+    for (const Case& row : std::initializer_list<Case>{{false, "", false},
+                                                       {false, "group", true},
+                                                       {false, "replica", false},
+                                                       {false, "all", false},
+                                                       {true, "", true},
+                                                       {true, "group", true},
+                                                       {true, "replica", false},
+                                                       {true, "all", true}}) {
+        type.restarts_all = row.of_the_type;
+        EXPECT_EQ(restarts_all(type, row.said), row.together) << row.of_the_type << " " << row.said;
+    }
+}
+
 TEST(MadeUpKind, HasASchemaFromItsStruct) {
     const JobKind kind = orchestrajob();
     const json::value crd = custom_resource_definition(kind);

@@ -119,9 +119,14 @@ JobKind mpijob_in(std::string version, std::string_view dialect) {
          .numbered = false,
          .default_restart_policy = ssh ? "OnFailure" : "",
          .restart_policies = policies},
-        {.name = std::string(kMpiWorker), .default_replicas = 0, .restart_policies = policies}};
+        // mpirun ends when a daemon of its own does, and ranks that ran don't come back into it.
+        {.name = std::string(kMpiWorker),
+         .default_replicas = 0,
+         .restart_policies = policies,
+         .restarts_all = true}};
     kind.default_restart_policy = "Never";
     kind.services = false;
+    kind.replaces_failed_pods = ssh;
     kind.env_target = EnvTarget::kDefaultContainer;
     if (ssh) kind.own_controller_name = "mpi-operator";
     kind.attached_types = mpi_attached_types(ssh ? RemoteShell::kSsh : RemoteShell::kKubectl);

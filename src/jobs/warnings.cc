@@ -68,7 +68,7 @@ class TemplateWarnings {
                                         ? job_.kind->default_policy(type_.name)
                                         : spec_.restart_policy;
         const std::string pods =
-            wanted == "ExitCode" || job_.restarts_as_group() ? "Never" : wanted;
+            wanted == "ExitCode" || job_.restarts_all(type_) ? "Never" : wanted;
         if (written.empty() || written == pods) return;
         found_.push_back(ineffective(
             path_ + ".spec.restartPolicy",
@@ -104,12 +104,16 @@ class TemplateWarnings {
 
 void check_restart_annotation(const Job& job, std::vector<Cause>& found) {
     const auto restart = job.metadata.annotations.find(std::string(annotations::kRestart));
-    if (restart == job.metadata.annotations.end() || job.restarts_as_group()) return;
+    if (restart == job.metadata.annotations.end() ||
+        restart->second == annotations::kRestartGroup ||
+        restart->second == annotations::kRestartReplica)
+        return;
     found.push_back(ineffective(
         fmt::format("metadata.annotations[{}]", annotations::kRestart),
-        fmt::format("\"{}\" is not known, so each replica restarts on its own; \"{}\" restarts all "
-                    "of them when one fails",
-                    restart->second, annotations::kRestartGroup)));
+        fmt::format(
+            "\"{}\" is not known and changes nothing; \"{}\" restarts all replicas when one "
+            "fails, \"{}\" that one alone",
+            restart->second, annotations::kRestartGroup, annotations::kRestartReplica)));
 }
 
 /// Variables of the user that the operator's own hide. Asks the kind, so the job must be valid.

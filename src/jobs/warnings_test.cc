@@ -152,6 +152,7 @@ TEST(Warnings, SayWhichRestartAnnotationIsNotKnown) {
         return review(pytorch_kind(), object).warnings;
     };
     EXPECT_THAT(warnings_with("group"), IsEmpty());
+    EXPECT_THAT(warnings_with("replica"), IsEmpty());
     EXPECT_THAT(warnings_with("all"),
                 ElementsAre(AllOf(Field(&Cause::field, "metadata.annotations[muster.dev/restart]"),
                                   Field(&Cause::reason, "Ineffective"))));

@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -38,12 +39,15 @@ json::object mpi_object(std::string_view version, int workers = 2) {
     return job;
 }
 
-class MpiWorld : public ::testing::TestWithParam<std::string> {
-  protected:
-    const jobs::JobKind& kind() { return *jobs::find_kind("kubeflow.org/" + GetParam(), "MPIJob"); }
-    void create(int workers = 2) {
-        auto made =
-            w.wait(w.client.create(kind().resource, "default", mpi_object(GetParam(), workers)));
+/// The job "ring" in one version.
+class Ring {
+  public:
+    explicit Ring(std::string version) : version_(std::move(version)) {}
+
+    const jobs::JobKind& kind() { return *jobs::find_kind("kubeflow.org/" + version_, "MPIJob"); }
+    void create(int workers = 2) { create(mpi_object(version_, workers)); }
+    void create(json::object job) {
+        auto made = w.wait(w.client.create(kind().resource, "default", std::move(job)));
         ASSERT_TRUE(made.has_value()) << made.error().message();
         w.settle();
     }
@@ -75,6 +79,14 @@ class MpiWorld : public ::testing::TestWithParam<std::string> {
         const json::value all = config();
         return all.is_null() ? "" : std::string(all.at("discover_hosts.sh").as_string());
     }
+    /// Both workers and the launcher.
+    void run_all() {
+        for (const char* pod : {"ring-worker-0", "ring-worker-1", "ring-launcher"}) run(pod);
+    }
+    /// As its pod says; "" for the first.
+    std::string generation(const std::string& pod) {
+        return w.annotation(pod, "muster.dev/generation");
+    }
     std::vector<std::string> conditions() {
         jobs::JobStatus status;
         std::vector<Cause> problems;
@@ -84,6 +96,14 @@ class MpiWorld : public ::testing::TestWithParam<std::string> {
     }
 
     World w;
+
+  private:
+    std::string version_;
+};
+
+class MpiWorld : public Ring, public ::testing::TestWithParam<std::string> {
+  protected:
+    MpiWorld() : Ring(GetParam()) {}
 };
 
 TEST_P(MpiWorld, TheLauncherStartsWhenTheWorkersAreReady) {
@@ -120,7 +140,7 @@ TEST_P(MpiWorld, TheLauncherOfOneThatIsToldSoStartsAtOnce) {
 TEST_P(MpiWorld, ResumedItStartsOverInOrder) {
     w.start_operator();
     create();
-    for (const char* pod : {"ring-worker-0", "ring-worker-1", "ring-launcher"}) run(pod);
+    run_all();
     edit([](json::object& spec) { spec["runPolicy"].as_object()["suspend"] = true; });
     w.reap();
     w.settle();
@@ -133,10 +153,42 @@ TEST_P(MpiWorld, ResumedItStartsOverInOrder) {
     EXPECT_THAT(w.pods(), Contains("ring-launcher"));
 }
 
+TEST_P(MpiWorld, AWorkerThatVanishesBeginsANewGeneration) {
+    w.start_operator();
+    create();
+    run_all();
+    w.delete_pod("ring-worker-1");
+    w.settle();
+    w.reap();
+    w.run_for(1s);
+    EXPECT_THAT(w.pods(), ElementsAre("ring-worker-0", "ring-worker-1"))
+        << "the launcher waits for the new workers";
+    for (const char* pod : {"ring-worker-0", "ring-worker-1"}) {
+        EXPECT_EQ(generation(pod), "1") << pod;
+        run(pod);
+    }
+    EXPECT_EQ(generation("ring-launcher"), "1");
+    EXPECT_THAT(conditions(), ElementsAre("Created", "Restarting"));
+}
+
+TEST_P(MpiWorld, AJobMayAskForOneReplicaAlone) {
+    json::object job = mpi_object(GetParam());
+    job["metadata"].as_object()["annotations"] = {{"muster.dev/restart", "replica"}};
+    w.start_operator();
+    create(std::move(job));
+    run_all();
+    w.delete_pod("ring-worker-1");
+    w.settle();
+    w.reap();
+    w.run_for(1s);
+    EXPECT_THAT(w.pods(), ElementsAre("ring-launcher", "ring-worker-0", "ring-worker-1"));
+    EXPECT_EQ(generation("ring-worker-1"), "");
+}
+
 TEST_P(MpiWorld, TheListsFollowTheWorkers) {
     w.start_operator();
     create();
-    for (const char* pod : {"ring-worker-0", "ring-worker-1", "ring-launcher"}) run(pod);
+    run_all();
     edit([](json::object& spec) {
         spec["mpiReplicaSpecs"].at("Worker").as_object()["replicas"] = 3;
     });
@@ -207,7 +259,7 @@ TEST_P(MpiWorld, AForeignObjectIsNotTouchedAndTold) {
 TEST_P(MpiWorld, AnotherOperatorGoesOnAndWritesNothing) {
     w.start_operator();
     create();
-    for (const char* pod : {"ring-worker-0", "ring-worker-1", "ring-launcher"}) run(pod);
+    run_all();
     w.run_for(1s);
     const int before = w.transport.writes;
     w.restart_operator();
@@ -255,6 +307,40 @@ TEST(MpiVersions, EachFollowsTheConventionsThatItWasWrittenIn) {
     EXPECT_TRUE(w.object(kube::types::kSecrets, "v2beta1-ssh").has_value());
     EXPECT_FALSE(w.object(kube::types::kSecrets, "v1-ssh").has_value());
     EXPECT_THAT(w.services(), ElementsAre("v2beta1"));
+}
+
+// A batch Job, which v2beta1 has for its launcher, makes failed pods of the policy Never again.
+TEST(MpiVersions, FailedPodsAreReplacedWithinTheBudgetOrEndTheJob) {
+    struct Case {
+        const char* version;
+        int limit;  ///< below zero: none is written
+        std::vector<std::string> pods;
+        std::vector<std::string> conditions;
+    };
+    const std::vector<std::string> both{"ring-worker-0", "ring-worker-1"};
+    const std::vector<std::string> all{"ring-launcher", "ring-worker-0", "ring-worker-1"};
+    for (const Case& row : std::vector<Case>{
+             {"v2beta1", -1, both, {"Created", "Restarting"}},
+             {"v2beta1", 2, both, {"Created", "Restarting"}},
+             {"v2beta1", 1, {"ring-worker-1"}, {"Created", "Running=False", "Failed"}},
+             {"v1", -1, all, {"Created", "Running=False", "Failed"}},
+         }) {
+        SCOPED_TRACE(fmt::format("{} {}", row.version, row.limit));
+        Ring ring(row.version);
+        World& w = ring.w;
+        w.start_operator();
+        json::object job = mpi_object(row.version);
+        if (row.limit >= 0)
+            job["spec"].at_pointer("/runPolicy").as_object()["backoffLimit"] = row.limit;
+        ring.create(std::move(job));
+        ring.run_all();
+        w.set_phase("ring-worker-1", "Failed", 1);
+        w.settle();
+        w.reap();
+        w.run_for(1s);
+        EXPECT_THAT(w.pods(), ElementsAreArray(row.pods));
+        EXPECT_THAT(ring.conditions(), ElementsAreArray(row.conditions));
+    }
 }
 
 TEST(MpiVersions, AKeyIsMadeOnce) {

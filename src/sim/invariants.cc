@@ -80,9 +80,21 @@ std::optional<WallTime> end_of_ttl(const json::value& job) {
     return later(job, "completionTime", "ttlSecondsAfterFinished");
 }
 
-bool in_groups(const json::value& job) {
-    return text_at(job, {"metadata", "annotations", jobs::annotations::kRestart}) ==
-           jobs::annotations::kRestartGroup;
+/// Whether a failure of one of these types restarts the whole job.
+template <class Of>
+bool restarts_all(const json::value& job, Of is_meant) {
+    const jobs::JobKind* kind =
+        jobs::find_kind(text_at(job, {"apiVersion"}), text_at(job, {"kind"}));
+    const std::string_view said =
+        text_at(job, {"metadata", "annotations", jobs::annotations::kRestart});
+    return kind != nullptr &&
+           std::ranges::any_of(kind->replica_types, [&](const jobs::ReplicaType& type) {
+               return is_meant(type) && jobs::restarts_all(type, said);
+           });
+}
+
+bool has_groups(const json::value& job) {
+    return restarts_all(job, [](const jobs::ReplicaType&) { return true; });
 }
 
 /// Everything of a finished job that may never change.
@@ -227,7 +239,7 @@ struct Invariants::State {
     /// What a job says of its restarts when it ends, or when the world does. What happens
     /// afterwards to pods that run on is in nobody's account.
     void check_account(JobLedger& job) {
-        if (in_groups(*job.object)) return;
+        if (has_groups(*job.object)) return;
         job.settle_all(hooks.seen_before());
         const Instant when = instant() - kInFlight;
         for (const auto& [id, replica] : job.replicas) {
@@ -301,13 +313,15 @@ struct Invariants::State {
         if (!before.sure_bad || before.excused) return;
         // One of two may not have seen yet that the other has ended the job. The pod goes again.
         if (hooks.operators > 1 && finished(*job.object)) return;
-        const bool grouped = in_groups(*job.object);
+        const bool grouped = restarts_all(
+            *job.object, [&](const jobs::ReplicaType& type) { return type.lower() == id.first; });
         if (grouped && pods.back().generation <= before.generation)
             broken("groups", job,
                    fmt::format("a pod of {} {} follows one that ended badly in generation {}",
                                id.first, id.second, before.generation));
         const auto most = most_allowed(*job.object);
-        const std::int64_t least = grouped ? job.generation : job.least_restarts(instant());
+        const std::int64_t least =
+            has_groups(*job.object) ? job.generation : job.least_restarts(instant());
         if (most && least > *most)
             broken("backoff-limit", job,
                    fmt::format("restart {} was made, and {} are allowed", least, *most));

@@ -171,8 +171,7 @@ void Dependents::pod_left(Slot& slot, const std::string& uid) {
     slot.carried += pod.lineage.restarts + pod.node_restarts;
     if ((stopped || failed) && standing_.keeps_account(pod)) ++slot.carried;
     slot.done = pod.phase == PodPhase::kSucceeded && !by_us && current && !standing_.paused;
-    slot.lapsed = standing_.facts && standing_.facts->restarts_as_group && !standing_.paused &&
-                  current && (stopped || failed);
+    slot.lapsed = type && type->restarts_all && !standing_.paused && current && (stopped || failed);
     if (flight_) flight_->asked_to_go.erase(uid);
     if (slot.others) {
         slot.pod = std::move(slot.others->back());

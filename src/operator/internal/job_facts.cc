@@ -3,11 +3,11 @@
 namespace muster::operators {
 namespace {
 
-RestartPolicy restart_policy(std::string_view policy) {
+RestartPolicy restart_policy(const jobs::JobKind& kind, std::string_view policy) {
     if (policy == "Always") return RestartPolicy::kAlways;
     if (policy == "OnFailure") return RestartPolicy::kOnFailure;
     if (policy == "ExitCode") return RestartPolicy::kExitCode;
-    return RestartPolicy::kNever;
+    return kind.replaces_failed_pods ? RestartPolicy::kOnFailure : RestartPolicy::kNever;
 }
 
 /// An unknown word behaves like All (training-operator pkg/controller.v1/common/job.go).
@@ -29,16 +29,18 @@ std::optional<std::uint8_t> starts_after(const jobs::Job& job, const std::string
 JobFacts facts_of(const jobs::Job& job) {
     JobFacts facts;
     facts.kind = job.kind;
-    for (std::size_t type = 0; type < job.kind->replica_types.size(); ++type)
-        if (const jobs::ReplicaSpec* spec = job.replica(job.kind->replica_types[type].name))
-            facts.types.push_back({.type = static_cast<std::uint8_t>(type),
-                                   .policy = restart_policy(spec->restart_policy),
+    for (std::size_t at = 0; at < job.kind->replica_types.size(); ++at) {
+        const jobs::ReplicaType& type = job.kind->replica_types[at];
+        if (const jobs::ReplicaSpec* spec = job.replica(type.name))
+            facts.types.push_back({.type = static_cast<std::uint8_t>(at),
+                                   .policy = restart_policy(*job.kind, spec->restart_policy),
                                    .wanted = spec->replicas.value_or(0),
-                                   .after = starts_after(job, job.kind->replica_types[type].name)});
+                                   .after = starts_after(job, type.name),
+                                   .restarts_all = job.restarts_all(type)});
+    }
     facts.deciders = job.kind->deciders(job);
     facts.clean = clean_policy(job.run_policy.clean_pod_policy);
     facts.suspend = job.run_policy.suspend.value_or(false);
-    facts.restarts_as_group = job.restarts_as_group();
     facts.backoff_limit = job.run_policy.backoff_limit;
     facts.ttl_seconds = job.run_policy.ttl_seconds_after_finished;
     facts.deadline_seconds = job.run_policy.active_deadline_seconds;

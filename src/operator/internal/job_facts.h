@@ -21,6 +21,7 @@ struct TypeFacts {
     std::int32_t wanted = 0;
     /// The type whose pods must all be ready before one of this type is made.
     std::optional<std::uint8_t> after = std::nullopt;
+    bool restarts_all = false;  ///< a failure of this type restarts the whole job
 };
 
 /// What decisions read of a job's spec. A job's templates are most of its bytes and are read only
@@ -31,7 +32,6 @@ struct JobFacts {
     jobs::Deciders deciders;
     CleanPolicy clean = CleanPolicy::kNone;
     bool suspend = false;
-    bool restarts_as_group = false;
     std::optional<std::int32_t> backoff_limit;
     std::optional<std::int32_t> ttl_seconds;
     std::optional<std::int64_t> deadline_seconds;

@@ -277,15 +277,18 @@ std::shared_ptr<const jobs::Job> read_spec(const jobs::JobKind& kind, const json
 }
 
 /// The annotation is a fact that changes without a new generation.
-bool says_group(const json::value& object) {
-    return text(at(object, {"metadata", "annotations", jobs::annotations::kRestart})) ==
-           jobs::annotations::kRestartGroup;
+bool restarts_as_before(const JobFacts& before, const json::value& object) {
+    const std::string said =
+        text(at(object, {"metadata", "annotations", jobs::annotations::kRestart}));
+    return std::ranges::all_of(before.types, [&](const TypeFacts& type) {
+        return type.restarts_all == jobs::restarts_all(before.kind->replica_types[type.type], said);
+    });
 }
 
 bool tells_enough(const JobRecord* before, const JobRecord& now, const json::value& object) {
     return before != nullptr && before->uid == now.uid && now.generation > 0 &&
            before->generation == now.generation &&
-           (before->facts == nullptr || before->facts->restarts_as_group == says_group(object));
+           (before->facts == nullptr || restarts_as_before(*before->facts, object));
 }
 
 }  // namespace

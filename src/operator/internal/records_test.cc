@@ -306,7 +306,7 @@ TEST(Records, ASpecIsReadOncePerGeneration) {
     object["metadata"].as_object()["annotations"] = json::object{{"muster.dev/restart", "group"}};
     const ProjectedJob grouped = project_job(pytorch(), object, same.record.get());
     ASSERT_TRUE(grouped.job) << "an annotation makes no generation";
-    EXPECT_TRUE(grouped.record->facts->restarts_as_group);
+    EXPECT_TRUE(grouped.record->facts->types.at(1).restarts_all);
 
     object["metadata"].as_object()["generation"] = 2;
     EXPECT_TRUE(project_job(pytorch(), object, grouped.record.get()).job);

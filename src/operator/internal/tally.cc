@@ -22,7 +22,9 @@ bool Standing::wants(SlotId id) const {
 }
 
 bool Standing::keeps_account(const PodRecord& pod) const {
-    return facts && !facts->restarts_as_group && !paused && pod.lineage.generation >= generation;
+    const TypeFacts* type = facts ? facts->find(pod.slot.type) : nullptr;
+    return type != nullptr && !type->restarts_all && !paused &&
+           pod.lineage.generation >= generation;
 }
 
 bool is_going(const DependentRecord& object, const Flight* flight) {
@@ -83,7 +85,7 @@ void add_to(Tally& tally, const Standing& standing, const Flight* flight, SlotId
     }
     const bool stopped = was_stopped(pod, flight);
     if (stopped && pod.ended()) return;
-    const bool grouped = standing.facts->restarts_as_group;
+    const TypeFacts& type = *standing.facts->find(id.type);
     switch (pod.phase) {
         case PodPhase::kPending:
             return;
@@ -102,19 +104,19 @@ void add_to(Tally& tally, const Standing& standing, const Flight* flight, SlotId
             // slot is filled again once the object is gone.
             if (running) tally.failed += sign;
             if (!stopped && standing.keeps_account(pod)) tally.restarts += sign;
-            if (!stopped && grouped && !standing.paused) tally.lapsed += sign;
+            if (!stopped && type.restarts_all && !standing.paused) tally.lapsed += sign;
             return;
         }
         case PodPhase::kFailed:
             tally.failed += sign;
-            if (is_final(pod, standing.facts->find(id.type)->policy)) {
+            if (is_final(pod, type.policy)) {
                 tally.lost += sign;
                 return;
             }
             tally.replacing += sign;
             if (standing.keeps_account(pod)) tally.restarts += sign;
-            if (grouped) tally.lapsed += sign;
-            mark(tally.replace, pod_stays && !grouped);
+            if (type.restarts_all) tally.lapsed += sign;
+            mark(tally.replace, pod_stays && !type.restarts_all);
             return;
     }
 }

@@ -70,7 +70,7 @@ struct Tally {
     std::int32_t failed = 0;
     std::int32_t lost = 0;       ///< failed for good
     std::int32_t replacing = 0;  ///< failed, and to be made again
-    std::int32_t lapsed = 0;     ///< of a group: members of the current generation that failed
+    std::int32_t lapsed = 0;     ///< failed in the current generation, and all restart for it
     std::int32_t outdated = 0;   ///< pods of an older generation, on their way out or not
     std::int32_t restarts = 0;
     std::int32_t pods = 0;  ///< of all slots, wanted or not
