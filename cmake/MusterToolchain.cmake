@@ -16,6 +16,8 @@ add_compile_options(-Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Werr
 # Reproducible output, and ccache hits between checkouts in different folders.
 add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
 add_link_options(-fuse-ld=lld)
+# Functions that nobody calls, and second copies of equal ones, are memory of every process.
+add_link_options($<$<CONFIG:Release>:-Wl,--gc-sections> $<$<CONFIG:Release>:-Wl,--icf=safe>)
 
 if(MUSTER_SANITIZE)
     add_compile_options(-fsanitize=${MUSTER_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
