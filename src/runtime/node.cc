@@ -12,6 +12,7 @@
 #include "kube/json_access.h"
 #include "kube/server_address.h"
 #include "net/tcp.h"
+#include "runtime/internal/files/data_watch.h"
 #include "runtime/internal/found_pods.h"
 #include "runtime/internal/network/outside.h"
 #include "runtime/internal/node_context.h"
@@ -139,6 +140,7 @@ struct Node::Impl {
                 sandboxes.fabric ? kFabricLast : kSharedLast),
           hosts(names, clock, tasks, options.state_dir / "hosts"),
           log_watch(std::move(logs)),
+          data_watch(client, clock, rng),
           isolation{.cgroups = std::move(cgroups),
                     .devices = DeviceLedger(options.devices),
                     .caller = caller_of_this_process()},
@@ -152,6 +154,7 @@ struct Node::Impl {
                   .names = names,
                   .hosts = hosts,
                   .log_watch = *log_watch,
+                  .data_watch = data_watch,
                   .isolation = isolation,
                   .surroundings = {.namespaces = sandboxes.fabric.has_value(),
                                    .working_dir = options.working_dir,
@@ -345,6 +348,7 @@ struct Node::Impl {
     NameTable names;
     HostsFiles hosts;
     std::unique_ptr<LogWatch> log_watch;
+    DataWatch data_watch;
     NodeIsolation isolation;
     std::map<std::string, kube::Quantity> capacity;
     NodeContext context;
@@ -433,6 +437,7 @@ Task<Result<void>> Node::start() {
     impl_->pods.start(impl_->tasks);
     impl_->services.start(impl_->tasks);
     impl_->own_node.start(impl_->tasks);
+    impl_->data_watch.start(impl_->tasks);
     if (!impl_->options.logs_dir.empty()) impl_->tasks.spawn("kept logs", impl_->prune_kept_logs());
     if (impl_->options.pods_outlive)
         impl_->tasks.spawn("forgotten pods", impl_->end_forgotten_pods());

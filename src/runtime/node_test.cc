@@ -454,6 +454,72 @@ TEST_P(NamespacedNodeTest, VolumesAppearWhereTheManifestSays) {
     EXPECT_FALSE(fs::exists("/muster-test"));
 }
 
+TEST_P(NamespacedNodeTest, MountedDataFollowsItsObjects) {
+    start_node();
+    const auto object = [](const char* kind, const char* value) {
+        return json::object{
+            {"apiVersion", "v1"},
+            {"kind", kind},
+            {"metadata", {{"name", "d"}}},
+            {kind == std::string_view("Secret") ? "stringData" : "data", {{"k", value}}}};
+    };
+    create(object("ConfigMap", "one"), kube::types::kConfigMaps);
+    create(object("Secret", "one"), kube::types::kSecrets);
+    json::object more;
+    more["volumeMounts"] = json::array{{{"name", "cm"}, {"mountPath", "/muster-test/cm"}},
+                                       {{"name", "all"}, {"mountPath", "/muster-test/all"}}};
+    json::object spec;
+    spec["volumes"] = json::array{
+        {{"name", "cm"}, {"configMap", {{"name", "d"}}}},
+        {{"name", "all"}, {"projected", {{"sources", {{{"secret", {{"name", "d"}}}}}}}}}};
+    create(pod_json("p",
+                    shell("cd /muster-test; cat cm/k all/k; echo; while :; do "
+                          "if grep -q two cm/k && grep -q two all/k; then ls cm; exit; fi; "
+                          "sleep 0.01; done",
+                          std::move(more)),
+                    std::move(spec)));
+    wait_phase("p", "Running");
+    const auto update = [&](const kube::ResourceType& type, json::object to) {
+        ASSERT_TRUE(await(client->update(type, "default", "d", std::move(to))));
+    };
+    update(kube::types::kSecrets, object("Secret", "two"));
+    json::object map = object("ConfigMap", "two");
+    map["data"].as_object()["more"] = "x";
+    update(kube::types::kConfigMaps, std::move(map));
+    wait_phase("p", "Succeeded");
+    EXPECT_THAT(logs("p"), ::testing::EndsWith("k\nmore\n"));
+}
+
+TEST_P(NamespacedNodeTest, MountedDataThatIsGoneStays) {
+    start_node();
+    const auto map = [](const char* name, const char* value) {
+        return json::object{{"apiVersion", "v1"},
+                            {"kind", "ConfigMap"},
+                            {"metadata", {{"name", name}}},
+                            {"data", {{"k", value}}}};
+    };
+    create(map("d", "one"), kube::types::kConfigMaps);
+    create(map("go", "not yet"), kube::types::kConfigMaps);
+    json::object more;
+    more["volumeMounts"] = json::array{{{"name", "d"}, {"mountPath", "/muster-test/d"}},
+                                       {{"name", "go"}, {"mountPath", "/muster-test/go"}}};
+    json::object spec;
+    spec["volumes"] = json::array{{{"name", "d"}, {"configMap", {{"name", "d"}}}},
+                                  {{"name", "go"}, {"configMap", {{"name", "go"}}}}};
+    create(pod_json("p",
+                    shell("cd /muster-test; until grep -q now go/k; do sleep 0.01; done; cat d/k",
+                          std::move(more)),
+                    std::move(spec)));
+    wait_phase("p", "Running");
+    ASSERT_TRUE(await(client->remove(kube::types::kConfigMaps, "default", "d")));
+    ASSERT_TRUE(await(client->update(kube::types::kConfigMaps, "default", "go", map("go", "now"))));
+    wait_phase("p", "Succeeded");
+    EXPECT_EQ(logs("p"), "one");
+    EXPECT_THAT(events_of("p"),
+                Contains(AllOf(StartsWith("FailedMount"), HasSubstr("configmap \"d\" not found"),
+                               HasSubstr("keep what they have"))));
+}
+
 INSTANTIATE_TEST_SUITE_P(Root, NamespacedNodeTest, ::testing::Values(SandboxMode::kNamespaces));
 
 }  // namespace

@@ -19,6 +19,8 @@
 
 namespace muster::runtime {
 
+class DataWatch;
+
 /// What the pods of a node share. Outlives them.
 struct NodeContext {
     asio::any_io_executor executor;
@@ -30,6 +32,7 @@ struct NodeContext {
     NameTable& names;
     HostsFiles& hosts;
     LogWatch& log_watch;
+    DataWatch& data_watch;
     NodeIsolation& isolation;
     ContainerSurroundings surroundings;
     kube::Quantity cpu;

@@ -17,7 +17,6 @@ namespace {
 constexpr std::size_t kKeptRuns = 2;  ///< the current one, and the one that `--previous` shows
 constexpr Duration kNetworkHook = std::chrono::seconds(30);
 constexpr Duration kDeleteRetry = std::chrono::seconds(1);
-constexpr Duration kTokenRetry = std::chrono::seconds(10);
 
 int exit_code(int wait_status) {
     return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
@@ -226,49 +225,10 @@ Task<Result<void>> PodWorker::prepare_pod() {
     for (std::size_t i = 0; i < runs_.size(); ++i)
         CO_TRY_VOID(check_container(container(i), namespaces, *pod_));
     CO_TRY_VOID(read_lifecycles(pod_->spec));
-    auto fetched = co_await fetch_data(node_.client, pod_->metadata.namespace_,
-                                       references_of_volumes(*pod_), config_maps_, secrets_);
-    if (!fetched) co_return fetched.error();
+    CO_TRY_VOID(co_await fetch_mounted_data());
     CO_TRY_VOID(isolation_.prepare());
     CO_TRY_VOID(files_.make(*pod_));
     co_return co_await fill_volumes(false);
-}
-
-Task<Result<void>> PodWorker::fill_volumes(bool in_use) {
-    if (node_.options.server) CO_TRY_VOID(co_await tokens_.fetch(pod_));
-    VolumeOptions options = volume_options();
-    options.in_use = in_use;
-    CO_TRY(volumes_, prepare_volumes(environment_input(), files_.volumes(), options));
-    if (tokens_.due() && !std::exchange(keeps_tokens_, true))
-        tasks_.spawn("tokens", keep_tokens_fresh());
-    co_return Result<void>{};
-}
-
-VolumeOptions PodWorker::volume_options() {
-    const std::optional<std::uint32_t> group = isolation_.security().fs_group;
-    return {.tmpfs = node_.surroundings.namespaces,
-            .fs_group = group,
-            .tokens = {.texts = tokens_.texts(),
-                       .user = isolation_.user_of_all(),
-                       .group = group.has_value()}};
-}
-
-Task<void> PodWorker::keep_tokens_fresh() {
-    for (;;) {
-        co_await node_.clock.sleep_until(*tokens_.due());
-        for (;;) {
-            if (const std::string phase = machine_.phase();
-                phase == "Succeeded" || phase == "Failed")
-                co_return;
-            Result<void> renewed = co_await tokens_.fetch(pod_);
-            if (renewed)
-                renewed = renew_tokens(environment_input(), files_.volumes(), volume_options());
-            if (renewed) break;
-            log::warning("a pod's token could not be renewed; it is tried again",
-                         {{"pod", pod_->metadata.name}, {"error", renewed.error().message()}});
-            co_await node_.clock.sleep_for(kTokenRetry);
-        }
-    }
 }
 
 Result<PrivateFiles> PodWorker::private_files() const {

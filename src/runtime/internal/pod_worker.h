@@ -8,6 +8,7 @@
 #include "base/task_group.h"
 #include "kube/pod.h"
 #include "runtime/internal/container_run.h"
+#include "runtime/internal/files/data_watch.h"
 #include "runtime/internal/files/pod_files.h"
 #include "runtime/internal/files/pod_tokens.h"
 #include "runtime/internal/found_starts.h"
@@ -66,10 +67,14 @@ class PodWorker {
 
     Task<void> create_sandbox();
     Task<Result<void>> prepare_pod();
+    Task<Result<void>> fetch_mounted_data();
     Task<Result<void>> fill_volumes(bool in_use);
     VolumeOptions volume_options();
+    bool has_ended() const;
     /// As long as the pod has not ended.
     Task<void> keep_tokens_fresh();
+    void mounted_data_changed();
+    Task<void> rewrite_data();
     Result<PrivateFiles> private_files() const;
     Task<void> take_over_sandbox();
     Task<Result<void>> prepare_found_pod();
@@ -107,6 +112,7 @@ class PodWorker {
     KeyValueObjects secrets_;
     PodTokens tokens_;
     ReadyVolumes volumes_;
+    std::unique_ptr<DataWatch::Following> following_;
     std::unique_ptr<PodSandbox> sandbox_;
     std::vector<std::vector<std::unique_ptr<ContainerRun>>> runs_;  ///< by container, oldest first
     std::vector<std::uint32_t> launches_;  ///< by container, in the pod's life
@@ -120,6 +126,9 @@ class PodWorker {
     bool ended_before_ = false;  ///< before this process began
     bool warned_about_tmp_ = false;
     bool keeps_tokens_ = false;
+    bool has_volumes_ = false;
+    bool data_is_stale_ = false;  ///< a mounted ConfigMap or Secret has changed since it was read
+    bool rewrites_data_ = false;
 };
 
 }  // namespace muster::runtime

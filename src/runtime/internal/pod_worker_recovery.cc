@@ -1,8 +1,6 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "runtime/internal/files/object_data.h"
-#include "runtime/internal/files/volume_files.h"
 #include "runtime/internal/pod_worker.h"
 
 // How a worker begins with a pod that an earlier process had, and that goes on.
@@ -26,8 +24,7 @@ Task<void> PodWorker::take_over_sandbox() {
 Task<Result<void>> PodWorker::prepare_found_pod() {
     CO_TRY_VOID(isolation_.prepare());
     CO_TRY_VOID(files_.take_over(*pod_));
-    CO_TRY_VOID(co_await fetch_data(node_.client, pod_->metadata.namespace_,
-                                    references_of_volumes(*pod_), config_maps_, secrets_));
+    CO_TRY_VOID(co_await fetch_mounted_data());
     co_return co_await fill_volumes(true);
 }
 

@@ -185,6 +185,15 @@ void add_reference(const json::object& source, std::string_view kind,
     if (name != nullptr && name->is_string()) names.emplace_back(name->get_string());
 }
 
+void add_references(const kube::Volume& volume, References& references) {
+    for (const json::object& source : projected_sources(volume)) {
+        add_reference(source, "configMap", references.config_maps);
+        add_reference(source, "secret", references.secrets);
+    }
+    if (volume.config_map) references.config_maps.push_back(volume.config_map->name);
+    if (volume.secret) references.secrets.push_back(volume.secret->secret_name);
+}
+
 }  // namespace
 
 bool stays_inside(const fs::path& path) {
@@ -194,15 +203,14 @@ bool stays_inside(const fs::path& path) {
 
 References references_of_volumes(const kube::Pod& pod) {
     References references;
-    for (const kube::Volume& volume : pod.spec.volumes) {
-        for (const json::object& source : projected_sources(volume)) {
-            add_reference(source, "configMap", references.config_maps);
-            add_reference(source, "secret", references.secrets);
-        }
-        if (volume.config_map) references.config_maps.push_back(volume.config_map->name);
-        if (volume.secret) references.secrets.push_back(volume.secret->secret_name);
-    }
+    for (const kube::Volume& volume : pod.spec.volumes) add_references(volume, references);
     return references;
+}
+
+bool has_mounted_data(const kube::Volume& volume) {
+    References references;
+    add_references(volume, references);
+    return !references.config_maps.empty() || !references.secrets.empty();
 }
 
 bool has_tokens(const kube::Volume& volume) {

@@ -187,12 +187,17 @@ Result<ReadyVolumes> prepare_volumes(const EnvironmentInput& input, const fs::pa
     return ready;
 }
 
-Result<void> renew_tokens(const EnvironmentInput& input, const fs::path& directory,
-                          const VolumeOptions& options) {
-    for (const kube::Volume& volume : input.pod.spec.volumes)
-        if (has_tokens(volume))
-            TRY_VOID(write_files(volume, input, directory / volume.name, options));
-    return {};
+Result<void> rewrite_volumes(const EnvironmentInput& input, const fs::path& directory,
+                             const VolumeOptions& options, bool (*meant)(const kube::Volume&)) {
+    Result<void> first;
+    for (const kube::Volume& volume : input.pod.spec.volumes) {
+        if (!meant(volume)) continue;
+        auto written = write_files(volume, input, directory / volume.name, options);
+        if (written || !first) continue;
+        Error error = std::move(written.error());
+        first = error.prefix(fmt::format("volume {}", volume.name));
+    }
+    return first;
 }
 
 Result<std::vector<MountSpec>> container_mounts(const kube::Container& container,

@@ -43,9 +43,10 @@ Result<ReadyVolumes> prepare_volumes(const EnvironmentInput& input,
                                      const std::filesystem::path& directory,
                                      const VolumeOptions& options);
 
-/// Writes those volumes anew that have tokens.
-Result<void> renew_tokens(const EnvironmentInput& input, const std::filesystem::path& directory,
-                          const VolumeOptions& options);
+/// Writes the files of those volumes anew that are `meant`, each volume all at once. One that can't
+/// be written stays as it is, and is the error when all have been tried.
+Result<void> rewrite_volumes(const EnvironmentInput& input, const std::filesystem::path& directory,
+                             const VolumeOptions& options, bool (*meant)(const kube::Volume&));
 
 /// The mounts of one container, in the order of its manifest. A subPathExpr is expanded from
 /// `environment`, "KEY=value".

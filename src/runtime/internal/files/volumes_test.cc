@@ -177,13 +177,13 @@ TEST_F(VolumesTest, ATokenIsForThoseWhoRunInThePod) {
     EXPECT_EQ(content(directory / "v/a/vault"), "two");
     EXPECT_EQ(mode_of(directory / "v/token"), 0644u) << "containers may run as several users";
     options.tokens.user = ::geteuid();
-    ASSERT_TRUE(renew_tokens(input(), directory, options));
+    ASSERT_TRUE(rewrite_volumes(input(), directory, options, has_tokens));
     EXPECT_EQ(mode_of(directory / "v/token"), 0600u);
     if (::geteuid() != 0) return;
     options.tokens.user = 4711;
     options.tokens.group = true;
     options.fs_group = 4712;
-    ASSERT_TRUE(renew_tokens(input(), directory, options));
+    ASSERT_TRUE(rewrite_volumes(input(), directory, options, has_tokens));
     struct stat info{};
     ASSERT_EQ(::stat((directory / "v/token").c_str(), &info), 0);
     EXPECT_EQ(info.st_uid, 4711u);
@@ -202,13 +202,13 @@ TEST_F(VolumesTest, ANewTokenTakesThePlaceOfTheOldOneAtOnce) {
     const fs::path first = fs::canonical(directory / "v/token");
     const fs::path map = fs::canonical(directory / "m/..data");
     options.tokens.texts = {{{"", 3600}, "two"}};
-    ASSERT_TRUE(renew_tokens(input(), directory, options));
+    ASSERT_TRUE(rewrite_volumes(input(), directory, options, has_tokens));
     EXPECT_EQ(content(directory / "v/token"), "two");
     EXPECT_NE(fs::canonical(directory / "v/token"), first) << "the link was changed, not the file";
     EXPECT_FALSE(fs::exists(first)) << "what was there before is gone";
     EXPECT_EQ(fs::canonical(directory / "m/..data"), map) << "other volumes are left alone";
     options.tokens.texts = {{{"", 3600}, "three"}};
-    ASSERT_TRUE(renew_tokens(input(), directory, options));
+    ASSERT_TRUE(rewrite_volumes(input(), directory, options, has_tokens));
     EXPECT_EQ(content(directory / "v/token"), "three");
 }
 

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/async.h"
+#include "base/task_group.h"
+#include "kube/informer.h"
+#include "runtime/internal/container_env.h"
+
+namespace muster::runtime {
+
+/// Tells who uses a ConfigMap or a Secret that it has changed: one watch of each type for all pods
+/// of the node, which keeps names and revisions and nothing of their data. Thread: the loop.
+class DataWatch {
+  public:
+    DataWatch(kube::Client& client, Clock& clock, Rng& rng);
+
+    void start(TaskGroup& tasks);
+    /// Returns when every change from now on will be told. After start().
+    Task<void> wait_synced();
+
+    /// Ends with its handle, before which it does not outlive the watch.
+    class Following;
+    /// Calls `changed` after each change of one of these objects, their creation and removal
+    /// included, as long as the handle lives. `changed` does not end a following.
+    [[nodiscard]] std::unique_ptr<Following> follow(const std::string& namespace_,
+                                                    const References& references,
+                                                    std::function<void()> changed);
+
+  private:
+    /// "namespace/name" to who wants to know.
+    using Followers = std::multimap<std::string, Following*, std::less<>>;
+
+    struct Objects {
+        Objects(kube::Client& client, Clock& clock, Rng& rng, kube::ResourceType type);
+        kube::Informer<std::string> revisions;
+        Followers followers;
+    };
+
+    Objects config_maps_;
+    Objects secrets_;
+};
+
+class DataWatch::Following {
+  public:
+    ~Following();
+    Following(const Following&) = delete;
+    Following& operator=(const Following&) = delete;
+
+  private:
+    friend class DataWatch;
+    explicit Following(std::function<void()> changed) : changed_(std::move(changed)) {}
+    void add(Followers& followers, const std::string& namespace_,
+             const std::vector<std::string>& names);
+
+    std::function<void()> changed_;
+    std::vector<std::pair<Followers*, Followers::iterator>> places_;
+};
+
+}  // namespace muster::runtime
