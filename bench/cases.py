@@ -280,6 +280,17 @@ def scale_one(muster):
             for replicas, limit in ((10_000, 5), (1_000, 0.5))]
 
 
+def scale_tensorflow(muster):
+    del muster
+    figures = []
+    for case, replicas in (("dense", 2_500), ("sparse", 10_000)):
+        seconds, memory = scale(case, replicas).values()
+        what = f"a TFJob of {replicas:,} replicas with {case} TF_CONFIG"
+        figures += [Figure(f"{what}, submit to all Running", *limited(seconds, 10, "s")),
+                    Figure(f"{what}, memory", memory[0] / 1e9, 3, "GB", memory[1])]
+    return figures
+
+
 def slower_by_number():
     """Time for each of 64,000 jobs against each of 2,000, with half of the short runs before a long one and half
     after it: a machine's speed drifts by a third, so the luckiest of a few short runs says little."""
@@ -504,6 +515,7 @@ CASES = {
     **example_cases.CASES,
     **manifest_cases.CASES,
     "scale-one": scale_one,
+    "scale-tensorflow": scale_tensorflow,
     "scale-many": scale_many,
     "scale-beside": scale_beside,
     "scale-memory": scale_memory,

@@ -12,14 +12,15 @@ int main(int argc, char** argv) {
         const char* name;
         void (*run)(int);
     };
-    constexpr Case kCases[] = {{"one", one_job},   {"many", many_jobs}, {"beside", beside},
-                               {"memory", memory}, {"decide", decide},  {"simulate", simulate},
-                               {"hashes", hashes}};
+    constexpr Case kCases[] = {{"one", one_job},    {"dense", dense_job},   {"sparse", sparse_job},
+                               {"many", many_jobs}, {"beside", beside},     {"memory", memory},
+                               {"decide", decide},  {"simulate", simulate}, {"hashes", hashes}};
     const int count = argc == 3 ? std::atoi(argv[2]) : 0;
     for (const Case& each : kCases) {
         if (argc != 3 || count <= 0 || std::strcmp(argv[1], each.name) != 0) continue;
         each.run(count);
         return 0;
     }
-    die("usage: muster_scale_bench one|many|beside|memory|decide|simulate|hashes COUNT");
+    die("usage: muster_scale_bench one|dense|sparse|many|beside|memory|decide|simulate|hashes "
+        "COUNT");
 }

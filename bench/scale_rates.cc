@@ -11,8 +11,11 @@ namespace {
 sim::PodLife endless(const sim::PodIdentity&, int) { return {.run_time = Duration::max()}; }
 sim::PodLife instant(const sim::PodIdentity&, int) { return {}; }
 
+Task<void> submit(World& world, kube::ResourceType type, json::value job) {
+    must(co_await world.client.create(std::move(type), "default", std::move(job)), "a job");
+}
 Task<void> submit(World& world, std::string name, int replicas) {
-    must(co_await world.client.create(kPyTorchJobs, "default", job(name, replicas)), "a job");
+    return submit(world, kPyTorchJobs, job(name, replicas));
 }
 
 /// One after the other, and everybody else has a turn in between.
@@ -30,23 +33,34 @@ kube::WatchOptions only(std::string_view name) {
     return options;
 }
 
-}  // namespace
-
-void one_job(int replicas) {
+/// From the submission of a job until all of its replicas run.
+void time_to_running(const kube::ResourceType& type, json::value job, int replicas) {
     World world(Time::kReal);
     world.start_nodes(endless);
     world.start_operator();
     bool running = false;
-    world.follow(kPyTorchJobs, {}, [&](const kube::WatchEvent& event) {
+    world.follow(type, {}, [&](const kube::WatchEvent& event) {
+        if (has_condition(*event.object, "Failed")) die("the job failed");
         running |= has_condition(*event.object, "Running") && active(*event.object) == replicas;
     });
     const double begin = wall_seconds();
     const double cpu = cpu_seconds();
-    world.spawn(submit(world, "big", replicas));
+    world.spawn(submit(world, type, std::move(job)));
     world.run_until([&] { return running; });
     report("seconds", wall_seconds() - begin,
            fmt::format("{:.2f} s of CPU, {:.0f} us a replica", cpu_seconds() - cpu,
                        (cpu_seconds() - cpu) * 1e6 / replicas));
+    report("peak bytes", peak_bytes(), "of the server, the operator and the nodes in one process");
+}
+
+}  // namespace
+
+void one_job(int replicas) { time_to_running(kPyTorchJobs, job("big", replicas), replicas); }
+void dense_job(int replicas) {
+    time_to_running(kTFJobs, tensorflow_job("big", replicas, false), replicas);
+}
+void sparse_job(int replicas) {
+    time_to_running(kTFJobs, tensorflow_job("big", replicas, true), replicas);
 }
 
 void many_jobs(int count) {

@@ -50,9 +50,22 @@ const json::value* at(const json::value& object, std::initializer_list<std::stri
     return value;
 }
 
+json::value replica(std::string_view container, int count) {
+    return {{"replicas", count},
+            {"restartPolicy", "OnFailure"},
+            {"template",
+             {{"spec",
+               {{"containers",
+                 json::array{json::object{{"name", container},
+                                          {"image", "docker.io/example/training:1.0"},
+                                          {"command", json::array{"python3", "train.py"}},
+                                          {"resources", {{"requests", {{"cpu", "1"}}}}}}}}}}}}};
+}
+
 }  // namespace
 
 const kube::ResourceType kPyTorchJobs{"kubeflow.org", "v1", "pytorchjobs", "PyTorchJob", true};
+const kube::ResourceType kTFJobs{"kubeflow.org", "v1", "tfjobs", "TFJob", true};
 
 World::World(Time time, std::uint64_t seed)
     : clock_(make_clock(time)),
@@ -136,22 +149,24 @@ void World::follow(kube::ResourceType type, kube::WatchOptions options,
 }
 
 json::value job(const std::string& name, int replicas) {
-    const json::value pod_template{
-        {"spec",
-         {{"containers",
-           json::array{json::object{{"name", "pytorch"},
-                                    {"image", "docker.io/example/training:1.0"},
-                                    {"command", json::array{"python3", "train.py"}},
-                                    {"resources", {{"requests", {{"cpu", "1"}}}}}}}}}}};
-    json::object types{
-        {"Master", {{"replicas", 1}, {"restartPolicy", "OnFailure"}, {"template", pod_template}}}};
-    if (replicas > 1)
-        types["Worker"] = {
-            {"replicas", replicas - 1}, {"restartPolicy", "OnFailure"}, {"template", pod_template}};
+    json::object types{{"Master", replica("pytorch", 1)}};
+    if (replicas > 1) types["Worker"] = replica("pytorch", replicas - 1);
     return {{"apiVersion", "kubeflow.org/v1"},
             {"kind", "PyTorchJob"},
             {"metadata", {{"name", name}, {"namespace", "default"}}},
             {"spec", {{"pytorchReplicaSpecs", std::move(types)}}}};
+}
+
+json::value tensorflow_job(const std::string& name, int replicas, bool dynamic) {
+    constexpr int kServers = 10;
+    return {{"apiVersion", "kubeflow.org/v1"},
+            {"kind", "TFJob"},
+            {"metadata", {{"name", name}, {"namespace", "default"}}},
+            {"spec",
+             {{"enableDynamicWorker", dynamic},
+              {"tfReplicaSpecs",
+               {{"PS", replica("tensorflow", kServers)},
+                {"Worker", replica("tensorflow", replicas - kServers)}}}}}};
 }
 
 int active(const json::value& job) {
@@ -189,6 +204,12 @@ double cpu_seconds() {
 double heap_bytes() {
     const struct mallinfo2 info = mallinfo2();
     return static_cast<double>(info.uordblks + info.hblkhd);
+}
+
+double peak_bytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) * 1024;
 }
 
 double wall_seconds() {

@@ -67,9 +67,13 @@ class World {
 };
 
 extern const kube::ResourceType kPyTorchJobs;
+extern const kube::ResourceType kTFJobs;
 
 /// One master and workers for the rest.
 json::value job(const std::string& name, int replicas);
+/// Ten parameter servers and workers for the rest, who know each other or, if `dynamic`, only the
+/// servers.
+json::value tensorflow_job(const std::string& name, int replicas, bool dynamic);
 /// The sum of the active replicas, and whether a condition is true.
 int active(const json::value& job);
 bool has_condition(const json::value& job, std::string_view type);
@@ -78,6 +82,8 @@ std::string_view name_of(const json::value& object);
 /// CPU seconds of this process so far, and bytes of its heap that are in use.
 double cpu_seconds();
 double heap_bytes();
+/// The most memory that this process has had resident.
+double peak_bytes();
 /// Seconds of real time, from some beginning.
 double wall_seconds();
 
@@ -94,6 +100,8 @@ T must(Result<T> result, std::string_view what) {
 // --- the cases
 
 void one_job(int replicas);
+void dense_job(int replicas);
+void sparse_job(int replicas);
 void many_jobs(int jobs);
 void beside(int replicas);
 void memory(int count);
