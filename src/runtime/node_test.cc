@@ -490,6 +490,25 @@ TEST_P(NamespacedNodeTest, MountedDataFollowsItsObjects) {
     EXPECT_THAT(logs("p"), ::testing::EndsWith("k\nmore\n"));
 }
 
+TEST_P(NamespacedNodeTest, MountedFieldsFollowThePod) {
+    start_node();
+    json::object more;
+    more["volumeMounts"] = json::array{{{"name", "me"}, {"mountPath", "/muster-test"}}};
+    json::object spec;
+    const json::array items{{{"path", "labels"}, {"fieldRef", {{"fieldPath", "metadata.labels"}}}}};
+    spec["volumes"] = json::array{{{"name", "me"}, {"downwardAPI", {{"items", items}}}}};
+    create(pod_json(
+        "p", shell("until grep -q now /muster-test/labels; do sleep 0.01; done", std::move(more)),
+        std::move(spec)));
+    wait_phase("p", "Running");
+    auto pod = await(client->get(kube::types::kPods, "default", "p"));
+    ASSERT_TRUE(pod);
+    json::value labelled = **pod;
+    labelled.at("metadata").as_object()["labels"] = {{"when", "now"}};
+    ASSERT_TRUE(await(client->update(kube::types::kPods, "default", "p", std::move(labelled))));
+    wait_phase("p", "Succeeded");
+}
+
 TEST_P(NamespacedNodeTest, MountedDataThatIsGoneStays) {
     start_node();
     const auto map = [](const char* name, const char* value) {

@@ -97,8 +97,12 @@ void PodWorker::resume() {
 }
 
 void PodWorker::update(std::shared_ptr<const kube::Pod> pod) {
-    pod_ = std::move(pod);
+    const std::shared_ptr<const kube::Pod> before = std::exchange(pod_, std::move(pod));
     if (ended_before_ || found_) return;
+    if ((before->metadata.labels != pod_->metadata.labels ||
+         before->metadata.annotations != pod_->metadata.annotations) &&
+        std::ranges::any_of(pod_->spec.volumes, has_pod_fields))
+        mounted_data_changed();
     if (PodActions due = machine_.deadline_changed(pod_->spec.active_deadline_seconds, now());
         !due.empty())
         perform(std::move(due));

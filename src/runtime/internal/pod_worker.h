@@ -127,7 +127,8 @@ class PodWorker {
     bool warned_about_tmp_ = false;
     bool keeps_tokens_ = false;
     bool has_volumes_ = false;
-    bool data_is_stale_ = false;  ///< a mounted ConfigMap or Secret has changed since it was read
+    /// A ConfigMap, a Secret or a field of the pod has changed since it was written into a volume.
+    bool data_is_stale_ = false;
     bool rewrites_data_ = false;
 };
 

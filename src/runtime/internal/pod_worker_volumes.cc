@@ -82,7 +82,9 @@ Task<void> PodWorker::rewrite_data() {
         Result<void> written = co_await fetch_mounted_data();
         if (written)
             written = rewrite_volumes(environment_input(), files_.volumes(), volume_options(),
-                                      has_mounted_data);
+                                      [](const kube::Volume& volume) {
+                                          return has_mounted_data(volume) || has_pod_fields(volume);
+                                      });
         if (!written)
             record(kube::EventType::kWarning, "FailedMount",
                    "MountVolume.SetUp failed: " + written.error().message() +

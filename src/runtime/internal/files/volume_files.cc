@@ -213,6 +213,13 @@ bool has_mounted_data(const kube::Volume& volume) {
     return !references.config_maps.empty() || !references.secrets.empty();
 }
 
+bool has_pod_fields(const kube::Volume& volume) {
+    return volume.rest.contains("downwardAPI") ||
+           std::ranges::any_of(projected_sources(volume), [](const json::object& source) {
+               return source.contains("downwardAPI");
+           });
+}
+
 bool has_tokens(const kube::Volume& volume) {
     return std::ranges::any_of(projected_sources(volume), [](const json::object& source) {
         return source.contains(kTokenSource);

@@ -40,6 +40,8 @@ Result<std::set<TokenWanted>> tokens_wanted(const kube::Pod& pod);
 bool has_tokens(const kube::Volume& volume);
 /// Of a ConfigMap or a Secret.
 bool has_mounted_data(const kube::Volume& volume);
+/// Of the pod's own fields, labels and annotations among them.
+bool has_pod_fields(const kube::Volume& volume);
 
 /// The tokens of a pod, and who reads their files: all users of the pod, or these alone.
 struct VolumeTokens {
