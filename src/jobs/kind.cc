@@ -4,6 +4,7 @@
 
 #include <boost/json/object.hpp>
 
+#include "jobs/internal/choices.h"
 #include "jobs/internal/text.h"
 #include "kube/codec.h"
 
@@ -66,6 +67,10 @@ Verdict judge(const JobKind& kind, const Deciders& deciders, std::string_view na
                 kind.runs_before_it_succeeds ? std::move(running) : std::string()};
     if (counts.active > 0) return {Outcome::kRunning, std::move(running)};
     return {};
+}
+
+bool is_ours(const JobKind& kind, std::string_view managed_by) {
+    return managed_by.empty() || managed_by == kOwnController || managed_by == kind.own_operator;
 }
 
 bool restarts_all(const ReplicaType& type, std::string_view annotation) {

@@ -155,9 +155,9 @@ class JobKind {
     bool status_selector = false;  ///< replicaStatuses carry the selector
     bool services = true;          ///< each replica has a headless service
     EnvTarget env_target = EnvTarget::kAllContainers;
-    /// Whom `runPolicy.managedBy` may name beside this operator and a queue: who else serves the
-    /// kind. Empty: nobody. Set before bind_spec().
-    std::string other_operator;
+    /// Upstream's operator of this kind, where it is not the training-operator: `managedBy` may
+    /// name it, and means this one. Empty: none. Set before bind_spec().
+    std::string own_operator;
     FailureWords words = {};
     /// A failed pod whose policy is Never is made again, within the backoff limit, as a batch Job
     /// does.
@@ -227,6 +227,8 @@ std::string failure_message(const std::string& words, const JobKind& kind,
 /// Whether all of a job's pods restart when one of this type fails; `annotation` is what the job
 /// says (annotations::kRestart), "" if nothing.
 bool restarts_all(const ReplicaType& type, std::string_view annotation);
+/// Whether what `runPolicy.managedBy` says ("" for nothing) leaves the job to this operator.
+bool is_ours(const JobKind& kind, std::string_view managed_by);
 /// By kind and apiVersion ("kubeflow.org/v1"); null when unknown.
 const JobKind* find_kind(std::string_view api_version, std::string_view kind);
 

@@ -130,7 +130,7 @@ JobKind mpijob_in(std::string version, std::string_view dialect) {
     kind.env_target = EnvTarget::kDefaultContainer;
     if (ssh) kind.own_controller_name = "mpi-operator";
     kind.attached_types = mpi_attached_types(ssh ? RemoteShell::kSsh : RemoteShell::kKubectl);
-    kind.other_operator = "kubeflow.org/mpi-operator";
+    kind.own_operator = "kubeflow.org/mpi-operator";
     bind_spec(kind, &MpiJobSpec::mpi_replica_specs);
     kind.decode_spec = [decode = std::move(kind.decode_spec)](const json::value& value, Job& job,
                                                               std::vector<Cause>& problems) {

@@ -128,7 +128,7 @@ std::vector<Cause> validate(const Job& job) {
     check_choice(causes, "spec.runPolicy.cleanPodPolicy", job.run_policy.clean_pod_policy,
                  clean_pod_policies());
     std::vector<std::string> in_charge = controllers_in_charge();
-    if (!kind.other_operator.empty()) in_charge.push_back(kind.other_operator);
+    if (!kind.own_operator.empty()) in_charge.push_back(kind.own_operator);
     check_choice(causes, "spec.runPolicy.managedBy", job.run_policy.managed_by, in_charge);
 
     std::vector<std::string> type_names;

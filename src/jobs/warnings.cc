@@ -3,7 +3,6 @@
 #include <array>
 #include <set>
 
-#include "jobs/internal/choices.h"
 #include "jobs/internal/text.h"
 #include "jobs/kind.h"
 #include "kube/field_path.h"
@@ -28,7 +27,7 @@ constexpr std::array<NotYet, 1> kNotYet{{
 /// A job of somebody else's is kept and shown, and that is all.
 void check_controller(const Job& job, std::vector<Cause>& found) {
     const std::string& controller = job.run_policy.managed_by;
-    if (controller.empty() || controller == kOwnController) return;
+    if (is_ours(*job.kind, controller)) return;
     found.push_back(doubtful("spec.runPolicy.managedBy",
                              fmt::format("{} is in charge of this job: nothing here acts on it; "
                                          "leave the field out to have it run here",

@@ -343,6 +343,19 @@ TEST(MpiVersions, FailedPodsAreReplacedWithinTheBudgetOrEndTheJob) {
     }
 }
 
+// Upstream: "should succeed when explicitly managed by mpi-operator".
+TEST(MpiVersions, WhatIsTheMpiOperatorsIsDoneHere) {
+    for (const auto& [controller, pods] : std::map<std::string, std::size_t>{
+             {"kubeflow.org/mpi-operator", 2}, {"kueue.x-k8s.io/multikueue", 0}}) {
+        Ring ring("v2beta1");
+        ring.w.start_operator();
+        json::object job = mpi_object("v2beta1");
+        job["spec"].at_pointer("/runPolicy").as_object()["managedBy"] = controller;
+        ring.create(std::move(job));
+        EXPECT_EQ(ring.w.pods().size(), pods) << controller;
+    }
+}
+
 TEST(MpiVersions, AKeyIsMadeOnce) {
     World w;
     w.start_operator();

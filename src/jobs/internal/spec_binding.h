@@ -13,8 +13,8 @@ namespace muster::jobs {
 template <class Spec>
 void bind_spec(JobKind& kind, std::map<std::string, ReplicaSpec> Spec::* replicas) {
     kind.spec_schema = schema_of<Spec>();
-    if (!kind.other_operator.empty())
-        kind.spec_schema = schema_parts::with_controller(kind.spec_schema, kind.other_operator);
+    if (!kind.own_operator.empty())
+        kind.spec_schema = schema_parts::with_controller(kind.spec_schema, kind.own_operator);
     kind.decode_spec = [replicas](const json::value& value, Job& job,
                                   std::vector<Cause>& problems) {
         Spec spec;

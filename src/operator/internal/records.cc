@@ -175,9 +175,10 @@ std::shared_ptr<const Trouble> trouble_of(const json::value& object, const PodRe
 
 /// Upstream's rule: absent and null are ours, and so is our name; all else is foreign, "" too
 /// (pkg/controller.v1/common/util, TestManagedByExternalController).
-bool is_foreign(const json::value* managed_by) {
-    return managed_by != nullptr && !managed_by->is_null() &&
-           text(managed_by) != "kubeflow.org/training-operator";
+bool is_foreign(const jobs::JobKind& kind, const json::value* managed_by) {
+    if (managed_by == nullptr || managed_by->is_null()) return false;
+    const std::string name = text(managed_by);
+    return name.empty() || !jobs::is_ours(kind, name);
 }
 
 bool is_set(const json::value* value) { return value != nullptr && !value->is_null(); }
@@ -304,7 +305,7 @@ ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
     if (const json::value* generation = at(object, {"metadata", "generation"}))
         record->generation = generation->is_number() ? generation->to_number<std::int64_t>() : 0;
     record->deleting = is_set(at(object, {"metadata", "deletionTimestamp"}));
-    record->managed_elsewhere = is_foreign(at(object, {"spec", "runPolicy", "managedBy"}));
+    record->managed_elsewhere = is_foreign(kind, at(object, {"spec", "runPolicy", "managedBy"}));
 
     jobs::JobStatus status;
     std::vector<Cause> ignored;  // a status that can't be read is not ours: it counts as empty
