@@ -6,6 +6,7 @@
 
 #include "cli/internal/command_line/known_verbs.h"
 #include "cli/internal/command_line/raw_flags.h"
+#include "cli/internal/command_line/rsh_line.h"
 #include "kube/schema.h"
 
 namespace muster::cli {
@@ -14,6 +15,8 @@ namespace {
 
 /// Of the shells' completion; it is no verb for people.
 constexpr std::string_view kCompleteVerb = "__complete";
+
+constexpr std::string_view kRshVerb = "rsh";
 
 std::string usage_hint(const std::string& verb) {
     return verb.empty() ? "'muster --help' lists the verbs.\n"
@@ -51,6 +54,15 @@ void add_simulate_flags(CLI::App& app, SimulateOptions& options, Raw& raw) {
     app.add_option("--duration", raw.duration);
     app.add_flag("--trace", options.trace);
     app.add_option("--output,-o", raw.output);
+}
+
+/// For completion alone, which asks what flags there are.
+void add_rsh_flags(CLI::App& app, RshOptions& options, Raw& raw) {
+    app.add_flag("--serve", options.serve);
+    app.add_option("--listen", options.listen);
+    app.add_option("--token-file", options.token_file);
+    app.add_option("--port", options.port);
+    app.add_option("--patience", raw.duration);
 }
 
 void add_run_flags(CLI::App& app, RunOptions& options, Raw& raw) {
@@ -229,6 +241,7 @@ struct Verbs {
     WaitOptions wait;
     RemoveOptions remove;
     CompletionOptions completion;
+    RshOptions rsh;
     std::string help_about;
 
     Verbs() {
@@ -252,6 +265,7 @@ struct Verbs {
         add_wait_flags(*app.add_subcommand("wait"), wait, raw);
         add_delete_flags(*app.add_subcommand("delete"), remove, raw);
         app.add_subcommand("completion")->add_option("shell", completion.shell);
+        add_rsh_flags(*app.add_subcommand("rsh"), rsh, raw);
         app.add_subcommand("clean");
         app.add_subcommand("version");
         app.add_subcommand("help")->add_option("verb", help_about);
@@ -287,6 +301,16 @@ Print unknown_word(const CLI::App& app, const std::string& verb, const std::stri
                           nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest)));
 }
 
+/// Everything behind the verb is taken apart by hand: see parse_rsh_line().
+Command rsh_command(const std::vector<std::string>& words) {
+    if (words == std::vector<std::string>{"--help"} || words == std::vector<std::string>{"-h"})
+        return Print{.exit_code = 0, .out = std::string(help_text(kRshVerb)), .err = {}};
+    RshOptions options;
+    if (const auto wrong = parse_rsh_line(words, options))
+        return usage_error(std::string(kRshVerb), *wrong);
+    return options;
+}
+
 /// The options of a verb, with what was written for it.
 template <class Options>
 Command finished(const Verbs& verbs, Options options) {
@@ -300,6 +324,8 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
     // What comes behind is a line for another shell to finish, not one for us to take apart.
     if (!arguments.empty() && arguments.front() == kCompleteVerb)
         return CompleteOptions{{arguments.begin() + 1, arguments.end()}};
+    if (!arguments.empty() && arguments.front() == kRshVerb)
+        return rsh_command({arguments.begin() + 1, arguments.end()});
     Verbs verbs;
     try {
         std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());

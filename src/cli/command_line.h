@@ -205,6 +205,18 @@ struct CompleteOptions {
     std::vector<std::string> words;
 };
 
+/// The remote shell of MPIJobs: a command for a host, or the server of one.
+struct RshOptions {
+    bool serve = false;
+    std::string listen;  ///< an IP address; empty: all of this machine's
+    std::string token_file = "/etc/muster-rsh/token";
+    std::uint16_t port = 7322;
+    std::chrono::nanoseconds patience = std::chrono::minutes(1);
+    bool input = true;  ///< false: none is read (-n)
+    std::string host;
+    std::string command;  ///< for a shell
+};
+
 struct CleanOptions {};
 struct VersionOptions {};
 
@@ -219,8 +231,8 @@ using Command =
     std::variant<RunOptions, ValidateOptions, ConvertOptions, ExplainOptions, SimulateOptions,
                  UpOptions, DownOptions, StatusOptions, KubeconfigOptions, GetOptions,
                  RemoveOptions, ApplyOptions, WaitOptions, LogsOptions, DescribeOptions,
-                 EventsOptions, TopOptions, CompletionOptions, CompleteOptions, CleanOptions,
-                 VersionOptions, Print>;
+                 EventsOptions, TopOptions, CompletionOptions, CompleteOptions, RshOptions,
+                 CleanOptions, VersionOptions, Print>;
 
 /// The arguments after the program's name. Pure; never exits.
 Command parse_command_line(const std::vector<std::string>& arguments);

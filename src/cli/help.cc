@@ -30,6 +30,7 @@ Usage: muster VERB [FLAGS]
   top pods|nodes    what is used of CPU and memory
   delete KIND NAME  delete objects, and wait until they are gone
 
+  rsh HOST CMD...   run a command at a worker of an MPIJob: what mpirun calls
   clean             remove what killed runs left behind
   completion SHELL  what makes bash, zsh or fish finish words
   version           print the version
@@ -289,6 +290,29 @@ machine's power failed, is there something to remove. Runs that are under way ar
 Exit status: 0, or 1 when something could not be removed.
 )";
 
+constexpr std::string_view kRsh =
+    R"(Runs a command at a worker of an MPIJob: the remote shell that mpirun calls, and the server at its other
+end. Jobs get both by themselves, along with the token that lets the one in at the other.
+
+Usage: muster rsh [FLAGS] HOST COMMAND...
+       muster rsh --serve [FLAGS]
+
+The command is one line for /bin/sh there, in the directory and environment of the server. Its standard input,
+output and error are those of this side, and its exit status is ours. It is ended when this side goes away.
+
+      --token-file FILE      the job's token (default: /etc/muster-rsh/token)
+      --port N, -p N         of the server (default: 7322)
+      --patience DURATION    how long a host is tried that is not known, or does not answer (default: 1m)
+  -n                         no standard input
+      --serve                be the server, until SIGTERM
+      --listen ADDRESS       of this machine, where to serve (default: all)
+
+Options of ssh that change nothing here are taken and ignored, as -x, -q and -o are; another user (-l) is refused.
+
+Exit status: that of the command; 128 + the signal that ended it; 126 when it could not be started; 255 when it
+was not reached or the connection broke. As a server: 0, or 255 when it could not listen.
+)";
+
 constexpr std::string_view kVersion =
     R"(Prints the version.
 
@@ -308,6 +332,7 @@ std::string_view help_text(std::string_view verb) {
     if (verb == "status") return kStatus;
     if (verb == "kubeconfig") return kKubeconfig;
     if (verb == "clean") return kClean;
+    if (verb == "rsh") return kRsh;
     if (verb == "version") return kVersion;
     if (const std::string_view text = client_help_text(verb); !text.empty()) return text;
     return kMain;

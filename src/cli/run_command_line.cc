@@ -27,6 +27,7 @@ int run_command_line(int argc, char** argv) {
     if (const auto* options = std::get_if<TopOptions>(&command)) return top(*options);
     if (const auto* options = std::get_if<CompletionOptions>(&command)) return completion(*options);
     if (const auto* options = std::get_if<CompleteOptions>(&command)) return complete(*options);
+    if (const auto* options = std::get_if<RshOptions>(&command)) return rsh(*options);
     if (std::holds_alternative<CleanOptions>(command)) return clean();
     if (std::holds_alternative<VersionOptions>(command)) return version();
     const Print& text = std::get<Print>(command);

@@ -25,6 +25,7 @@ int events(const EventsOptions& options);
 int top(const TopOptions& options);
 int completion(const CompletionOptions& options);
 int complete(const CompleteOptions& options);
+int rsh(const RshOptions& options);
 int clean();
 int version();
 
