@@ -121,6 +121,7 @@ class DocumentCheck {
             problems_.push_back(document_.problem(Severity::kWarning, cause.field,
                                                   without_path(cause.message, cause.field)));
         if (!review.problems.empty()) return;
+        review.job.node_program = options_.node_program;
         check_pods(review.job);
         checked.job = std::move(review.job);
     }

@@ -311,6 +311,7 @@ class FakeMachine final : public Machine {
     double cpus() const override { return 2; }
     std::uint64_t memory_bytes() const override { return 1ULL << 30; }
     runtime::Devices devices() const override { return {{"amd.com/gpu", {"0", "1"}}}; }
+    std::string own_program() const override { return "/bin/muster"; }
 };
 
 class MachineCheck : public testing::Test {
@@ -345,6 +346,28 @@ TEST_F(MachineCheck, WhatIsHerePasses) {
     EXPECT_THAT(command("[/bin/train]"), IsEmpty());
     EXPECT_THAT(command("[\"$(PROGRAM)\"]"), IsEmpty());
     EXPECT_THAT(command("[/tmp/made/later]"), IsEmpty()) << "a pod's /tmp is its own";
+}
+
+TEST_F(MachineCheck, WorkersThatGetOurRemoteShellNeedNoSshd) {
+    const std::string text = R"(apiVersion: kubeflow.org/v2beta1
+kind: MPIJob
+metadata: {name: ring}
+spec:
+  mpiReplicaSpecs:
+    Launcher: {template: {spec: {containers: [{name: mpi, image: x, command: [train]}]}}}
+    Worker: {replicas: 2, template: {spec: {containers: [{name: mpi, image: x}]}}}
+)";
+    const auto check = [&](const std::string& program) {
+        CheckResult checked =
+            check_documents(read_manifest(text, "j.yaml").documents, {.node_program = program});
+        EXPECT_THAT(checked.problems, IsEmpty());
+        std::vector<std::string> lines;
+        for (const Problem& problem : check_machine(checked.objects, machine, around))
+            lines.push_back(format(problem));
+        return lines;
+    };
+    EXPECT_THAT(check("/bin/muster"), IsEmpty());
+    EXPECT_THAT(check(""), ElementsAre(HasSubstr("/usr/sbin/sshd does not exist")));
 }
 
 TEST_F(MachineCheck, ArgsWithoutACommandAreTakenForOne) {

@@ -44,8 +44,10 @@ class Fitter {
         for (CheckedObject& object : objects_) {
             for (const PodSpecRef& pod : pod_specs(object.document))
                 for (const ContainerRef& ref : containers(pod)) scale(*ref.container, factor);
-            if (object.job)
-                object.job = jobs::review(*object.job->kind, object.document.object).job;
+            if (!object.job) continue;
+            std::string node_program = std::move(object.job->node_program);
+            object.job = jobs::review(*object.job->kind, object.document.object).job;
+            object.job->node_program = std::move(node_program);
         }
     }
 

@@ -1,6 +1,7 @@
 #include "cli/local_cluster.h"
 
 #include "cli/internal/up/job_roles.h"
+#include "cli/machine.h"
 #include "jobs/kind.h"
 
 namespace muster::cli {
@@ -34,7 +35,8 @@ LocalCluster::LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rn
     : has_roles_(api_options.default_roles),
       api_(executor, clock, rng, std::move(store), std::move(api_options)),
       client_(api_, "muster-run"),
-      operator_(executor, api_, clock, rng, {.namespace_ = {}, .announce_gangs = true}) {}
+      operator_(executor, api_, clock, rng,
+                {.namespace_ = {}, .announce_gangs = true, .node_program = own_program()}) {}
 
 LocalCluster::~LocalCluster() = default;
 

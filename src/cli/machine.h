@@ -24,7 +24,12 @@ class Machine {
     virtual double cpus() const = 0;
     virtual std::uint64_t memory_bytes() const = 0;
     virtual runtime::Devices devices() const = 0;
+    /// The file that this program was started from.
+    virtual std::string own_program() const = 0;
 };
+
+/// Where this process's program is: what Machine::own_program() of the real one says.
+std::string own_program();
 
 /// This machine: CPUs that the caller may run on, its physical memory, and the accelerators that
 /// `environment` ("KEY=value") leaves visible.

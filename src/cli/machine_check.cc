@@ -90,14 +90,14 @@ std::optional<std::size_t> script_index(const std::vector<std::string>& words) {
 /// One container in its pod.
 class ContainerCheck {
   public:
-    /// `given`: the command that the job's kind gives it where it has none.
+    /// `made`: the container as the job's kind makes it; null for a pod of the user's own. It may
+    /// have a command that the manifest leaves out, and further mounts.
     ContainerCheck(const Document& document, const PodSpecRef& pod, const ContainerRef& ref,
-                   std::vector<std::string> given, const Machine& machine,
+                   const std::optional<kube::Container>& made, const Machine& machine,
                    const Surroundings& around, std::vector<Problem>& problems)
         : document_(document),
           pod_(pod),
           ref_(ref),
-          given_(std::move(given)),
           machine_(machine),
           around_(around),
           problems_(problems) {
@@ -105,6 +105,10 @@ class ContainerCheck {
             for (const json::value& item : *list)
                 if (item.is_object())
                     mounted_.push_back(normal(text_at(item.get_object(), "mountPath")));
+        if (!made) return;
+        given_ = made->command;
+        for (const kube::VolumeMount& mount : made->volume_mounts)
+            mounted_.push_back(normal(mount.mount_path));
     }
 
     void run() {
@@ -386,19 +390,16 @@ void check_host_paths(const Document& document, const PodSpecRef& pod, const Mac
     }
 }
 
-/// What the job's kind gives a container that says no command; nothing where it does, and for a pod
-/// of the user's own.
-std::vector<std::string> given_command(const std::optional<jobs::Job>& job, const PodSpecRef& pod,
-                                       const ContainerRef& ref) {
-    if (!job) return {};
-    if (const json::array* said = list_at(*ref.container, "command"); said && !said->empty())
-        return {};
+/// A container of a job's pod as it will be made.
+std::optional<kube::Container> made_container(const std::optional<jobs::Job>& job,
+                                              const PodSpecRef& pod, const ContainerRef& ref) {
+    if (!job) return std::nullopt;
     const Result<kube::Pod> made = jobs::build_pod(*job, {pod.replica_type, 0});
-    if (!made) return {};
+    if (!made) return std::nullopt;
     const auto container = std::ranges::find(made->spec.containers, text_at(*ref.container, "name"),
                                              &kube::Container::name);
-    return container == made->spec.containers.end() ? std::vector<std::string>()
-                                                    : container->command;
+    if (container == made->spec.containers.end()) return std::nullopt;
+    return *container;
 }
 
 }  // namespace
@@ -413,7 +414,7 @@ std::vector<Problem> check_machine(std::vector<CheckedObject>& objects, const Ma
                 if (spec != nullptr && spec->replicas == 0) continue;
             }
             for (const ContainerRef& ref : containers(pod))
-                ContainerCheck(object.document, pod, ref, given_command(object.job, pod, ref),
+                ContainerCheck(object.document, pod, ref, made_container(object.job, pod, ref),
                                machine, surroundings, problems)
                     .run();
             check_host_paths(object.document, pod, machine, surroundings, problems);

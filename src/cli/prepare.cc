@@ -76,7 +76,10 @@ Prepared prepare(const ManifestOptions& options, const Caller& caller, const Mac
         std::ranges::move(problems, std::back_inserter(prepared.problems));
     };
     add(adjust(documents, adjustments));
-    CheckResult checked = check_documents(std::move(documents), {.strict = options.strict});
+    CheckResult checked = check_documents(
+        std::move(documents),
+        {.strict = options.strict,
+         .node_program = options.any_machine ? std::string() : machine.own_program()});
     add(std::move(checked.problems));
     prepared.objects = std::move(checked.objects);
     if (!options.any_machine) {

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "cli/machine.h"
@@ -47,11 +48,22 @@ class RealMachine final : public Machine {
         return runtime::visible_devices(runtime::find_devices("/"), environment_);
     }
 
+    std::string own_program() const override { return cli::own_program(); }
+
   private:
     std::vector<std::string> environment_;
 };
 
 }  // namespace
+
+std::string own_program() {
+    // Of a file that was replaced while it ran the new one has the name.
+    static constexpr std::string_view kReplaced = " (deleted)";
+    std::error_code error;
+    std::string path = std::filesystem::read_symlink("/proc/self/exe", error).string();
+    if (path.ends_with(kReplaced)) path.resize(path.size() - kReplaced.size());
+    return path;
+}
 
 std::unique_ptr<Machine> make_real_machine(std::vector<std::string> environment) {
     return std::make_unique<RealMachine>(std::move(environment));

@@ -116,6 +116,9 @@ struct Job {
     /// The keys of the replica map that spell a type otherwise ("worker"), by canonical name.
     std::map<std::string, std::string> spelled;
     JobStatus status;
+    /// Where the nodes have this program, so that pods can have it, too; empty where that is not
+    /// known, as on a cluster. Not of the manifest: whoever plans the pods fills it in.
+    std::string node_program;
     std::any extra;
 
     std::int32_t total_replicas() const;

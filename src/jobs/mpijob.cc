@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "jobs/internal/choices.h"
 #include "jobs/internal/spec_binding.h"
@@ -85,14 +86,14 @@ void take_from_above(Job& job) {
 
 void set_defaults(Job& job) {
     auto& spec = spec_of<MpiJobSpec>(job);
-    const bool ssh = shell_of(job) == RemoteShell::kSsh;
+    const bool second = !has_first_dialect(job);
     if (!spec.slots_per_worker) spec.slots_per_worker = 1;
     if (!spec.run_launcher_as_worker) {
         const ReplicaSpec* launcher = job.replica(kLauncherName);
-        spec.run_launcher_as_worker = !ssh && launcher != nullptr && has_gpu(*launcher);
+        spec.run_launcher_as_worker = !second && launcher != nullptr && has_gpu(*launcher);
     }
-    if (ssh && spec.ssh_auth_mount_path.empty()) spec.ssh_auth_mount_path = "/root/.ssh";
-    if (ssh && !job.run_policy.backoff_limit) job.run_policy.backoff_limit = kBackoffLimit;
+    if (second && spec.ssh_auth_mount_path.empty()) spec.ssh_auth_mount_path = "/root/.ssh";
+    if (second && !job.run_policy.backoff_limit) job.run_policy.backoff_limit = kBackoffLimit;
 }
 
 std::string first_of(const Job& job, const std::string& type) {
@@ -101,7 +102,7 @@ std::string first_of(const Job& job, const std::string& type) {
 }
 
 JobKind mpijob_in(std::string version, std::string_view dialect) {
-    const bool ssh = dialect == kMpiV2;
+    const bool second = dialect == kMpiV2;
     JobKind kind;
     kind.resource = {.group = "kubeflow.org",
                      .version = std::move(version),
@@ -111,13 +112,13 @@ JobKind mpijob_in(std::string version, std::string_view dialect) {
     kind.version_mark = dialect;
     kind.replicas_field = "mpiReplicaSpecs";
     const std::vector<std::string> policies =
-        ssh ? std::vector<std::string>{"Never", "OnFailure"} : std::vector<std::string>{};
+        second ? std::vector<std::string>{"Never", "OnFailure"} : std::vector<std::string>{};
     kind.replica_types = {
         {.name = kLauncherName,
          .only_replicas = 1,
          .required = true,
          .numbered = false,
-         .default_restart_policy = ssh ? "OnFailure" : "",
+         .default_restart_policy = second ? "OnFailure" : "",
          .restart_policies = policies},
         // mpirun ends when a daemon of its own does, and ranks that ran don't come back into it.
         {.name = std::string(kMpiWorker),
@@ -126,10 +127,10 @@ JobKind mpijob_in(std::string version, std::string_view dialect) {
          .restarts_all = true}};
     kind.default_restart_policy = "Never";
     kind.services = false;
-    kind.replaces_failed_pods = ssh;
+    kind.replaces_failed_pods = second;
     kind.env_target = EnvTarget::kDefaultContainer;
-    if (ssh) kind.own_controller_name = "mpi-operator";
-    kind.attached_types = mpi_attached_types(ssh ? RemoteShell::kSsh : RemoteShell::kKubectl);
+    if (second) kind.own_controller_name = "mpi-operator";
+    kind.attached_types = mpi_attached_types(!second);
     kind.own_operator = "kubeflow.org/mpi-operator";
     bind_spec(kind, &MpiJobSpec::mpi_replica_specs);
     kind.decode_spec = [decode = std::move(kind.decode_spec)](const json::value& value, Job& job,
@@ -142,7 +143,7 @@ JobKind mpijob_in(std::string version, std::string_view dialect) {
     kind.own_warnings = mpi_warnings;
     kind.environment = mpi_environment;
     kind.has_master_role = [](const Job& job, const ReplicaId& replica) {
-        return shell_of(job) == RemoteShell::kKubectl && replica.type == kMpiLauncher;
+        return has_first_dialect(job) && replica.type == kMpiLauncher;
     };
     kind.finish_pod = finish_mpi_pod;
     kind.attachments = mpi_attachments;
@@ -153,10 +154,37 @@ JobKind mpijob_in(std::string version, std::string_view dialect) {
 
 }  // namespace
 
-RemoteShell shell_of(const Job& job) {
+bool has_first_dialect(const Job& job) {
     const std::string& written = spec_of<MpiJobSpec>(job).dialect;
-    return (written.empty() ? job.kind->version_mark : written) == kMpiV2 ? RemoteShell::kSsh
-                                                                          : RemoteShell::kKubectl;
+    return (written.empty() ? job.kind->version_mark : written) != kMpiV2;
+}
+
+const kube::Container* entered_container(const Job& job) {
+    const ReplicaSpec* worker = job.replica(std::string(kMpiWorker));
+    if (worker == nullptr || worker->template_.spec.containers.empty()) return nullptr;
+    const std::vector<kube::Container>& all = worker->template_.spec.containers;
+    const auto named =
+        std::ranges::find(all, spec_of<MpiJobSpec>(job).main_container, &kube::Container::name);
+    return named == all.end() ? &all.front() : &*named;
+}
+
+RemoteShell shell_of(const Job& job) {
+    const RemoteShell of_dialect =
+        has_first_dialect(job) ? RemoteShell::kKubectl : RemoteShell::kSsh;
+    const auto asked = job.metadata.annotations.find(std::string(kShellAnnotation));
+    if (asked != job.metadata.annotations.end())
+        return asked->second == kShellOurs ? RemoteShell::kOurs : of_dialect;
+    if (job.node_program.empty()) return of_dialect;
+    const kube::Container* const entered = entered_container(job);
+    const bool open = entered == nullptr || (entered->command.empty() && entered->args.empty());
+    return open ? RemoteShell::kOurs : of_dialect;
+}
+
+std::optional<std::uint16_t> port_in(std::string_view text) {
+    std::uint16_t port = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), port);
+    if (failed != std::errc() || end != text.data() + text.size() || port == 0) return std::nullopt;
+    return port;
 }
 
 MpiView view_of(const Job& job) {
@@ -165,6 +193,7 @@ MpiView view_of(const Job& job) {
     const auto hosts = job.metadata.annotations.find(std::string(kHostfileAnnotation));
     return {.job = job,
             .spec = spec,
+            .first_dialect = has_first_dialect(job),
             .shell = shell_of(job),
             .implementation = implementation_of(
                 spec.mpi_implementation.empty() ? spec.mpi_distribution : spec.mpi_implementation),
@@ -181,6 +210,15 @@ std::string MpiView::worker_name(std::int32_t index) const {
 }
 std::string MpiView::config_name() const { return job.metadata.name + "-config"; }
 std::string MpiView::key_name() const { return job.metadata.name + "-ssh"; }
+std::string MpiView::token_name() const { return job.metadata.name + "-rsh"; }
+std::string MpiView::program() const {
+    return job.node_program.empty() ? "muster" : std::string(kProgramInPods);
+}
+std::uint16_t MpiView::port() const {
+    const auto written = job.metadata.annotations.find(std::string(kPortAnnotation));
+    if (written == job.metadata.annotations.end()) return kShellPort;
+    return port_in(written->second).value_or(kShellPort);
+}
 std::string MpiView::role_name() const { return job.metadata.name + "-launcher"; }
 bool MpiView::has_own_account() const {
     const ReplicaSpec* launcher = job.replica(kLauncherName);

@@ -106,6 +106,27 @@ class MpiWorld : public Ring, public ::testing::TestWithParam<std::string> {
     MpiWorld() : Ring(GetParam()) {}
 };
 
+/// A world whose nodes have this program.
+class MpiWorldWithOurShell : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(MpiWorldWithOurShell, WorkersWithoutACommandServeOurRemoteShell) {
+    World w(1, {.namespace_ = {}, .node_program = "/usr/bin/muster"});
+    const kube::ResourceType& resource =
+        jobs::find_kind("kubeflow.org/" + GetParam(), "MPIJob")->resource;
+    w.start_operator();
+    auto made = w.wait(w.client.create(resource, "default", mpi_object(GetParam())));
+    ASSERT_TRUE(made.has_value()) << made.error().message();
+    w.settle();
+    EXPECT_TRUE(w.object(kube::types::kSecrets, "ring-rsh").has_value());
+    EXPECT_TRUE(w.object(kube::types::kServices, "ring").has_value());
+    const auto pod = w.object(kube::types::kPods, "ring-worker-1");
+    ASSERT_TRUE(pod.has_value());
+    EXPECT_EQ(std::string(pod->at("spec").at("containers").at(0).at("command").at(1).as_string()),
+              "rsh");
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, MpiWorldWithOurShell, ::testing::Values("v1", "v2beta1"));
+
 TEST_P(MpiWorld, TheLauncherStartsWhenTheWorkersAreReady) {
     w.start_operator();
     create();

@@ -1,5 +1,6 @@
-"""MPIJob on `muster up` with Debian's Open MPI and a real kubectl: v1 reaches its workers by kubexec.sh, v2beta1 by sshd."""
+"""MPIJob on `muster up` with Debian's Open MPI and a real kubectl: workers are reached by muster rsh, kubexec.sh or sshd."""
 
+import base64
 import json
 import os
 import re
@@ -58,11 +59,13 @@ def ends_well(up, seconds=50):
 @needs_mpirun
 def test_a_v1_launcher_starts_its_ranks_by_kubectl_exec(up):
     up.start()
-    apply(up, mpijob("v1", [*MPIRUN, "-np", "4", "hostname"]))
+    job = mpijob("v1", [*MPIRUN, "-np", "4", "hostname"])
+    job["metadata"]["annotations"] = {"muster.dev/remote-shell": "kubexec"}
+    apply(up, job)
     ends_well(up)
     ranks = up.kubectl("logs", "ring-launcher").stdout.split()
     assert sorted(ranks) == ["ring-worker-0"] * 2 + ["ring-worker-1"] * 2, state_of(up)
-    # The launcher was made when its workers were ready, and may enter its workers alone.
+    # The launcher may enter its workers alone.
     may = up.kubectl("auth", "can-i", "create", "pods/ring-worker-1", "--subresource=exec",
                      "--as=system:serviceaccount:default:ring-launcher", check=False).stdout.strip()
     other = up.kubectl("auth", "can-i", "create", "pods/another", "--subresource=exec",
@@ -70,6 +73,24 @@ def test_a_v1_launcher_starts_its_ranks_by_kubectl_exec(up):
     assert (may, other) == ("yes", "no")
     up.kubectl("delete", "mpijob", "ring", "--timeout=30s")
     up.kubectl("wait", "configmap/ring-config", "role/ring-launcher", "--for=delete", "--timeout=30s")
+
+
+@needs_kubectl
+@needs_mpirun
+@pytest.mark.parametrize("version", ["v1", "v1alpha2", "v2beta1"])
+def test_a_launcher_starts_its_ranks_by_our_remote_shell(up, version):
+    up.start()
+    run = " ".join([*MPIRUN, "-np", "4"])
+    look = f"{run} hostname; {run} sh -c 'env; cat /proc/[0-9]*/cmdline 2>/dev/null; true'"
+    apply(up, mpijob(version, ["sh", "-c", look]))
+    ends_well(up)
+    said = up.kubectl("logs", "ring-launcher").stdout
+    ranks = re.findall(r"^ring-worker-\d$", said, re.M)
+    assert sorted(ranks) == ["ring-worker-0"] * 2 + ["ring-worker-1"] * 2, said
+    secret = json.loads(up.kubectl("get", "secrets", "-o", "json").stdout)["items"]
+    assert [one["metadata"]["name"] for one in secret] == ["ring-rsh"]
+    token = base64.b64decode(secret[0]["data"]["token"]).decode()
+    assert len(token) == 64 and token not in said
 
 
 @needs_kubectl
@@ -106,6 +127,7 @@ def test_all_versions_are_served_and_each_keeps_its_conventions(up):
     for version in ("v1", "v1alpha2", "v2beta1"):
         job = mpijob(version, ["true"])
         job["metadata"]["name"] = version
+        job["metadata"]["annotations"] = {"muster.dev/remote-shell": "ssh" if version == "v2beta1" else "kubexec"}
         del job["spec"]["runPolicy"]
         job["spec"].update({"runPolicy": {"suspend": True}})
         jobs.append(job)

@@ -2,6 +2,7 @@
 
 #include "jobs/internal/mpijob.h"
 #include "kube/base64.h"
+#include "net/certificates.h"
 #include "net/ssh_key.h"
 
 namespace muster::jobs {
@@ -19,6 +20,7 @@ Attachment config_map(const MpiView& mpi, const std::vector<SeenPod>& running) {
     json::object data{{kHostfile, hostfile(mpi, running)},
                       {kDiscoverHosts, discover_hosts(mpi, running)}};
     if (mpi.shell == RemoteShell::kKubectl) data[kKubexec] = kubexec(mpi);
+    if (mpi.shell == RemoteShell::kOurs) data[kRsh] = rsh_script(mpi);
     return {.type = kube::types::kConfigMaps,
             .name = mpi.config_name(),
             .labels = app_label(mpi),
@@ -26,7 +28,7 @@ Attachment config_map(const MpiView& mpi, const std::vector<SeenPod>& running) {
             .kept = {"data"}};
 }
 
-// --- v2beta1: ssh
+// --- ssh and our remote shell
 
 /// Makes `<pod>.<job>.<namespace>.svc` resolvable. Addresses of pods that are not ready are
 /// published too: daemons of the workers call the launcher back by name while it starts.
@@ -43,6 +45,8 @@ Attachment network(const MpiView& mpi) {
                           {"publishNotReadyAddresses", true}}}},
             .kept = {"spec.selector", "spec.publishNotReadyAddresses"}};
 }
+
+// --- ssh
 
 Result<void> make_key(json::object& content) {
     TRY(const net::SshKey key, net::make_ssh_key());
@@ -61,7 +65,26 @@ Attachment ssh_key(const MpiView& mpi) {
             .make = make_key};
 }
 
-// --- v1: kubectl
+// --- our remote shell
+
+Result<void> make_token(json::object& content) {
+    constexpr std::size_t kBytes = 32;
+    TRY(const std::string token, net::random_token(kBytes));
+    content["data"] = {{kToken, kube::base64_encode(token)}};
+    return {};
+}
+
+Attachment token(const MpiView& mpi) {
+    return {.type = kube::types::kSecrets,
+            .name = mpi.token_name(),
+            .labels = app_label(mpi),
+            .content = {{"type", "Opaque"}},
+            .kept = {},
+            .made_once = {fmt::format("data.{}", kToken)},
+            .make = make_token};
+}
+
+// --- kubectl
 
 Attachment account(const MpiView& mpi) {
     return {.type = kube::types::kServiceAccounts,
@@ -106,10 +129,10 @@ Attachment role_binding(const MpiView& mpi) {
 
 }  // namespace
 
-std::vector<kube::ResourceType> mpi_attached_types(RemoteShell shell) {
+std::vector<kube::ResourceType> mpi_attached_types(bool first_dialect) {
     using namespace kube::types;
-    if (shell == RemoteShell::kSsh) return {kServices, kConfigMaps, kSecrets};
-    return {kServiceAccounts, kConfigMaps, kRoles, kRoleBindings};
+    if (!first_dialect) return {kServices, kConfigMaps, kSecrets};
+    return {kServiceAccounts, kServices, kConfigMaps, kSecrets, kRoles, kRoleBindings};
 }
 
 /// In the order in which upstream makes them.
@@ -117,6 +140,8 @@ std::vector<Attachment> mpi_attachments(const Job& job, const std::vector<SeenPo
     const MpiView mpi = view_of(job);
     if (mpi.shell == RemoteShell::kSsh)
         return {network(mpi), config_map(mpi, running), ssh_key(mpi)};
+    if (mpi.shell == RemoteShell::kOurs)
+        return {network(mpi), config_map(mpi, running), token(mpi)};
     std::vector<Attachment> all;
     if (!mpi.has_own_account()) all.push_back(account(mpi));
     all.push_back(config_map(mpi, running));

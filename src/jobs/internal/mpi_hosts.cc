@@ -7,14 +7,19 @@
 namespace muster::jobs {
 namespace {
 
+/// How long a worker is tried that is not there: all were Ready when the launcher was made, unless
+/// it was made along with them.
+constexpr std::string_view kPatience = "60s";
+constexpr std::string_view kPatienceAtStartup = "10m";
+
 const std::string& address_of(const std::vector<SeenPod>& running, const ReplicaId& replica) {
     static const std::string kNone;
     const auto seen = std::ranges::lower_bound(running, replica, {}, &SeenPod::replica);
     return seen != running.end() && seen->replica == replica ? seen->address : kNone;
 }
 
-/// What the remote shell is called with: for ssh a name that the Service of the job makes
-/// resolvable, for kubectl the name of the pod.
+/// What the remote shell is called with: for kubectl the name of the pod, else a name that the
+/// Service of the job makes resolvable.
 std::string host(const MpiView& mpi, const std::string& pod, const std::string& address) {
     if (mpi.shell == RemoteShell::kKubectl) return pod;
     if (mpi.by_address && !address.empty()) return address;
@@ -29,8 +34,8 @@ std::string hostfile_line(const MpiView& mpi, const std::string& host) {
 
 /// v1 tells the slots along with the name, v2beta1 leaves them to `horovodrun --slots`.
 std::string discovery_line(const MpiView& mpi, const std::string& host) {
-    return mpi.shell == RemoteShell::kKubectl ? fmt::format("echo {}:{}\n", host, mpi.slots)
-                                              : fmt::format("echo {}\n", host);
+    return mpi.first_dialect ? fmt::format("echo {}:{}\n", host, mpi.slots)
+                             : fmt::format("echo {}\n", host);
 }
 
 }  // namespace
@@ -77,11 +82,23 @@ exec "$kubectl" exec "$pod"{} -- /bin/sh -c "$*"
                        kKubexec, kKubectlDirectory, kKubexec, kKubectlDirectory, container);
 }
 
+/// A program of its own, as Hydra takes no agent with arguments.
+std::string rsh_script(const MpiView& mpi) {
+    return fmt::format(
+        R"(#!/bin/sh
+# The remote shell of mpirun: {} [OPTIONS OF SSH] HOST COMMAND...
+exec {} rsh --token-file {}/{} --port {} --patience {} "$@"
+)",
+        kRsh, mpi.program(), kTokenDirectory, kToken, mpi.port(),
+        mpi.spec.launcher_creation_policy == "AtStartup" ? kPatienceAtStartup : kPatience);
+}
+
 std::size_t config_bytes(const MpiView& mpi, std::int32_t workers) {
     // The longest address of a pod is shorter than any name with its Service and namespace.
     const std::string last = host(mpi, mpi.worker_name(std::max(workers, 1) - 1), "");
     const std::size_t line = hostfile_line(mpi, last).size() + discovery_line(mpi, last).size();
-    return kubexec(mpi).size() + 1024 + line * static_cast<std::size_t>(workers);
+    return kubexec(mpi).size() + rsh_script(mpi).size() + 1024 +
+           line * static_cast<std::size_t>(workers);
 }
 
 }  // namespace muster::jobs

@@ -11,15 +11,18 @@ namespace {
 
 constexpr std::int32_t kReadable = 0444;
 constexpr std::int32_t kExecutable = 0555;
+constexpr std::int32_t kOfOwner = 0400;
 constexpr std::string_view kConfigVolume = "mpi-job-config";
 constexpr std::string_view kKubectlVolume = "mpi-job-kubectl";
 constexpr std::string_view kKeyVolume = "ssh-auth";
+constexpr std::string_view kTokenVolume = "muster-rsh";
+constexpr std::string_view kProgramVolume = "muster";
 /// Where sshd and ssh refuse keys that others may read.
 constexpr std::string_view kRootsKeys = "/root/.ssh";
 
 // The rules of variables.
-constexpr std::string_view kAgentRule =
-    "how mpirun reaches the workers: kubexec.sh of the ConfigMap";
+constexpr std::string_view kAgentRule = "how mpirun reaches the workers: a script of the ConfigMap";
+constexpr std::string_view kNamesRule = "the hostfile has full names";
 constexpr std::string_view kHostsRule = "the hostfile of the ConfigMap";
 constexpr std::string_view kRetryRule = "ssh tries again while a worker starts";
 constexpr std::string_view kSlotsRule = "slotsPerWorker";
@@ -38,6 +41,18 @@ std::string path_of(std::string_view file) { return fmt::format("{}/{}", kConfig
 
 // The agent is a program that mpirun calls as `AGENT HOST COMMAND...`; another remote shell is
 // another value here and another command of the workers.
+
+void add_unless_set(const MpiView& mpi, std::string_view name, std::string value,
+                    Variables& variables) {
+    if (!sets(mpi.job, name)) variables.add(name, std::move(value), kAgentRule);
+}
+
+/// Hydra gives the agent that it takes for rsh no options, and does not slow down for it.
+void add_intels_agent(const MpiView& mpi, const std::string& agent, Variables& variables) {
+    add_unless_set(mpi, "I_MPI_HYDRA_BOOTSTRAP", "rsh", variables);
+    add_unless_set(mpi, "I_MPI_HYDRA_BOOTSTRAP_EXEC", agent, variables);
+}
+
 void add_by_kubectl(const MpiView& mpi, Variables& variables) {
     const std::string agent = path_of(kKubexec);
     const std::string hosts = path_of(kHostfile);
@@ -52,10 +67,35 @@ void add_by_kubectl(const MpiView& mpi, Variables& variables) {
     }
     // v1 has no field for the implementation in its manifests: Intel's agent is always set.
     if (mpi.implementation == MpiImplementation::kMpich) return;
-    if (!sets(mpi.job, "I_MPI_HYDRA_BOOTSTRAP"))
-        variables.add("I_MPI_HYDRA_BOOTSTRAP", "rsh", kAgentRule);
-    if (!sets(mpi.job, "I_MPI_HYDRA_BOOTSTRAP_EXEC"))
-        variables.add("I_MPI_HYDRA_BOOTSTRAP_EXEC", agent, kAgentRule);
+    add_intels_agent(mpi, agent, variables);
+}
+
+/// An agent that the job names itself stays.
+void add_by_ours(const MpiView& mpi, Variables& variables) {
+    const std::string agent = path_of(kRsh);
+    const std::string hosts = path_of(kHostfile);
+    const std::string slots = std::to_string(mpi.slots);
+    switch (mpi.implementation) {
+        case MpiImplementation::kOpenMpi:
+            variables.add("OMPI_MCA_orte_keep_fqdn_hostnames", "true", kNamesRule);
+            variables.add("OMPI_MCA_orte_default_hostfile", hosts, kHostsRule);
+            variables.add("OMPI_MCA_orte_set_default_slots", slots, kSlotsRule);
+            add_unless_set(mpi, "OMPI_MCA_plm_rsh_agent", agent, variables);
+            add_unless_set(mpi, "PRTE_MCA_plm_ssh_agent", agent, variables);  // since Open MPI 5
+            // Where no field says which implementation it is.
+            if (mpi.first_dialect) add_intels_agent(mpi, agent, variables);
+            return;
+        case MpiImplementation::kIntel:
+            variables.add("I_MPI_HYDRA_HOST_FILE", hosts, kHostsRule);
+            variables.add("I_MPI_PERHOST", slots, kSlotsRule);
+            add_intels_agent(mpi, agent, variables);
+            return;
+        case MpiImplementation::kMpich:
+            variables.add("HYDRA_HOST_FILE", hosts, kHostsRule);
+            add_unless_set(mpi, "HYDRA_LAUNCHER", "rsh", variables);
+            add_unless_set(mpi, "HYDRA_LAUNCHER_EXEC", agent, variables);
+            return;
+    }
 }
 
 void add_by_ssh(const MpiView& mpi, Variables& variables) {
@@ -64,8 +104,7 @@ void add_by_ssh(const MpiView& mpi, Variables& variables) {
     const std::string slots = std::to_string(mpi.slots);
     switch (mpi.implementation) {
         case MpiImplementation::kOpenMpi:
-            variables.add("OMPI_MCA_orte_keep_fqdn_hostnames", "true",
-                          "the hostfile has full names");
+            variables.add("OMPI_MCA_orte_keep_fqdn_hostnames", "true", kNamesRule);
             variables.add("OMPI_MCA_orte_default_hostfile", hosts, kHostsRule);
             variables.add("OMPI_MCA_plm_rsh_args", std::string(kTryAgain), kRetryRule);
             variables.add("OMPI_MCA_orte_set_default_slots", slots, kSlotsRule);
@@ -95,16 +134,24 @@ void mount(kube::Container& container, std::string_view volume, std::string_view
                                        .rest = {}});
 }
 
-void add_config(const MpiView& mpi, std::vector<kube::KeyToPath> items, kube::Pod& pod) {
+void add_config(const MpiView& mpi, std::vector<kube::KeyToPath> items, kube::Pod& pod,
+                kube::Container& container) {
     kube::Volume volume;
     volume.name = kConfigVolume;
     volume.config_map = kube::ConfigMapVolumeSource{
         .name = mpi.config_name(), .items = std::move(items), .default_mode = {}, .optional = {}};
     pod.spec.volumes.push_back(std::move(volume));
-    mount(pod.spec.containers.front(), kConfigVolume, kConfigDirectory);
+    mount(container, kConfigVolume, kConfigDirectory);
 }
 
-// --- v2beta1
+/// The container of a worker that has the name, else the first.
+kube::Container& entered(const MpiView& mpi, kube::Pod& pod) {
+    const auto named =
+        std::ranges::find(pod.spec.containers, mpi.spec.main_container, &kube::Container::name);
+    return named == pod.spec.containers.end() ? pod.spec.containers.front() : *named;
+}
+
+// --- ssh
 
 void add_key(const MpiView& mpi, kube::Pod& pod) {
     const auto file = [](std::string_view key, std::string_view path) {
@@ -146,12 +193,72 @@ void finish_for_ssh(const MpiView& mpi, bool launcher, kube::Pod& pod) {
     name_host(mpi, launcher, pod);
     add_key(mpi, pod);
     if (launcher)
-        return add_config(mpi, {item(kHostfile, kReadable), item(kDiscoverHosts, kExecutable)},
-                          pod);
+        return add_config(mpi, {item(kHostfile, kReadable), item(kDiscoverHosts, kExecutable)}, pod,
+                          main);
     if (main.command.empty() && main.args.empty()) main.command = {"/usr/sbin/sshd", "-De"};
 }
 
-// --- v1
+// --- our remote shell
+
+bool is_anothers(const json::object& rest) {
+    const auto at = rest.find("securityContext");
+    if (at == rest.end() || !at->value().is_object()) return false;
+    const json::value* user = at->value().get_object().if_contains("runAsUser");
+    return user != nullptr && user->is_int64() && user->get_int64() != 0;
+}
+
+/// Who may read the token. A user that is not root would not be its owner; the file is in nobody's
+/// sight but the pod's.
+std::int32_t token_mode(const kube::Pod& pod, const kube::Container& container) {
+    return is_anothers(pod.spec.rest) || is_anothers(container.rest) ? kReadable : kOfOwner;
+}
+
+void add_token(const MpiView& mpi, kube::Pod& pod, kube::Container& container) {
+    kube::Volume volume;
+    volume.name = kTokenVolume;
+    volume.secret = kube::SecretVolumeSource{.secret_name = mpi.token_name(),
+                                             .items = {item(kToken, token_mode(pod, container))},
+                                             .default_mode = {},
+                                             .optional = {}};
+    pod.spec.volumes.push_back(std::move(volume));
+    mount(container, kTokenVolume, kTokenDirectory);
+}
+
+void add_program(const MpiView& mpi, kube::Pod& pod, kube::Container& container) {
+    if (mpi.job.node_program.empty()) return;  // the image has it
+    kube::Volume volume;
+    volume.name = kProgramVolume;
+    volume.host_path = kube::HostPathVolumeSource{.path = mpi.job.node_program, .type = "File"};
+    pod.spec.volumes.push_back(std::move(volume));
+    mount(container, kProgramVolume, kProgramInPods);
+    container.volume_mounts.back().read_only = true;
+}
+
+/// Daemons in the workers may call the agent, too, to start those of further workers.
+void finish_for_ours(const MpiView& mpi, bool launcher, kube::Pod& pod) {
+    if (!mpi.first_dialect)
+        pod.metadata.labels[std::string(labels::kJobRole)] = launcher ? "launcher" : "worker";
+    name_host(mpi, launcher, pod);
+    kube::Container& main = launcher ? pod.spec.containers.front() : entered(mpi, pod);
+    add_program(mpi, pod, main);
+    add_token(mpi, pod, main);
+    std::vector<kube::KeyToPath> items = {item(kRsh, kExecutable)};
+    if (launcher) {
+        items.push_back(item(kHostfile, kReadable));
+        items.push_back(item(kDiscoverHosts, kExecutable));
+    }
+    add_config(mpi, std::move(items), pod, main);
+    if (launcher || !main.command.empty() || !main.args.empty()) return;
+    main.command = {mpi.program(),
+                    "rsh",
+                    "--serve",
+                    "--token-file",
+                    fmt::format("{}/{}", kTokenDirectory, kToken),
+                    "--port",
+                    std::to_string(mpi.port())};
+}
+
+// --- kubectl
 
 void add_delivery(const MpiView& mpi, const std::string& image, kube::Pod& pod) {
     static const kube::ResourceList kEnough{
@@ -180,7 +287,7 @@ void finish_for_kubectl(const MpiView& mpi, bool launcher, kube::Pod& pod) {
     kube::Container& main = pod.spec.containers.front();
     if (!launcher) {
         // Open MPI looks for the agent on every host before it starts anything.
-        add_config(mpi, {item(kKubexec, kExecutable)}, pod);
+        add_config(mpi, {item(kKubexec, kExecutable)}, pod, main);
         if (!main.command.empty()) return;
         main.command = {"sleep"};
         main.args = {"365d"};
@@ -190,7 +297,7 @@ void finish_for_kubectl(const MpiView& mpi, bool launcher, kube::Pod& pod) {
     add_config(mpi,
                {item(kKubexec, kExecutable), item(kHostfile, kReadable),
                 item(kDiscoverHosts, kExecutable)},
-               pod);
+               pod, main);
     const auto& annotations = mpi.job.metadata.annotations;
     if (const auto image = annotations.find(std::string(kDeliveryAnnotation));
         image != annotations.end() && !image->second.empty())
@@ -202,14 +309,21 @@ void finish_for_kubectl(const MpiView& mpi, bool launcher, kube::Pod& pod) {
 Result<std::vector<Variable>> mpi_environment(const Job& job, const ReplicaId& replica) {
     const MpiView mpi = view_of(job);
     Variables variables;
-    if (mpi.shell == RemoteShell::kSsh)
+    if (!mpi.first_dialect)
         variables.add("K_MPI_JOB_ROLE", is_launcher(replica) ? "launcher" : "worker",
                       "the replica type");
     if (!is_launcher(replica)) return variables.take();
-    if (mpi.shell == RemoteShell::kSsh)
-        add_by_ssh(mpi, variables);
-    else
-        add_by_kubectl(mpi, variables);
+    switch (mpi.shell) {
+        case RemoteShell::kSsh:
+            add_by_ssh(mpi, variables);
+            break;
+        case RemoteShell::kKubectl:
+            add_by_kubectl(mpi, variables);
+            break;
+        case RemoteShell::kOurs:
+            add_by_ours(mpi, variables);
+            break;
+    }
     // A launcher that only launches holds no GPU.
     if (!mpi.launcher_is_host) {
         variables.add("NVIDIA_VISIBLE_DEVICES", "", kNoGpuRule);
@@ -222,10 +336,14 @@ void finish_mpi_pod(const Job& job, const ReplicaId& replica, kube::Pod& pod) {
     // A job without containers is refused; what asks for its pod anyway gets it as it is.
     if (pod.spec.containers.empty()) return;
     const MpiView mpi = view_of(job);
-    if (mpi.shell == RemoteShell::kSsh)
-        finish_for_ssh(mpi, is_launcher(replica), pod);
-    else
-        finish_for_kubectl(mpi, is_launcher(replica), pod);
+    switch (mpi.shell) {
+        case RemoteShell::kSsh:
+            return finish_for_ssh(mpi, is_launcher(replica), pod);
+        case RemoteShell::kKubectl:
+            return finish_for_kubectl(mpi, is_launcher(replica), pod);
+        case RemoteShell::kOurs:
+            return finish_for_ours(mpi, is_launcher(replica), pod);
+    }
 }
 
 }  // namespace muster::jobs

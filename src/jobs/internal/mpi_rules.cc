@@ -42,10 +42,33 @@ void check_main_container(const Job& job, const std::string& name, std::vector<C
                                            did_you_mean(name, known), one_of(known))));
 }
 
+std::string annotation_field(std::string_view name) {
+    return fmt::format("metadata.annotations[{}]", name);
+}
+
+const std::string* annotation(const Job& job, std::string_view name) {
+    const auto found = job.metadata.annotations.find(std::string(name));
+    return found == job.metadata.annotations.end() ? nullptr : &found->second;
+}
+
+void check_shell(const Job& job, std::vector<Cause>& causes) {
+    if (const std::string* shell = annotation(job, kShellAnnotation)) {
+        const std::string_view own = has_first_dialect(job) ? kShellKubectl : kShellSsh;
+        if (*shell != kShellOurs && *shell != own)
+            causes.push_back(invalid(
+                annotation_field(kShellAnnotation),
+                fmt::format("\"{}\" is no way to the workers of this version's jobs; write {}",
+                            *shell, one_of({std::string(kShellOurs), std::string(own)}))));
+    }
+    if (const std::string* port = annotation(job, kPortAnnotation); port && !port_in(*port))
+        causes.push_back(invalid(annotation_field(kPortAnnotation),
+                                 fmt::format("\"{}\" is no port; write 1 to 65535", *port)));
+}
+
 /// v2beta1 wants workers where it has them at all.
 void check_workers(const Job& job, std::vector<Cause>& causes) {
     const ReplicaSpec* worker = job.replica(kWorkerName);
-    if (worker == nullptr || shell_of(job) != RemoteShell::kSsh) return;
+    if (worker == nullptr || has_first_dialect(job)) return;
     const std::string path = job.replica_path(kWorkerName) + ".replicas";
     if (!worker->replicas)
         causes.push_back(required(path, "write how many workers there are"));
@@ -86,6 +109,7 @@ std::vector<Cause> mpi_rules(const Job& job) {
         causes.push_back(
             invalid("spec.sshAuthMountPath", "must be a path from the root, such as /root/.ssh"));
     check_main_container(job, spec.main_container, causes);
+    check_shell(job, causes);
     check_workers(job, causes);
     check_lists(job, causes);
     return causes;
@@ -93,7 +117,7 @@ std::vector<Cause> mpi_rules(const Job& job) {
 
 std::vector<Cause> mpi_warnings(const Job& job) {
     const auto& spec = spec_of<MpiJobSpec>(job);
-    const bool ssh = shell_of(job) == RemoteShell::kSsh;
+    const RemoteShell shell = shell_of(job);
     std::vector<Cause> found;
     if (job.kind->resource.version != kMpiV1 && job.kind->resource.version != kMpiV2)
         found.push_back(
@@ -109,21 +133,31 @@ std::vector<Cause> mpi_warnings(const Job& job) {
     moved(is_set(spec.active_deadline_seconds), "activeDeadlineSeconds");
     if (is_set(spec.mpi_distribution))
         found.push_back(deprecated("spec.mpiDistribution", "use spec.mpiImplementation"));
-    if (ssh && is_set(spec.main_container))
+    if (shell == RemoteShell::kSsh && is_set(spec.main_container))
         found.push_back(ineffective("spec.mainContainer",
                                     "ssh reaches the container that runs sshd, whatever its name"));
-    if (!ssh && is_set(spec.ssh_auth_mount_path))
-        found.push_back(ineffective("spec.sshAuthMountPath", "the workers are reached by kubectl"));
-    if (const auto hosts = job.metadata.annotations.find(std::string(kHostfileAnnotation));
-        hosts != job.metadata.annotations.end()) {
-        const std::string field = fmt::format("metadata.annotations[{}]", kHostfileAnnotation);
-        if (!ssh)
+    if (shell != RemoteShell::kSsh && is_set(spec.ssh_auth_mount_path))
+        found.push_back(ineffective("spec.sshAuthMountPath", "the workers are not reached by ssh"));
+    if (const std::string* hosts = annotation(job, kHostfileAnnotation)) {
+        const std::string field = annotation_field(kHostfileAnnotation);
+        if (shell == RemoteShell::kKubectl)
             found.push_back(ineffective(field, "kubectl takes names of pods, not addresses"));
-        else if (hosts->second != kHostfileAddresses)
+        else if (*hosts != kHostfileAddresses)
             found.push_back(ineffective(
                 field, fmt::format("\"{}\" is not known, so the hostfile has names; write \"{}\"",
-                                   hosts->second, kHostfileAddresses)));
+                                   *hosts, kHostfileAddresses)));
     }
+    if (annotation(job, kPortAnnotation) != nullptr && shell != RemoteShell::kOurs &&
+        annotation(job, kShellAnnotation) != nullptr)
+        found.push_back(ineffective(annotation_field(kPortAnnotation),
+                                    "the workers are not reached by muster rsh"));
+    const kube::Container* const entered = entered_container(job);
+    if (shell == RemoteShell::kOurs && entered != nullptr &&
+        !(entered->command.empty() && entered->args.empty()))
+        found.push_back(
+            doubtful(annotation_field(kShellAnnotation),
+                     "the workers have a command of their own, which has to start 'muster rsh "
+                     "--serve'; leave it out, and they get it"));
     const ReplicaSpec* worker = job.replica(kWorkerName);
     if (worker == nullptr || worker->replicas.value_or(0) == 0)
         found.push_back(doubtful(job.replica_path(kWorkerName),

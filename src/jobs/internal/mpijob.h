@@ -46,14 +46,16 @@ BOOST_DESCRIBE_STRUCT(MpiJobSpec, (),
 enum class MpiImplementation : std::uint8_t { kOpenMpi, kIntel, kMpich };
 /// How a launcher reaches its workers.
 enum class RemoteShell : std::uint8_t {
-    kSsh,      ///< v2beta1: sshd in the workers, a key in a Secret, names by a headless Service
-    kKubectl,  ///< v1: `kubectl exec` by a script, allowed by a Role
+    kSsh,      ///< of v2beta1: sshd in the workers, a key in a Secret, names by a headless Service
+    kKubectl,  ///< of v1: `kubectl exec` by a script, allowed by a Role
+    kOurs,     ///< `muster rsh`: its server in the workers, a token in a Secret, names as for ssh
 };
 
 /// What everything else reads of a job. The view lives as long as the job.
 struct MpiView {
     const Job& job;
     const MpiJobSpec& spec;
+    bool first_dialect = false;  ///< the conventions of v1 hold
     RemoteShell shell = RemoteShell::kSsh;
     MpiImplementation implementation = MpiImplementation::kOpenMpi;
     std::int32_t slots = 1;
@@ -65,14 +67,23 @@ struct MpiView {
     std::string worker_name(std::int32_t index) const;
     std::string config_name() const;   ///< of the ConfigMap
     std::string key_name() const;      ///< of the Secret with the key for ssh
+    std::string token_name() const;    ///< of the Secret with the token of our remote shell
+    std::string program() const;       ///< ours, as containers call it
+    std::uint16_t port() const;        ///< where our remote shell's servers listen
     std::string account_name() const;  ///< the launcher's ServiceAccount
     std::string role_name() const;     ///< of Role and RoleBinding
     bool has_own_account() const;      ///< the manifest names a ServiceAccount
 };
 MpiView view_of(const Job& job);
 
-/// The same without defaults: from the job as written.
+// The same without defaults: from the job as written.
+
+bool has_first_dialect(const Job& job);
+/// The one that the job asks for; else ours, where it can be: this program is on the nodes and no
+/// worker has a command of its own, which would be another shell's server. Else the dialect's.
 RemoteShell shell_of(const Job& job);
+/// The container of a worker's pod that the launcher enters.
+const kube::Container* entered_container(const Job& job);
 
 /// Annotation of a job: "addresses" puts pod IPs into the hostfile, where names can't be resolved.
 inline constexpr std::string_view kHostfileAnnotation = "muster.dev/hostfile";
@@ -81,11 +92,27 @@ inline constexpr std::string_view kHostfileAddresses = "addresses";
 /// images without it.
 inline constexpr std::string_view kDeliveryAnnotation = "muster.dev/kubectl-delivery";
 
+/// Annotation of a job: how the launcher reaches its workers, whatever would be chosen: "rsh"
+/// (ours), "ssh" (v2beta1) or "kubexec" (v1).
+inline constexpr std::string_view kShellAnnotation = "muster.dev/remote-shell";
+inline constexpr std::string_view kShellOurs = "rsh";
+inline constexpr std::string_view kShellSsh = "ssh";
+inline constexpr std::string_view kShellKubectl = "kubexec";
+/// Annotation of a job: the port of our remote shell, where pods share their nodes' ports.
+inline constexpr std::string_view kPortAnnotation = "muster.dev/rsh-port";
+inline constexpr std::uint16_t kShellPort = 7322;
+std::optional<std::uint16_t> port_in(std::string_view text);
+
 inline constexpr std::string_view kConfigDirectory = "/etc/mpi";
 inline constexpr std::string_view kKubectlDirectory = "/opt/kube";
 inline constexpr std::string_view kHostfile = "hostfile";
 inline constexpr std::string_view kDiscoverHosts = "discover_hosts.sh";
 inline constexpr std::string_view kKubexec = "kubexec.sh";
+inline constexpr std::string_view kRsh = "rsh.sh";
+inline constexpr std::string_view kTokenDirectory = "/etc/muster-rsh";
+inline constexpr std::string_view kToken = "token";
+/// Where pods have our program from their node.
+inline constexpr std::string_view kProgramInPods = "/opt/muster/muster";
 
 // --- texts (mpi_hosts.cc)
 
@@ -95,12 +122,14 @@ std::string hostfile(const MpiView& mpi, const std::vector<SeenPod>& running);
 std::string discover_hosts(const MpiView& mpi, const std::vector<SeenPod>& running);
 /// A remote shell by `kubectl exec`: kubexec.sh POD COMMAND...
 std::string kubexec(const MpiView& mpi);
+/// A remote shell that calls ours: rsh.sh [OPTIONS OF SSH] HOST COMMAND...
+std::string rsh_script(const MpiView& mpi);
 /// The bytes that the ConfigMap's texts have at most with so many workers.
 std::size_t config_bytes(const MpiView& mpi, std::int32_t workers);
 
 // --- parts of the kind
 
-std::vector<kube::ResourceType> mpi_attached_types(RemoteShell shell);
+std::vector<kube::ResourceType> mpi_attached_types(bool first_dialect);
 std::vector<Attachment> mpi_attachments(const Job& job, const std::vector<SeenPod>& running);
 Result<std::vector<Variable>> mpi_environment(const Job& job, const ReplicaId& replica);
 void finish_mpi_pod(const Job& job, const ReplicaId& replica, kube::Pod& pod);

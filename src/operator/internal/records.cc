@@ -259,11 +259,13 @@ namespace {
 
 /// What the spec says; with warnings while the job has not begun.
 std::shared_ptr<const jobs::Job> read_spec(const jobs::JobKind& kind, const json::value& object,
-                                           bool begun, JobRecord& record) {
+                                           const std::string& node_program, bool begun,
+                                           JobRecord& record) {
     if (!begun) {
         jobs::Review review = jobs::review(kind, object);
         record.warnings = std::move(review.warnings);
         if (review.problems.empty()) {
+            review.job.node_program = node_program;
             record.facts = std::make_shared<const JobFacts>(facts_of(review.job));
             return std::make_shared<const jobs::Job>(std::move(review.job));
         }
@@ -273,6 +275,7 @@ std::shared_ptr<const jobs::Job> read_spec(const jobs::JobKind& kind, const json
         record.problem = std::make_shared<const Error>(std::move(job.error()));
         return nullptr;
     }
+    job->node_program = node_program;
     record.facts = std::make_shared<const JobFacts>(facts_of(*job));
     return std::make_shared<const jobs::Job>(*std::move(job));
 }
@@ -295,7 +298,7 @@ bool tells_enough(const JobRecord* before, const JobRecord& now, const json::val
 }  // namespace
 
 ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
-                         const JobRecord* before) {
+                         const JobRecord* before, const std::string& node_program) {
     auto record = std::make_shared<JobRecord>();
     record->kind = &kind;
     record->namespace_ = text(at(object, {"metadata", "namespace"}));
@@ -319,7 +322,7 @@ ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
         if (!begun) record->warnings = before->warnings;
         return {.record = std::move(record), .job = nullptr};
     }
-    std::shared_ptr<const jobs::Job> job = read_spec(kind, object, begun, *record);
+    std::shared_ptr<const jobs::Job> job = read_spec(kind, object, node_program, begun, *record);
     return {.record = std::move(record), .job = std::move(job)};
 }
 
