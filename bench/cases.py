@@ -11,6 +11,7 @@ import time
 
 import example_cases
 import manifest_cases
+import mpi_cases
 import peer_cases
 import up_cases
 from figure import Figure
@@ -510,6 +511,7 @@ CASES = {
     "first-connect": first_connect,
     "init-memory": init_memory,
     "sandbox-2000": sandbox_2000,
+    "mpi-first-line": mpi_cases.first_line,
     **up_cases.CASES,
     **peer_cases.CASES,
     **example_cases.CASES,
