@@ -6,6 +6,7 @@
 #include "cli/internal/explain/field_page.h"
 #include "cli/internal/explain/job_explanation.h"
 #include "cli/internal/objects/object_print.h"
+#include "cli/machine.h"
 #include "cli/prepare.h"
 #include "cli/verbs.h"
 #include "cli/yaml_writer.h"
@@ -27,13 +28,14 @@ int explain_path(const ExplainOptions& options) {
     return 0;
 }
 
-/// The jobs of the files, or what is wrong with them.
+/// The jobs of the files as this machine would run them.
 std::vector<jobs::Job> jobs_of(const Prepared& prepared) {
     std::vector<jobs::Job> found;
     for (const CheckedObject& object : prepared.objects) {
         if (!object.job) continue;
         found.push_back(*object.job);
         found.back().metadata.namespace_ = object.namespace_;
+        found.back().node_program = own_program();
     }
     return found;
 }

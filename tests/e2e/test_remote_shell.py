@@ -47,6 +47,14 @@ def test_ranks_start_in_the_workers(muster, version):
     assert ranks_of(finished) == ["ring-worker-0"] * 2 + ["ring-worker-1"] * 2, finished
 
 
+def test_explain_shows_what_runs(muster):
+    job = mpijob(muster, ["sh", "-c", "echo the agent is $OMPI_MCA_plm_rsh_agent"])
+    told = muster.run("explain", job, "--rank", "launcher")
+    finished = muster.run("run", job)
+    agent = re.search(r"the agent is (.+)", finished.text)[1]
+    assert "rsh" in agent and agent in told.out, (told, finished)
+
+
 def test_an_ordinary_user_needs_nothing_more(muster, user):
     finished = muster.run("run", mpijob(muster, [*MPIRUN, "-np", "2", "hostname"]))
     assert finished.status == 0, finished
