@@ -91,6 +91,7 @@ Task<void> Server::accept() {
                 greetings_.spawn("a client that comes", greet(*std::move(stream)));
             continue;
         }
+        if (stream.error().code() == Code::kCancelled) co_return;  // stop()
         if (stream.error().code() != Code::kTooManyRequests) {
             log::error("no more clients can come", {{"why", stream.error().message()}});
             co_return;

@@ -182,6 +182,7 @@ std::vector<Case> cases() {
         {"ALauncherAfterAWorkerThatWasReplaced", "order",
          [](Changes& w) {
              w.job(kLauncherAndTwo);
+             w.job(R"({"metadata":{"annotations":{"muster.dev/restart":"replica"}}})");
              w.pod("a", 0, kReady);
              w.pod("b", 1, kReady);
              w.pod("b", 1, R"({"status":{"phase":"Failed"}})");
