@@ -16,7 +16,7 @@ import numpy as np  # noqa: E402
 from mpi4py import MPI  # noqa: E402
 from sklearn.datasets import load_digits  # noqa: E402
 
-EPOCHS = 200
+EPOCHS = int(os.environ.get("EPOCHS", "200"))
 RATE = 0.5
 
 
@@ -42,12 +42,16 @@ def slopes_of(weights, images, labels):
 def main():
     world = MPI.COMM_WORLD
     rank, size = world.Get_rank(), world.Get_size()
-    print(f"rank {rank} of {size} runs on {socket.gethostname()}", flush=True)
+    # The end of the line with it: what ranks say at the same time is put together by pieces.
+    sys.stdout.write(f"rank {rank} of {size} is ready on {socket.gethostname()}\n")
+    sys.stdout.flush()
 
     images, labels, test_images, test_labels = load(rank, size)
     examples = world.allreduce(len(labels))
     weights = np.zeros((images.shape[1], 10))
-    for _ in range(EPOCHS):
+    for epoch in range(EPOCHS):
+        if rank == 0 and epoch % 100 == 0:
+            print(f"epoch {epoch} of {EPOCHS}", flush=True)
         total = np.empty_like(weights)
         world.Allreduce(slopes_of(weights, images, labels), total)
         weights -= RATE * total / examples

@@ -64,6 +64,8 @@ EXAMPLES = {
         Example("Paddle", "paddle-digits.yaml", (READY, 2), EPOCH, {}),
         Example("JAX", "jax-digits.yaml", ("is ready", 2), EPOCH, {}),
         Example("MXNet", "mxnet-digits.yaml", (READY, 2), EPOCH, {}),
+        Example("Open MPI", "mpi-digits.yaml", (READY, 4), EPOCH, {"EPOCHS": "400"}),
+        Example("MPICH", "mpich-digits.yaml", (READY, 4), EPOCH, {"EPOCHS": "400"}),
     )
 }
 
@@ -94,6 +96,8 @@ CASES = [
         ("Paddle", ("Worker",), ("OnFailure", "OnFailure, group")),
         ("JAX", ("Worker",), ("OnFailure", "OnFailure, group")),
         ("MXNet", ("Scheduler", "Server", "Worker"), ("OnFailure", "OnFailure, group")),
+        ("Open MPI", ("Launcher", "Worker"), ("Never", "OnFailure", "OnFailure, replica")),
+        ("MPICH", ("Launcher", "Worker"), ("OnFailure",)),
     )
     for policy in policies
     for replica in replicas
@@ -108,16 +112,18 @@ def replicas_of(job):
 
 def changed(job, policy):
     """The manifest with this restart policy everywhere."""
-    restart, _, group = policy.partition(", ")
+    restart, _, together = policy.partition(", ")
     for replica in replicas_of(job).values():
         replica["restartPolicy"] = restart
-    if group:
-        job["metadata"].setdefault("annotations", {})["muster.dev/restart"] = group
+    if together:
+        job["metadata"].setdefault("annotations", {})["muster.dev/restart"] = together
     return job
 
 
 def victim(job, replica):
     """The last pod of the type: with more than one, a pod that the others do not meet at."""
+    if replica == "Launcher":
+        return f"{job['metadata']['name']}-launcher"
     count = replicas_of(job)[replica].get("replicas", 1)
     return f"{job['metadata']['name']}-{replica.lower()}-{count - 1}"
 
@@ -142,7 +148,7 @@ def started_anew(lines, killed, job):
     for line in lines:
         match = re.match(r"muster: pod (\S+) (?:restarted|scheduled)", line.text)
         if match and line.at > killed:
-            found.update(kind for kind in replicas_of(job) if match[1].startswith(f"{job['metadata']['name']}-{kind.lower()}-"))
+            found.update(kind for kind in replicas_of(job) if match[1].startswith(f"{job['metadata']['name']}-{kind.lower()}"))
     return ", ".join(kind for kind in replicas_of(job) if kind in found) or "nobody"
 
 

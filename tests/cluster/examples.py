@@ -8,6 +8,7 @@ from programs import ROOT, build
 # manifest: (environment in examples/requirements, accuracy)
 EXAMPLES = {
     "jax-digits.yaml": ("jax", 0.9),
+    "mpi-digits.yaml": (None, 0.9),
     "mpich-digits.yaml": ("mpich", 0.9),
     "mxnet-digits.yaml": ("mxnet", 0.9),
     "paddle-digits.yaml": ("paddle", 0.9),

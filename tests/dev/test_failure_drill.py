@@ -61,6 +61,8 @@ def test_a_policy_is_that_of_all_replicas(policy, restart, annotations):
 def test_the_last_replica_is_killed():
     assert drill.victim(job(), "Worker") == "j-worker-2"
     assert drill.victim(job(), "Master") == "j-master-0"
+    only = {"metadata": {"name": "j"}, "spec": {"mpiReplicaSpecs": {"Launcher": {}}}}
+    assert drill.victim(only, "Launcher") == "j-launcher", "the only one has no number"
 
 
 LINES = [drill.Line(at, text) for at, text in (

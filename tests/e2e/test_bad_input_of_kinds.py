@@ -122,10 +122,11 @@ def test_the_manifest_without_the_mistake_is_good(muster, kind):
     assert finished.status == 0, finished
 
 
-def test_a_job_of_the_mpi_operators_is_left_to_it(muster):
-    path = muster.write("theirs.yaml", manifest("MPIJob", spec="runPolicy: {managedBy: kubeflow.org/mpi-operator}"))
-    finished = muster.run("validate", "--anywhere", path)
-    assert finished.status == 0, finished
-    assert "spec.runPolicy.managedBy: kubeflow.org/mpi-operator is in charge" in finished.err, finished
+def test_a_job_of_another_controller_is_left_to_it(muster):
+    for controller, said in (("kueue.x-k8s.io/multikueue", True), ("kubeflow.org/mpi-operator", False)):
+        path = muster.write("theirs.yaml", manifest("MPIJob", spec=f"runPolicy: {{managedBy: {controller}}}"))
+        finished = muster.run("validate", "--anywhere", path)
+        assert finished.status == 0, finished
+        assert (f"spec.runPolicy.managedBy: {controller} is in charge" in finished.err) is said, finished
     other = muster.write("other.yaml", manifest("JAXJob", spec="runPolicy: {managedBy: kubeflow.org/mpi-operator}"))
     assert muster.run("validate", "--anywhere", other).status == 2

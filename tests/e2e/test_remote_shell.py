@@ -130,6 +130,6 @@ def test_the_example_learns(muster):
         pytest.skip("mpi4py or scikit-learn is not installed (Debian's packages python3-mpi4py, python3-sklearn)")
     finished = muster.run("run", pathlib.Path(ROOT) / "examples" / "mpi-digits.yaml")
     assert finished.status == 0, finished
-    assert len(re.findall(r"rank \d of 4 runs on digits-worker-[01]", finished.text)) == 4, finished
+    assert len(re.findall(r"rank \d of 4 is ready on digits-worker-[01]", finished.text)) == 4, finished
     accuracy = re.findall(r"accuracy: (\d\.\d+)", finished.text)
     assert accuracy and all(float(value) > 0.9 for value in accuracy), finished
