@@ -2,6 +2,7 @@
 
 import base64
 import json
+import pathlib
 import re
 import signal
 import subprocess
@@ -249,16 +250,19 @@ def job(name, master, worker):
 
 
 def test_logs_of_a_job_are_one_in_the_order_of_time(server):
-    # Each waits for the line before its own.
+    # A line is stamped when it is read from the container, so a turn comes only once the line
+    # before it was seen in the log; the master's is the last, as the job ends with it.
     turn = server.directory / "turn"
-    wait = f"until [ -e {turn}.$RANK ]; do sleep 0.02; done; echo rank $RANK; touch {turn}.$((RANK+1))"
-    (server.directory / "turn.0").touch()
+    wait = f"until [ -e {turn}.$RANK ]; do sleep 0.02; done; echo rank $RANK"
     server.apply(job("turns", wait, wait))
+    order = ["turns-worker-1 | rank 2", "turns-worker-0 | rank 1", "turns-master-0 | rank 0"]
+    follow = server.follow("logs", "turns", "-f")
+    for line in order:
+        pathlib.Path(f"{turn}.{line[-1]}").touch()
+        assert follow.stdout.readline() == line + "\n"
+    assert follow.communicate(timeout=60) == ("", "")
     server.verb("wait", "pytorchjob/turns", "--for", "condition=Succeeded", "--timeout", "1m")
-    # The job has succeeded with its master; the last in turn may still be at work.
-    server.verb("wait", "pod/turns-worker-1", "--for", "jsonpath={.status.phase}=Succeeded", "--timeout", "1m")
-    lines = server.verb("logs", "turns").stdout.splitlines()
-    assert lines == ["turns-master-0 | rank 0", "turns-worker-0 | rank 1", "turns-worker-1 | rank 2"]
+    assert server.verb("logs", "turns").stdout.splitlines() == order
     assert server.verb("logs", "pytorchjob/turns", "--rank", "2").stdout == "turns-worker-1 | rank 2\n"
     assert server.verb("logs", "turns", "--replica", "Master").stdout == "turns-master-0 | rank 0\n"
     assert server.verb("logs", "pod/turns-worker-0").stdout == "rank 1\n"
