@@ -93,8 +93,8 @@ class ContainerCheck {
     /// `made`: the container as the job's kind makes it; null for a pod of the user's own. It may
     /// have a command that the manifest leaves out, and further mounts.
     ContainerCheck(const Document& document, const PodSpecRef& pod, const ContainerRef& ref,
-                   const std::optional<kube::Container>& made, const Machine& machine,
-                   const Surroundings& around, std::vector<Problem>& problems)
+                   const kube::Container* made, const Machine& machine, const Surroundings& around,
+                   std::vector<Problem>& problems)
         : document_(document),
           pod_(pod),
           ref_(ref),
@@ -390,16 +390,18 @@ void check_host_paths(const Document& document, const PodSpecRef& pod, const Mac
     }
 }
 
-/// A container of a job's pod as it will be made.
-std::optional<kube::Container> made_container(const std::optional<jobs::Job>& job,
-                                              const PodSpecRef& pod, const ContainerRef& ref) {
+/// A job's pod as it will be made; nullopt for a pod of the user's own.
+std::optional<kube::Pod> made_pod(const std::optional<jobs::Job>& job, const PodSpecRef& pod) {
     if (!job) return std::nullopt;
-    const Result<kube::Pod> made = jobs::build_pod(*job, {pod.replica_type, 0});
-    if (!made) return std::nullopt;
-    const auto container = std::ranges::find(made->spec.containers, text_at(*ref.container, "name"),
-                                             &kube::Container::name);
-    if (container == made->spec.containers.end()) return std::nullopt;
-    return *container;
+    Result<kube::Pod> made = jobs::build_pod(*job, {pod.replica_type, 0});
+    if (!made) return std::nullopt;  // refused before, where its job was planned
+    return std::move(*made);
+}
+
+const kube::Container* container_named(const std::optional<kube::Pod>& pod, std::string_view name) {
+    if (!pod) return nullptr;
+    const auto found = std::ranges::find(pod->spec.containers, name, &kube::Container::name);
+    return found == pod->spec.containers.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -413,9 +415,11 @@ std::vector<Problem> check_machine(std::vector<CheckedObject>& objects, const Ma
                 const jobs::ReplicaSpec* spec = object.job->replica(pod.replica_type);
                 if (spec != nullptr && spec->replicas == 0) continue;
             }
+            const std::optional<kube::Pod> made = made_pod(object.job, pod);
             for (const ContainerRef& ref : containers(pod))
-                ContainerCheck(object.document, pod, ref, made_container(object.job, pod, ref),
-                               machine, surroundings, problems)
+                ContainerCheck(object.document, pod, ref,
+                               container_named(made, text_at(*ref.container, "name")), machine,
+                               surroundings, problems)
                     .run();
             check_host_paths(object.document, pod, machine, surroundings, problems);
         }
