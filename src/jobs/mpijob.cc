@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "jobs/internal/choices.h"
 #include "jobs/internal/spec_binding.h"
+#include "net/port.h"
 
 // MPIJob: kubeflow.org/v2beta1 (mpi-operator v0.8), v1 (training-operator v1.9) and v1alpha2
 // (mpi-operator v0.3). The rest of it is in internal/mpi*.
@@ -180,13 +180,6 @@ RemoteShell shell_of(const Job& job) {
     return open ? RemoteShell::kOurs : of_dialect;
 }
 
-std::optional<std::uint16_t> port_in(std::string_view text) {
-    std::uint16_t port = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), port);
-    if (failed != std::errc() || end != text.data() + text.size() || port == 0) return std::nullopt;
-    return port;
-}
-
 MpiView view_of(const Job& job) {
     const auto& spec = spec_of<MpiJobSpec>(job);
     const ReplicaSpec* worker = job.replica(std::string(kMpiWorker));
@@ -217,7 +210,7 @@ std::string MpiView::program() const {
 std::uint16_t MpiView::port() const {
     const auto written = job.metadata.annotations.find(std::string(kPortAnnotation));
     if (written == job.metadata.annotations.end()) return kShellPort;
-    return port_in(written->second).value_or(kShellPort);
+    return net::parse_port(written->second).value_or(kShellPort);
 }
 std::string MpiView::role_name() const { return job.metadata.name + "-launcher"; }
 bool MpiView::has_own_account() const {

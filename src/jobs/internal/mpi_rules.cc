@@ -5,6 +5,7 @@
 #include "jobs/internal/mpijob.h"
 #include "jobs/internal/spec_binding.h"
 #include "jobs/internal/text.h"
+#include "net/port.h"
 
 namespace muster::jobs {
 namespace {
@@ -60,7 +61,7 @@ void check_shell(const Job& job, std::vector<Cause>& causes) {
                 fmt::format("\"{}\" is no way to the workers of this version's jobs; write {}",
                             *shell, one_of({std::string(kShellOurs), std::string(own)}))));
     }
-    if (const std::string* port = annotation(job, kPortAnnotation); port && !port_in(*port))
+    if (const std::string* port = annotation(job, kPortAnnotation); port && !net::parse_port(*port))
         causes.push_back(invalid(annotation_field(kPortAnnotation),
                                  fmt::format("\"{}\" is no port; write 1 to 65535", *port)));
 }

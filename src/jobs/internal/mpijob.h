@@ -101,7 +101,6 @@ inline constexpr std::string_view kShellKubectl = "kubexec";
 /// Annotation of a job: the port of our remote shell, where pods share their nodes' ports.
 inline constexpr std::string_view kPortAnnotation = "muster.dev/rsh-port";
 inline constexpr std::uint16_t kShellPort = 7322;
-std::optional<std::uint16_t> port_in(std::string_view text);
 
 inline constexpr std::string_view kConfigDirectory = "/etc/mpi";
 inline constexpr std::string_view kKubectlDirectory = "/opt/kube";

@@ -1,6 +1,6 @@
 #include "apiserver/internal/admission/webhook_url.h"
 
-#include <charconv>
+#include "net/port.h"
 
 namespace muster::apiserver {
 
@@ -27,9 +27,9 @@ std::optional<WebhookUrl> parse_webhook_url(std::string_view text) {
     if (url.host.empty()) return std::nullopt;
     if (port.empty()) return url;
     port.remove_prefix(1);
-    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), url.port);
-    if (error != std::errc() || end != port.data() + port.size() || url.port == 0)
-        return std::nullopt;
+    const std::optional<std::uint16_t> number = net::parse_port(port);
+    if (!number) return std::nullopt;
+    url.port = *number;
     return url;
 }
 

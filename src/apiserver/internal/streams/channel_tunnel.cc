@@ -1,11 +1,10 @@
-#include <charconv>
-
 #include "apiserver/internal/streams/channel_messages.h"
 #include "apiserver/internal/streams/port_tunnels.h"
 #include "apiserver/internal/streams/web_socket_life.h"
 #include "base/fields.h"
 #include "base/first_of.h"
 #include "base/then_stop.h"
+#include "net/port.h"
 
 namespace muster::apiserver {
 
@@ -79,20 +78,13 @@ Task<void> carry_channel_ports(std::unique_ptr<net::WebSocket> socket,
     co_await hear_farewell(*socket, clock);
 }
 
-std::optional<std::uint16_t> parse_port(std::string_view text) {
-    std::uint16_t port = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), port);
-    if (failed != std::errc() || end != text.data() + text.size() || port == 0) return std::nullopt;
-    return port;
-}
-
 Answer<std::vector<std::uint16_t>> requested_ports(const kube::Request& request) {
     std::vector<std::uint16_t> ports;
     for (const auto& [key, value] : request.query) {
         if (key != "ports") continue;
         for (std::string_view rest = value; !rest.empty();) {
             const std::string_view text = take_field(rest, ',');
-            const auto port = parse_port(text);
+            const auto port = net::parse_port(text);
             if (!port) return bad_request(fmt::format("\"{}\" is no port: 1 to 65535", text));
             ports.push_back(*port);
         }

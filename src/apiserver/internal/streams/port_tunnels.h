@@ -29,6 +29,4 @@ Task<void> carry_channel_ports(std::unique_ptr<net::WebSocket> socket,
 /// The ports of a request for channels: at least one, at most as many as there are channels.
 Answer<std::vector<std::uint16_t>> requested_ports(const kube::Request& request);
 
-std::optional<std::uint16_t> parse_port(std::string_view text);
-
 }  // namespace muster::apiserver

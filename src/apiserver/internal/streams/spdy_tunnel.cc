@@ -4,6 +4,7 @@
 #include "apiserver/internal/streams/spdy_frames.h"
 #include "apiserver/internal/streams/web_socket_life.h"
 #include "base/then_stop.h"
+#include "net/port.h"
 
 namespace muster::apiserver {
 
@@ -91,7 +92,7 @@ class SpdyTunnel final : public PortClient {
         if (is_new) last_stream_ = frame.stream;
         const std::string id(header(frame.headers, "requestid"));
         const std::string_view type = header(frame.headers, "streamtype");
-        const auto port = parse_port(header(frame.headers, "port"));
+        const auto port = net::parse_port(header(frame.headers, "port"));
         if (!is_new || !port || (type != "data" && type != "error"))
             co_return co_await send(SpdyEncoder::reset(frame.stream, kProtocolError));
         if (connections_.size() + requests_.size() >= PortConnections::kMost)

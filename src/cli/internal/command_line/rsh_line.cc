@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include "net/port.h"
 
 namespace muster::cli {
 
@@ -12,13 +12,6 @@ namespace {
 /// password, there is no terminal, nothing is forwarded.
 constexpr std::string_view kWithoutValue = "1246AaCGgKkMnqsTtVvXxYy";
 constexpr std::string_view kWithValue = "BbcDEeFIiJLmOopQRSWw";
-
-std::optional<std::uint16_t> port_of(std::string_view text) {
-    std::uint16_t port = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), port);
-    if (failed != std::errc() || end != text.data() + text.size() || port == 0) return std::nullopt;
-    return port;
-}
 
 class Line {
   public:
@@ -49,7 +42,7 @@ class Line {
 
     void set_port(const std::string& flag, const std::string& value) {
         if (wrong_) return;
-        if (const auto port = port_of(value))
+        if (const auto port = net::parse_port(value))
             options_.port = *port;
         else
             wrong_ = fmt::format("{} is a number from 1 to 65535, not \"{}\"", flag, value);

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <optional>
 
 #include "base/fields.h"
+#include "net/port.h"
 
 namespace muster::cli {
 
@@ -13,14 +13,6 @@ namespace {
 
 constexpr std::string_view kTls = "https://";
 constexpr std::string_view kPlain = "http://";
-
-std::optional<std::uint16_t> parse_port(std::string_view text) {
-    std::uint16_t port = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);
-    if (problem != std::errc() || end != text.data() + text.size() || port == 0)
-        return std::nullopt;
-    return port;
-}
 
 Error wrong(std::string_view text, std::string_view why) {
     return Error(Code::kInvalid,
@@ -80,7 +72,7 @@ Result<ServerUrl> parse_server_url(std::string_view text, bool tls_is_meant) {
         url.port = url.tls ? 443 : 80;
         return url;
     }
-    const std::optional<std::uint16_t> number = parse_port(*port);
+    const std::optional<std::uint16_t> number = net::parse_port(*port);
     if (!number) return wrong(text, "has a port that is no number from 1 to 65535");
     url.port = *number;
     return url;
