@@ -1,28 +1,66 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <set>
 #include <sstream>
 
+#include "jobs/conversion.h"
+#include "jobs/internal/text.h"
 #include "jobs/kind.h"
 #include "kube/codec.h"
 
-// Everything that one manifest leads to, as the API gets it. A file of golden/ holds the manifest
-// and its objects; a change to one is meant, and its diff is read. What a test found instead is
-// beside the test's other temporary files.
+// What one manifest leads to, and what it becomes in another version. A file of golden/ or
+// golden_conversions/ holds the manifest and the rest; a change to one is meant, and its diff is
+// read. `./dev golden` writes them anew from what a test found, which lies in a folder of the same
+// name beside the test's other temporary files. A new file needs no more than its "manifest" (and
+// "to", of a conversion).
 
 namespace muster::jobs {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::IsEmpty;
+
+fs::path folder_of(const std::string& name) {
+    return fs::path(MUSTER_SOURCE_DIR) / "src/jobs" / name;
+}
 
 json::value read(const fs::path& path) {
     std::ifstream in(path);
     std::ostringstream text;
     text << in.rdbuf();
     return json::parse(text.str());
+}
+
+/// `found` gives, from what a file holds, what it should.
+void expect_golden(const std::string& folder,
+                   const std::function<json::object(const json::object&)>& found) {
+    const fs::path actual = fs::path(testing::TempDir()) / folder;
+    int files = 0;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_of(folder))) {
+        const std::string name = entry.path().filename().string();
+        SCOPED_TRACE(name);
+        ++files;
+        const json::value golden = read(entry.path());
+        const json::value now = found(golden.as_object());
+        if (json::serialize(now) == json::serialize(golden)) continue;
+        fs::create_directories(actual);
+        std::ofstream(actual / name) << json::serialize(now) << "\n";
+        ADD_FAILURE() << "it is " << actual / name << "; ./dev golden writes it, if it is meant";
+    }
+    EXPECT_GT(files, 0);
+}
+
+std::string version_of(const json::value& manifest) {
+    return std::string(manifest.at("apiVersion").as_string());
+}
+std::string kind_of(const json::value& manifest) {
+    return std::string(manifest.at("kind").as_string());
 }
 
 /// All pods run, each with an address.
@@ -52,26 +90,56 @@ json::array objects_of(const Job& job) {
 }
 
 TEST(Golden, EachManifestLeadsToTheseObjects) {
-    int files = 0;
-    for (const fs::directory_entry& entry :
-         fs::directory_iterator(fs::path(MUSTER_SOURCE_DIR) / "src/jobs/golden")) {
-        SCOPED_TRACE(entry.path().filename().string());
-        ++files;
-        json::value golden = read(entry.path());
+    expect_golden("golden", [](const json::object& golden) -> json::object {
         const json::value& manifest = golden.at("manifest");
-        const JobKind* kind = find_kind(std::string(manifest.at("apiVersion").as_string()),
-                                        std::string(manifest.at("kind").as_string()));
-        ASSERT_NE(kind, nullptr);
-        const auto job = load(*kind, manifest);
-        ASSERT_TRUE(job.has_value()) << job.error().message();
-        json::value found = objects_of(*job);
-        if (found == golden.at("objects")) continue;
-        golden.as_object()["objects"] = std::move(found);
-        const fs::path actual = fs::path(testing::TempDir()) / entry.path().filename();
-        std::ofstream(actual) << json::serialize(golden) << "\n";
-        ADD_FAILURE() << "the objects are those of " << actual;
+        json::value served = manifest;
+        if (const OldVersion* old = find_old_version(version_of(manifest), kind_of(manifest))) {
+            const Conversion done = convert(manifest, old->becomes->resource.api_version());
+            EXPECT_THAT(done.problems, IsEmpty());
+            served = done.object;
+        }
+        const JobKind* kind = find_kind(version_of(served), kind_of(served));
+        if (kind == nullptr) {
+            ADD_FAILURE() << "no such kind";
+            return golden;
+        }
+        const auto job = load(*kind, served);
+        if (!job) {
+            ADD_FAILURE() << job.error().message();
+            return golden;
+        }
+        return {{"manifest", manifest}, {"objects", objects_of(*job)}};
+    });
+}
+
+TEST(Golden, EveryVersionOfEveryKindHasOne) {
+    std::set<std::string> seen;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_of("golden"))) {
+        const json::value golden = read(entry.path());
+        const json::value& manifest = golden.at("manifest");
+        const std::string name = entry.path().stem().string();
+        EXPECT_TRUE(name.starts_with(lower_case(kind_of(manifest)) + "_")) << name;
+        seen.insert(version_of(manifest) + " " + kind_of(manifest));
     }
-    EXPECT_GT(files, 0);
+    std::set<std::string> wanted;
+    for (const JobKind* kind : all_kinds())
+        wanted.insert(kind->resource.api_version() + " " + kind->resource.kind);
+    for (const OldVersion& old : old_versions()) wanted.insert(old.api_version + " " + old.kind);
+    EXPECT_EQ(seen, wanted);
+}
+
+TEST(GoldenConversion, EachManifestBecomesThis) {
+    expect_golden("golden_conversions", [](const json::object& golden) -> json::object {
+        const Conversion done = convert(golden.at("manifest"), golden.at("to").as_string());
+        EXPECT_THAT(done.problems, IsEmpty());
+        json::array changes;
+        for (const Cause& change : done.changes)
+            changes.emplace_back(change.field + ": " + change.message);
+        return {{"manifest", golden.at("manifest")},
+                {"to", golden.at("to")},
+                {"converted", done.object},
+                {"changes", std::move(changes)}};
+    });
 }
 
 }  // namespace

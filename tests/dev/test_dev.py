@@ -29,7 +29,7 @@ def program(directory, name, text):
 
 def test_help_names_every_command():
     shown = subprocess.run([ROOT / "dev", "help"], capture_output=True, text=True, check=True).stdout
-    for verb in ("run", "test", "setup", "build", "e2e", "bench", "cluster", "lint", "fuzz", "drill", "clean"):
+    for verb in ("run", "test", "setup", "build", "e2e", "bench", "cluster", "lint", "fuzz", "drill", "docs", "golden", "clean"):
         assert f"./dev {verb}" in shown
 
 
