@@ -3,12 +3,13 @@
 import os
 import pathlib
 
-from programs import ROOT, build
+from programs import ROOT, SOURCES, Missing, build
 
-# manifest: (environment in examples/requirements, accuracy)
+# manifest: (environment in examples/requirements, or a program; accuracy)
 EXAMPLES = {
     "jax-digits.yaml": ("jax", 0.9),
     "mpi-digits.yaml": (None, 0.9),
+    "mpi-ssh-digits.yaml": ("sshd", 0.9),
     "mpich-digits.yaml": ("mpich", 0.9),
     "mxnet-digits.yaml": ("mxnet", 0.9),
     "paddle-digits.yaml": ("paddle", 0.9),
@@ -31,6 +32,9 @@ TRACES = {
     "tensorflow-servers.yaml": pathlib.Path("/tmp/muster-tensorflow-servers"),
 }
 
+# Those that only root can run.
+OF_ROOT = {"mpi-ssh-digits.yaml": "the key is in /root/.ssh, and sshd of another user lets in nobody else"}
+
 
 def manifest(name):
     return ROOT / "examples" / name
@@ -40,4 +44,9 @@ def path_for(name, path=None):
     """The PATH for the example's job, in front of `path`; raises Missing where its packages can't be had."""
     environment, _ = EXAMPLES[name]
     path = os.environ["PATH"] if path is None else path
-    return path if environment is None else f"{pathlib.Path(build(f'python-{environment}')).parent}:{path}"
+    if environment is None:
+        return path
+    if name in OF_ROOT and os.geteuid() != 0:
+        raise Missing(f"{name} is for root: {OF_ROOT[name]}")
+    program = build(environment if environment in SOURCES else f"python-{environment}")
+    return f"{pathlib.Path(program).parent}:{path}"

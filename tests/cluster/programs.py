@@ -200,6 +200,54 @@ def environment(requirements):
     return (TorchEnvironment if requirements.stem.startswith("torch") else PythonEnvironment)(requirements)
 
 
+# The package would have made the user that sshd shuts itself in as: here sshd alone knows of it.
+SSHD = """#!/bin/sh
+here=$(dirname "$0")
+libraries=$(dirname "$here"/usr/lib/*/libnss_wrapper.so)
+exec env LD_LIBRARY_PATH="$libraries" LD_PRELOAD=libnss_wrapper.so NSS_WRAPPER_PASSWD="$here/passwd" \\
+    NSS_WRAPPER_GROUP=/etc/group "$here/usr/sbin/sshd" "$@"
+"""
+SSHD_USERS = "root:x:0:0:root:/root:/bin/bash\nsshd:x:100:65534::/run/sshd:/usr/sbin/nologin\n"
+
+
+class Sshd:
+    """OpenSSH's server: the system's, or that of Debian's packages. These are unpacked and not installed, as they would
+    start a server that lets people into the machine."""
+
+    packages = ("openssh-server", "libwrap0", "libnss-wrapper")
+    installed = pathlib.Path("/usr/sbin/sshd")
+
+    def home(self):
+        return BUILT / build_name("sshd", None, [("packages", " ".join(self.packages).encode()),
+                                                  ("sshd", SSHD.encode()), ("passwd", SSHD_USERS.encode())])
+
+    def path(self, name):
+        return self.installed if self.installed.exists() else self.home() / name
+
+    def fetch(self):
+        for tool in ("apt-get", "dpkg"):
+            if not shutil.which(tool):
+                raise Missing(f"there is no sshd (Debian's package openssh-server), and no {tool} to get it with")
+
+    def make(self, name, scratch):
+        options = ("-q", "-o", "Acquire::Retries=3", "-o", "APT::Sandbox::User=root")
+        status, said = ask(["apt-get", *options, "download", *self.packages], scratch)
+        if status != 0:
+            raise Missing(f"the packages of sshd can't be fetched: {one_line(said)}")
+        made = scratch / "unpacked"
+        for package in sorted(scratch.glob("*.deb")):
+            status, said = ask(["dpkg", "-x", package, made])
+            if status != 0:
+                raise BuildFailed(f"unpacking {package.name} failed:\n{said[-3000:]}")
+        (made / "passwd").write_text(SSHD_USERS)
+        (made / name).write_text(SSHD)
+        (made / name).chmod(0o755)
+        status, said = ask([made / name, "-V"])
+        if "OpenSSH" not in said:
+            raise Missing(f"the sshd of Debian's packages does not run here: {one_line(said)}")
+        made.rename(self.home())
+
+
 SOURCES = {
     **{name: GoProgram("kubernetes", f"{KUBERNETES}/cmd/{name}", KUBERNETES)
        for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")},
@@ -214,6 +262,7 @@ SOURCES = {
     "informers-0.36": GoProgram("clients", "./informers"),
     **{f"informers-{minor}": GoProgram("clients", "./informers", versions=f"client-go-{minor}.mod")
        for minor in ("0.29", "0.32")},
+    "sshd": Sshd(),
     "python-clients": PythonEnvironment(HERE / "python-clients" / "requirements.txt"),
     # The frameworks of the examples.
     **{f"python-{file.stem}": environment(file) for file in (ROOT / "examples" / "requirements").glob("*.txt")},

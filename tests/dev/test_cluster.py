@@ -70,6 +70,16 @@ def test_without_go_the_reason_says_so(tmp_path, monkeypatch):
         programs.build("etcd")
 
 
+def test_an_sshd_that_is_installed_is_taken(tmp_path, monkeypatch):
+    monkeypatch.setattr(programs, "BUILT", tmp_path)
+    monkeypatch.setattr(programs.Sshd, "installed", tmp_path / "sshd")
+    monkeypatch.setattr(programs.shutil, "which", lambda *_, **__: None)
+    with pytest.raises(programs.Missing, match="no sshd.* no apt-get"):
+        programs.build("sshd")
+    (tmp_path / "sshd").write_text("")
+    assert programs.build("sshd") == tmp_path / "sshd"
+
+
 GO = {name: source for name, source in programs.SOURCES.items() if isinstance(source, programs.GoProgram)}
 
 

@@ -3,17 +3,23 @@
 import base64
 import json
 import os
+import pathlib
 import re
 import shutil
+import sys
 
 import pytest
 
+from conftest import ROOT
 from test_up import Up, needs_kubectl
+
+sys.path.insert(0, str(ROOT / "tests" / "cluster"))
+
+from programs import Missing, build  # noqa: E402
 
 needs_mpirun = pytest.mark.skipif(shutil.which("mpirun", path="/usr/bin") is None,
                                   reason="mpirun is not installed (Debian's package openmpi-bin)")
-needs_sshd = pytest.mark.skipif(not os.path.exists("/usr/sbin/sshd"),
-                                reason="sshd is not installed (Debian's package openssh-server)")
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="sshd lets in nobody else when it is not root's")
 
 # One line for each rank; the programs of Open MPI have no arguments of their own to say where they may run.
 MPIRUN = ["mpirun", "--allow-run-as-root", "--bind-to", "none", "--oversubscribe"]
@@ -25,6 +31,14 @@ def up(tmp_path):
     world.environment["PATH"] = "/usr/bin:/bin:/usr/sbin:/sbin"
     yield world
     world.muster("down", "--state", str(world.state), check=False)
+
+
+def bring(up, program):
+    """The program is in the pods' PATH, or the test is skipped with the reason."""
+    try:
+        up.environment["PATH"] = f"{pathlib.Path(build(program)).parent}:{up.environment['PATH']}"
+    except Missing as why:
+        pytest.skip(str(why))
 
 
 def container(command=None, **more):
@@ -105,15 +119,18 @@ def test_a_program_that_fails_fails_the_job(up):
 
 @needs_kubectl
 @needs_mpirun
-@needs_sshd
+@needs_root
 def test_a_v2beta1_launcher_starts_its_ranks_by_ssh(up):
+    bring(up, "sshd")
     up.start()
     job = mpijob("v2beta1", [*MPIRUN, "-np", "4", "hostname"])
     shell = "ssh -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
     launcher = job["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]["containers"][0]
     launcher["env"] = [{"name": "OMPI_MCA_plm_rsh_agent", "value": shell}]
     worker = job["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]
-    worker["command"] = ["sh", "-c", "mkdir -p /run/sshd; ssh-keygen -A; exec /usr/sbin/sshd -De -o StrictModes=no"]
+    options = "-f /dev/null -h /tmp/key -o PidFile=none -o StrictModes=no"
+    worker["command"] = ["sh", "-c", "mkdir -p /run/sshd; ssh-keygen -q -N '' -f /tmp/key; "
+                                     f'exec "$(command -v sshd)" -De {options}']
     apply(up, job)
     ends_well(up)
     ranks = re.findall(r"ring-worker-\d", up.kubectl("logs", "ring-launcher").stdout)
