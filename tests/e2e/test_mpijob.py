@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 
 import pytest
@@ -87,6 +88,25 @@ def test_a_v1_launcher_starts_its_ranks_by_kubectl_exec(up):
     assert (may, other) == ("yes", "no")
     up.kubectl("delete", "mpijob", "ring", "--timeout=30s")
     up.kubectl("wait", "configmap/ring-config", "role/ring-launcher", "--for=delete", "--timeout=30s")
+
+
+@needs_mpirun
+def test_the_example_by_kubectl_exec_learns(up):
+    if subprocess.run(["/usr/bin/python3", "-c", "import mpi4py, sklearn"], capture_output=True, check=False).returncode:
+        pytest.skip("mpi4py or scikit-learn is not installed (Debian's packages python3-mpi4py, python3-sklearn)")
+    # The peers' kubectl, in the PATH of the launcher alone: what applies and waits here is our own command line.
+    bring(up, "kubectl")
+    up.cwd = ROOT
+    up.start()
+    up.environment["KUBECONFIG"] = str(up.kubeconfig)
+    up.muster("apply", "-f", "examples/mpi-kubexec-digits.yaml")
+    done = up.muster("wait", "mpijob/digits", "--for", "condition=Succeeded", "--timeout", "100s", check=False, limit=110)
+    said = up.muster("logs", "mpijob/digits").stdout
+    assert done.returncode == 0, done.stdout + done.stderr + said
+    assert len(re.findall(r"rank \d of 4 is ready on digits-worker-[01]", said)) == 4, said
+    accuracy = re.findall(r"accuracy: (\d\.\d+)", said)
+    assert accuracy and all(float(value) > 0.9 for value in accuracy), said
+    assert "kubexec.sh" in up.get("/api/v1/namespaces/default/configmaps/digits-config")[1]
 
 
 @needs_kubectl

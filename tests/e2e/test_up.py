@@ -27,11 +27,12 @@ class Up:
     def __init__(self, directory):
         self.directory = directory
         self.state = directory / "state"
+        self.cwd = directory
         self.environment = {"PATH": os.environ["PATH"], "HOME": str(directory), "TMPDIR": str(directory)}
 
-    def muster(self, *args, check=True, **more):
-        done = subprocess.run([BINARY, *args], env=self.environment, cwd=self.directory, text=True,
-                              capture_output=True, timeout=60, check=False, **more)
+    def muster(self, *args, check=True, limit=60, **more):
+        done = subprocess.run([BINARY, *args], env=self.environment, cwd=self.cwd, text=True,
+                              capture_output=True, timeout=limit, check=False, **more)
         if check:
             assert done.returncode == 0, done
         return done
