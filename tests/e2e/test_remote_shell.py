@@ -61,12 +61,36 @@ def test_an_ordinary_user_needs_nothing_more(muster, user):
     assert ranks_of(finished) == ["ring-worker-0", "ring-worker-1"], finished
 
 
-def test_daemons_start_daemons(muster):
-    # In a tree of two branches the daemons of the last workers are started by workers, not by the launcher.
-    command = [*MPIRUN, "--mca", "routed", "radix", "--mca", "routed_radix", "2", "-np", "6", "hostname"]
+def test_daemons_start_daemons(muster, shared):
+    # In a tree of two branches the daemons of the last workers are started by workers, not by the launcher. As their
+    # sessions stay attached, the agents that were called are still there when the ranks look.
+    look = f"""hostname; for file in /proc/[0-9]*/cmdline; do
+        line=$(tr '\\0' ' ' <$file); printf '%s %s\\n' "$(hostname)" "$line" >>{shared}/processes
+        done 2>/dev/null; true"""
+    command = [*MPIRUN, "--leave-session-attached", "--mca", "routed", "radix", "--mca", "routed_radix", "2", "-np", "6",
+               "sh", "-c", look]
     finished = muster.run("run", mpijob(muster, command, workers=6))
     assert finished.status == 0, finished
     assert ranks_of(finished) == [f"ring-worker-{i}" for i in range(6)], finished
+    processes = (shared / "processes").read_text()
+    called = re.findall(r"^ring-worker-(\d) /\S+ rsh --token-file \S+ .*? ring-worker-(\d)\.\S+ +orted ", processes, re.M)
+    assert sorted(called) == [("0", "2"), ("0", "4"), ("1", "3"), ("1", "5")], processes
+
+
+def test_a_hundred_megabytes_pass_both_ways(muster):
+    bulk = """
+        set -e
+        worker=$(sed -n 's/ .*//; 1p' /etc/mpi/hostfile)
+        head -c 100000000 /dev/urandom >/tmp/sent
+        $OMPI_MCA_plm_rsh_agent $worker 'cat >/tmp/came; sha256sum </tmp/came' </tmp/sent
+        $OMPI_MCA_plm_rsh_agent $worker 'cat /tmp/came' >/tmp/back
+        sha256sum </tmp/sent; sha256sum </tmp/back
+        stat -c '%s bytes' /tmp/back"""
+    finished = muster.run("run", mpijob(muster, ["bash", "-c", bulk], workers=1))
+    assert finished.status == 0, finished
+    digests = re.findall(r"ring-launcher \| ([0-9a-f]{64}) ", finished.text)
+    assert len(digests) == 3 and len(set(digests)) == 1, finished
+    assert "100000000 bytes" in finished.text, finished
 
 
 def test_the_exit_status_of_a_rank_is_that_of_the_run(muster):
