@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from conftest import ROOT
+from conftest import BINARY, ROOT
 from test_up import Up, needs_kubectl
 
 sys.path.insert(0, str(ROOT / "tests" / "cluster"))
@@ -125,6 +125,43 @@ def test_a_launcher_starts_its_ranks_by_our_remote_shell(up, version):
     assert [one["metadata"]["name"] for one in secret] == ["ring-rsh"]
     token = base64.b64decode(secret[0]["data"]["token"]).decode()
     assert len(token) == 64 and token not in said
+
+
+# As Horovod does it when it is elastic: asks the script again and again, and starts something on each host of a new list.
+# A worker of a list may be gone by then. It ends when there are five hosts.
+DISCOVERS = """
+    known=
+    while set -- $known; [ $# != 5 ]; do
+        hosts=$(/etc/mpi/discover_hosts.sh | sed 's/:.*//' | tr '\\n' ' ')
+        if [ "$hosts" != "$known" ]; then
+            known=$hosts
+            for host in $hosts; do timeout 5 $OMPI_MCA_plm_rsh_agent "$host" hostname; done | tr '\\n' ' '
+            echo "are reached"
+        fi
+        sleep 0.1
+    done"""
+
+
+@needs_kubectl
+@pytest.mark.parametrize("version", ["v1", "v2beta1"])
+def test_a_launcher_sees_workers_come_and_go(up, version):
+    up.start()
+    apply(up, mpijob(version, ["bash", "-c", DISCOVERS]))
+    up.kubectl("wait", "mpijob/ring", "--for=condition=Running", "--timeout=30s")
+    launcher = json.loads(up.kubectl("get", "pod", "ring-launcher", "-o", "json").stdout)
+    follow = ["timeout", "60", BINARY, "logs", "-f", "ring-launcher", "--kubeconfig", up.kubeconfig]
+    with subprocess.Popen(follow, env=up.environment, text=True, stdout=subprocess.PIPE) as log:
+        for workers in (2, 4, 1, 5):
+            change = {"spec": {"mpiReplicaSpecs": {"Worker": {"replicas": workers}}}}
+            up.kubectl("patch", "mpijob", "ring", "--type=merge", "-p", json.dumps(change))
+            wanted = [f"ring-worker-{i}" for i in range(workers)]
+            # Between two numbers there may be lists of those that were quicker.
+            reached = next((line for line in log.stdout if line.split() == [*wanted, "are", "reached"]), None)
+            assert reached, f"never {wanted}\n{state_of(up)}"
+    ends_well(up)
+    ended = json.loads(up.kubectl("get", "pod", "ring-launcher", "-o", "json").stdout)
+    assert ended["metadata"]["uid"] == launcher["metadata"]["uid"]
+    assert [each["restartCount"] for each in ended["status"]["containerStatuses"]] == [0]
 
 
 @needs_kubectl
