@@ -77,11 +77,11 @@ Task<Result<void>> ApiServer::Impl::load() {
                             {"ownerReferences", "deletionTimestamp"})) {
                 collector.take_up(whole, cached.revision, *cached.object);
                 pods.take_up(whole, *cached.object);
+                cleanup.take_up(whole, *cached.object);
             }
             // The others look at what the server consults, and at nothing of the rest.
             if (!state.cache.stays_parsed(resource)) continue;
             const StoreChange change{whole, cached.revision, cached.tree(), nullptr, cached.object};
-            cleanup.observe(change);
             roles.observe(change);
             accounts.observe(change);
         }

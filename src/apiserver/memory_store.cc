@@ -73,7 +73,7 @@ class MemoryStore final : public Store {
 
     void committed(StoreChange change, ObjectTextPtr before) {
         if (observer_) observer_(change);
-        window_.add({std::move(change.key), change.revision, change.object == nullptr,
+        window_.add({std::move(change.key.resource), change.revision, change.object == nullptr,
                      std::move(change.text), std::move(before)});
     }
 

@@ -204,8 +204,8 @@ class SqliteStore final : public Store {
                 else
                     answer(std::move(waiter.handler), stored);
             }
-            window_.add({change.key, change.revision, change.object == nullptr, change.text,
-                         std::move(done.before)});
+            window_.add({change.key.resource, change.revision, change.object == nullptr,
+                         change.text, std::move(done.before)});
         }
         if (pending_.empty()) working_.reset();
     }

@@ -49,7 +49,7 @@ struct StoreChange {
 /// below the floor.
 struct StoreHistory {
     struct Entry {
-        StoreKey key;
+        std::string resource;  ///< whose object it is; its name is in the object
         Revision revision = 0;
         bool deleted = false;
         ObjectTextPtr object;  ///< the new state; of a deletion the final one

@@ -62,6 +62,10 @@ void ContentCleanup::observe(const StoreChange& change) {
     add_if_deleting(kube::types::kCustomResourceDefinitions.qualified(), change.key.resource);
 }
 
+void ContentCleanup::take_up(const StoreKey& key, const ObjectText& object) {
+    if ((is_namespace(key) || is_crd(key)) && is_deleting(object)) work_.add(key);
+}
+
 std::vector<DefPtr> ContentCleanup::content_types(const StoreKey& container) const {
     std::vector<DefPtr> types;
     for (const auto& [name, def] : state_.registry.resources())

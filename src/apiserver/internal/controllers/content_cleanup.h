@@ -18,8 +18,10 @@ class ContentCleanup {
   public:
     ContentCleanup(ServerState& state, Writer& writer);
 
-    /// Every committed change, and what was there at the start (as a creation).
+    /// Every committed change.
     void observe(const StoreChange& change);
+    /// What was there at the start.
+    void take_up(const StoreKey& key, const ObjectText& object);
 
   private:
     Task<Answer<void>> look_at(StoreKey key);

@@ -57,8 +57,8 @@ std::expected<Replayed, RowDamage> replay(std::vector<ChangeRow> rows, std::size
     done.window = ChangeWindow(history, floor_of(rows, begin));
     for (std::size_t i = begin; i < rows.size(); ++i) {
         ChangeRow& row = rows[i];
-        done.window.add({std::move(row.key), row.revision, row.deleted, std::move(row.object),
-                         std::move(before[i])});
+        done.window.add({std::move(row.key.resource), row.revision, row.deleted,
+                         std::move(row.object), std::move(before[i])});
     }
     return done;
 }

@@ -35,7 +35,7 @@ struct CachedObject {
 /// concern: they are indexed by resource, namespace and name.
 ///
 /// Objects rest as text. What the server itself reads with each request (namespaces, roles,
-/// definitions, webhooks) stays parsed, and so do the last few changes, which are often read or
+/// webhooks) stays parsed, and so do the last few changes, which are often read or
 /// changed again at once.
 ///
 /// Thread: the server's loop. Never suspends, so what one call sees is one revision.

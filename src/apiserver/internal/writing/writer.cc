@@ -116,7 +116,7 @@ Answer<void> Writer::check_namespace(const Target& target, std::string_view name
     if (target.def->custom) {
         const CachedObject* definition = state_.cache.find(
             kube::types::kCustomResourceDefinitions.qualified(), "", target.def->storage_key());
-        if (definition != nullptr && is_deleting(definition->tree()->get_object()))
+        if (definition != nullptr && is_deleting(*definition->object))
             return forbidden(target.type(), name,
                              "create not allowed while custom resource definition is terminating");
     }
