@@ -11,6 +11,7 @@
 #include "apiserver/object_rules.h"
 #include "cli/known_kinds.h"
 #include "cli/pod_specs.h"
+#include "cli/review_job.h"
 #include "kube/codec.h"
 #include "kube/schema.h"
 
@@ -112,9 +113,7 @@ class DocumentCheck {
     }
 
     void check_job(const jobs::JobKind& kind, CheckedObject& checked) {
-        // The conventions of one version may be asked for in another.
-        jobs::Review review =
-            jobs::review(jobs::kind_as_written(kind, document_.object), document_.object);
+        jobs::Review review = review_job(kind, document_.object);
         for (const Cause& cause : review.problems)
             error(cause.field, without_path(cause.message, cause.field));
         for (const Cause& cause : review.warnings)
@@ -129,8 +128,6 @@ class DocumentCheck {
     /// What the API would refuse in the job's pods each time that the operator tries to make them.
     void check_pods(jobs::Job job) {
         job.metadata.uid = "given when it is created";
-        if (job.metadata.namespace_.empty()) job.metadata.namespace_ = "default";
-        if (job.metadata.name.empty()) job.metadata.name = job.metadata.generate_name + "xxxxx";
         json::error_code missing;
         const json::value* specs =
             document_.object.find_pointer("/spec/" + job.kind->replicas_field, missing);

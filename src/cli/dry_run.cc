@@ -7,8 +7,7 @@ namespace muster::cli {
 
 namespace {
 
-Result<void> plan_job(jobs::Job job, const std::string& ns, std::vector<json::value>& planned) {
-    job.metadata.namespace_ = ns;
+Result<void> plan_job(const jobs::Job& job, std::vector<json::value>& planned) {
     // As they are before a pod runs, and without what is made by chance.
     if (job.kind->attachments)
         for (const jobs::Attachment& attachment : job.kind->attachments(job, {}))
@@ -33,7 +32,7 @@ Result<std::vector<json::value>> planned_objects(const std::vector<CheckedObject
     std::vector<json::value> planned;
     for (const CheckedObject& object : objects) {
         if (object.job)
-            TRY_VOID(plan_job(*object.job, object.namespace_, planned));
+            TRY_VOID(plan_job(*object.job, planned));
         else if (object.type == kube::types::kPods || object.type == kube::types::kServices)
             planned.push_back(object.document.object);
     }

@@ -34,7 +34,6 @@ std::vector<jobs::Job> jobs_of(const Prepared& prepared) {
     for (const CheckedObject& object : prepared.objects) {
         if (!object.job) continue;
         found.push_back(*object.job);
-        found.back().metadata.namespace_ = object.namespace_;
         found.back().node_program = own_program();
     }
     return found;

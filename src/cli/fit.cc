@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "cli/pod_specs.h"
+#include "cli/review_job.h"
 #include "kube/quantity.h"
 
 namespace muster::cli {
@@ -46,7 +47,7 @@ class Fitter {
                 for (const ContainerRef& ref : containers(pod)) scale(*ref.container, factor);
             if (!object.job) continue;
             std::string node_program = std::move(object.job->node_program);
-            object.job = jobs::review(*object.job->kind, object.document.object).job;
+            object.job = review_job(*object.job->kind, object.document.object).job;
             object.job->node_program = std::move(node_program);
         }
     }
