@@ -10,6 +10,7 @@ verb_drill() {
     crash) shift; drill_crash "$@" ;;
     soak) shift; drill_soak "$@" ;;
     failures) shift; drill_failures "$@" ;;
+    corpus) shift; drill_corpus "$@" ;;
     '')
         say "bare-root [VERB...]    ./dev run and ./dev test in a bare Debian 12 made with debootstrap"
         say "fresh-clone [VERB...]  the same in a fresh clone on this machine, with a bare environment"
@@ -24,6 +25,8 @@ verb_drill() {
         say "                       random calls of kubectl, the Python client and plain HTTP (60 minutes): nothing may grow"
         say "failures [--only WORDS] [--write]"
         say "                       kill each replica type of each framework's example: docs/failures.md"
+        say "corpus [--only WORDS]"
+        say "                       run the published manifests of MUSTER_CORPUS, with nothing changed but their commands"
         say "mutations [--only WORDS] [--record]"
         say "                       small deliberate mistakes in the operator, each to be caught by a test"
         ;;
@@ -80,6 +83,14 @@ drill_failures() {
     local path
     path=$(job_path)
     PATH=$path "$(our_python)" "$root/scripts/failure_drill.py" "$root/build/release/src/cli/muster" "$@"
+}
+
+drill_corpus() {
+    prepare_test
+    build_target release muster
+    local path
+    path=$(job_path)
+    PATH=$path "$(our_python)" "$root/scripts/corpus_drill.py" "$root/build/release/src/cli/muster" "$@"
 }
 
 # The clients that can be built here take part.
