@@ -90,7 +90,7 @@ CASES = [
         ("Lightning", ("Worker",), ("OnFailure",)),
         ("DeepSpeed", ("Worker",), ("OnFailure",)),
         ("TensorFlow, mirrored", ("Worker",), ("Never", "OnFailure", "OnFailure, group")),
-        ("TensorFlow, servers", ("Chief", "PS", "Worker"), ("OnFailure",)),
+        ("TensorFlow, servers", ("Chief", "PS", "Worker", "Evaluator"), ("OnFailure",)),
         ("XGBoost", ("Worker",), ("Never",)),
         ("XGBoost", ("Master", "Worker"), ("OnFailure", "OnFailure, group")),
         ("Paddle", ("Worker",), ("OnFailure", "OnFailure, group")),

@@ -43,10 +43,8 @@ def test_each_replica_type_of_each_example_is_killed(framework):
     example = drill.EXAMPLES[framework]
     types = drill.replicas_of(yaml.safe_load(drill.examples.manifest(example.manifest).read_text()))
     killed = {case.replica for case in drill.CASES if case.example is example}
-    # The libraries on top of PyTorch are as DDP is: of them one worker is enough. The evaluator of the servers'
-    # example is still to come.
-    spared = {"Accelerate": {"Master"}, "Lightning": {"Master"}, "DeepSpeed": {"Master"},
-              "TensorFlow, servers": {"Evaluator"}}
+    # The libraries on top of PyTorch are as DDP is: of them one worker is enough.
+    spared = {"Accelerate": {"Master"}, "Lightning": {"Master"}, "DeepSpeed": {"Master"}}
     assert killed == set(types) - spared.get(framework, set())
 
 
