@@ -79,7 +79,8 @@ class Case:
         return (self.example.framework, self.replica, self.policy)
 
 
-# "group": with the annotation muster.dev/restart: group, one failure starts all replicas anew as one generation.
+# "group" and "replica" are what the annotation muster.dev/restart says; without it the kind decides whether one failure
+# starts all replicas anew as one generation.
 CASES = [
     Case(framework, replica, policy)
     for framework, replicas, policies in (
@@ -92,10 +93,10 @@ CASES = [
         ("TensorFlow, mirrored", ("Worker",), ("Never", "OnFailure", "OnFailure, group")),
         ("TensorFlow, servers", ("Chief", "PS", "Worker", "Evaluator"), ("OnFailure",)),
         ("XGBoost", ("Worker",), ("Never",)),
-        ("XGBoost", ("Master", "Worker"), ("OnFailure", "OnFailure, group")),
-        ("Paddle", ("Worker",), ("OnFailure", "OnFailure, group")),
+        ("XGBoost", ("Master", "Worker"), ("OnFailure", "OnFailure, replica")),
+        ("Paddle", ("Worker",), ("OnFailure", "OnFailure, replica")),
         ("JAX", ("Worker",), ("OnFailure", "OnFailure, group")),
-        ("MXNet", ("Scheduler", "Server", "Worker"), ("OnFailure", "OnFailure, group")),
+        ("MXNet", ("Scheduler", "Server", "Worker"), ("OnFailure", "OnFailure, replica")),
         ("Open MPI", ("Launcher", "Worker"), ("Never", "OnFailure", "OnFailure, replica")),
         ("MPICH", ("Launcher", "Worker"), ("OnFailure",)),
     )

@@ -89,6 +89,11 @@ struct JobStatus {
     /// An addition of ours: how often all pods were restarted together, and the generation of the
     /// pods that count now; those of an older one are on their way out.
     std::optional<std::int32_t> restart_generation;
+    /// Additions, too: how many of these restarts came soon after the one before, the last
+    /// included, and when that was. They say how long the pods of the new generation are waited
+    /// with.
+    std::optional<std::int32_t> restarts_in_a_row;
+    std::string last_restart_time;
     json::object rest;
 
     /// True when a condition of this type has status "True".
@@ -99,7 +104,8 @@ struct JobStatus {
 };
 BOOST_DESCRIBE_STRUCT(JobStatus, (),
                       (conditions, replica_statuses, start_time, completion_time,
-                       last_reconcile_time, restart_generation, rest))
+                       last_reconcile_time, restart_generation, restarts_in_a_row,
+                       last_restart_time, rest))
 
 class JobKind;
 struct ReplicaType;

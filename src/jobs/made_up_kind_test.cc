@@ -187,6 +187,24 @@ TEST(MadeUpKind, SaysWhetherItsReplicasRestartTogether) {
     }
 }
 
+// Which frameworks take a replica back that starts alone, and which wait for ever:
+// docs/failures.md.
+TEST(Kinds, SayWhoseFailureRestartsAll) {
+    const std::map<std::string, std::vector<std::string>> together{
+        {"MPIJob", {"Worker"}},
+        {"MXJob", {"Scheduler", "Server", "Worker"}},
+        {"PaddleJob", {"Master", "Worker"}},
+        {"XGBoostJob", {"Master", "Worker"}}};
+    for (const JobKind* kind : all_kinds()) {
+        std::vector<std::string> found;
+        for (const ReplicaType& type : kind->replica_types)
+            if (type.restarts_all) found.push_back(type.name);
+        const auto wanted = together.find(kind->resource.kind);
+        EXPECT_EQ(found, wanted == together.end() ? std::vector<std::string>() : wanted->second)
+            << kind->resource.kind;
+    }
+}
+
 TEST(MadeUpKind, HasASchemaFromItsStruct) {
     const JobKind kind = orchestrajob();
     const json::value crd = custom_resource_definition(kind);

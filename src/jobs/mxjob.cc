@@ -152,6 +152,10 @@ JobKind mxjob() {
     for (const Type type : {kScheduler, kServer, kWorker, kTunerTracker, kTunerServer, kTuner})
         kind.replica_types.push_back({.name = name_of(type)});
     kind.replica_types[kScheduler].only_replicas = 1;
+    // The scheduler numbers the others once, and those that are left wait for the one that is gone.
+    // Those of a search ask each other anew and can be started one by one.
+    for (const Type type : {kScheduler, kServer, kWorker})
+        kind.replica_types[type].restarts_all = true;
     kind.container_name = "mxnet";
     kind.port_name = "mxjob-port";
     kind.port = 9091;

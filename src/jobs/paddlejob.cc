@@ -114,7 +114,10 @@ JobKind paddlejob() {
     kind.resource = {
         .group = "kubeflow.org", .version = "v1", .plural = "paddlejobs", .kind = "PaddleJob"};
     kind.replicas_field = "paddleReplicaSpecs";
-    kind.replica_types = {{.name = std::string(kMaster)}, {.name = std::string(kWorker)}};
+    // paddle.distributed.launch gathers all pods once: one that starts again waits for peers that
+    // don't come, and they wait for it.
+    kind.replica_types = {{.name = std::string(kMaster), .restarts_all = true},
+                          {.name = std::string(kWorker), .restarts_all = true}};
     kind.container_name = "paddle";
     kind.port_name = "master";
     kind.port = 36543;

@@ -168,6 +168,13 @@ static FieldNotes field_notes(const JobStatus*) {
          .text = "How often all pods were restarted together; the generation of the pods that "
                  "count now.",
          .minimum = 0},
+        {.member = "restarts_in_a_row",
+         .text = "How many of these came within ten minutes of the one before, the last one "
+                 "included: the more, the longer the pause before the pods are made again.",
+         .minimum = 0},
+        {.member = "last_restart_time",
+         .text = "When all pods were last restarted together.",
+         .schema = time},
     };
 }
 

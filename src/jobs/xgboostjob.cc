@@ -73,8 +73,11 @@ JobKind xgboostjob() {
     kind.resource = {
         .group = "kubeflow.org", .version = "v1", .plural = "xgboostjobs", .kind = "XGBoostJob"};
     kind.replicas_field = "xgbReplicaSpecs";
-    kind.replica_types = {{.name = std::string(kMaster), .only_replicas = 1, .required = true},
-                          {.name = std::string(kWorker)}};
+    // A ring of all-reduce has no place for one that comes later. Its ranks notice that a peer is
+    // gone by time-outs of a minute and more.
+    kind.replica_types = {
+        {.name = std::string(kMaster), .only_replicas = 1, .required = true, .restarts_all = true},
+        {.name = std::string(kWorker), .restarts_all = true}};
     kind.container_name = "xgboost";
     kind.port_name = "xgboostjob-port";
     kind.port = 9999;

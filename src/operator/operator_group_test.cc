@@ -35,7 +35,7 @@ class GroupTest : public ::testing::Test {
     void finish_restart() {
         world.settle();
         world.reap();
-        world.settle();
+        world.run_for(5min);  // the longest pause
         world.set_all("Running");
         world.settle();
     }
@@ -165,6 +165,45 @@ TEST_F(GroupTest, APodThatFailsBeforeItsPeersRun) {
     expect_running(2);
 }
 
+// A program that can't start would keep the machine busy otherwise, as it would without the pauses
+// of a kubelet.
+TEST_F(GroupTest, RestartsInARowArePutOff) {
+    world.run_job({.group = true});
+    const auto fail = [&] {
+        world.set_all("Running");
+        world.set_phase("demo-worker-1", "Failed", 1);
+        world.settle();
+        world.reap();
+        world.settle();
+    };
+    fail();
+    EXPECT_THAT(world.pods(), SizeIs(3)) << "no pause for the first";
+    for (const std::chrono::seconds pause : {10s, 20s, 40s, 80s, 160s, 300s, 300s}) {
+        fail();
+        EXPECT_THAT(world.status("demo").conditions.back().message,
+                    HasSubstr(fmt::format("after a pause of {} s.", pause.count())));
+        world.run_for(pause - 2s);
+        EXPECT_THAT(world.pods(), IsEmpty()) << pause;
+        EXPECT_THAT(summary(world.status("demo")), ElementsAre("Created", "Restarting"));
+        world.run_for(2s);
+        EXPECT_THAT(world.pods(), SizeIs(3)) << pause;
+    }
+    world.run_for(10min);
+    fail();
+    EXPECT_THAT(world.pods(), SizeIs(3)) << "it had kept up";
+    fail();
+    EXPECT_THAT(world.pods(), IsEmpty());
+    world.stop_operator();
+    world.start_operator();
+    world.settle();
+    EXPECT_THAT(world.pods(), IsEmpty()) << "another operator waits as well";
+    world.suspend_job("demo", true);
+    world.settle();
+    world.suspend_job("demo", false);
+    world.settle();
+    EXPECT_THAT(world.pods(), SizeIs(3)) << "somebody wants it now";
+}
+
 TEST_F(GroupTest, TheLimitCountsGroups) {
     world.run_job({.backoff_limit = 2, .group = true});
     world.set_phase("demo-worker-1", "Failed", 1);
@@ -250,7 +289,7 @@ TEST(GroupCrash, AfterAnyWriteAGroupRestartsOnce) {
             world.start_operator();
             world.settle();
             world.reap();
-            world.settle();
+            world.run_for(5min);
             world.set_all("Running");
             world.settle();
             EXPECT_EQ(world.status("demo").restart_generation, generation);

@@ -127,6 +127,7 @@ void read_jobs(const json::value& value, const std::string& path, Scenario& scen
         fields.read_probability("withTtl", jobs.with_ttl);
         fields.read_probability("suspended", jobs.suspended);
         fields.read_probability("groupRestart", jobs.group_restart);
+        fields.read_probability("replicaRestart", jobs.replica_restart);
         if (jobs.masters.second > 1) fields.problem("masters", "a job has at most one master");
         scenario.jobs.push_back(std::move(jobs));
     }

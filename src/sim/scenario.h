@@ -38,7 +38,8 @@ struct GeneratedJobs {
     DurationRange ttl{};
     double with_ttl = 0;
     double suspended = 0;
-    double group_restart = 0;
+    double group_restart = 0;    ///< annotated so
+    double replica_restart = 0;  ///< of the others
 };
 
 struct NodeFaults {

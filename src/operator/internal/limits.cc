@@ -18,6 +18,10 @@ std::optional<WallTime> later(const std::string& time, std::int64_t seconds) {
     return *from + std::min(std::chrono::seconds(seconds), room);
 }
 
+constexpr std::chrono::seconds kFirstPause{10};
+constexpr std::chrono::seconds kLongestPause{300};
+constexpr std::chrono::minutes kKeptUp{10};
+
 }  // namespace
 
 bool past_backoff_limit(std::optional<std::int32_t> limit, std::int32_t restarts) {
@@ -39,6 +43,28 @@ std::optional<WallTime> expiry_of(const JobFacts& facts, const jobs::JobStatus& 
                (one.type == conditions::kSucceeded || one.type == conditions::kFailed);
     });
     return later(end->last_transition_time, *facts.ttl_seconds);
+}
+
+std::int32_t restarts_in_a_row(const jobs::JobStatus& status, WallTime now) {
+    const std::optional<WallTime> last = kube::parse_time(status.last_restart_time);
+    const bool soon = last && now - *last < kKeptUp;
+    return soon ? status.restarts_in_a_row.value_or(0) + 1 : 1;
+}
+
+std::chrono::seconds pause_before_restart(std::int32_t in_a_row) {
+    std::chrono::seconds pause{0};
+    for (std::int32_t i = 1; i < in_a_row && pause < kLongestPause; ++i)
+        pause = std::min(std::max(pause * 2, kFirstPause), kLongestPause);
+    return pause;
+}
+
+std::optional<WallTime> end_of_pause(const jobs::JobStatus& status, WallTime now) {
+    const std::optional<WallTime> last = kube::parse_time(status.last_restart_time);
+    // The clock was set back: nobody knows how long it has been.
+    if (!last || now < *last) return std::nullopt;
+    const WallTime end = *last + pause_before_restart(status.restarts_in_a_row.value_or(0));
+    if (now >= end) return std::nullopt;
+    return end;
 }
 
 std::string backoff_message(std::string_view job_name) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,6 +25,17 @@ std::optional<WallTime> deadline_of(const JobFacts& facts, const jobs::JobStatus
 /// When a finished job is deleted; nothing without a TTL, and while it is suspended (upstream, from
 /// 1.8.1 on).
 std::optional<WallTime> expiry_of(const JobFacts& facts, const jobs::JobStatus& status);
+
+// A group whose pods fail again and again is made again after a pause, as a kubelet pauses between
+// two starts of a container: none the first time, then 10 s, and twice as long each time up to 5
+// minutes. Once it has kept up for 10 minutes, the next restart is a first one.
+
+/// How many group restarts there are in a row with one that happens now.
+std::int32_t restarts_in_a_row(const jobs::JobStatus& status, WallTime now);
+/// How long the last of so many is waited with.
+std::chrono::seconds pause_before_restart(std::int32_t in_a_row);
+/// When the pods of the last group restart may be made; nothing when that is over.
+std::optional<WallTime> end_of_pause(const jobs::JobStatus& status, WallTime now);
 
 /// Messages of the Failed condition.
 std::string backoff_message(std::string_view job_name);

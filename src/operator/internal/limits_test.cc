@@ -105,5 +105,19 @@ TEST(Limits, OnlyALimitsEndIsOne) {
     EXPECT_FALSE(ended_by_limit(running, "demo"));
 }
 
+TEST(Limits, APauseEndsAndAClockThatGoesBackEndsItToo) {
+    jobs::JobStatus status;
+    EXPECT_EQ(restarts_in_a_row(status, kNow), 1);
+    EXPECT_EQ(end_of_pause(status, kNow), std::nullopt);
+    status.restarts_in_a_row = 3;
+    status.last_restart_time = kube::format_time(kNow);
+    EXPECT_EQ(end_of_pause(status, kNow + 19s), kNow + 20s);
+    EXPECT_EQ(end_of_pause(status, kNow + 20s), std::nullopt);
+    EXPECT_EQ(end_of_pause(status, kNow - 1s), std::nullopt);
+    EXPECT_EQ(restarts_in_a_row(status, kNow + 599s), 4);
+    EXPECT_EQ(restarts_in_a_row(status, kNow + 600s), 1);
+    EXPECT_EQ(pause_before_restart(1'000'000), 300s);
+}
+
 }  // namespace
 }  // namespace muster::operators

@@ -178,6 +178,9 @@ class Planner {
             counts.active.reset();
             counts.completed_indexes.clear();
         }
+        // Whoever resumes it does not mean to wait.
+        draft_.status.restarts_in_a_row.reset();
+        draft_.status.last_restart_time.clear();
         std::string message = fmt::format("{} {} is suspended.", draft_.kind(), job_.name);
         // This takes a Restarting away, too: a suspended job does neither.
         if (draft_.status.is(conditions::kRunning) || draft_.status.is(conditions::kRestarting))
@@ -202,15 +205,19 @@ class Planner {
         for (const TypeFacts& type : facts_.types) findings.push_back(look_at(type));
         const bool waits_for_the_old = std::ranges::any_of(
             findings, [](const TypeFindings& found) { return found.tally.outdated > 0; });
+        const std::optional<WallTime> pause = end_of_pause(before_, draft_.now);
         for (TypeFindings& found : findings) {
             found.waits = !may_start(found, findings);
-            if (!waits_for_the_old) create_pods(found);
+            if (!waits_for_the_old && !pause) create_pods(found);
             create_services(found);
             remove(found);
         }
         remove_surplus();
         const Ruling ruling = judge(findings, before_, draft_, plan_.look_again);
-        if (ruling == Ruling::kGoesOn) return;
+        if (ruling == Ruling::kGoesOn) {
+            if (pause) look_again_at(*pause);
+            return;
+        }
         // Nothing is made, and nothing removed, before the end is on record: the next pass cleans
         // up from the status. Nor is a pod of a new generation made before the last of the old one
         // is gone, for it would find its old peers.
@@ -219,6 +226,9 @@ class Planner {
             plan_.look_again.reset();
         else
             erase_pods();
+    }
+    void look_again_at(WallTime time) {
+        plan_.look_again = plan_.look_again ? std::min(*plan_.look_again, time) : time;
     }
     void forget_writes() {
         plan_.create_pods.clear();

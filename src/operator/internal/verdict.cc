@@ -79,13 +79,19 @@ void restart(Draft& draft, const TypeFindings& found) {
         draft.tell(kube::EventType::kWarning, "Restarting", std::move(message));
 }
 
-Ruling restart_group(Draft& draft, const TypeFindings& found, std::int32_t generation) {
-    draft.status.restart_generation = generation;
-    for (auto& [type, counts] : draft.status.replica_statuses) counts.completed_indexes.clear();
+Ruling restart_group(Draft& draft, const TypeFindings& found) {
+    jobs::JobStatus& status = draft.status;
+    const std::int32_t generation = status.restart_generation.value_or(0) + 1;
+    status.restart_generation = generation;
+    status.restarts_in_a_row = restarts_in_a_row(status, draft.now);
+    status.last_restart_time = kube::format_time(draft.now);
+    for (auto& [type, counts] : status.replica_statuses) counts.completed_indexes.clear();
+    const std::chrono::seconds pause = pause_before_restart(*status.restarts_in_a_row);
     std::string message = fmt::format(
         "job {} is restarting because {} replica(s) failed. All of its pods restart together, for "
-        "the {}. time.",
-        draft.job.name, found.name, generation);
+        "the {}. time{}.",
+        draft.job.name, found.name, generation,
+        pause.count() == 0 ? "" : fmt::format(", after a pause of {} s", pause.count()));
     draft.set(conditions::kRestarting, true, "Restarting", message);
     draft.tell(kube::EventType::kWarning, "Restarting", std::move(message));
     return Ruling::kNewGeneration;
@@ -135,8 +141,7 @@ Ruling judge(std::span<const TypeFindings> findings, const jobs::JobStatus& befo
     }
     if (past_backoff_limit(facts.backoff_limit, restarts))
         return fail_by_limit(draft, backoff_message(job.name));
-    if (lapsed != nullptr)
-        return restart_group(draft, *lapsed, before.restart_generation.value_or(0) + 1);
+    if (lapsed != nullptr) return restart_group(draft, *lapsed);
     bool restarting = false;
     for (const TypeFindings& found : findings) {
         if (found.counts.failed == found.tally.lost) continue;

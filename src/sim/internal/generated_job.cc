@@ -84,6 +84,9 @@ json::object generate_job(const GeneratedJobs& jobs, const std::string& name, Rn
     json::object metadata{{"name", name}};
     if (rng.chance(jobs.group_restart))
         metadata["annotations"] = {{jobs::annotations::kRestart, jobs::annotations::kRestartGroup}};
+    else if (jobs.replica_restart > 0 && rng.chance(jobs.replica_restart))
+        metadata["annotations"] = {
+            {jobs::annotations::kRestart, jobs::annotations::kRestartReplica}};
 
     const jobs::JobKind& kind = kind_named(pick(jobs.kinds, rng));
     json::object job{{"apiVersion", kind.resource.api_version()},
