@@ -6,7 +6,7 @@
 #include <boost/json/array.hpp>
 #include <set>
 
-#include "apiserver/internal/discovery/descriptions.h"
+#include "apiserver/field_descriptions.h"
 
 namespace muster::apiserver {
 

@@ -6,7 +6,7 @@
 #include <boost/json/serialize.hpp>
 #include <set>
 
-#include "apiserver/internal/discovery/descriptions.h"
+#include "apiserver/field_descriptions.h"
 #include "apiserver/internal/discovery/fixture.h"
 
 namespace muster::apiserver {

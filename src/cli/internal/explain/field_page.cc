@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/json/serialize.hpp>
 
+#include "apiserver/field_descriptions.h"
 #include "apiserver/object_rules.h"
 #include "base/lower_case.h"
 #include "jobs/conversion.h"
@@ -118,8 +119,19 @@ std::string limits_text(const kube::Schema& schema, std::size_t indent) {
     return out;
 }
 
-std::string description_of(const kube::Schema& schema) {
-    return schema.description.empty() ? inside(&schema)->description : schema.description;
+/// What a schema says of itself, or, where it is a structure of Kubernetes' own, what is known of
+/// that.
+std::string own_text(const kube::Schema& schema) {
+    if (!schema.description.empty()) return schema.description;
+    const kube::Schema& one = *inside(&schema);
+    if (!one.description.empty()) return one.description;
+    return std::string(apiserver::description_of(kube::core_schema_name(one)));
+}
+
+/// What is said of a field of this object, else of what is in it.
+std::string text_of(const kube::Schema& object, std::string_view name, const kube::Schema& field) {
+    const std::string_view core = apiserver::description_of(kube::core_schema_name(object), name);
+    return core.empty() ? own_text(field) : std::string(core);
 }
 
 bool is_required(const kube::Schema& object, std::string_view field) {
@@ -147,7 +159,7 @@ std::string fields_text(const kube::Schema& object, bool recursive) {
         return out;
     }
     for (const auto& [name, field] : object.properties)
-        out += field_line(object, name, *field, 2) + wrapped(description_of(*field), 4) +
+        out += field_line(object, name, *field, 2) + wrapped(text_of(object, name, *field), 4) +
                limits_text(*inside(field.get()), 4) + '\n';
     out.pop_back();
     return out;
@@ -156,9 +168,10 @@ std::string fields_text(const kube::Schema& object, bool recursive) {
 /// Where a path has come to.
 struct Reached {
     const kube::Schema* schema = nullptr;
-    std::string walked;   ///< "pytorchjob.spec"
-    std::string name;     ///< of the field; empty: the kind itself
-    bool in_map = false;  ///< the next word may be a key
+    const kube::Schema* object = nullptr;  ///< that it is a field of; null: of none
+    std::string walked;                    ///< "pytorchjob.spec"
+    std::string name;                      ///< of the field; empty: the kind itself
+    bool in_map = false;                   ///< the next word may be a key
 };
 
 Result<void> step(const KindWithFields& kind, const std::string& word, Reached& reached) {
@@ -170,9 +183,11 @@ Result<void> step(const KindWithFields& kind, const std::string& word, Reached& 
     const kube::Schema* field = object->property(word);
     if (field != nullptr) {
         reached.schema = field;
+        reached.object = object;
         reached.in_map = field->additional != nullptr;
     } else if (any_key || (reached.in_map && known != kind.known_keys.end())) {
         reached.schema = object;
+        reached.object = nullptr;
         reached.in_map = false;
     } else {
         std::vector<std::string> names;
@@ -234,7 +249,9 @@ Result<std::string> field_page(const std::vector<KindWithFields>& kinds, std::st
     out += fmt::format("KIND:       {}\nVERSION:    {}\n", kind->type.kind, kind->type.version);
     if (!reached.name.empty())
         out += fmt::format("\nFIELD: {} <{}>\n", reached.name, type_text(*reached.schema));
-    std::string description = description_of(*reached.schema);
+    std::string description = reached.object == nullptr
+                                  ? own_text(*reached.schema)
+                                  : text_of(*reached.object, reached.name, *reached.schema);
     if (description.empty() && reached.name.empty())
         description = fmt::format("{} of {}.", kind->type.kind, kind->type.api_version());
     out += "\nDESCRIPTION:\n" + wrapped(description.empty() ? "<empty>" : description, 4) +

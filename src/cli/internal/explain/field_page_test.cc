@@ -2,6 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
+#include "apiserver/field_descriptions.h"
+#include "jobs/kind.h"
+
 namespace muster::cli {
 namespace {
 
@@ -51,6 +56,69 @@ TEST(FieldPage, GoesThroughListsAndMaps) {
     EXPECT_THAT(page("tfjob.spec.tfReplicaSpecs.PS.template.spec.containers.env.valueFrom"),
                 HasSubstr("configMapKeyRef"));
     EXPECT_THAT(page("pod.metadata.labels.anything"), HasSubstr("FIELD: anything <string>"));
+}
+
+TEST(FieldPage, FieldsOfKubernetesOwnStructuresHaveWords) {
+    const std::string containers =
+        page("pytorchjob.spec.pytorchReplicaSpecs.Worker.template.spec.containers");
+    EXPECT_THAT(containers,
+                AllOf(HasSubstr("DESCRIPTION:\n    What runs in the pod; at least one.\n"),
+                      HasSubstr("  env\t<[]EnvVar>\n    Environment variables.\n")));
+    EXPECT_EQ(page("pod.spec.containers"),
+              "KIND:       Pod\nVERSION:    v1\n" + containers.substr(containers.find("\nFIELD:")));
+    EXPECT_THAT(page("pod"), HasSubstr("Containers that run together on one node"));
+    EXPECT_THAT(page("pod.spec.ephemeralContainers"),
+                AllOf(HasSubstr("Environment variables."), HasSubstr("whose processes it sees.")));
+}
+
+/// What a job's manifest may consist of, down to volumes of others.
+void find_silent(const kube::Schema& schema, const std::string& path,
+                 std::set<std::string>& silent) {
+    // No node here mounts these; that they are not here stands beside each field of a Volume.
+    static const std::set<std::string_view> kVolumesOfOthers{"AWSElasticBlockStoreVolumeSource",
+                                                             "AzureDiskVolumeSource",
+                                                             "AzureFileVolumeSource",
+                                                             "CSIVolumeSource",
+                                                             "CephFSVolumeSource",
+                                                             "CinderVolumeSource",
+                                                             "EphemeralVolumeSource",
+                                                             "FCVolumeSource",
+                                                             "FlexVolumeSource",
+                                                             "FlockerVolumeSource",
+                                                             "GCEPersistentDiskVolumeSource",
+                                                             "GitRepoVolumeSource",
+                                                             "GlusterfsVolumeSource",
+                                                             "ISCSIVolumeSource",
+                                                             "ImageVolumeSource",
+                                                             "NFSVolumeSource",
+                                                             "PhotonPersistentDiskVolumeSource",
+                                                             "PortworxVolumeSource",
+                                                             "QuobyteVolumeSource",
+                                                             "RBDVolumeSource",
+                                                             "ScaleIOVolumeSource",
+                                                             "StorageOSVolumeSource",
+                                                             "VsphereVirtualDiskVolumeSource"};
+    if (schema.items) return find_silent(*schema.items, path, silent);
+    if (schema.additional) return find_silent(*schema.additional, path, silent);
+    const std::string_view structure = kube::core_schema_name(schema);
+    if (kVolumesOfOthers.contains(structure)) return;
+    for (const auto& [name, field] : schema.properties) {
+        const std::string at =
+            structure.empty() ? path + "." + name : std::string(structure) + "." + name;
+        if (field->description.empty() && apiserver::description_of(structure, name).empty() &&
+            apiserver::description_of(kube::core_schema_name(*field)).empty())
+            silent.insert(at);
+        find_silent(*field, at, silent);
+    }
+}
+
+TEST(FieldPage, EveryFieldOfAManifestHasWords) {
+    std::set<std::string> silent;
+    for (const jobs::JobKind* kind : jobs::all_kinds())
+        find_silent(*jobs::object_schema(*kind), kind->resource.kind, silent);
+    for (const char* other : {"PodSpec", "ConfigMap", "Secret", "ServiceSpec"})
+        find_silent(*kube::core_schema(other), other, silent);
+    EXPECT_THAT(silent, testing::IsEmpty());
 }
 
 TEST(FieldPage, OfAVersion) {
