@@ -10,6 +10,7 @@
 namespace muster::cli {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -426,6 +427,24 @@ TEST_F(MachineCheck, SaysWhatToDoAboutWhatIsMissing) {
                         "            resources: {limits: {amd.com/gpu: 3}}"}}),
                 ElementsAre(HasSubstr(
                     "resources.limits[amd.com/gpu]: it asks for 3 and this machine has 2 in all")));
+}
+
+TEST_F(MachineCheck, VolumesThatANodeWouldWaitForInVain) {
+    const auto volumes = [this](const std::string& list) {
+        return check({{"            resources: {requests: {cpu: 1}}",
+                       "            resources: {requests: {cpu: 1}}\n          volumes: " + list}});
+    };
+    EXPECT_THAT(volumes("[{name: a}, {name: b, emptyDir: {}}, {name: c, configMap: {name: x}}, "
+                        "{name: d, secret: {secretName: x}}, {name: e, downwardAPI: {}}, "
+                        "{name: f, projected: {sources: []}}, {name: g, hostPath: {path: /home}}]"),
+                IsEmpty());
+    EXPECT_THAT(volumes("[{name: a, emptyDir: {}}, "
+                        "{name: data, persistentVolumeClaim: {claimName: logs}}]"),
+                ElementsAre(AllOf(HasSubstr(".volumes[1].persistentVolumeClaim: "),
+                                  HasSubstr("one machine has no volumes of this source; use "
+                                            "emptyDir or hostPath in its place"))));
+    EXPECT_THAT(volumes("[{name: data, nfs: {server: far, path: /}}]"),
+                ElementsAre(HasSubstr(".volumes[0].nfs: ")));
 }
 
 TEST_F(MachineCheck, InterpretersOfScripts) {

@@ -390,6 +390,25 @@ void check_host_paths(const Document& document, const PodSpecRef& pod, const Mac
     }
 }
 
+/// What a pod would wait for in vain: the API takes every source, the node has these.
+void check_sources(const Document& document, const PodSpecRef& pod,
+                   std::vector<Problem>& problems) {
+    static const std::set<std::string_view> kSources = {"emptyDir", "hostPath",    "configMap",
+                                                        "secret",   "downwardAPI", "projected"};
+    const json::array* volumes = list_at(*pod.spec, "volumes");
+    if (volumes == nullptr) return;
+    for (std::size_t i = 0; i < volumes->size(); ++i) {
+        if (!(*volumes)[i].is_object()) continue;
+        for (const auto& [source, value] : (*volumes)[i].get_object())
+            if (value.is_object() && !kSources.contains(source))
+                problems.push_back(document.problem(
+                    Severity::kError,
+                    fmt::format("{}.volumes[{}].{}", pod.path, i, std::string_view(source)),
+                    "one machine has no volumes of this source; use emptyDir or hostPath in its "
+                    "place"));
+    }
+}
+
 /// A job's pod as it will be made; nullopt for a pod of the user's own.
 std::optional<kube::Pod> made_pod(const std::optional<jobs::Job>& job, const PodSpecRef& pod) {
     if (!job) return std::nullopt;
@@ -422,6 +441,7 @@ std::vector<Problem> check_machine(std::vector<CheckedObject>& objects, const Ma
                                surroundings, problems)
                     .run();
             check_host_paths(object.document, pod, machine, surroundings, problems);
+            check_sources(object.document, pod, problems);
         }
     }
     return problems;
