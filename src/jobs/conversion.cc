@@ -102,12 +102,28 @@ json::object take_kept(json::object& object) {
     if (failed || !kept.is_object()) return {};
     annotations->stable_erase(annotations::kConvertedFrom);
     if (annotations->empty()) fields->stable_erase("annotations");
+    if (fields->empty()) object.stable_erase("metadata");
     return kept.get_object();
 }
 
 /// The field, made where there is none; null where there is something else.
 json::object* object_in(json::object& parent, std::string_view key) {
     return parent.emplace(key, json::object()).first->value().if_object();
+}
+
+/// Takes away metadata and annotations that hold nothing, since what is kept makes them anew and
+/// leaves none behind. That they were there is part of the way back.
+void drop_empty(json::object& object, std::string_view key) {
+    const json::value* held = object.if_contains(key);
+    if (held == nullptr) return;
+    const json::object* fields = held->if_object();
+    if (held->is_null() || (fields != nullptr && fields->empty())) object.stable_erase(key);
+}
+void drop_empty_metadata(json::object& object) {
+    json::value* metadata = object.if_contains("metadata");
+    if (metadata == nullptr) return;
+    if (json::object* fields = metadata->if_object()) drop_empty(*fields, "annotations");
+    drop_empty(object, "metadata");
 }
 
 /// False when there is too much of it. An object whose metadata are none is refused by the check,
@@ -141,6 +157,7 @@ bool take_step(const Step& step, std::string_view kind, json::object& object,
                ConversionNotes& notes) {
     json::object kept = take_kept(object);
     const json::object given = object;
+    drop_empty_metadata(object);
     rewrite(step, kind, object, notes);
     if (!notes.problems.empty()) return false;
     const bool as_a_whole = step.converter != nullptr && step.converter->as_a_whole;
@@ -152,6 +169,7 @@ bool take_step(const Step& step, std::string_view kind, json::object& object,
     kept.stable_erase(step.to);
 
     json::object back = object;
+    drop_empty_metadata(back);
     const Step return_step = reversed(step);
     ConversionNotes unheard(return_step.from, return_step.to);
     rewrite(return_step, kind, back, unheard);

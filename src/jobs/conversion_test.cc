@@ -106,6 +106,22 @@ TEST(Conversion, WhatTheOldVersionHasNoFieldForIsKept) {
     EXPECT_EQ(there_and_back(given, "kubeflow.org/v1beta2"), json::serialize(given));
 }
 
+// YAML's `annotations:` with nothing behind it is null, and as good as none.
+TEST(Conversion, WhatIsKeptNeedsNoMetadata) {
+    for (const char* metadata : {"", "null", "{}", R"({"annotations":null})",
+                                 R"({"annotations":{}})", R"({"annotations":null,"name":"j"})"}) {
+        SCOPED_TRACE(metadata);
+        json::value given = manifest("kubeflow.org/v1beta1", "TFJob",
+                                     R"({"tfRpcLayer":"grpc","tfReplicaSpecs":{}})");
+        json::object& fields = given.get_object();
+        if (*metadata == '\0')
+            fields.stable_erase("metadata");
+        else
+            fields["metadata"] = json::parse(metadata);
+        EXPECT_EQ(there_and_back(given, "kubeflow.org/v1"), json::serialize(given));
+    }
+}
+
 TEST(Conversion, AnEditInBetweenStays) {
     const json::value given =
         manifest("kubeflow.org/v1beta1", "TFJob",
@@ -183,6 +199,19 @@ TEST(MpiV1Alpha1, ReplicasTakeTheUnitsOfTheTemplate) {
     EXPECT_EQ(back.at("spec").at("replicas"), 5);
     EXPECT_EQ(back.at("spec").at("template").at("spec").at("containers").at(0).at("resources"),
               json::parse(R"({"limits":{"nvidia.com/gpu":4}})"));
+}
+
+// It could not come back: a job of that version has workers.
+TEST(MpiV1Alpha1, AJobWithoutWorkersIsRefused) {
+    for (const char* replicas : {"0", "-1", "\"some\"", "null"}) {
+        json::value now = convert(alpha(R"("gpus":4)"), "kubeflow.org/v1").object;
+        now.at("spec").at("mpiReplicaSpecs").at("Worker").as_object()["replicas"] =
+            json::parse(replicas);
+        EXPECT_THAT(convert(now, "kubeflow.org/v1alpha1").problems,
+                    ElementsAre(AllOf(Field(&Cause::field, "spec.mpiReplicaSpecs.Worker.replicas"),
+                                      Field(&Cause::reason, "FieldValueInvalid"))))
+            << replicas;
+    }
 }
 
 TEST(MpiV1Alpha1, AnEditedNumberOfWorkersReplacesTheGpus) {

@@ -82,6 +82,10 @@ std::string resource_type(const json::object& spec, const Size& size) {
     return std::string(written);
 }
 
+bool is_number_of_workers(std::optional<std::int64_t> number) {
+    return number && *number >= 1 && *number <= kMaxReplicas;
+}
+
 /// nullopt after a problem was noted.
 std::optional<Cut> cut_of(const json::object& spec, ConversionNotes& notes) {
     Cut cut;
@@ -104,7 +108,7 @@ std::optional<Cut> cut_of(const json::object& spec, ConversionNotes& notes) {
     }
     const std::string field = in_spec(cut.size->field);
     const auto total = whole_number(&spec.at(cut.size->field));
-    if (!total || *total < 1 || *total > kMaxReplicas) {
+    if (!is_number_of_workers(total)) {
         notes.refused(invalid(field, fmt::format("must be a number from 1 to {}", kMaxReplicas)));
         return std::nullopt;
     }
@@ -289,6 +293,12 @@ void down(json::object& spec, ConversionNotes& notes) {
         notes.refused(
             required(template_ == nullptr ? kLauncher : kWorker,
                      fmt::format("{} has a launcher and a number of workers, always", notes.to())));
+        return;
+    }
+    if (!is_number_of_workers(whole_number(&worker->at("replicas")))) {
+        notes.refused(invalid(
+            kWorker + ".replicas",
+            fmt::format("{} has a number of workers from 1 to {}", notes.to(), kMaxReplicas)));
         return;
     }
     json::object made;
