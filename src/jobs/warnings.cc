@@ -47,6 +47,7 @@ class TemplateWarnings {
         check_spelling();
         check_overwritten_restart_policy();
         check_metadata();
+        check_scheduler();
         const std::vector<kube::Container>& containers = spec_.template_.spec.containers;
         for (std::size_t i = 0; i < containers.size(); ++i)
             check_env(containers[i].env, kube::item_path(path_ + ".spec.containers", i) + ".env");
@@ -83,6 +84,18 @@ class TemplateWarnings {
         if (!metadata.namespace_.empty() && metadata.namespace_ != job_.metadata.namespace_)
             found_.push_back(ineffective(path_ + ".metadata.namespace",
                                          "pods are created in the job's namespace"));
+    }
+
+    /// Such pods are Pending without a word where nobody of that name looks for them.
+    void check_scheduler() {
+        const std::string& scheduler = spec_.template_.spec.scheduler_name;
+        if (scheduler.empty() || scheduler == "default-scheduler") return;
+        found_.push_back(doubtful(
+            path_ + ".spec.schedulerName",
+            fmt::format("the pods wait for a scheduler named {}, and no PodGroup is made for "
+                        "it; on one machine there is none: leave the field out, all pods "
+                        "start together here",
+                        scheduler)));
     }
 
     void check_env(const std::vector<kube::EnvVar>& env, const std::string& path) {
