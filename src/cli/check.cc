@@ -113,14 +113,13 @@ class DocumentCheck {
     }
 
     void check_job(const jobs::JobKind& kind, CheckedObject& checked) {
-        jobs::Review review = review_job(kind, document_.object);
+        jobs::Review review = review_job(kind, document_.object, options_.site);
         for (const Cause& cause : review.problems)
             error(cause.field, without_path(cause.message, cause.field));
         for (const Cause& cause : review.warnings)
             problems_.push_back(document_.problem(Severity::kWarning, cause.field,
                                                   without_path(cause.message, cause.field)));
         if (!review.problems.empty()) return;
-        review.job.node_program = options_.node_program;
         check_pods(review.job);
         checked.job = std::move(review.job);
     }

@@ -359,8 +359,8 @@ spec:
     Worker: {replicas: 2, template: {spec: {containers: [{name: mpi, image: x}]}}}
 )";
     const auto check = [&](const std::string& program) {
-        CheckResult checked =
-            check_documents(read_manifest(text, "j.yaml").documents, {.node_program = program});
+        CheckResult checked = check_documents(read_manifest(text, "j.yaml").documents,
+                                              {.site = {.node_program = program}});
         EXPECT_THAT(checked.problems, IsEmpty());
         std::vector<std::string> lines;
         for (const Problem& problem : check_machine(checked.objects, machine, around))

@@ -34,7 +34,7 @@ std::vector<jobs::Job> jobs_of(const Prepared& prepared) {
     for (const CheckedObject& object : prepared.objects) {
         if (!object.job) continue;
         found.push_back(*object.job);
-        found.back().node_program = own_program();
+        found.back().site.node_program = own_program();
     }
     return found;
 }

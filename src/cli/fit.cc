@@ -46,9 +46,8 @@ class Fitter {
             for (const PodSpecRef& pod : pod_specs(object.document))
                 for (const ContainerRef& ref : containers(pod)) scale(*ref.container, factor);
             if (!object.job) continue;
-            std::string node_program = std::move(object.job->node_program);
-            object.job = review_job(*object.job->kind, object.document.object).job;
-            object.job->node_program = std::move(node_program);
+            const jobs::Site site = object.job->site;
+            object.job = review_job(*object.job->kind, object.document.object, site).job;
         }
     }
 

@@ -31,12 +31,15 @@ class LocalCluster::NodeSeam final : public apiserver::NodeApi {
 
 LocalCluster::LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rng,
                            std::unique_ptr<apiserver::Store> store,
-                           apiserver::ApiServerOptions api_options)
+                           apiserver::ApiServerOptions api_options, std::string cluster_domain)
     : has_roles_(api_options.default_roles),
       api_(executor, clock, rng, std::move(store), std::move(api_options)),
       client_(api_, "muster-run"),
-      operator_(executor, api_, clock, rng,
-                {.namespace_ = {}, .announce_gangs = true, .node_program = own_program()}) {}
+      operator_(
+          executor, api_, clock, rng,
+          {.namespace_ = {},
+           .announce_gangs = true,
+           .site = {.node_program = own_program(), .cluster_domain = std::move(cluster_domain)}}) {}
 
 LocalCluster::~LocalCluster() = default;
 
@@ -45,8 +48,9 @@ Result<std::unique_ptr<LocalCluster>> LocalCluster::create(asio::any_io_executor
                                                            std::unique_ptr<apiserver::Store> store,
                                                            apiserver::ApiServerOptions api_options,
                                                            runtime::NodeOptions node_options) {
-    std::unique_ptr<LocalCluster> cluster(
-        new LocalCluster(executor, clock, rng, std::move(store), std::move(api_options)));
+    std::unique_ptr<LocalCluster> cluster(new LocalCluster(executor, clock, rng, std::move(store),
+                                                           std::move(api_options),
+                                                           node_options.cluster_domain));
     TRY(cluster->node_,
         runtime::Node::create(executor, cluster->api_, clock, rng, std::move(node_options)));
     cluster->node_seam_ = std::make_unique<NodeSeam>(*cluster->node_);

@@ -46,7 +46,8 @@ class LocalCluster {
     class NodeSeam;
 
     LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rng,
-                 std::unique_ptr<apiserver::Store> store, apiserver::ApiServerOptions api_options);
+                 std::unique_ptr<apiserver::Store> store, apiserver::ApiServerOptions api_options,
+                 std::string cluster_domain);
     Task<Result<void>> define(json::value definition);
     Task<Result<void>> allow(json::value role);
 

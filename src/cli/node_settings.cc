@@ -1,6 +1,20 @@
 #include "cli/node_settings.h"
 
+#include <fmt/format.h>
+
+#include "kube/name_syntax.h"
+
 namespace muster::cli {
+
+Result<std::string> cluster_domain(const Caller& caller) {
+    std::string domain = caller.variable(std::string(kClusterDomainVariable));
+    if (!domain.empty() && !kube::is_dns1123_subdomain(domain))
+        return Error(Code::kInvalid,
+                     fmt::format("\"{}\" is no domain: lower case letters, digits, '-' and '.', as "
+                                 "in cluster.local",
+                                 domain));
+    return domain;
+}
 
 runtime::NodeOptions node_settings(const Caller& caller, const Machine& machine, Sandbox sandbox,
                                    std::filesystem::path state_dir) {
@@ -11,6 +25,7 @@ runtime::NodeOptions node_settings(const Caller& caller, const Machine& machine,
     node.state_dir = std::move(state_dir);
     node.working_dir = caller.working_dir;
     node.environment = caller.environment;
+    node.cluster_domain = cluster_domain(caller).value_or(std::string());
     node.cpus = machine.cpus();
     node.memory_bytes = machine.memory_bytes();
     node.devices = machine.devices();

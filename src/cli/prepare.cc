@@ -6,6 +6,7 @@
 
 #include "cli/fit.h"
 #include "cli/machine_check.h"
+#include "cli/node_settings.h"
 #include "cli/old_versions.h"
 #include "cli/read_file.h"
 
@@ -76,10 +77,13 @@ Prepared prepare(const ManifestOptions& options, const Caller& caller, const Mac
         std::ranges::move(problems, std::back_inserter(prepared.problems));
     };
     add(adjust(documents, adjustments));
+    const Result<std::string> domain = cluster_domain(caller);
+    if (!domain) add({flag_problem(std::string(kClusterDomainVariable), domain.error().message())});
     CheckResult checked = check_documents(
         std::move(documents),
         {.strict = options.strict,
-         .node_program = options.any_machine ? std::string() : machine.own_program()});
+         .site = {.node_program = options.any_machine ? std::string() : machine.own_program(),
+                  .cluster_domain = domain ? *domain : std::string()}});
     add(std::move(checked.problems));
     prepared.objects = std::move(checked.objects);
     if (!options.any_machine) {

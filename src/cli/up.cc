@@ -225,6 +225,9 @@ int up(const UpOptions& options) {
     auto store = apiserver::open_sqlite_store((home->path() / "store.db").string(), {},
                                               context.get_executor());
     if (!store) return fail(store.error());
+    if (const Result<std::string> domain = cluster_domain(caller); !domain)
+        return fail(Error(Code::kInvalid,
+                          fmt::format("{}: {}", kClusterDomainVariable, domain.error().message())));
     runtime::NodeOptions node = node_settings(caller, *machine, options.sandbox, *node_dir);
     node.pods_outlive = true;
     node.logs_dir = home->path() / "logs";

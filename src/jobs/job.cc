@@ -23,6 +23,12 @@ bool Job::restarts_all(const ReplicaType& type) const {
         type, restart == metadata.annotations.end() ? std::string_view() : restart->second);
 }
 
+std::string Job::service_domain() const {
+    std::string domain = metadata.namespace_ + ".svc";
+    if (!site.cluster_domain.empty()) domain += "." + site.cluster_domain;
+    return domain;
+}
+
 std::string Job::replica_path(const std::string& type) const {
     auto it = spelled.find(type);
     return kube::child_path("spec." + kind->replicas_field,

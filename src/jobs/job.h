@@ -110,6 +110,16 @@ BOOST_DESCRIBE_STRUCT(JobStatus, (),
 class JobKind;
 struct ReplicaType;
 
+/// What a job finds where it runs. Not of the manifest: whoever plans the pods says it.
+struct Site {
+    /// Where the nodes have this program, so that pods can have it, too; empty where that is not
+    /// known, as on a cluster.
+    std::string node_program = {};
+    /// What full names end with: "cluster.local". Empty: jobs are told names that end with "svc",
+    /// which resolve in every cluster.
+    std::string cluster_domain = {};
+};
+
 /// A job of any kind, in the form that the engine works on: what all kinds share is typed, what
 /// only the kind knows is behind `extra`, which only the kind's own functions open.
 struct Job {
@@ -122,12 +132,13 @@ struct Job {
     /// The keys of the replica map that spell a type otherwise ("worker"), by canonical name.
     std::map<std::string, std::string> spelled;
     JobStatus status;
-    /// Where the nodes have this program, so that pods can have it, too; empty where that is not
-    /// known, as on a cluster. Not of the manifest: whoever plans the pods fills it in.
-    std::string node_program;
+    Site site;
     std::any extra;
 
     std::int32_t total_replicas() const;
+    /// What ends the name of a service of the job's namespace, after its first dot: "ml.svc", or
+    /// "ml.svc.cluster.local".
+    std::string service_domain() const;
     /// Where the manifest has this replica type: "spec.pytorchReplicaSpecs.Worker".
     std::string replica_path(const std::string& type) const;
     const ReplicaSpec* replica(const std::string& type) const {

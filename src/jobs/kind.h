@@ -257,10 +257,10 @@ struct Review {
     std::vector<Cause> problems;  ///< all of them, one per field and reason
     std::vector<Cause> warnings;
 };
-Review review(const JobKind& kind, const json::value& object);
+Review review(const JobKind& kind, const json::value& object, const Site& site = {});
 
 /// A review without warnings: the defaulted job, or kInvalid with all causes.
-Result<Job> load(const JobKind& kind, const json::value& object);
+Result<Job> load(const JobKind& kind, const json::value& object, const Site& site = {});
 
 /// The name of a replica's pod and service: `<job>-<type>-<index>`, or as the kind has it.
 std::string replica_name(const JobKind& kind, std::string_view job_name, const ReplicaId& replica);

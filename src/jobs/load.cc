@@ -45,7 +45,7 @@ std::vector<Cause> merge(std::vector<Cause> structural, std::vector<Cause> unrea
     return structural;
 }
 
-Review look(const JobKind& kind, const json::value& object) {
+Review look(const JobKind& kind, const json::value& object, const Site& site) {
     std::vector<Cause> structural = kube::validate(*object_schema(kind), object);
     // The status is ours to write; what a manifest brings along is not held against it.
     std::erase_if(structural, [](const Cause& cause) {
@@ -53,14 +53,15 @@ Review look(const JobKind& kind, const json::value& object) {
     });
     std::vector<Cause> unread;
     Review review{.job = kind.decode(object, unread), .problems = {}, .warnings = {}};
+    review.job.site = site;
     review.problems = merge(std::move(structural), std::move(unread), validate(review.job));
     return review;
 }
 
 }  // namespace
 
-Review review(const JobKind& kind, const json::value& object) {
-    Review review = look(kind, object);
+Review review(const JobKind& kind, const json::value& object, const Site& site) {
+    Review review = look(kind, object, site);
     review.warnings = warnings(review.job);
     // What is refused needs no advice.
     std::erase_if(review.warnings, [&](const Cause& warning) {
@@ -71,8 +72,8 @@ Review review(const JobKind& kind, const json::value& object) {
     return review;
 }
 
-Result<Job> load(const JobKind& kind, const json::value& object) {
-    Review review = look(kind, object);
+Result<Job> load(const JobKind& kind, const json::value& object, const Site& site) {
+    Review review = look(kind, object, site);
     if (!review.problems.empty()) {
         std::string text;
         for (const Cause& cause : review.problems)

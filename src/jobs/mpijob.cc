@@ -174,7 +174,7 @@ RemoteShell shell_of(const Job& job) {
     const auto asked = job.metadata.annotations.find(std::string(kShellAnnotation));
     if (asked != job.metadata.annotations.end())
         return asked->second == kShellOurs ? RemoteShell::kOurs : of_dialect;
-    if (job.node_program.empty()) return of_dialect;
+    if (job.site.node_program.empty()) return of_dialect;
     const kube::Container* const entered = entered_container(job);
     const bool open = entered == nullptr || (entered->command.empty() && entered->args.empty());
     return open ? RemoteShell::kOurs : of_dialect;
@@ -205,7 +205,7 @@ std::string MpiView::config_name() const { return job.metadata.name + "-config";
 std::string MpiView::key_name() const { return job.metadata.name + "-ssh"; }
 std::string MpiView::token_name() const { return job.metadata.name + "-rsh"; }
 std::string MpiView::program() const {
-    return job.node_program.empty() ? "muster" : std::string(kProgramInPods);
+    return job.site.node_program.empty() ? "muster" : std::string(kProgramInPods);
 }
 std::uint16_t MpiView::port() const {
     const auto written = job.metadata.annotations.find(std::string(kPortAnnotation));

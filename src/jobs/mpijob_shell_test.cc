@@ -46,9 +46,9 @@ const JobKind& kind_of(const Written& written) {
 
 /// Where this program is on the nodes, unless told otherwise.
 Job job_of(const Written& written, std::string_view node_program = kProgram) {
-    auto job = load(kind_of(written), manifest_of(written));
+    auto job =
+        load(kind_of(written), manifest_of(written), {.node_program = std::string(node_program)});
     EXPECT_TRUE(job.has_value()) << job.error().message();
-    job->node_program = node_program;
     return *std::move(job);
 }
 

@@ -57,8 +57,8 @@ bool is_dynamic(const Job& job) {
 // --- TF_CONFIG
 
 std::string endpoint(const Job& job, Type type, std::int32_t index, std::int32_t port) {
-    return fmt::format("\"{}.{}.svc:{}\"", replica_name(job, {name_of(type), index}),
-                       job.metadata.namespace_, port);
+    return fmt::format("\"{}.{}:{}\"", replica_name(job, {name_of(type), index}),
+                       job.service_domain(), port);
 }
 
 std::string endpoints(const Job& job, Type type) {

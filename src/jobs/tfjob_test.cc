@@ -43,6 +43,25 @@ TEST(TFJob, ClusterSpec) {
                   R"("task":{"type":"master","index":0},"environment":"cloud"})")}}});
 }
 
+// pkg/controller.v1/tensorflow: CUSTOM_CLUSTER_DOMAIN of the operator.
+TEST(TFJob, AClusterDomainEndsEveryEndpoint) {
+    const json::value manifest = manifest_of(kind(), {{{"PS", 1}, {"Worker", 1}}});
+    const Job job = load(kind(), manifest, {.cluster_domain = "cluster.local"}).value();
+    EXPECT_THAT(environment_of(job, {"Worker", 0}),
+                testing::ElementsAre(
+                    config(R"({"cluster":{"ps":["j-ps-0.ns.svc.cluster.local:2222"],)"
+                           R"("worker":["j-worker-0.ns.svc.cluster.local:2222"]},)"
+                           R"("task":{"type":"worker","index":0},"environment":"cloud"})")));
+    // A list that fits without it.
+    const std::string domain(200, 'd');
+    EXPECT_THAT(review(kind(), manifest_of(kind(), {{{"Worker", 1000}}}), {}).problems,
+                testing::IsEmpty());
+    EXPECT_THAT(
+        review(kind(), manifest_of(kind(), {{{"Worker", 1000}}}), {.cluster_domain = domain})
+            .problems,
+        testing::SizeIs(1));
+}
+
 TEST(TFJob, SparseClusterSpec) {
     const Shape shape{{{"Chief", 1}, {"PS", 2}, {"Worker", 3}}, {kDynamic}};
     expect_environments(

@@ -29,8 +29,8 @@ json::value manifest(const std::vector<Edit>& edits) {
     return made;
 }
 
-Job job(const std::vector<Edit>& edits) {
-    auto made = load(kind(), manifest(edits));
+Job job(const std::vector<Edit>& edits, const std::string& cluster_domain = {}) {
+    auto made = load(kind(), manifest(edits), {.cluster_domain = cluster_domain});
     EXPECT_TRUE(made.has_value()) << made.error().message();
     return *std::move(made);
 }
@@ -47,9 +47,9 @@ struct TextCase {
     std::vector<Edit> edits;
     std::vector<SeenPod> running;
     std::string text;
+    std::string domain = {};
 };
 
-// The four rows with a cluster domain differ: the short names resolve in every cluster.
 TEST(UpstreamMpi, TestNewConfigMap) {
     const std::string two = "foo-worker-0.foo.bar.svc slots=1\nfoo-worker-1.foo.bar.svc slots=1\n";
     const std::string launcher = "foo-launcher.foo.bar.svc slots=1\n";
@@ -75,10 +75,38 @@ TEST(UpstreamMpi, TestNewConfigMap) {
               {kMpich, kTenSlots, kOneWorker},
               {},
               "foo-worker-0.foo.bar.svc:10\n"},
+             {"OpenMPI with cluster domain",
+              {kOneWorker},
+              {},
+              "foo-worker-0.foo.bar.svc.cluster.local slots=1\n",
+              "cluster.local"},
+             {"OpenMPI with cluster domain, enable launcher as worker",
+              {kLauncherToo, kOneWorker},
+              {},
+              "foo-launcher.foo.bar.svc.cluster.local slots=1\n"
+              "foo-worker-0.foo.bar.svc.cluster.local slots=1\n",
+              "cluster.local"},
+             {"IntelMPI with cluster domain",
+              {kIntel, kOneWorker},
+              {},
+              "foo-worker-0.foo.bar.svc.cluster.local:1\n",
+              "cluster.local"},
+             {"MPICH with cluster domain",
+              {kMpich, kOneWorker},
+              {},
+              "foo-worker-0.foo.bar.svc.cluster.local:1\n",
+              "cluster.local"},
          }) {
         SCOPED_TRACE(row.name);
-        EXPECT_EQ(hostfile(view_of(job(row.edits)), row.running), row.text);
+        EXPECT_EQ(hostfile(view_of(job(row.edits, row.domain)), row.running), row.text);
     }
+}
+
+// Upstream searches cluster.local whatever the domain is.
+TEST(UpstreamMpi, TheSearchDomainsAreThoseOfTheCluster) {
+    const kube::Pod worker = build_pod(job({}, "corp.example"), {"Worker", 0}).value();
+    EXPECT_EQ(worker.spec.rest.at("dnsConfig").at("searches"),
+              json::parse(R"(["foo.bar.svc.corp.example"])"));
 }
 
 // "launcher as worker enabled, no running pods" differs: upstream names a launcher that does not
@@ -101,9 +129,21 @@ TEST(UpstreamMpi, TestUpdateDiscoverHostsInConfigMap) {
               {kLauncherToo},
               {launcher, worker(0), worker(1)},
               "echo foo-launcher.foo.bar.svc\n" + two},
+             {"with cluster domain, launcher as worker disabled, with running pods",
+              {},
+              {worker(0)},
+              "echo foo-worker-0.foo.bar.svc.cluster.local\n",
+              "cluster.local"},
+             {"with cluster domain, launcher as worker enabled, with running pods",
+              {kLauncherToo},
+              {launcher, worker(0)},
+              "echo foo-launcher.foo.bar.svc.cluster.local\n"
+              "echo foo-worker-0.foo.bar.svc.cluster.local\n",
+              "cluster.local"},
          }) {
         SCOPED_TRACE(row.name);
-        EXPECT_EQ(discover_hosts(view_of(job(row.edits)), row.running), "#!/bin/sh\n" + row.text);
+        EXPECT_EQ(discover_hosts(view_of(job(row.edits, row.domain)), row.running),
+                  "#!/bin/sh\n" + row.text);
     }
 }
 

@@ -119,9 +119,8 @@ struct Operator::Impl {
 
     JobPtr read_job(const Kind& kind, const json::value& object) {
         const JobPtr* known = kind.informer->find(cache_key_of(object));
-        ProjectedJob made =
-            project_job(jobs::kind_as_written(*kind.kind, object), object,
-                        known == nullptr ? nullptr : known->get(), options.node_program);
+        ProjectedJob made = project_job(jobs::kind_as_written(*kind.kind, object), object,
+                                        known == nullptr ? nullptr : known->get(), options.site);
         if (made.job) recent.put(made.record->uid, made.record->generation, std::move(made.job));
         return std::move(made.record);
     }
@@ -314,7 +313,7 @@ struct Operator::Impl {
                                                      {"error", read.error().message()}});
             co_return nullptr;
         }
-        ProjectedJob made = project_job(*job->kind, **read, nullptr, options.node_program);
+        ProjectedJob made = project_job(*job->kind, **read, nullptr, options.site);
         if (!made.job || made.record->uid != job->uid || made.record->generation != job->generation)
             co_return nullptr;  // the watch is about to show what it has become
         recent.put(job->uid, job->generation, made.job);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "base/task_group.h"
+#include "jobs/job.h"
 #include "kube/transport.h"
 
 namespace muster::operators {
@@ -17,8 +18,7 @@ struct OperatorOptions {
     /// Each pod says how many of its job start together (annotation muster.dev/gang-size), for a
     /// node that places them so. Not for clusters, whose schedulers do not read it.
     bool announce_gangs = false;
-    /// Where the nodes have this program, for jobs whose pods need it; empty: they don't.
-    std::string node_program = {};
+    jobs::Site site = {};
     /// Ends the process when what was summed up event by event, or the plan made from it, is not
     /// what the caches give at once. For tests and simulations: each look at a job costs a walk
     /// over all pods.

@@ -110,7 +110,7 @@ class MpiWorld : public Ring, public ::testing::TestWithParam<std::string> {
 class MpiWorldWithOurShell : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(MpiWorldWithOurShell, WorkersWithoutACommandServeOurRemoteShell) {
-    World w(1, {.namespace_ = {}, .node_program = "/usr/bin/muster"});
+    World w(1, {.namespace_ = {}, .site = {.node_program = "/usr/bin/muster"}});
     const kube::ResourceType& resource =
         jobs::find_kind("kubeflow.org/" + GetParam(), "MPIJob")->resource;
     w.start_operator();

@@ -137,7 +137,7 @@ struct Node::Impl {
                    is_unschedulable),
           sandboxes(std::move(host)),
           names(sandboxes.fabric ? kFabricFirst : kSharedFirst,
-                sandboxes.fabric ? kFabricLast : kSharedLast),
+                sandboxes.fabric ? kFabricLast : kSharedLast, options.cluster_domain),
           hosts(names, clock, tasks, options.state_dir / "hosts"),
           log_watch(std::move(logs)),
           data_watch(client, clock, rng),

@@ -54,6 +54,8 @@ struct NodeOptions {
     /// CPUs and bytes that pods may request together; 0: what the machine has.
     double cpus = 0;
     std::uint64_t memory_bytes = 0;
+    /// What names in /etc/hosts end with beside "cluster.local"; empty: nothing.
+    std::string cluster_domain = {};
     /// Accelerators that pods may request.
     Devices devices;
     FileMode files = FileMode::kShared;

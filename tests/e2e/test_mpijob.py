@@ -166,6 +166,21 @@ def test_a_launcher_sees_workers_come_and_go(up, version):
 
 @needs_kubectl
 @needs_mpirun
+def test_ranks_are_reached_by_names_of_the_clusters_own_domain(up):
+    """The mpi-operator's "with custom cluster-domain"."""
+    up.environment["CUSTOM_CLUSTER_DOMAIN"] = "corp.example"
+    up.start()
+    run = " ".join([*MPIRUN, "-np", "6", "hostname"])
+    apply(up, mpijob("v2beta1", ["sh", "-c", f"cat /etc/mpi/hostfile; {run}"], runLauncherAsWorker=True))
+    ends_well(up)
+    said = up.kubectl("logs", "ring-launcher").stdout.splitlines()
+    pods = ["ring-launcher", "ring-worker-0", "ring-worker-1"]
+    assert said[:3] == [f"{pod}.ring.default.svc.corp.example slots=2" for pod in pods]
+    assert sorted(said[3:]) == sorted(pods * 2), state_of(up)
+
+
+@needs_kubectl
+@needs_mpirun
 def test_a_program_that_fails_fails_the_job(up):
     up.start()
     apply(up, mpijob("v1", [*MPIRUN, "-np", "2", "sh", "-c", "exit 7"]))

@@ -248,3 +248,11 @@ def test_pasta_goes_with_muster_however_it_ends(muster, user):
             time.sleep(0.01)
         assert not alive(pastas[0]), end
         muster.wait_for_no_processes()
+
+
+@pytest.mark.parametrize("verb", ["validate", "run"])
+def test_a_clusters_domain_that_is_none_is_refused(muster, verb):
+    muster.environment["CUSTOM_CLUSTER_DOMAIN"] = "corp example"
+    refused = muster.run(verb, muster.write("job.yaml", pytorchjob("none", "true", 1, "true")))
+    assert refused.status == 2, refused
+    assert 'CUSTOM_CLUSTER_DOMAIN: "corp example" is no domain' in refused.err.replace("error: ", ""), refused

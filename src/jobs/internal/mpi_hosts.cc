@@ -23,7 +23,7 @@ const std::string& address_of(const std::vector<SeenPod>& running, const Replica
 std::string host(const MpiView& mpi, const std::string& pod, const std::string& address) {
     if (mpi.shell == RemoteShell::kKubectl) return pod;
     if (mpi.by_address && !address.empty()) return address;
-    return fmt::format("{}.{}.{}.svc", pod, mpi.job.metadata.name, mpi.job.metadata.namespace_);
+    return fmt::format("{}.{}.{}", pod, mpi.job.metadata.name, mpi.job.service_domain());
 }
 
 std::string hostfile_line(const MpiView& mpi, const std::string& host) {

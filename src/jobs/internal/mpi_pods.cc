@@ -183,8 +183,10 @@ void name_host(const MpiView& mpi, bool launcher, kube::Pod& pod) {
     if (!dns.is_object()) dns = json::object();
     json::value& searches = dns.get_object()["searches"];
     if (!searches.is_array()) searches = json::array();
-    searches.get_array().emplace_back(
-        fmt::format("{}.{}.svc.cluster.local", mpi.job.metadata.name, mpi.job.metadata.namespace_));
+    const std::string& domain = mpi.job.site.cluster_domain;
+    searches.get_array().emplace_back(fmt::format("{}.{}.svc.{}", mpi.job.metadata.name,
+                                                  mpi.job.metadata.namespace_,
+                                                  domain.empty() ? "cluster.local" : domain));
 }
 
 void finish_for_ssh(const MpiView& mpi, bool launcher, kube::Pod& pod) {
@@ -225,10 +227,11 @@ void add_token(const MpiView& mpi, kube::Pod& pod, kube::Container& container) {
 }
 
 void add_program(const MpiView& mpi, kube::Pod& pod, kube::Container& container) {
-    if (mpi.job.node_program.empty()) return;  // the image has it
+    if (mpi.job.site.node_program.empty()) return;  // the image has it
     kube::Volume volume;
     volume.name = kProgramVolume;
-    volume.host_path = kube::HostPathVolumeSource{.path = mpi.job.node_program, .type = "File"};
+    volume.host_path =
+        kube::HostPathVolumeSource{.path = mpi.job.site.node_program, .type = "File"};
     pod.spec.volumes.push_back(std::move(volume));
     mount(container, kProgramVolume, kProgramInPods);
     container.volume_mounts.back().read_only = true;

@@ -259,23 +259,20 @@ namespace {
 
 /// What the spec says; with warnings while the job has not begun.
 std::shared_ptr<const jobs::Job> read_spec(const jobs::JobKind& kind, const json::value& object,
-                                           const std::string& node_program, bool begun,
-                                           JobRecord& record) {
+                                           const jobs::Site& site, bool begun, JobRecord& record) {
     if (!begun) {
-        jobs::Review review = jobs::review(kind, object);
+        jobs::Review review = jobs::review(kind, object, site);
         record.warnings = std::move(review.warnings);
         if (review.problems.empty()) {
-            review.job.node_program = node_program;
             record.facts = std::make_shared<const JobFacts>(facts_of(review.job));
             return std::make_shared<const jobs::Job>(std::move(review.job));
         }
     }
-    Result<jobs::Job> job = jobs::load(kind, object);
+    Result<jobs::Job> job = jobs::load(kind, object, site);
     if (!job) {
         record.problem = std::make_shared<const Error>(std::move(job.error()));
         return nullptr;
     }
-    job->node_program = node_program;
     record.facts = std::make_shared<const JobFacts>(facts_of(*job));
     return std::make_shared<const jobs::Job>(*std::move(job));
 }
@@ -298,7 +295,7 @@ bool tells_enough(const JobRecord* before, const JobRecord& now, const json::val
 }  // namespace
 
 ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
-                         const JobRecord* before, const std::string& node_program) {
+                         const JobRecord* before, const jobs::Site& site) {
     auto record = std::make_shared<JobRecord>();
     record->kind = &kind;
     record->namespace_ = text(at(object, {"metadata", "namespace"}));
@@ -322,7 +319,7 @@ ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
         if (!begun) record->warnings = before->warnings;
         return {.record = std::move(record), .job = nullptr};
     }
-    std::shared_ptr<const jobs::Job> job = read_spec(kind, object, node_program, begun, *record);
+    std::shared_ptr<const jobs::Job> job = read_spec(kind, object, site, begun, *record);
     return {.record = std::move(record), .job = std::move(job)};
 }
 

@@ -122,9 +122,9 @@ struct ProjectedJob {
     std::shared_ptr<const jobs::Job> job;  ///< null when `before` told enough, or it can't be run
 };
 /// `before`: an earlier record of the job, or null. What its spec says is read again only when the
-/// spec has changed since. `node_program`: see jobs::Job.
+/// spec has changed since. `site`: where it runs.
 ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
-                         const JobRecord* before, const std::string& node_program = {});
+                         const JobRecord* before, const jobs::Site& site = {});
 
 /// "namespace/name", as an informer has it.
 std::string cache_key_of(const json::value& object);

@@ -52,9 +52,15 @@ void append_hosts_line(std::string& text, const std::string& address,
 
 }  // namespace
 
-std::vector<std::string> name_forms(const std::string& name, const std::string& namespace_) {
+std::vector<std::string> name_forms(const std::string& name, const std::string& namespace_,
+                                    const std::string& domain) {
+    constexpr std::string_view kUsual = "cluster.local";
     const std::string in_namespace = name + "." + namespace_;
-    return {name, in_namespace, in_namespace + ".svc", in_namespace + ".svc.cluster.local"};
+    const std::string service = in_namespace + ".svc";
+    std::vector<std::string> forms{name, in_namespace, service,
+                                   service + "." + std::string(kUsual)};
+    if (!domain.empty() && domain != kUsual) forms.push_back(service + "." + domain);
+    return forms;
 }
 
 void NameTable::reserve(const std::string& namespace_, const std::string& name,
@@ -182,17 +188,17 @@ NameTable::Names NameTable::visible_to(const std::string& namespace_,
         auto found = addresses_.find(Key{namespace_, other.name});
         if (found == addresses_.end()) return;
         std::vector<std::string>& at = names[found->second];
-        append_unique(at, name_forms(other.name, namespace_));
+        append_unique(at, name_forms(other.name, namespace_, domain_));
         const std::string host = other.hostname.empty() ? other.name : other.hostname;
         if (!other.subdomain.empty())
-            append_unique(at, name_forms(host + "." + other.subdomain, namespace_));
+            append_unique(at, name_forms(host + "." + other.subdomain, namespace_, domain_));
     });
     in_namespace(services_, [&](const NamedService& service) {
         for (std::uint32_t address : addresses_of(service))
-            append_unique(names[address], name_forms(service.name, namespace_));
+            append_unique(names[address], name_forms(service.name, namespace_, domain_));
     });
     if (server_) {
-        std::vector<std::string> forms = name_forms("kubernetes", kServerNamespace);
+        std::vector<std::string> forms = name_forms("kubernetes", kServerNamespace, domain_);
         // Its name alone means a neighbour.
         if (namespace_ != kServerNamespace) forms.erase(forms.begin());
         append_unique(names[*server_], forms);

@@ -39,7 +39,8 @@ class NameTable {
   public:
     /// Addresses are given out from `first` to `last` in turn, so that one is reused as late as can
     /// be.
-    NameTable(std::uint32_t first, std::uint32_t last) : first_(first), last_(last), next_(first) {}
+    NameTable(std::uint32_t first, std::uint32_t last, std::string domain = {})
+        : first_(first), last_(last), next_(first), domain_(std::move(domain)) {}
 
     /// Where every pod finds the Service `kubernetes` of the namespace `default`, which is not to
     /// be put then. Before any other call.
@@ -93,6 +94,7 @@ class NameTable {
     std::uint32_t first_;
     std::uint32_t last_;
     std::uint32_t next_;
+    std::string domain_;
     std::optional<std::uint32_t> server_;
     std::map<Key, NamedPod> pods_;
     std::map<Key, NamedService> services_;
@@ -103,8 +105,10 @@ class NameTable {
     std::set<std::uint32_t> taken_;
 };
 
-/// NAME, NAME.NS, NAME.NS.svc, NAME.NS.svc.cluster.local.
-std::vector<std::string> name_forms(const std::string& name, const std::string& namespace_);
+/// NAME, NAME.NS, NAME.NS.svc, NAME.NS.svc.cluster.local, and NAME.NS.svc.DOMAIN where it is
+/// another.
+std::vector<std::string> name_forms(const std::string& name, const std::string& namespace_,
+                                    const std::string& domain);
 
 /// The words of `value` that name a replica of the job by their form: `JOB-...-NUMBER`.
 std::vector<std::string> replica_names_in(std::string_view value, std::string_view job);

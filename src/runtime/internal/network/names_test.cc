@@ -42,6 +42,16 @@ TEST_F(NamesTest, TheServerIsFoundFromEveryNamespace) {
                 HasSubstr("10.96.0.1\tkubernetes.default kubernetes.default.svc "));
 }
 
+TEST_F(NamesTest, ADomainOfTheClustersOwnIsOneMoreForm) {
+    NameTable own{kFirst, kFirst + 3, "corp.example"};
+    own.put(pod("p"));
+    EXPECT_THAT(own.hosts_of_owner("default", ""),
+                HasSubstr("p p.default p.default.svc p.default.svc.cluster.local "
+                          "p.default.svc.corp.example\n"));
+    EXPECT_THAT(name_forms("p", "ns", "cluster.local"),
+                ::testing::ElementsAre("p", "p.ns", "p.ns.svc", "p.ns.svc.cluster.local"));
+}
+
 TEST_F(NamesTest, APodThatIsThereAlreadyKeepsItsAddress) {
     names.reserve("default", "running", kFirst);
     names.put(pod("new"));
