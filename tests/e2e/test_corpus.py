@@ -1,7 +1,7 @@
 """Manifests that projects published: each is accepted, converted, defaulted and planned, or refused for a reason that
 docs/compatibility.md gives.
 
-MUSTER_CORPUS names the directory that has them as manifests/*.yaml (default: ../shared/corpus beside this checkout).
+MUSTER_CORPUS names the directory that has them as manifests/*.yaml.
 """
 
 import json
