@@ -14,6 +14,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 TEST_P(NodeTest, APodRunsToItsEnd) {
     start_node();
@@ -537,6 +538,39 @@ TEST_P(NamespacedNodeTest, MountedDataThatIsGoneStays) {
     EXPECT_THAT(events_of("p"),
                 Contains(AllOf(StartsWith("FailedMount"), HasSubstr("configmap \"d\" not found"),
                                HasSubstr("keep what they have"))));
+}
+
+TEST_P(NamespacedNodeTest, MountedDataMayGoAlongWithItsPod) {
+    start_node();
+    const auto map = [](const char* name, const char* value) {
+        return json::object{{"apiVersion", "v1"},
+                            {"kind", "ConfigMap"},
+                            {"metadata", {{"name", name}}},
+                            {"data", {{"k", value}}}};
+    };
+    create(map("d", "one"), kube::types::kConfigMaps);
+    create(map("go", "not yet"), kube::types::kConfigMaps);
+    json::object more;
+    more["volumeMounts"] = json::array{{{"name", "d"}, {"mountPath", "/muster-test/d"}},
+                                       {{"name", "go"}, {"mountPath", "/muster-test/go"}}};
+    json::object spec;
+    spec["volumes"] = json::array{{{"name", "d"}, {"configMap", {{"name", "d"}}}},
+                                  {{"name", "go"}, {"configMap", {{"name", "go"}}}}};
+    create(pod_json("p",
+                    shell("trap '' TERM; echo up; cd /muster-test; "
+                          "until grep -q now go/k; do sleep 0.01; done",
+                          std::move(more)),
+                    std::move(spec)));
+    wait_phase("p", "Running");
+    kube::LogOptions follow;
+    follow.follow = true;
+    follow.limit_bytes = 3;
+    EXPECT_EQ(logs("p", follow), "up\n");
+    remove("p", 30);
+    ASSERT_TRUE(await(client->remove(kube::types::kConfigMaps, "default", "d")));
+    ASSERT_TRUE(await(client->update(kube::types::kConfigMaps, "default", "go", map("go", "now"))));
+    EXPECT_FALSE(wait_for("p", [](const kube::Pod* p) { return p == nullptr; }));
+    EXPECT_THAT(events_of("p"), Not(Contains(StartsWith("FailedMount"))));
 }
 
 INSTANTIATE_TEST_SUITE_P(Root, NamespacedNodeTest, ::testing::Values(SandboxMode::kNamespaces));

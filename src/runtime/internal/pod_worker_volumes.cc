@@ -85,7 +85,8 @@ Task<void> PodWorker::rewrite_data() {
                                       [](const kube::Volume& volume) {
                                           return has_mounted_data(volume) || has_pod_fields(volume);
                                       });
-        if (!written)
+        // What a job owns goes along with its pods.
+        if (!written && !pod_->metadata.deleting())
             record(kube::EventType::kWarning, "FailedMount",
                    "MountVolume.SetUp failed: " + written.error().message() +
                        "; the containers keep what they have");
