@@ -39,7 +39,7 @@ Task<void> FanOut::run() {
 
 Duration rest_after(Duration round) {
     constexpr Duration kShortest = std::chrono::milliseconds(1);
-    constexpr Duration kLongest = std::chrono::milliseconds(8);
+    constexpr Duration kLongest = std::chrono::milliseconds(4);
     return round < kShortest ? Duration::zero() : std::min(round, kLongest);
 }
 

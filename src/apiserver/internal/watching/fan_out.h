@@ -16,8 +16,8 @@ class Watcher;
 /// has not had its turn yet is told these changes in the same write.
 ///
 /// Everybody who waits has one turn in a round, and after a round there is a rest. So however many
-/// changes there are, each reader is told at most once in a while, and telling takes about half of
-/// the loop's time: what a record costs is much the same for one change and for five.
+/// changes there are, each reader is told at most once in a while: what a record costs is much the
+/// same for one change and for five.
 ///
 /// Thread: the server's loop. Refers to watchers until their turn, or remove().
 class FanOut {
