@@ -79,8 +79,8 @@ class Failed(Exception):
         super().__init__(what + ("\n" + tail if tail else ""))
 
 
-def processes_of(muster, root_pid):
-    """muster and those of its descendants that are muster themselves (each pod's init), not the jobs'."""
+def family_of(root_pid):
+    """The process and all of its descendants."""
     children = {}
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -89,16 +89,23 @@ def processes_of(muster, root_pid):
                 children.setdefault(int(fields[1]), []).append(int(entry.name))
             except (FileNotFoundError, ProcessLookupError):
                 continue
-    found, queue = [], [root_pid]
-    while queue:
-        pid = queue.pop()
-        queue.extend(children.get(pid, []))
-        try:
-            if os.path.samefile(f"/proc/{pid}/exe", muster):
-                found.append(pid)
-        except (FileNotFoundError, ProcessLookupError, PermissionError):
-            continue
+    found = [root_pid]
+    for pid in found:
+        found.extend(children.get(pid, []))
     return found
+
+
+def runs(program, pid):
+    """Whether the process is there and runs the program."""
+    try:
+        return os.path.samefile(f"/proc/{pid}/exe", program)
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return False
+
+
+def processes_of(muster, root_pid):
+    """muster and those of its descendants that are muster themselves (each pod's init), not the jobs'."""
+    return [pid for pid in family_of(root_pid) if runs(muster, pid)]
 
 
 def cpu_seconds(pid):
