@@ -128,7 +128,7 @@ def one_kill(binary, rng, directory, user, sandbox, kind):
         os.chown(temporary, user, user)
     work = directory / "work"
     work.mkdir()
-    before = of_the_machine()
+    before, groups_before = of_the_machine(), set(unclaimed_groups())
     arguments = [binary, "run", "--quiet", "--sandbox", sandbox, str(directory / "job.yaml")]
     process = subprocess.Popen(
         arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=work,
@@ -150,7 +150,7 @@ def one_kill(binary, rng, directory, user, sandbox, kind):
         subprocess.run([binary, "clean"], env=dict(os.environ, TMPDIR=str(temporary)), check=True,
                        stdout=subprocess.DEVNULL, **({"user": user, "group": user} if user else {}))
     left += [f"file {path}" for path in temporary.iterdir()]
-    left += [f"cgroup {group}" for group in unclaimed_groups()]
+    left += [f"cgroup {group}" for group in unclaimed_groups() if group not in groups_before]
     if of_the_machine() != before:
         left.append("mounts or interfaces of the machine differ")
     if any(work.iterdir()):
