@@ -47,12 +47,7 @@ ContentCleanup::ContentCleanup(ServerState& state, Writer& writer)
             [this](StoreKey key) { return look_at(std::move(key)); }) {}
 
 void ContentCleanup::observe(const StoreChange& change) {
-    if (change.object != nullptr) {
-        if ((is_namespace(change.key) || is_crd(change.key)) &&
-            is_deleting(change.object->get_object()))
-            work_.add(change.key);
-        return;
-    }
+    if (change.object != nullptr) return take_up(change.key, *change.text);
     const auto add_if_deleting = [&](std::string resource, const std::string& name) {
         const CachedObject* container = state_.cache.find(resource, "", name);
         if (container != nullptr && is_deleting(*container->object))
