@@ -9,8 +9,8 @@ verb_drill() {
     kill) shift; drill_kill "$@" ;;
     crash) shift; drill_crash "$@" ;;
     soak) shift; drill_soak "$@" ;;
-    failures) shift; drill_failures "$@" ;;
-    corpus) shift; drill_corpus "$@" ;;
+    failures) shift; with_frameworks failure_drill.py "$@" ;;
+    corpus) shift; with_frameworks corpus_drill.py "$@" ;;
     '')
         say "bare-root [VERB...]    ./dev run and ./dev test in a bare Debian 12 made with debootstrap"
         say "fresh-clone [VERB...]  the same in a fresh clone on this machine, with a bare environment"
@@ -76,21 +76,14 @@ drill_crash() {
     python3 "$root/scripts/crash_drill.py" "$root/build/release/src/cli/muster" "$@"
 }
 
-# The frameworks that can be had here take part.
-drill_failures() {
+# with_frameworks SCRIPT [OPTION...]: those that can be had here take part.
+with_frameworks() {
     prepare_test
     build_target release muster
-    local path
+    local path script=$1
+    shift
     path=$(job_path)
-    PATH=$path "$(our_python)" "$root/scripts/failure_drill.py" "$root/build/release/src/cli/muster" "$@"
-}
-
-drill_corpus() {
-    prepare_test
-    build_target release muster
-    local path
-    path=$(job_path)
-    PATH=$path "$(our_python)" "$root/scripts/corpus_drill.py" "$root/build/release/src/cli/muster" "$@"
+    PATH=$path "$(our_python)" "$root/scripts/$script" "$root/build/release/src/cli/muster" "$@"
 }
 
 # The clients that can be built here take part.
