@@ -388,7 +388,30 @@ TEST_P(SharedNodeTest, WhatNeedsAMountIsRefused) {
 
 INSTANTIATE_TEST_SUITE_P(Shared, SharedNodeTest, ::testing::Values(SandboxMode::kNone));
 
-class NamespacedNodeTest : public NodeTest {};
+json::object config_map(const char* name, const char* value) {
+    return {{"apiVersion", "v1"},
+            {"kind", "ConfigMap"},
+            {"metadata", {{"name", name}}},
+            {"data", {{"k", value}}}};
+}
+
+class NamespacedNodeTest : public NodeTest {
+  protected:
+    /// A pod "p" that runs the script, with the ConfigMaps "d" and "go" in /muster-test.
+    void start_with_maps(const std::string& script) {
+        start_node();
+        create(config_map("d", "one"), kube::types::kConfigMaps);
+        create(config_map("go", "not yet"), kube::types::kConfigMaps);
+        json::object more;
+        more["volumeMounts"] = json::array{{{"name", "d"}, {"mountPath", "/muster-test/d"}},
+                                           {{"name", "go"}, {"mountPath", "/muster-test/go"}}};
+        json::object spec;
+        spec["volumes"] = json::array{{{"name", "d"}, {"configMap", {{"name", "d"}}}},
+                                      {{"name", "go"}, {"configMap", {{"name", "go"}}}}};
+        create(pod_json("p", shell(script, std::move(more)), std::move(spec)));
+        wait_phase("p", "Running");
+    }
+};
 
 TEST_P(NamespacedNodeTest, NamesResolveInEveryFormAndStayCurrent) {
     start_node();
@@ -511,28 +534,10 @@ TEST_P(NamespacedNodeTest, MountedFieldsFollowThePod) {
 }
 
 TEST_P(NamespacedNodeTest, MountedDataThatIsGoneStays) {
-    start_node();
-    const auto map = [](const char* name, const char* value) {
-        return json::object{{"apiVersion", "v1"},
-                            {"kind", "ConfigMap"},
-                            {"metadata", {{"name", name}}},
-                            {"data", {{"k", value}}}};
-    };
-    create(map("d", "one"), kube::types::kConfigMaps);
-    create(map("go", "not yet"), kube::types::kConfigMaps);
-    json::object more;
-    more["volumeMounts"] = json::array{{{"name", "d"}, {"mountPath", "/muster-test/d"}},
-                                       {{"name", "go"}, {"mountPath", "/muster-test/go"}}};
-    json::object spec;
-    spec["volumes"] = json::array{{{"name", "d"}, {"configMap", {{"name", "d"}}}},
-                                  {{"name", "go"}, {"configMap", {{"name", "go"}}}}};
-    create(pod_json("p",
-                    shell("cd /muster-test; until grep -q now go/k; do sleep 0.01; done; cat d/k",
-                          std::move(more)),
-                    std::move(spec)));
-    wait_phase("p", "Running");
+    start_with_maps("cd /muster-test; until grep -q now go/k; do sleep 0.01; done; cat d/k");
     ASSERT_TRUE(await(client->remove(kube::types::kConfigMaps, "default", "d")));
-    ASSERT_TRUE(await(client->update(kube::types::kConfigMaps, "default", "go", map("go", "now"))));
+    ASSERT_TRUE(
+        await(client->update(kube::types::kConfigMaps, "default", "go", config_map("go", "now"))));
     wait_phase("p", "Succeeded");
     EXPECT_EQ(logs("p"), "one");
     EXPECT_THAT(events_of("p"),
@@ -541,34 +546,16 @@ TEST_P(NamespacedNodeTest, MountedDataThatIsGoneStays) {
 }
 
 TEST_P(NamespacedNodeTest, MountedDataMayGoAlongWithItsPod) {
-    start_node();
-    const auto map = [](const char* name, const char* value) {
-        return json::object{{"apiVersion", "v1"},
-                            {"kind", "ConfigMap"},
-                            {"metadata", {{"name", name}}},
-                            {"data", {{"k", value}}}};
-    };
-    create(map("d", "one"), kube::types::kConfigMaps);
-    create(map("go", "not yet"), kube::types::kConfigMaps);
-    json::object more;
-    more["volumeMounts"] = json::array{{{"name", "d"}, {"mountPath", "/muster-test/d"}},
-                                       {{"name", "go"}, {"mountPath", "/muster-test/go"}}};
-    json::object spec;
-    spec["volumes"] = json::array{{{"name", "d"}, {"configMap", {{"name", "d"}}}},
-                                  {{"name", "go"}, {"configMap", {{"name", "go"}}}}};
-    create(pod_json("p",
-                    shell("trap '' TERM; echo up; cd /muster-test; "
-                          "until grep -q now go/k; do sleep 0.01; done",
-                          std::move(more)),
-                    std::move(spec)));
-    wait_phase("p", "Running");
+    start_with_maps(
+        "trap '' TERM; echo up; cd /muster-test; until grep -q now go/k; do sleep 0.01; done");
     kube::LogOptions follow;
     follow.follow = true;
     follow.limit_bytes = 3;
     EXPECT_EQ(logs("p", follow), "up\n");
     remove("p", 30);
     ASSERT_TRUE(await(client->remove(kube::types::kConfigMaps, "default", "d")));
-    ASSERT_TRUE(await(client->update(kube::types::kConfigMaps, "default", "go", map("go", "now"))));
+    ASSERT_TRUE(
+        await(client->update(kube::types::kConfigMaps, "default", "go", config_map("go", "now"))));
     EXPECT_FALSE(wait_for("p", [](const kube::Pod* p) { return p == nullptr; }));
     EXPECT_THAT(events_of("p"), Not(Contains(StartsWith("FailedMount"))));
 }
