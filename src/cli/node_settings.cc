@@ -17,7 +17,7 @@ Result<std::string> cluster_domain(const Caller& caller) {
 }
 
 runtime::NodeOptions node_settings(const Caller& caller, const Machine& machine, Sandbox sandbox,
-                                   std::filesystem::path state_dir) {
+                                   std::filesystem::path state_dir, std::string cluster_domain) {
     runtime::NodeOptions node;
     node.sandbox = sandbox == Sandbox::kNone         ? runtime::SandboxMode::kNone
                    : sandbox == Sandbox::kNamespaces ? runtime::SandboxMode::kNamespaces
@@ -25,7 +25,7 @@ runtime::NodeOptions node_settings(const Caller& caller, const Machine& machine,
     node.state_dir = std::move(state_dir);
     node.working_dir = caller.working_dir;
     node.environment = caller.environment;
-    node.cluster_domain = cluster_domain(caller).value_or(std::string());
+    node.cluster_domain = std::move(cluster_domain);
     node.cpus = machine.cpus();
     node.memory_bytes = machine.memory_bytes();
     node.devices = machine.devices();

@@ -19,6 +19,6 @@ Result<std::string> cluster_domain(const Caller& caller);
 
 /// The node of this machine as every verb that runs pods begins with it.
 runtime::NodeOptions node_settings(const Caller& caller, const Machine& machine, Sandbox sandbox,
-                                   std::filesystem::path state_dir);
+                                   std::filesystem::path state_dir, std::string cluster_domain);
 
 }  // namespace muster::cli

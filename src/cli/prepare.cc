@@ -77,13 +77,15 @@ Prepared prepare(const ManifestOptions& options, const Caller& caller, const Mac
         std::ranges::move(problems, std::back_inserter(prepared.problems));
     };
     add(adjust(documents, adjustments));
-    const Result<std::string> domain = cluster_domain(caller);
-    if (!domain) add({flag_problem(std::string(kClusterDomainVariable), domain.error().message())});
+    if (Result<std::string> domain = cluster_domain(caller))
+        prepared.cluster_domain = *std::move(domain);
+    else
+        add({flag_problem(std::string(kClusterDomainVariable), domain.error().message())});
     CheckResult checked = check_documents(
         std::move(documents),
         {.strict = options.strict,
          .site = {.node_program = options.any_machine ? std::string() : machine.own_program(),
-                  .cluster_domain = domain ? *domain : std::string()}});
+                  .cluster_domain = prepared.cluster_domain}});
     add(std::move(checked.problems));
     prepared.objects = std::move(checked.objects);
     if (!options.any_machine) {

@@ -19,6 +19,7 @@ struct Prepared {
     std::vector<std::string> notices;  ///< what was changed to fit this machine
     std::string working_dir;           ///< of containers that name none
     std::map<std::filesystem::path, std::filesystem::path> mounts;  ///< absolute
+    std::string cluster_domain;                                     ///< empty where none is set
 };
 
 /// Reads the files and runs every check, so that all problems of all files are told at once.

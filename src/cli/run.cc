@@ -47,7 +47,8 @@ void require_workload(Prepared& prepared) {
 runtime::NodeOptions node_options(const RunOptions& options, const Prepared& prepared,
                                   const Caller& caller, const Machine& machine,
                                   const StateDir& state, runtime::Keeper& keeper) {
-    runtime::NodeOptions node = node_settings(caller, machine, options.sandbox, state.path());
+    runtime::NodeOptions node =
+        node_settings(caller, machine, options.sandbox, state.path(), prepared.cluster_domain);
     node.keeper = &keeper;
     node.working_dir = prepared.working_dir;
     node.mounts = prepared.mounts;

@@ -178,6 +178,10 @@ int up(const UpOptions& options) {
             fmt::print(stderr, "{}", text);
         return 1;
     };
+    const Result<std::string> domain = cluster_domain(caller);
+    if (!domain)
+        return fail(Error(Code::kInvalid,
+                          fmt::format("{}: {}", kClusterDomainVariable, domain.error().message())));
     std::unique_ptr<AuditLog> audit;
     if (!options.audit_log.empty()) {
         auto opened = AuditLog::open(std::filesystem::path(caller.working_dir) / options.audit_log,
@@ -225,10 +229,8 @@ int up(const UpOptions& options) {
     auto store = apiserver::open_sqlite_store((home->path() / "store.db").string(), {},
                                               context.get_executor());
     if (!store) return fail(store.error());
-    if (const Result<std::string> domain = cluster_domain(caller); !domain)
-        return fail(Error(Code::kInvalid,
-                          fmt::format("{}: {}", kClusterDomainVariable, domain.error().message())));
-    runtime::NodeOptions node = node_settings(caller, *machine, options.sandbox, *node_dir);
+    runtime::NodeOptions node =
+        node_settings(caller, *machine, options.sandbox, *node_dir, *domain);
     node.pods_outlive = true;
     node.logs_dir = home->path() / "logs";
     node.server = {.host = options.listen.wildcard() ? "127.0.0.1" : options.listen.address,
