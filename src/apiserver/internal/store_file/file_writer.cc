@@ -33,19 +33,26 @@ class FileWriter::Work {
           thread_("store write", [this] { write_all(); }) {}
 
     void append(ChangeRow row) {
-        const std::lock_guard hold(mutex_);
-        queue_.push_back(std::move(row));
-        if (queue_.size() == 1) changed_.notify_all();
+        {
+            const std::lock_guard hold(mutex_);
+            queue_.push_back(std::move(row));
+            if (queue_.size() > 1) return;
+        }
+        for_writer_.notify_one();
     }
 
     void end() {
-        const std::lock_guard hold(mutex_);
-        ending_ = true;
-        changed_.notify_all();
+        {
+            const std::lock_guard hold(mutex_);
+            ending_ = true;
+        }
+        for_writer_.notify_one();
     }
 
   private:
     struct Statements {
+        Statement begin;
+        Statement commit;
         Statement insert;
         Statement remove;
     };
@@ -62,17 +69,20 @@ class FileWriter::Work {
             }
             const std::lock_guard hold(mutex_);
             writer_ended_ = true;
-            changed_.notify_all();
+            for_checkpointer_.notify_one();
         }
         close();
         listener_.ended();
     }
 
     Result<void> write_until_end() {
+        TRY(Statement begin, Statement::prepare(*writer_, "BEGIN IMMEDIATE", kCommitting));
+        TRY(Statement commit, Statement::prepare(*writer_, "COMMIT", kCommitting));
         TRY(Statement insert, Statement::prepare(*writer_, kInsertRow, kCommitting));
         TRY(Statement remove,
             Statement::prepare(*writer_, "DELETE FROM changes WHERE revision = ?", kCommitting));
-        Statements statements{std::move(insert), std::move(remove)};
+        Statements statements{std::move(begin), std::move(commit), std::move(insert),
+                              std::move(remove)};
         sqlite3_wal_hook(writer_->handle(), &Work::on_log_grown, this);
         TRY(const std::int64_t page_size, writer_->number("PRAGMA page_size", kCommitting));
         page_size_ = static_cast<std::uint64_t>(page_size);
@@ -92,7 +102,7 @@ class FileWriter::Work {
     Result<bool> next(std::vector<ChangeRow>& batch) {
         batch.clear();
         std::unique_lock hold(mutex_);
-        changed_.wait(hold, [this] { return !queue_.empty() || ending_ || checkpoint_failed_; });
+        for_writer_.wait(hold, [this] { return !queue_.empty() || ending_ || checkpoint_failed_; });
         if (checkpoint_failed_) return *checkpoint_failed_;
         batch.swap(queue_);
         return !batch.empty();
@@ -100,9 +110,9 @@ class FileWriter::Work {
 
     /// A person's sqlite3 may hold the file's lock for a while; nothing is written then, so trying
     /// again is safe.
-    Result<void> begin() {
+    Result<void> begin(Statement& statement) {
         for (;;) {
-            Result<void> begun = writer_->execute("BEGIN IMMEDIATE", kCommitting);
+            Result<void> begun = statement.run(kCommitting);
             if (begun || !writer_->was_busy() || is_ending()) return begun;
             log::warning("writes wait: another program holds the lock of the file",
                          {{"file", writer_->path()}});
@@ -118,7 +128,7 @@ class FileWriter::Work {
     /// a checkpoint carries. Where it ended.
     Result<std::size_t> write(Statements& statements, const std::vector<ChangeRow>& rows,
                               std::size_t from) {
-        TRY_VOID(begin());
+        TRY_VOID(begin(statements.begin));
         std::size_t end = from;
         std::uint64_t bytes = 0;
         do {
@@ -138,7 +148,7 @@ class FileWriter::Work {
             TRY_VOID(statements.remove.run(kCommitting));
             superseded_.pop_front();
         }
-        TRY_VOID(writer_->execute("COMMIT", kCommitting));
+        TRY_VOID(statements.commit.run(kCommitting));
         return end;
     }
 
@@ -159,7 +169,7 @@ class FileWriter::Work {
         }
         next_checkpoint_ = log_bytes_ + settings_.checkpoint_bytes;
         wanted_ = true;
-        changed_.notify_all();
+        for_checkpointer_.notify_one();
     }
 
     /// The log begins anew with the write after a checkpoint that reached its end, which one does
@@ -175,15 +185,15 @@ class FileWriter::Work {
         std::unique_lock hold(mutex_);
         const std::uint64_t mine = started_ + 1;
         wanted_ = true;
-        changed_.notify_all();
-        changed_.wait(hold, [&] { return done_ >= mine || checkpoint_failed_; });
+        for_checkpointer_.notify_one();
+        for_writer_.wait(hold, [&] { return done_ >= mine || checkpoint_failed_; });
         if (checkpoint_failed_) return *checkpoint_failed_;
         return {};
     }
 
     void discard_until_end() {
         std::unique_lock hold(mutex_);
-        changed_.wait(hold, [this] { return ending_; });
+        for_writer_.wait(hold, [this] { return ending_; });
         queue_.clear();
         failed_ = true;
     }
@@ -208,7 +218,7 @@ class FileWriter::Work {
     void checkpoint_all() {
         std::unique_lock hold(mutex_);
         for (;;) {
-            changed_.wait(hold, [this] { return wanted_ || writer_ended_; });
+            for_checkpointer_.wait(hold, [this] { return wanted_ || writer_ended_; });
             if (writer_ended_) return;
             wanted_ = false;
             const std::uint64_t mine = ++started_;
@@ -217,7 +227,7 @@ class FileWriter::Work {
             hold.lock();
             if (!carried) checkpoint_failed_ = std::move(carried.error());
             done_ = mine;
-            changed_.notify_all();
+            for_writer_.notify_one();
         }
     }
 
@@ -241,7 +251,8 @@ class FileWriter::Work {
     bool failed_ = false;
 
     std::mutex mutex_;  // of all below
-    std::condition_variable changed_;
+    std::condition_variable for_writer_;
+    std::condition_variable for_checkpointer_;  ///< of its own: most rows are no news to it
     std::vector<ChangeRow> queue_;
     bool ending_ = false;
     bool writer_ended_ = false;
