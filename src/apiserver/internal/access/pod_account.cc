@@ -21,21 +21,31 @@ bool wants_token(const json::object& spec, const json::object& account) {
     return true;
 }
 
-json::object token_volume(std::string_view name) {
-    const auto source = [](std::string_view kind, json::object fields) {
-        return json::object{{kind, std::move(fields)}};
-    };
-    const json::object space{
-        {"path", "namespace"},
-        {"fieldRef", json::object{{"apiVersion", "v1"}, {"fieldPath", "metadata.namespace"}}}};
-    const json::object trust{{"key", "ca.crt"}, {"path", "ca.crt"}};
-    json::array sources{
-        source("serviceAccountToken", {{"expirationSeconds", kTokenSeconds}, {"path", "token"}}),
-        source("configMap", {{"name", "kube-root-ca.crt"}, {"items", json::array{trust}}}),
-        source("downwardAPI", {{"items", json::array{space}}})};
-    return {
-        {"name", name},
-        {"projected", json::object{{"sources", std::move(sources)}, {"defaultMode", kFileMode}}}};
+/// The same for every pod, so it is made once.
+const json::object& token_source() {
+    static const json::object kSource = [] {
+        const auto source = [](std::string_view kind, json::object fields) {
+            return json::object{{kind, std::move(fields)}};
+        };
+        const json::object space{
+            {"path", "namespace"},
+            {"fieldRef", json::object{{"apiVersion", "v1"}, {"fieldPath", "metadata.namespace"}}}};
+        const json::object trust{{"key", "ca.crt"}, {"path", "ca.crt"}};
+        json::array sources{
+            source("serviceAccountToken",
+                   {{"expirationSeconds", kTokenSeconds}, {"path", "token"}}),
+            source("configMap", {{"name", "kube-root-ca.crt"}, {"items", json::array{trust}}}),
+            source("downwardAPI", {{"items", json::array{space}}})};
+        return json::object{{"sources", std::move(sources)}, {"defaultMode", kFileMode}};
+    }();
+    return kSource;
+}
+
+void add_token_volume(json::array& volumes, std::string_view name) {
+    json::object& volume = volumes.emplace_back(nullptr).emplace_object();
+    volume.reserve(2);
+    volume.emplace("name", name);
+    volume.emplace("projected", token_source());
 }
 
 /// Of a volume that is there already, as when a pod's manifest was taken from another pod.
@@ -60,8 +70,11 @@ bool mount_in(json::object& container, std::string_view volume) {
         return fields != nullptr && string_at(*fields, "mountPath") == kube::kAccountDirectory;
     });
     if (taken) return false;
-    mounts.get_array().push_back(
-        json::object{{"name", volume}, {"readOnly", true}, {"mountPath", kube::kAccountDirectory}});
+    json::object& mount = mounts.get_array().emplace_back(nullptr).emplace_object();
+    mount.reserve(3);
+    mount.emplace("name", volume);
+    mount.emplace("readOnly", true);
+    mount.emplace("mountPath", kube::kAccountDirectory);
     return true;
 }
 
@@ -94,7 +107,7 @@ void give_account(json::object& pod, const json::object& account, std::string_vi
     if (present || !mounted) return;
     json::value& volumes = spec["volumes"];
     if (volumes.is_null()) volumes.emplace_array();
-    if (volumes.is_array()) volumes.get_array().push_back(token_volume(volume));
+    if (volumes.is_array()) add_token_volume(volumes.get_array(), volume);
 }
 
 }  // namespace muster::apiserver
