@@ -39,6 +39,9 @@ class SqliteStore final : public Store {
               FileWriter::Settings{options.history, options.checkpoint_bytes,
                                    options.log_limit_bytes},
               listener())) {}
+    ~SqliteStore() override { hand_over(); }
+    SqliteStore(const SqliteStore&) = delete;
+    SqliteStore& operator=(const SqliteStore&) = delete;
 
     Revision revision() const override { return committed_; }
 
@@ -86,6 +89,7 @@ class SqliteStore final : public Store {
 
     Task<void> stop() override {
         stopping_ = true;
+        hand_over();
         if (writer_ != nullptr) writer_->end();
         while (writer_ != nullptr) co_await ended_.wait();
     }
@@ -149,11 +153,12 @@ class SqliteStore final : public Store {
         begun_ = revision;
         if (!working_) working_.emplace(executor_);
         queued_.insert_or_assign(key, ObjectState{revision, deletes ? nullptr : text});
-        writer_->append({.key = key,
-                         .revision = revision,
-                         .previous = before.object == nullptr ? 0 : before.revision,
-                         .deleted = deletes,
-                         .object = text});
+        unwritten_.push_back({.key = key,
+                              .revision = revision,
+                              .previous = before.object == nullptr ? 0 : before.revision,
+                              .deleted = deletes,
+                              .object = text});
+        begin_writing();
         StoreChange change{std::move(key), revision, nullptr, nullptr, text};
         if (deletes) {
             change.previous = std::move(object);
@@ -163,6 +168,22 @@ class SqliteStore final : public Store {
         }
         pending_.push_back({std::move(change), std::move(before.object), {}});
         co_return co_await answer_of(pending_.back(), nullptr);
+    }
+
+    /// At once where writes come one by one. Otherwise with all else that the loop has ready now:
+    /// what goes in one transaction shares its sync.
+    void begin_writing() {
+        if (pending_.empty() && together_ <= 1) return hand_over();
+        if (unwritten_.size() > 1) return;
+        asio::post(executor_, [alive = std::weak_ptr(alive_)] {
+            if (auto self = alive.lock()) (*self)->hand_over();
+        });
+    }
+
+    void hand_over() {
+        if (unwritten_.empty()) return;
+        together_ = unwritten_.size();
+        writer_->append(std::exchange(unwritten_, {}));
     }
 
     /// Whoever reads again after a lost race finds what it lost against.
@@ -243,6 +264,8 @@ class SqliteStore final : public Store {
     Revision committed_;
     Revision begun_;  ///< the newest revision that was given
     std::deque<Pending> pending_;
+    std::vector<ChangeRow> unwritten_;  ///< the newest of them, which the writer does not have yet
+    std::size_t together_ = 0;          ///< how many it was given the last time
     std::map<StoreKey, ObjectState> queued_;  ///< the newest of each key in `pending_`
     /// The loop goes on while a commit is awaited.
     std::optional<asio::executor_work_guard<asio::any_io_executor>> working_;

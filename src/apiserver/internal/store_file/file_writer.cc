@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -32,11 +33,13 @@ class FileWriter::Work {
           next_checkpoint_(settings.checkpoint_bytes),
           thread_("store write", [this] { write_all(); }) {}
 
-    void append(ChangeRow row) {
+    void append(std::vector<ChangeRow> rows) {
         {
             const std::lock_guard hold(mutex_);
-            queue_.push_back(std::move(row));
-            if (queue_.size() > 1) return;
+            if (queue_.empty())
+                queue_.swap(rows);
+            else
+                std::ranges::move(rows, std::back_inserter(queue_));
         }
         for_writer_.notify_one();
     }
@@ -272,7 +275,7 @@ FileWriter::FileWriter(std::unique_ptr<Connection> writer, std::unique_ptr<Conne
 
 FileWriter::~FileWriter() { end(); }
 
-void FileWriter::append(ChangeRow row) { work_->append(std::move(row)); }
+void FileWriter::append(std::vector<ChangeRow> rows) { work_->append(std::move(rows)); }
 void FileWriter::end() { work_->end(); }
 
 }  // namespace muster::apiserver

@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "apiserver/internal/store_file/change_row.h"
 #include "apiserver/internal/store_file/replay.h"
@@ -38,8 +39,8 @@ class FileWriter {
     /// end(), and waits for it.
     ~FileWriter();
 
-    /// In revision order. Not after end(). Any one thread.
-    void append(ChangeRow row);
+    /// Some, in revision order. Not after end(). Any one thread.
+    void append(std::vector<ChangeRow> rows);
     /// Lets what was appended be written, the log be carried over, and the file be closed. Again is
     /// harmless.
     void end();

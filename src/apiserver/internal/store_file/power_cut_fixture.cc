@@ -58,6 +58,7 @@ struct BreakingDisk::State {
     std::optional<int> refuse(Image* image, const Unsynced* written, bool is_sync) {
         const std::lock_guard hold(mutex);
         ++count;
+        if (is_sync) ++syncs;
         if (image != nullptr && written != nullptr) image->unsynced.push_back(*written);
         if (!out && cut_at && count >= *cut_at) {
             out = true;
@@ -203,6 +204,7 @@ struct BreakingDisk::State {
     Rng rng;
     std::map<std::string, Image> images;
     std::uint64_t count = 0;
+    std::uint64_t syncs = 0;
     std::optional<std::uint64_t> cut_at;
     std::string survivors;
     bool out = false;
@@ -250,6 +252,11 @@ void BreakingDisk::fail_after(std::uint64_t operations, Fault fault) {
 std::uint64_t BreakingDisk::operations() const {
     const std::lock_guard hold(state_->mutex);
     return state_->count;
+}
+
+std::uint64_t BreakingDisk::syncs() const {
+    const std::lock_guard hold(state_->mutex);
+    return state_->syncs;
 }
 
 }  // namespace muster::apiserver

@@ -29,6 +29,7 @@ class BreakingDisk {
     void fail_after(std::uint64_t operations, Fault fault);
 
     std::uint64_t operations() const;  ///< so far
+    std::uint64_t syncs() const;       ///< so far
 
   private:
     struct State;

@@ -189,6 +189,29 @@ INSTANTIATE_TEST_SUITE_P(All, DiskFailureTest,
                                                    "disk I/O error", "check the disk"}),
                          [](const auto& info) { return info.param.name; });
 
+TEST_F(BreakingDiskTest, WritesThatAreReadyAtOnceShareASync) {
+    BreakingDisk disk(1);
+    options_.vfs = disk.name();
+    open();
+    // The first one syncs the log's head as well.
+    ASSERT_TRUE(create("a", "1"));
+    const std::uint64_t before = disk.syncs();
+    ASSERT_TRUE(create("b", "1"));
+    EXPECT_EQ(disk.syncs() - before, 1u);
+
+    constexpr int kWrites = 200;
+    int answered = 0;
+    for (int i = 0; i < kWrites; ++i)
+        asio::co_spawn(context, store_->create(key(std::to_string(i)), value("1")),
+                       [&](std::exception_ptr, const Result<StoredObject>& made) {
+                           EXPECT_TRUE(made);
+                           ++answered;
+                       });
+    run_until([&] { return answered == kWrites; });
+    EXPECT_LE(disk.syncs() - before, 3u) << "the first at once, then all others";
+    close();
+}
+
 TEST_F(BreakingDiskTest, AFailedCheckpointEndsWritingToo) {
     BreakingDisk disk(1);
     options_.vfs = disk.name();
