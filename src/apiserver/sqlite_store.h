@@ -26,8 +26,8 @@ struct SqliteStoreOptions {
 /// there through a crash and a loss of power, as far as the disk keeps what it has confirmed.
 ///
 /// All objects are in memory too: reads cost no disk. Writes that are begun while the disk is busy,
-/// or at once, share one transaction. The first error of the file ends writing: what is queued and whatever
-/// comes later is refused with kUnavailable, and failure() says why.
+/// or at once, share one transaction. The first error of the file ends writing: what is queued and
+/// whatever comes later is refused with kUnavailable, and failure() says why.
 ///
 /// Opening blocks until everything is read and checked. Refused, each with the file, the reason and
 /// what to do: a file that another process has open (`PATH-lock` names it), that is another
