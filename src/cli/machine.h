@@ -18,6 +18,8 @@ class Machine {
     enum class FileKind { kMissing, kDirectory, kFile, kProgram, kOther };
     /// kProgram: a regular file that the caller may execute. Follows links; kOther: socket, device.
     virtual FileKind kind_of(const std::string& path) const = 0;
+    /// Whether the caller may look for files in a directory.
+    virtual bool may_enter(const std::string& directory) const = 0;
     /// The first line of a file, at most 256 bytes; empty when it can't be read.
     virtual std::string first_line(const std::string& path) const = 0;
 

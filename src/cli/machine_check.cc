@@ -8,7 +8,10 @@
 #include <optional>
 #include <set>
 
+#include "cli/container_paths.h"
 #include "cli/pod_specs.h"
+#include "cli/volume_check.h"
+#include "kube/json_access.h"
 #include "kube/quantity.h"
 
 namespace muster::cli {
@@ -16,37 +19,6 @@ namespace muster::cli {
 namespace {
 
 using FileKind = Machine::FileKind;
-
-std::string text_at(const json::object& object, std::string_view key) {
-    const json::value* field = object.if_contains(key);
-    return field != nullptr && field->is_string() ? std::string(field->get_string())
-                                                  : std::string();
-}
-
-const json::array* list_at(const json::object& object, std::string_view key) {
-    const json::value* field = object.if_contains(key);
-    return field == nullptr ? nullptr : field->if_array();
-}
-
-std::vector<std::string> texts_at(const json::object& object, std::string_view key) {
-    std::vector<std::string> texts;
-    if (const json::array* list = list_at(object, key))
-        for (const json::value& item : *list)
-            if (item.is_string()) texts.emplace_back(item.get_string());
-    return texts;
-}
-
-bool is_below(std::string_view path, std::string_view directory) {
-    if (directory == "/") return path.starts_with('/');
-    return path.starts_with(directory) &&
-           (path.size() == directory.size() || path[directory.size()] == '/');
-}
-
-std::string normal(const std::string& path) {
-    std::string text = std::filesystem::path(path).lexically_normal().string();
-    if (text.size() > 1 && text.ends_with('/')) text.pop_back();
-    return text;
-}
 
 std::string parent_of(const std::string& path) {
     std::string parent = std::filesystem::path(path).parent_path().string();
@@ -101,29 +73,30 @@ class ContainerCheck {
           machine_(machine),
           around_(around),
           problems_(problems) {
-        if (const json::array* list = list_at(*ref.container, "volumeMounts"))
+        if (const json::array* list = kube::array_at(*ref.container, "volumeMounts"))
             for (const json::value& item : *list)
                 if (item.is_object())
-                    mounted_.push_back(normal(text_at(item.get_object(), "mountPath")));
+                    mounted_.push_back(
+                        normal_path(kube::string_at(item.get_object(), "mountPath")));
         if (!made) return;
         given_ = made->command;
         for (const kube::VolumeMount& mount : made->volume_mounts)
-            mounted_.push_back(normal(mount.mount_path));
+            mounted_.push_back(normal_path(mount.mount_path));
     }
 
     void run() {
         check_resources();
-        working_dir_ = text_at(*ref_.container, "workingDir");
+        working_dir_ = kube::string_at(*ref_.container, "workingDir");
         bool own_dir = !working_dir_.empty();
         if (!own_dir) working_dir_ = around_.working_dir;
         // A relative workingDir starts at the root of the image.
         if (!working_dir_.starts_with('/')) working_dir_ = "/" + working_dir_;
-        working_dir_ = normal(working_dir_);
+        working_dir_ = normal_path(working_dir_);
         if (own_dir) check_working_dir();
-        std::vector<std::string> words = texts_at(*ref_.container, "command");
+        std::vector<std::string> words = kube::strings_at(*ref_.container, "command");
         if (words.empty()) words = given_;
         std::size_t of_command = words.size();
-        for (std::string& word : texts_at(*ref_.container, "args"))
+        for (std::string& word : kube::strings_at(*ref_.container, "args"))
             words.push_back(std::move(word));
         if (words.empty()) return refuse_no_command();
         if (of_command == 0) tell_args_are_the_command();
@@ -167,7 +140,7 @@ class ContainerCheck {
     }
 
     void refuse_no_command() {
-        std::string image = text_at(*ref_.container, "image");
+        const std::string_view image = kube::string_at(*ref_.container, "image");
         error(ref_.path,
               fmt::format("this container has no command, and no image is pulled here{}, so its "
                           "entry point is not known; write it as command: [...]",
@@ -200,11 +173,12 @@ class ContainerCheck {
     /// PATH as the container will have it; nullopt when it comes from somewhere else.
     std::optional<std::string> search_path() const {
         std::optional<std::string> path = around_.path;
-        if (list_at(*ref_.container, "envFrom") != nullptr) path = std::nullopt;
-        if (const json::array* env = list_at(*ref_.container, "env"))
+        if (kube::array_at(*ref_.container, "envFrom") != nullptr) path = std::nullopt;
+        if (const json::array* env = kube::array_at(*ref_.container, "env"))
             for (const json::value& item : *env) {
-                if (!item.is_object() || text_at(item.get_object(), "name") != "PATH") continue;
-                path = text_at(item.get_object(), "value");
+                if (!item.is_object() || kube::string_at(item.get_object(), "name") != "PATH")
+                    continue;
+                path = kube::string_at(item.get_object(), "value");
                 if (item.get_object().contains("valueFrom") ||
                     path->find("$(") != std::string::npos)
                     path = std::nullopt;
@@ -240,7 +214,7 @@ class ContainerCheck {
             if (directory.empty()) directory = working_dir_;
             if (!directory.starts_with('/')) directory = working_dir_ + "/" + directory;
             std::string candidate = directory + "/" + name;
-            std::optional<std::string> real = here(normal(candidate));
+            std::optional<std::string> real = here(normal_path(candidate));
             // A volume may provide it.
             if (!real) return candidate;
             if (machine_.kind_of(*real) == FileKind::kProgram) return candidate;
@@ -250,7 +224,7 @@ class ContainerCheck {
 
     std::optional<std::string> check_program_file(const std::string& name,
                                                   const std::string& field) {
-        std::string path = normal(name.starts_with('/') ? name : working_dir_ + "/" + name);
+        std::string path = normal_path(name.starts_with('/') ? name : working_dir_ + "/" + name);
         std::optional<std::string> real = here(path);
         if (!real) return std::nullopt;
         switch (machine_.kind_of(*real)) {
@@ -274,14 +248,14 @@ class ContainerCheck {
     }
 
     void check_interpreter(const std::string& program) {
-        std::optional<std::string> real = here(normal(program));
+        std::optional<std::string> real = here(normal_path(program));
         std::string line = real ? machine_.first_line(*real) : std::string();
         if (!line.starts_with("#!")) return;
         std::size_t start = line.find_first_not_of(" \t", 2);
         if (start == std::string::npos) return;
         std::string interpreter = line.substr(start, line.find_first_of(" \t\r", start) - start);
         const std::string& field = program_field_;
-        if (missing(normal(interpreter)))
+        if (missing(normal_path(interpreter)))
             return error(
                 field,
                 fmt::format("{} wants the interpreter {}, which does not exist on this machine; "
@@ -304,9 +278,10 @@ class ContainerCheck {
         std::optional<std::size_t> index = script_index(words);
         if (!index || words[*index].find("$(") != std::string::npos) return;
         // An init container may make it.
-        if (!ref_.init && list_at(*pod_.spec, "initContainers") != nullptr) return;
+        if (!ref_.init && kube::array_at(*pod_.spec, "initContainers") != nullptr) return;
         const std::string& script = words[*index];
-        std::string path = normal(script.starts_with('/') ? script : working_dir_ + "/" + script);
+        std::string path =
+            normal_path(script.starts_with('/') ? script : working_dir_ + "/" + script);
         if (!missing(path)) return;
         std::string field = *index < of_command
                                 ? fmt::format("{}.command[{}]", ref_.path, *index)
@@ -365,50 +340,6 @@ class ContainerCheck {
     std::string program_field_;  ///< where the program is named
 };
 
-void check_host_paths(const Document& document, const PodSpecRef& pod, const Machine& machine,
-                      const Surroundings& around, std::vector<Problem>& problems) {
-    const json::array* volumes = list_at(*pod.spec, "volumes");
-    if (volumes == nullptr) return;
-    for (std::size_t i = 0; i < volumes->size(); ++i) {
-        const json::value& volume = (*volumes)[i];
-        const json::value* source =
-            volume.is_object() ? volume.get_object().if_contains("hostPath") : nullptr;
-        if (source == nullptr || !source->is_object()) continue;
-        std::string type = text_at(source->get_object(), "type");
-        if (type.ends_with("OrCreate")) continue;
-        std::string path = normal(text_at(source->get_object(), "path"));
-        for (const auto& [image, directory] : around.mounts)
-            if (is_below(path, image))
-                path = directory + path.substr(image == "/" ? 0 : image.size());
-        if (machine.kind_of(path) != FileKind::kMissing) continue;
-        problems.push_back(document.problem(
-            Severity::kError, fmt::format("{}.volumes[{}].hostPath.path", pod.path, i),
-            fmt::format("{0} does not exist on this machine; make it, or name the directory that "
-                        "stands in for it "
-                        "with --mount {0}=DIR",
-                        path)));
-    }
-}
-
-/// What a pod would wait for in vain: the API takes every source, the node has these.
-void check_sources(const Document& document, const PodSpecRef& pod,
-                   std::vector<Problem>& problems) {
-    static const std::set<std::string_view> kSources = {"emptyDir", "hostPath",    "configMap",
-                                                        "secret",   "downwardAPI", "projected"};
-    const json::array* volumes = list_at(*pod.spec, "volumes");
-    if (volumes == nullptr) return;
-    for (std::size_t i = 0; i < volumes->size(); ++i) {
-        if (!(*volumes)[i].is_object()) continue;
-        for (const auto& [source, value] : (*volumes)[i].get_object())
-            if (value.is_object() && !kSources.contains(source))
-                problems.push_back(document.problem(
-                    Severity::kError,
-                    fmt::format("{}.volumes[{}].{}", pod.path, i, std::string_view(source)),
-                    "one machine has no volumes of this source; use emptyDir or hostPath in its "
-                    "place"));
-    }
-}
-
 /// A job's pod as it will be made; nullopt for a pod of the user's own.
 std::optional<kube::Pod> made_pod(const std::optional<jobs::Job>& job, const PodSpecRef& pod) {
     if (!job) return std::nullopt;
@@ -435,13 +366,16 @@ std::vector<Problem> check_machine(std::vector<CheckedObject>& objects, const Ma
                 if (spec != nullptr && spec->replicas == 0) continue;
             }
             const std::optional<kube::Pod> made = made_pod(object.job, pod);
-            for (const ContainerRef& ref : containers(pod))
-                ContainerCheck(object.document, pod, ref,
-                               container_named(made, text_at(*ref.container, "name")), machine,
-                               surroundings, problems)
+            for (const ContainerRef& ref : containers(pod)) {
+                const kube::Container* container =
+                    container_named(made, kube::string_at(*ref.container, "name"));
+                ContainerCheck(object.document, pod, ref, container, machine, surroundings,
+                               problems)
                     .run();
-            check_host_paths(object.document, pod, machine, surroundings, problems);
-            check_sources(object.document, pod, problems);
+                check_mount_points(object.document, ref, container, machine, surroundings,
+                                   problems);
+            }
+            check_volumes(object.document, pod, machine, surroundings, problems);
         }
     }
     return problems;

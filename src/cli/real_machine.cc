@@ -24,6 +24,10 @@ class RealMachine final : public Machine {
         return ::access(path.c_str(), X_OK) == 0 ? FileKind::kProgram : FileKind::kFile;
     }
 
+    bool may_enter(const std::string& directory) const override {
+        return ::access(directory.c_str(), X_OK) == 0;
+    }
+
     std::string first_line(const std::string& path) const override {
         std::ifstream file(path, std::ios::binary);
         std::string start(256, '\0');

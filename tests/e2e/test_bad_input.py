@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from conftest import pytorchjob
+from conftest import NOBODY, needs_root, pytorchjob
 
 GOOD = """\
 apiVersion: kubeflow.org/v1
@@ -148,3 +148,27 @@ def test_one_bad_file_of_two_starts_nothing(muster, shared):
     bad = muster.write("bad.yaml", "kind: Nonsense\n")
     assert muster.run("run", good, bad).status == 2
     assert not (shared / "started").exists()
+
+
+KEYS = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: keys}
+spec:
+  containers:
+  - name: main
+    image: local
+    command: ["true"]
+    volumeMounts: [{name: keys, mountPath: /root/.ssh}]
+  volumes: [{name: keys, emptyDir: {}}]
+"""
+
+
+@needs_root
+def test_a_volume_where_its_user_may_not_go(muster):
+    muster.become(NOBODY)
+    finished = muster.run("run", muster.write("keys.yaml", KEYS))
+    assert finished.status == 2, finished
+    assert ('keys.yaml:9:44: error: spec.containers[0].volumeMounts[0].mountPath: volume "keys" can\'t be mounted at '
+            "/root/.ssh: you may not enter /root; mount it elsewhere, or start as root") in finished.text, finished
+    assert "nothing was started" in finished.text
