@@ -9,9 +9,9 @@
 #include <tuple>
 
 #include "apiserver/object_rules.h"
-#include "cli/known_kinds.h"
-#include "cli/pod_specs.h"
-#include "cli/review_job.h"
+#include "cli/internal/check/known_kinds.h"
+#include "cli/internal/check/pod_specs.h"
+#include "cli/internal/check/review_job.h"
 #include "kube/codec.h"
 #include "kube/schema.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/manifest.h"
+#include "cli/internal/manifest/manifest.h"
 #include "jobs/kind.h"
 #include "kube/resource_type.h"
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "cli/adjust.h"
-#include "cli/fit.h"
-#include "cli/internal/job_lines_fixture.h"
+#include "cli/internal/check/adjust.h"
+#include "cli/internal/check/job_lines_fixture.h"
+#include "cli/internal/machine/fit.h"
 
 namespace muster::cli {
 namespace {

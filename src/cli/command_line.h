@@ -10,7 +10,7 @@
 
 #include "apiserver/audit.h"
 #include "apiserver/request_limits.h"
-#include "cli/adjust.h"
+#include "cli/internal/check/adjust.h"
 #include "cli/internal/up/audit_log_limits.h"
 #include "cli/internal/up/listen_address.h"
 

@@ -5,8 +5,8 @@
 #include <boost/json/parse.hpp>
 
 #include "cli/internal/command_line/known_verbs.h"
-#include "cli/manifest.h"
-#include "cli/yaml_writer.h"
+#include "cli/internal/manifest/manifest.h"
+#include "cli/internal/manifest/yaml_writer.h"
 
 namespace muster::cli {
 namespace {

@@ -1,6 +1,6 @@
 #include "cli/dry_run.h"
 
-#include "cli/yaml_writer.h"
+#include "cli/internal/manifest/yaml_writer.h"
 #include "kube/codec.h"
 
 namespace muster::cli {

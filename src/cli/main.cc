@@ -1,4 +1,4 @@
-#include "cli/verbs.h"
+#include "cli/internal/verbs/verbs.h"
 #include "runtime/node.h"
 
 int main(int argc, char** argv) {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/manifest.h"
+#include "cli/internal/manifest/manifest.h"
 
 namespace muster::cli {
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "cli/check.h"
-#include "cli/yaml_writer.h"
+#include "cli/internal/manifest/yaml_writer.h"
 
 namespace muster::cli {
 namespace {

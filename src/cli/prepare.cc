@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "cli/fit.h"
-#include "cli/machine_check.h"
-#include "cli/node_settings.h"
+#include "cli/cluster_domain.h"
+#include "cli/internal/machine/fit.h"
+#include "cli/internal/machine/machine_check.h"
 #include "cli/old_versions.h"
 #include "cli/read_file.h"
 

@@ -8,7 +8,7 @@
 #include "cli/caller.h"
 #include "cli/check.h"
 #include "cli/command_line.h"
-#include "cli/machine.h"
+#include "cli/internal/machine/machine.h"
 
 namespace muster::cli {
 

@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "cli/manifest.h"
+#include "cli/internal/manifest/manifest.h"
 
 namespace muster::cli {
 

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "cli/verbs.h"
+#include "cli/internal/verbs/verbs.h"
 
 namespace muster::cli {
 

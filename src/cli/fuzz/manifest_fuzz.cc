@@ -1,7 +1,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "cli/manifest.h"
+#include "cli/internal/manifest/manifest.h"
 
 using namespace muster;
 

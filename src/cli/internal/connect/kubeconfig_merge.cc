@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/internal/yaml_document.h"
+#include "cli/internal/manifest/yaml_document.h"
 #include "kube/json_access.h"
 
 namespace muster::cli {

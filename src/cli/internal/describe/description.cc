@@ -6,10 +6,10 @@
 #include <boost/json/array.hpp>
 
 #include "cli/internal/describe/event_lines.h"
+#include "cli/internal/manifest/yaml_writer.h"
 #include "cli/internal/objects/json_path_template.h"
 #include "cli/internal/objects/object_table.h"
-#include "cli/views.h"
-#include "cli/yaml_writer.h"
+#include "cli/internal/run/views.h"
 #include "kube/age.h"
 #include "kube/base64.h"
 #include "kube/json_access.h"

@@ -8,7 +8,7 @@
 
 #include "base/lower_case.h"
 #include "cli/internal/explain/job_explanation.h"
-#include "cli/yaml_writer.h"
+#include "cli/internal/manifest/yaml_writer.h"
 #include "kube/codec.h"
 #include "kube/json_access.h"
 

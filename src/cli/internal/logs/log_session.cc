@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/time_limit.h"
-#include "cli/line_splitter.h"
+#include "cli/internal/run/line_splitter.h"
 
 namespace muster::cli {
 

@@ -12,7 +12,7 @@
 #include "cli/internal/connect/connection.h"
 #include "cli/internal/logs/log_merge.h"
 #include "cli/internal/logs/log_sources.h"
-#include "cli/screen.h"
+#include "cli/internal/run/screen.h"
 #include "runtime/kept_logs.h"
 
 namespace muster::cli {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/views.h"
+#include "cli/internal/run/views.h"
 #include "kube/json.h"
 
 namespace muster::cli {

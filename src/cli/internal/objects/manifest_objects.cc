@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/known_kinds.h"
+#include "cli/internal/check/known_kinds.h"
 #include "kube/json_access.h"
 
 namespace muster::cli {

@@ -5,8 +5,8 @@
 #include <boost/json/array.hpp>
 #include <cstdio>
 
+#include "cli/internal/manifest/yaml_writer.h"
 #include "cli/internal/objects/json_path_template.h"
-#include "cli/yaml_writer.h"
 #include "kube/json_access.h"
 
 namespace muster::cli {

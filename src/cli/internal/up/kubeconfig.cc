@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/internal/yaml_document.h"
-#include "cli/yaml_writer.h"
+#include "cli/internal/manifest/yaml_document.h"
+#include "cli/internal/manifest/yaml_writer.h"
 #include "kube/base64.h"
 
 namespace muster::cli {

@@ -5,7 +5,7 @@
 
 #include <boost/json.hpp>
 
-#include "cli/internal/yaml_document.h"
+#include "cli/internal/manifest/yaml_document.h"
 
 namespace muster::cli {
 namespace {

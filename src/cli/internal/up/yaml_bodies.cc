@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "cli/internal/yaml_document.h"
-#include "cli/manifest.h"
-#include "cli/yaml_writer.h"
+#include "cli/internal/manifest/manifest.h"
+#include "cli/internal/manifest/yaml_document.h"
+#include "cli/internal/manifest/yaml_writer.h"
 
 namespace muster::cli {
 

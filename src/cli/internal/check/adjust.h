@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/internal/manifest/manifest.h"
+
+namespace muster::cli {
+
+/// What flags change in a manifest before it is checked.
+struct Adjustments {
+    std::string namespace_;                                     ///< --namespace
+    std::vector<std::pair<std::string, std::string>> sets;      ///< --set path=value
+    std::vector<std::pair<std::string, std::string>> replicas;  ///< --replicas Worker=4
+    std::vector<std::pair<std::string, std::string>> env;       ///< --env K=V
+    std::string workdir;                                        ///< --workdir, absolute
+    std::vector<std::string> ignored_resources;                 ///< --ignore-resources
+};
+
+/// Changes the documents and notes which flag set which field. A flag that fits nothing in them is
+/// a problem. Pure.
+///
+///   --namespace  goes to objects that name none; another one in the manifest is refused
+///   --set        into every job; the value is typed as in YAML; missing maps on the way are made
+///   --replicas   into every job that has the replica type
+///   --env        into every container of jobs and pods, replacing a variable of that name
+///   --workdir    replaces the workingDir of every container
+std::vector<Problem> adjust(std::vector<Document>& documents, const Adjustments& adjustments);
+
+/// Splits "a=b" at the first '='; false without one or with an empty name.
+bool split_assignment(const std::string& text, std::pair<std::string, std::string>& out);
+
+}  // namespace muster::cli

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <vector>
+
+#include "cli/internal/check/pod_specs.h"
+#include "cli/internal/machine/machine_check.h"
+#include "kube/pod.h"
+
+namespace muster::cli {
+
+/// Volumes of the pod that can't be had on this machine: of sources that only a cluster has, and
+/// host paths that are missing.
+void check_volumes(const Document& document, const PodSpecRef& pod, const Machine& machine,
+                   const Surroundings& around, std::vector<Problem>& problems);
+
+/// Places of volumes in the container that the caller may not reach. `made`: the container as the
+/// job's kind makes it, with mounts of its own; null for a pod of the user's own.
+void check_mount_points(const Document& document, const ContainerRef& container,
+                        const kube::Container* made, const Machine& machine,
+                        const Surroundings& around, std::vector<Problem>& problems);
+
+}  // namespace muster::cli

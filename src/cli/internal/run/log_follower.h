@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdio>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/signal.h"
+#include "base/task_group.h"
+#include "cli/internal/run/screen.h"
+#include "cli/internal/run/views.h"
+#include "kube/client.h"
+
+namespace muster::cli {
+
+/// Follows the log of every container that starts: prints its lines with the pod's name, keeps the
+/// last ones, and writes all of it to a file where asked to. Each instance of a restarted
+/// container is followed after the one before it has ended. Thread: the loop of the task group.
+class LogFollower {
+  public:
+    /// `changed` is notified when a stream has ended. `directory` is where logs are kept; empty:
+    /// nowhere.
+    LogFollower(kube::Client& client, TaskGroup& tasks, Screen& screen, Signal& changed,
+                std::string directory);
+    ~LogFollower();
+
+    /// Starts what has to be followed; call it with every state of a pod.
+    void observe(const PodView& pod);
+    /// True while a stream is open or one has still to be opened.
+    bool busy() const;
+
+    /// Oldest first.
+    std::vector<std::string> last_lines(const std::string& pod_uid,
+                                        const std::string& container) const;
+    /// What went wrong with the files, once each.
+    std::vector<std::string> take_problems() { return std::exchange(problems_, {}); }
+
+  private:
+    static constexpr std::size_t kKeptLines = 10;
+    static constexpr std::size_t kKeptBytes = 500;    ///< of each of them
+    using Key = std::pair<std::string, std::string>;  ///< pod uid and container
+
+    struct Followed {
+        std::string namespace_;
+        std::string pod;
+        std::string container;
+        std::string shown_name;
+        std::string file_name;
+        int started = 0;   ///< instances that the pod has reported
+        int followed = 0;  ///< of those, how many we took up
+        bool open = false;
+        std::deque<std::string> last;
+    };
+
+    void start(const Key& key);
+    Task<void> follow(Key key);
+    std::FILE* open_file(const Followed& followed);
+
+    kube::Client& client_;
+    TaskGroup& tasks_;
+    Screen& screen_;
+    Signal& changed_;
+    std::string directory_;
+    std::map<Key, Followed> followed_;
+    std::vector<std::string> problems_;
+};
+
+}  // namespace muster::cli

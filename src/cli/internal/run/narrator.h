@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/internal/run/views.h"
+
+namespace muster::cli {
+
+enum class Tone { kPlain, kGood, kBad };
+
+/// One thing that a person is told.
+struct Told {
+    Tone tone = Tone::kPlain;
+    std::string text;
+
+    friend bool operator==(const Told&, const Told&) = default;
+};
+
+// What changed between two states of an object, in words. Pure; several changes that one update
+// brings come out in their natural order. A null pointer: the object did not exist, or is gone.
+
+std::vector<Told> tell_pod(const PodView* before, const PodView* after);
+std::vector<Told> tell_job(const JobView* before, const JobView* after);
+/// Only warnings are worth a line: what is normal shows in the states.
+std::vector<Told> tell_event(const EventView* before, const EventView* after);
+
+/// "pods: 3 active, 0 succeeded, 0 failed of 3".
+std::string tell_progress(const JobView& job);
+
+/// "0.35 s", "12.3 s", "4 min 5 s", "2 h 3 min".
+std::string tell_duration(double seconds);
+
+}  // namespace muster::cli

@@ -1,0 +1,21 @@
+#include "cli/internal/run/node_settings.h"
+
+namespace muster::cli {
+
+runtime::NodeOptions node_settings(const Caller& caller, const Machine& machine, Sandbox sandbox,
+                                   std::filesystem::path state_dir, std::string cluster_domain) {
+    runtime::NodeOptions node;
+    node.sandbox = sandbox == Sandbox::kNone         ? runtime::SandboxMode::kNone
+                   : sandbox == Sandbox::kNamespaces ? runtime::SandboxMode::kNamespaces
+                                                     : runtime::SandboxMode::kAuto;
+    node.state_dir = std::move(state_dir);
+    node.working_dir = caller.working_dir;
+    node.environment = caller.environment;
+    node.cluster_domain = std::move(cluster_domain);
+    node.cpus = machine.cpus();
+    node.memory_bytes = machine.memory_bytes();
+    node.devices = machine.devices();
+    return node;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,155 @@
+#include "cli/internal/run/run_session.h"
+
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/json/parse.hpp>
+
+#include "apiserver/api_server.h"
+#include "base/sim_clock.h"
+#include "jobs/kind.h"
+
+namespace muster::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// A run against the real API on virtual time, without operator and node: the test plays both.
+class RunSessionTest : public testing::Test {
+  public:
+    RunSessionTest()
+        : api(context.get_executor(), clock, rng, apiserver::make_memory_store()),
+          client(api),
+          screen({.descriptor = descriptor, .color = false, .live = false, .quiet = false}) {}
+
+    /// Posts the manifest and returns the exit status; `play` runs beside the session.
+    int run(const std::string& manifest, RunSession::Options options,
+            std::function<Task<void>(RunSession&, kube::Client&)> play = {}) {
+        CheckResult checked = check_documents(read_manifest(manifest, "m.yaml").documents, {});
+        EXPECT_THAT(checked.problems, IsEmpty());
+        session = std::make_unique<RunSession>(context.get_executor(), clock, rng, client, screen,
+                                               std::move(checked.objects), options);
+        int status = -1;
+        asio::co_spawn(context, drive(std::move(play)), [&](std::exception_ptr thrown, int result) {
+            if (thrown) std::rethrow_exception(thrown);
+            status = result;
+        });
+        run_simulation(context, clock);
+        return status;
+    }
+
+    std::string shown() const {
+        std::string text(100'000, '\0');
+        ssize_t size = ::pread(descriptor, text.data(), text.size(), 0);
+        text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, size)));
+        return text;
+    }
+
+    int descriptor = ::memfd_create("screen", MFD_CLOEXEC);
+    asio::io_context context;
+    SimClock clock;
+    Rng rng{1};
+    apiserver::ApiServer api;
+    kube::Client client;
+    Screen screen;
+    std::unique_ptr<RunSession> session;
+
+  private:
+    Task<int> drive(std::function<Task<void>(RunSession&, kube::Client&)> play) {
+        (void)co_await api.start();
+        for (json::value& definition : jobs::custom_resource_definitions(jobs::all_kinds()))
+            (void)co_await client.create(kube::types::kCustomResourceDefinitions, {},
+                                         std::move(definition));
+        TaskGroup tasks(context.get_executor());
+        if (play) tasks.spawn("play", play(*session, client));
+        int status = co_await session->run();
+        co_await tasks.stop();
+        co_await api.stop();
+        co_return status;
+    }
+};
+
+constexpr std::string_view kPod =
+    "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: ml}\n"
+    "spec: {restartPolicy: Never, containers: [{name: c, image: x, command: [x]}]}\n";
+
+/// Waits until the pod is there, then gives it a status.
+Task<void> set_status(kube::Client& client, Clock& clock, std::string status) {
+    for (;;) {
+        co_await clock.sleep_for(std::chrono::milliseconds(10));
+        auto pod = co_await client.get(kube::types::kPods, "ml", "p");
+        if (!pod) continue;
+        json::value changed = **pod;
+        changed.get_object()["status"] = json::parse(status);
+        (void)co_await client.update(kube::types::kPods, "ml", "p", std::move(changed), "status");
+        co_return;
+    }
+}
+
+TEST_F(RunSessionTest, EndsWithTheContainersStatus) {
+    auto play = [this](RunSession&, kube::Client& api_client) {
+        return set_status(
+            api_client, clock,
+            R"({"phase":"Failed","containerStatuses":[{"name":"c","ready":false,"restartCount":0,"image":"x",
+                              "imageID":"","state":{"terminated":{"exitCode":4,"reason":"Error"}}}]})");
+    };
+    EXPECT_EQ(run(std::string(kPod), {}, play), 4);
+    EXPECT_THAT(shown(), HasSubstr("muster: pod p failed: it exited with code 4\n"));
+    EXPECT_THAT(shown(), HasSubstr("muster: Pod ml/p failed after "));
+    EXPECT_THAT(shown(),
+                HasSubstr("muster:   first to fail: pod p, container c exited with code 4\n"));
+}
+
+TEST_F(RunSessionTest, ASuccessIsZeroAndTheObjectsAreCollected) {
+    auto play = [this](RunSession&, kube::Client& api_client) {
+        return set_status(api_client, clock, R"({"phase":"Succeeded"})");
+    };
+    EXPECT_EQ(
+        run(std::string(kPod), {.logs_dir = {}, .timeout = {}, .collect_objects = true}, play), 0);
+    ASSERT_EQ(session->final_objects().size(), 1U);
+    EXPECT_EQ(session->final_objects()[0].at_pointer("/status/phase"), json::value("Succeeded"));
+}
+
+TEST_F(RunSessionTest, TimeoutDeletesWhatWasPosted) {
+    EXPECT_EQ(run(std::string(kPod),
+                  {.logs_dir = {}, .timeout = std::chrono::seconds(5), .collect_objects = true}),
+              124);
+    EXPECT_THAT(session->final_objects(), IsEmpty());
+    EXPECT_THAT(shown(), HasSubstr("muster: Pod ml/p timed out after "));
+    EXPECT_GE(clock.now().time_since_epoch(), std::chrono::seconds(5));
+    EXPECT_LT(clock.now().time_since_epoch(), std::chrono::minutes(2));
+}
+
+TEST_F(RunSessionTest, InterruptDeletesWhatWasPosted) {
+    auto play = [this](RunSession& running, kube::Client&) -> Task<void> {
+        auto interrupt = [](RunSession& target, Clock& time) -> Task<void> {
+            co_await time.sleep_for(std::chrono::seconds(1));
+            target.stop(RunSession::Stop::kInterrupt);
+        };
+        return interrupt(running, clock);
+    };
+    EXPECT_EQ(
+        run(std::string(kPod), {.logs_dir = {}, .timeout = {}, .collect_objects = true}, play),
+        130);
+    EXPECT_THAT(session->final_objects(), IsEmpty());
+}
+
+TEST_F(RunSessionTest, WhatTheApiRefusesStartsNothing) {
+    // The check knows the rules of each object, the API knows what there is.
+    std::string manifest(kPod);
+    manifest +=
+        "---\napiVersion: v1\nkind: Service\nmetadata: {name: q}\n"
+        "spec: {clusterIP: 1.2.3.4, ports: [{port: 80}]}\n";
+    EXPECT_EQ(run(manifest,
+                  {.logs_dir = {}, .timeout = std::chrono::seconds(5), .collect_objects = false}),
+              2);
+    ASSERT_FALSE(session->problems().empty());
+    EXPECT_THAT(format(session->problems()[0]), HasSubstr("m.yaml:9:1: error: spec.clusterIPs: "));
+}
+
+}  // namespace
+}  // namespace muster::cli

@@ -1,0 +1,150 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cli/check.h"
+#include "cli/internal/check/known_kinds.h"
+#include "cli/internal/connect/on_server.h"
+#include "cli/internal/objects/discover.h"
+#include "cli/internal/objects/manifest_objects.h"
+#include "cli/internal/objects/object_print.h"
+#include "cli/internal/verbs/verbs.h"
+#include "cli/prepare.h"
+#include "kube/api_status.h"
+
+namespace muster::cli {
+
+namespace {
+
+constexpr const char* kVerb = "apply";
+/// Who owns the fields that this verb sets.
+constexpr const char* kManager = "muster";
+constexpr int kRefused = 2;
+
+/// What can be said without the server: of kinds that we know, everything; of others, that they
+/// have a name.
+std::vector<Problem> check(const std::vector<Document>& documents, bool strict) {
+    std::vector<Document> known;
+    std::vector<Problem> problems;
+    for (const Document& document : documents) {
+        const DocumentIdentity identity = identity_of(document);
+        std::vector<Problem> unnamed = check_identity(document);
+        if (unnamed.empty() && look_up(identity.api_version, identity.kind).known != nullptr)
+            known.push_back(document);
+        std::ranges::move(unnamed, std::back_inserter(problems));
+    }
+    CheckResult checked = check_documents(std::move(known), {.strict = strict});
+    std::ranges::move(checked.problems, std::back_inserter(problems));
+    return problems;
+}
+
+int refuse(const std::vector<Problem>& problems, std::string_view done) {
+    fmt::print(stderr, "muster apply: {}; {}\n", count_problems(problems), done);
+    return kRefused;
+}
+
+void tell(const std::vector<Problem>& problems) {
+    for (const Problem& problem : problems) fmt::print(stderr, "{}\n", format(problem));
+}
+
+/// The server's refusal in the manifest's own terms.
+Error explained(const ManifestObject& object, Error error) {
+    std::string message = fmt::format("{}: {}", object.shown, error.message());
+    bool conflict = false;
+    for (const Cause& cause : error.causes()) {
+        if (cause.reason != "FieldManagerConflict") continue;
+        if (!conflict)
+            message = fmt::format("{}: others own fields that this manifest sets:", object.shown);
+        conflict = true;
+        message += fmt::format("\n  {}: {}", cause.field, cause.message);
+    }
+    if (conflict)
+        message += "\n  leave them out of the manifest, or take them over with --force-conflicts";
+    return Error(error.code(), std::move(message));
+}
+
+/// Whether two states of an object differ in more than who manages it. A dry run gives a new state
+/// the old resourceVersion.
+bool same_content(json::value a, json::value b) {
+    for (json::value* value : {&a, &b})
+        if (json::value* metadata = value->get_object().if_contains("metadata");
+            metadata != nullptr && metadata->is_object())
+            metadata->get_object().erase("managedFields");
+    return a == b;
+}
+
+/// "created", "configured" or "unchanged".
+Task<Result<std::string>> apply_one(Connection& connection, const ApplyOptions& options,
+                                    const ManifestObject& object) {
+    const auto before =
+        co_await connection.client().get(object.type, object.namespace_, object.name);
+    if (!before && before.error().code() != Code::kNotFound)
+        co_return explained(object, before.error());
+    kube::Request request;
+    request.method = kube::Method::kPatch;
+    request.path = object.type.path(object.namespace_, object.name);
+    request.query = {{"fieldManager", kManager},
+                     {"fieldValidation", options.strict ? "Strict" : "Warn"}};
+    if (options.force_conflicts) request.query.emplace_back("force", "true");
+    if (options.dry_run) request.query.emplace_back("dryRun", "All");
+    request.content_type = kube::ContentType::kApplyPatch;
+    request.body = std::make_shared<const json::value>(object.document.object);
+    CO_TRY(const kube::Response response, co_await connection.objects().call(std::move(request)));
+    for (const std::string& warning : response.warnings)
+        fmt::print(stderr, "muster apply: {}: warning: {}\n", object.shown, warning);
+    if (response.status >= 300)
+        co_return explained(object, kube::error_from_status(response.status, *response.body));
+    if (!before) co_return std::string("created");
+    co_return std::string(same_content(**before, *response.body) ? "unchanged" : "configured");
+}
+
+Task<Result<int>> apply_all(Connection& connection, const ApplyOptions& options,
+                            const std::vector<Document>& documents) {
+    CO_TRY(ResourceCatalog catalog, co_await discover(connection));
+    int status = 0;
+    for (const Document& document : documents) {
+        auto object = place_object(document, catalog, connection.default_namespace());
+        if (!object) {
+            // It may be defined by what was applied just now.
+            CO_TRY(catalog, co_await discover(connection));
+            object = place_object(document, catalog, connection.default_namespace());
+        }
+        if (!object) {
+            tell({object.error()});
+            status = 1;
+            continue;
+        }
+        auto done = co_await apply_one(connection, options, *object);
+        if (done) {
+            print(fmt::format("{} {}{}\n", object->shown, *done,
+                              options.dry_run ? " (dry run)" : ""));
+            continue;
+        }
+        // Whatever else there is would meet the same.
+        if (done.error().code() == Code::kUnavailable || done.error().code() == Code::kUnauthorized)
+            co_return std::move(done.error());
+        tell_error(kVerb, done.error());
+        status = 1;
+    }
+    co_return status;
+}
+
+}  // namespace
+
+int apply(const ApplyOptions& options) {
+    Manifest manifest = read_manifest_files(options.files);
+    std::vector<Problem> problems = std::move(manifest.problems);
+    std::ranges::move(check(manifest.documents, options.strict), std::back_inserter(problems));
+    sort_problems(problems);
+    tell(problems);
+    if (has_errors(problems)) return refuse(problems, "nothing was applied");
+    if (manifest.documents.empty()) {
+        fmt::print(stderr, "muster apply: the files hold no object\n");
+        return kRefused;
+    }
+    return on_server(kVerb, options.server, [&](Connection& connection) {
+        return apply_all(connection, options, manifest.documents);
+    });
+}
+
+}  // namespace muster::cli

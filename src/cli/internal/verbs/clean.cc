@@ -1,0 +1,25 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cli/caller.h"
+#include "cli/internal/run/state_dir.h"
+#include "cli/internal/verbs/verbs.h"
+#include "runtime/leftovers.h"
+
+namespace muster::cli {
+
+int clean() {
+    const std::string temporary = current_caller().variable("TMPDIR");
+    auto removed =
+        runtime::remove_leftovers(temporary.empty() ? "/tmp" : temporary, kStateDirPrefix);
+    if (!removed) {
+        fmt::print(stderr, "muster: {}\n", removed.error().message());
+        return 1;
+    }
+    for (const std::string& what : *removed) fmt::print("removed {}\n", what);
+    if (removed->empty()) fmt::print("nothing to remove\n");
+    return 0;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,99 @@
+#include "cli/internal/completion/completion.h"
+
+#include <algorithm>
+
+#include "base/time_limit.h"
+#include "cli/caller.h"
+#include "cli/internal/connect/kubeconfig_places.h"
+#include "cli/internal/connect/on_server.h"
+#include "cli/internal/objects/discover.h"
+#include "cli/internal/objects/object_lists.h"
+#include "cli/internal/objects/object_print.h"
+#include "cli/internal/verbs/verbs.h"
+#include "kube/json_access.h"
+
+namespace muster::cli {
+
+namespace {
+
+using Source = Completion::Source;
+
+constexpr std::string_view kJobGroup = "kubeflow.org";
+/// Whoever presses a key does not wait longer.
+constexpr Duration kPatience = std::chrono::seconds(2);
+
+std::vector<std::string> contexts(const ServerOptions& server) {
+    std::vector<std::string> names;
+    const auto texts = read_kubeconfigs(kubeconfig_places(server.kubeconfig, current_caller()));
+    const auto config = texts ? merge_kubeconfigs(*texts) : Result<MergedKubeconfig>(texts.error());
+    if (config)
+        for (const auto& [name, entry] : config->contexts) names.push_back(name);
+    return names;
+}
+
+Task<Result<std::vector<std::string>>> names_of(Connection& connection,
+                                                const ApiResource& resource) {
+    ObjectQuery query;
+    query.resource = &resource;
+    if (resource.type.namespaced) query.namespace_ = connection.default_namespace();
+    CO_TRY(const ObjectTable table, co_await fetch_table(connection, query));
+    std::vector<std::string> names;
+    for (const TableRow& row : table.rows) names.push_back(row.name);
+    co_return names;
+}
+
+Task<Result<std::vector<std::string>>> ask(Connection& connection, const Completion& completion) {
+    CO_TRY(const ResourceCatalog catalog, co_await discover(connection));
+    std::vector<std::string> words;
+    if (completion.source == Source::kKinds) {
+        for (const ApiResource& resource : catalog.all())
+            if (resource.can("list")) words.push_back(resource.type.plural);
+        co_return words;
+    }
+    std::vector<const ApiResource*> resources;
+    if (completion.source == Source::kJobs) {
+        for (const ApiResource& resource : catalog.all())
+            if (resource.type.group == kJobGroup && resource.can("list"))
+                resources.push_back(&resource);
+    } else {
+        CO_TRY(resources, catalog.find(completion.source == Source::kNamespaces ? "namespaces"
+                                                                                : completion.kind));
+    }
+    for (const ApiResource* resource : resources) {
+        CO_TRY(const std::vector<std::string> names, co_await names_of(connection, *resource));
+        words.insert(words.end(), names.begin(), names.end());
+    }
+    co_return words;
+}
+
+void answer(const Completion& completion, const std::vector<std::string>& candidates) {
+    std::string text;
+    for (const std::string& word : fitting(completion, candidates)) text += word + '\n';
+    print(text);
+}
+
+Task<Result<int>> answer_from_server(Connection& connection, const Completion& completion) {
+    auto words = co_await within(connection.clock(), kPatience, ask(connection, completion));
+    if (words && *words) answer(completion, **words);
+    co_return 0;
+}
+
+}  // namespace
+
+int completion(const CompletionOptions& options) {
+    print(completion_script(options.shell));
+    return 0;
+}
+
+int complete(const CompleteOptions& options) {
+    const Completion wanted = complete_line(known_verbs(), options.words);
+    if (wanted.source == Source::kWords || wanted.source == Source::kContexts) {
+        answer(wanted, wanted.source == Source::kWords ? wanted.words : contexts(wanted.server));
+        return 0;
+    }
+    return on_server("__complete", wanted.server, [&](Connection& connection) {
+        return answer_from_server(connection, wanted);
+    });
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+
+#include "cli/caller.h"
+#include "cli/internal/up/state_home.h"
+#include "cli/internal/verbs/verbs.h"
+#include "runtime/outlived.h"
+
+namespace muster::cli {
+
+namespace {
+
+/// Sends it to the process and waits for its end. A pidfd, so that it is this very process.
+Result<void> stop_process(pid_t pid, const std::filesystem::path& home, int signal) {
+    const int fd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+    if (fd < 0 && errno == ESRCH) return {};
+    if (fd < 0) return system_error(fmt::format("finding process {}", pid), errno);
+    // It may have ended, and another got its number, between the lock and here.
+    Result<std::optional<Daemon>> still = find_daemon(home);
+    if (still && *still && (**still).pid == pid &&
+        ::syscall(SYS_pidfd_send_signal, fd, signal, nullptr, 0) < 0 && errno != ESRCH) {
+        const int error = errno;
+        ::close(fd);
+        return system_error(fmt::format("stopping process {}", pid), error);
+    }
+    pollfd ended{fd, POLLIN, 0};
+    while (::poll(&ended, 1, -1) < 0 && errno == EINTR) {
+    }
+    ::close(fd);
+    return {};
+}
+
+/// SIGTERM is what a service that is started again gets, so it leaves the pods where they are.
+int signal_for(const DownOptions& options) {
+    if (options.kill) return SIGKILL;
+    return options.keep_pods ? SIGTERM : SIGINT;
+}
+
+/// Of a daemon that was killed, or told to leave them.
+Result<std::size_t> end_pods(const std::filesystem::path& home) {
+    std::error_code missing;
+    const std::filesystem::path node = home / kNodeDirectory;
+    if (!std::filesystem::exists(node, missing)) return std::size_t{0};
+    // Nobody takes them over meanwhile.
+    TRY(const StateHome held, StateHome::take(home));
+    return runtime::end_outlived_pods(node);
+}
+
+Result<std::string> stop(const DownOptions& options) {
+    const std::filesystem::path home = state_path(options.state_dir, current_caller());
+    TRY(const std::optional<Daemon> daemon, find_daemon(home));
+    if (daemon) TRY_VOID(stop_process(daemon->pid, home, signal_for(options)));
+    std::string said = daemon
+                           ? fmt::format("muster is down; its state is kept in {}", home.string())
+                           : fmt::format("muster is not up in {}", home.string());
+    if (options.keep_pods) return said + (daemon ? "; its pods run on" : "");
+    TRY(const std::size_t pods, end_pods(home));
+    if (pods > 0) said += fmt::format("; {} pod{} ended", pods, pods == 1 ? "" : "s");
+    return said;
+}
+
+}  // namespace
+
+int down(const DownOptions& options) {
+    const Result<std::string> said = stop(options);
+    if (!said) {
+        fmt::print(stderr, "muster down: {}\n", said.error().message());
+        return 1;
+    }
+    fmt::print("{}\n", *said);
+    return 0;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,30 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cli/caller.h"
+#include "cli/internal/up/state_home.h"
+#include "cli/internal/verbs/verbs.h"
+#include "cli/read_file.h"
+
+namespace muster::cli {
+
+int kubeconfig(const KubeconfigOptions& options) {
+    const std::filesystem::path file =
+        state_path(options.state_dir, current_caller()) / "kubeconfig";
+    std::error_code missing;
+    if (!std::filesystem::exists(file, missing) && !missing) {
+        fmt::print(stderr, "muster kubeconfig: there is no {}; 'muster up' writes it\n",
+                   file.string());
+        return 1;
+    }
+    auto text = read_file(file.string());
+    if (!text) {
+        fmt::print(stderr, "muster kubeconfig: {}: {}\n", file.string(), text.error().message());
+        return 1;
+    }
+    fmt::print("{}", *text);
+    return 0;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,258 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cli/caller.h"
+#include "cli/internal/connect/on_server.h"
+#include "cli/internal/logs/kept_pods.h"
+#include "cli/internal/logs/log_session.h"
+#include "cli/internal/objects/discover.h"
+#include "cli/internal/objects/object_follow.h"
+#include "cli/internal/objects/object_words.h"
+#include "cli/internal/verbs/verbs.h"
+#include "jobs/kind.h"
+#include "kube/json_access.h"
+#include "kube/reflector.h"
+
+namespace muster::cli {
+
+namespace {
+
+constexpr const char* kVerb = "logs";
+constexpr std::string_view kJobGroup = "kubeflow.org";
+
+/// Whose logs are wanted.
+struct Subject {
+    std::string shown;  ///< "pytorchjob.kubeflow.org/digits"
+    bool of_job = false;
+    std::optional<kube::ResourceType> job;  ///< that is there; none: a pod, or what is gone
+    std::string name;
+    std::string uid;                     ///< empty: it is gone, but logs of it were kept
+    std::vector<runtime::KeptPod> kept;  ///< of its pods that are gone
+};
+
+/// The logs that were kept of pods of the namespace.
+std::vector<runtime::KeptPod> list_kept(const Connection& connection) {
+    const auto directory = kept_logs_dir(connection.access(), current_caller());
+    if (!directory) return {};
+    return runtime::list_kept_logs(*directory, connection.default_namespace());
+}
+
+/// A job of that name, or a pod, of which only the logs are left.
+std::optional<Subject> find_gone(const std::vector<runtime::KeptPod>& kept, const std::string& name,
+                                 bool maybe_job, bool maybe_pod) {
+    for (const bool pod : {false, true}) {
+        if (pod ? !maybe_pod : !maybe_job) continue;
+        auto chosen = choose_kept(kept, {.name = name, .pod = pod}, {});
+        if (!chosen.empty())
+            return Subject{.shown = fmt::format("{} {}", pod ? "pod" : "job", name),
+                           .of_job = !pod,
+                           .job = {},
+                           .name = name,
+                           .uid = {},
+                           .kept = std::move(chosen)};
+    }
+    return std::nullopt;
+}
+
+/// JOB, KIND/JOB or pod/NAME. A bare name is first that of a job, then that of a pod.
+Task<Result<Subject>> find_subject(Connection& connection, const LogsOptions& options) {
+    CO_TRY(const ResourceCatalog catalog, co_await discover(connection));
+    std::vector<const ApiResource*> kinds;
+    std::string name = options.about;
+    if (options.about.find('/') != options.about.npos) {
+        CO_TRY(const auto targets, parse_object_words({options.about}, catalog));
+        kinds.push_back(targets.front().resource);
+        name = targets.front().names.front();
+    } else {
+        for (const ApiResource& resource : catalog.all())
+            if (resource.type.group == kJobGroup && resource.can("get")) kinds.push_back(&resource);
+        CO_TRY(const auto pods, catalog.find("pods"));
+        kinds.push_back(pods.front());
+    }
+    for (const ApiResource* kind : kinds) {
+        auto object =
+            co_await connection.client().get(kind->type, connection.default_namespace(), name);
+        if (!object && object.error().code() != Code::kNotFound) co_return object.error();
+        if (!object) continue;
+        Subject subject{.shown = fmt::format("{}/{}", kind->qualified_singular(), name),
+                        .of_job = kind->type != kube::types::kPods,
+                        .job = {},
+                        .name = name,
+                        .uid = std::string(kube::uid_of((*object)->get_object())),
+                        .kept = {}};
+        if (subject.of_job) {
+            subject.job = kind->type;
+            subject.kept = list_kept(connection);
+        }
+        co_return subject;
+    }
+    const auto is_pod = [](const ApiResource* kind) { return kind->type == kube::types::kPods; };
+    if (auto gone = find_gone(list_kept(connection), name, !std::ranges::all_of(kinds, is_pod),
+                              std::ranges::any_of(kinds, is_pod)))
+        co_return *std::move(gone);
+    co_return Error(
+        Code::kNotFound,
+        fmt::format("there is no {} \"{}\" in namespace {}",
+                    kinds.size() == 1 ? kinds.front()->qualified_singular() : "job and no pod",
+                    name, connection.default_namespace()));
+}
+
+kube::ListOptions pods_of(const Subject& subject, const std::string& ns) {
+    kube::ListOptions options;
+    options.namespace_ = ns;
+    if (subject.job)
+        options.label_selector = fmt::format("{}={}", jobs::labels::kJobName, subject.name);
+    else
+        options.field_selector = "metadata.name=" + subject.name;
+    return options;
+}
+
+LogChoice choice_of(const LogsOptions& options) {
+    return {.rank = options.rank, .replica = options.replica, .container = options.container};
+}
+
+Task<Result<std::vector<LogPod>>> list_pods(Connection& connection, Subject subject) {
+    CO_TRY(const kube::ListResult list,
+           co_await connection.client().list(kube::types::kPods,
+                                             pods_of(subject, connection.default_namespace())));
+    std::vector<LogPod> pods;
+    for (const kube::ObjectPtr& object : list.items) pods.push_back(log_pod(*object));
+    co_return pods;
+}
+
+/// Starts to read a container's log, wherever it is.
+void read_log(LogSession& session, const LogSource& source,
+              const std::vector<runtime::KeptPod>& kept) {
+    const auto pod = std::ranges::find(kept, source.pod_uid, &runtime::KeptPod::uid);
+    if (pod == kept.end())
+        session.read(source);
+    else
+        session.read(source, *pod);
+}
+
+/// Follows the pods of a subject, and starts to read each container's instances as they begin.
+class PodsFollower {
+  public:
+    /// `kept`: pods of it that are gone.
+    PodsFollower(LogSession& session, LogChoice choice, std::vector<runtime::KeptPod> kept)
+        : session_(session), choice_(std::move(choice)), kept_(std::move(kept)) {
+        for (const runtime::KeptPod& pod : kept_) pods_.insert_or_assign(pod.uid, log_pod(pod));
+    }
+
+    void observe(LogPod pod) {
+        pods_.insert_or_assign(pod.view.uid, std::move(pod));
+        read_new();
+    }
+
+    /// The logs of instances that have begun since.
+    void read_new() {
+        std::vector<LogPod> all;
+        for (const auto& [uid, known] : pods_) all.push_back(known);
+        for (const LogSource& source : choose_sources(std::move(all), choice_)) {
+            int& read = read_[{source.pod_uid, source.container}];
+            if (read >= source.started) continue;
+            // The server gives the newest instance; one that came and went between two states of
+            // the pod is that before it.
+            read = source.started;
+            read_log(session_, source, kept_);
+        }
+    }
+
+  private:
+    LogSession& session_;
+    LogChoice choice_;
+    std::vector<runtime::KeptPod> kept_;
+    std::map<std::string, LogPod> pods_;                       ///< by uid
+    std::map<std::pair<std::string, std::string>, int> read_;  ///< instances, by uid and container
+};
+
+/// Watches a subject's pods and the subject until it has ended; then the session has all.
+struct Following {
+    Connection& connection;
+    LogSession& session;
+    Subject subject;
+    PodsFollower pods;
+    Rng rng = Rng::from_system();
+    std::unique_ptr<kube::Reflector> reflector = {};
+
+    Task<void> run() {
+        pods.read_new();  // what was kept
+        kube::Reflector::Sink sink;
+        const auto seen = [this](const json::value& object) { pods.observe(log_pod(object)); };
+        sink.begin_list = [] {};
+        sink.listed = [seen](const std::string&, kube::ObjectPtr object) { seen(*object); };
+        sink.end_list = [] {};
+        sink.upsert = [seen](const std::string&, kube::ObjectPtr object) { seen(*object); };
+        sink.erase = [](const std::string&) {};
+        reflector = std::make_unique<kube::Reflector>(
+            connection.client(), connection.clock(), rng, kube::types::kPods,
+            pods_of(subject, connection.default_namespace()), std::move(sink));
+        reflector->start(connection.tasks());
+        co_await reflector->wait_synced();
+        const kube::ResourceType type = subject.job.value_or(kube::types::kPods);
+        const std::function<bool(const json::value*)> ended = [this](const json::value* object) {
+            if (object == nullptr) return true;
+            if (!subject.job) return log_pod(*object).view.finished();
+            const std::optional<JobView> job = job_view(*object);
+            return job && job->finished();
+        };
+        auto followed = co_await follow_object(connection, type, connection.default_namespace(),
+                                               subject.name, ended);
+        if (!followed) tell_error(kVerb, followed.error());
+        // What the watch of the pods may not have told yet.
+        auto last = co_await list_pods(connection, subject);
+        if (last)
+            for (LogPod& pod : *last) pods.observe(std::move(pod));
+        session.no_more();
+    }
+};
+
+Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, Screen& screen) {
+    CO_TRY(Subject subject, co_await find_subject(connection, options));
+    std::vector<LogPod> pods;
+    if (!subject.uid.empty()) {
+        CO_TRY(pods, co_await list_pods(connection, subject));
+    }
+    if (subject.job)
+        subject.kept =
+            choose_kept(std::move(subject.kept), {.name = subject.name, .uid = subject.uid}, pods);
+    for (const runtime::KeptPod& pod : subject.kept) pods.push_back(log_pod(pod));
+    const std::vector<LogSource> sources = choose_sources(pods, choice_of(options));
+    const bool prefixes = subject.of_job || sources.size() > 1;
+    auto session = std::make_shared<LogSession>(connection, options, screen,
+                                                co_await asio::this_coro::executor, prefixes);
+    connection.keep(session);
+    if (options.follow && !subject.uid.empty()) {
+        auto following =
+            std::make_shared<Following>(connection, *session, subject,
+                                        PodsFollower(*session, choice_of(options), subject.kept));
+        connection.keep(following);
+        connection.tasks().spawn("pods", following->run());
+    } else {
+        bool any = false;
+        for (const LogSource& source : sources) {
+            if (source.started == 0) continue;
+            any = true;
+            read_log(*session, source, subject.kept);
+        }
+        if (!any)
+            co_return Error(Code::kNotFound, fmt::format("{}: {}", subject.shown,
+                                                         nothing_chosen(pods, choice_of(options))));
+        session->no_more();
+    }
+    CO_TRY(const int status, co_await session->run());
+    for (const Error& failure : session->failures()) tell_error(kVerb, failure);
+    co_return status;
+}
+
+}  // namespace
+
+int logs(const LogsOptions& options) {
+    Screen screen(screen_for(false, false, !current_caller().variable("NO_COLOR").empty()));
+    return on_server(kVerb, options.server, [&](Connection& connection) {
+        return show_logs(connection, options, screen);
+    });
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,52 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cli/caller.h"
+#include "cli/internal/connect/on_server.h"
+#include "cli/internal/up/state_home.h"
+#include "cli/internal/verbs/verbs.h"
+
+namespace muster::cli {
+
+namespace {
+
+constexpr Duration kPatience = std::chrono::seconds(10);
+constexpr int kOk = 200;
+
+/// That a process is there does not say that it keeps what it is given.
+Task<Result<int>> ask_whether_ready(Connection& server) {
+    auto answer = co_await server.ask("/readyz", kPatience);
+    if (answer && answer->status == kOk) co_return 0;
+    std::fflush(stdout);
+    fmt::print(stderr, "muster status: it is not ready: {}\n",
+               answer ? answer->body : answer.error().message());
+    co_return 1;
+}
+
+}  // namespace
+
+int status(const StatusOptions& options) {
+    const std::filesystem::path home = state_path(options.state_dir, current_caller());
+    auto daemon = find_daemon(home);
+    if (!daemon) {
+        fmt::print(stderr, "muster status: {}\n", daemon.error().message());
+        return 1;
+    }
+    if (!*daemon) {
+        fmt::print("muster is not up in {}; 'muster up' starts it\n", home.string());
+        return 3;
+    }
+    const Daemon& found = **daemon;
+    if (found.address.empty()) {
+        fmt::print("muster starts: process {}, state in {}\n", found.pid, home.string());
+        return 0;
+    }
+    fmt::print("muster is up at {}: process {}, state in {}\n", found.address, found.pid,
+               home.string());
+    const ServerOptions server{
+        .kubeconfig = home / "kubeconfig", .context = "muster", .namespace_ = {}};
+    return on_server("status", server, ask_whether_ready);
+}
+
+}  // namespace muster::cli

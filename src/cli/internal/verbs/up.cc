@@ -1,0 +1,283 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+
+#include "apiserver/http_front.h"
+#include "apiserver/metric_family.h"
+#include "apiserver/sqlite_store.h"
+#include "base/log.h"
+#include "base/real_clock.h"
+#include "cli/caller.h"
+#include "cli/cluster_domain.h"
+#include "cli/internal/connect/kubeconfig_places.h"
+#include "cli/internal/machine/machine.h"
+#include "cli/internal/run/local_cluster.h"
+#include "cli/internal/run/node_settings.h"
+#include "cli/internal/up/audit_log.h"
+#include "cli/internal/up/background.h"
+#include "cli/internal/up/credentials.h"
+#include "cli/internal/up/kubeconfig.h"
+#include "cli/internal/up/listen_address.h"
+#include "cli/internal/up/process_metrics.h"
+#include "cli/internal/up/shell_word.h"
+#include "cli/internal/up/state_home.h"
+#include "cli/internal/up/webhook_client.h"
+#include "cli/internal/up/yaml_bodies.h"
+#include "cli/internal/verbs/verbs.h"
+#include "cli/read_file.h"
+#include "net/http_server.h"
+#include "net/tcp.h"
+
+namespace muster::cli {
+
+namespace {
+
+/// "127.0.0.1:6443" -> 6443.
+std::uint16_t port_of(std::string_view address) {
+    std::uint16_t port = 0;
+    const std::string_view digits = address.substr(address.rfind(':') + 1);
+    std::from_chars(digits.data(), digits.data() + digits.size(), port);
+    return port;
+}
+
+std::filesystem::path default_kubeconfig(const Caller& caller) {
+    // As for those who read: a list, in which empty entries stand for nothing.
+    std::filesystem::path file = kubeconfig_places("", caller).files.front();
+    std::error_code failed;
+    // A link stays one: what it leads to is changed.
+    const std::filesystem::path real = std::filesystem::canonical(file, failed);
+    return failed ? file : real;
+}
+
+/// Writes where clients look, and what a person has to know.
+Result<std::string> introduce(const UpOptions& options, const Caller& caller, const StateHome& home,
+                              const KubeAccess& access) {
+    const std::filesystem::path own = home.path() / "kubeconfig";
+    TRY(const std::string text, merge_kubeconfig("", access));
+    TRY_VOID(write_private_file(own, text));
+    std::string said = fmt::format("muster is up at {}\n", access.server);
+    if (!options.merge_kubeconfig) {
+        said += fmt::format("  export KUBECONFIG={}\n", shell_word(own.string()));
+        return said;
+    }
+    const std::filesystem::path theirs = default_kubeconfig(caller);
+    std::error_code missing;
+    std::string existing;
+    if (std::filesystem::exists(theirs, missing)) {
+        Result<std::string> before = read_file(theirs.string());
+        if (!before) return Error(before.error()).prefix(theirs.string());
+        existing = *std::move(before);
+    }
+    Result<std::string> merged = merge_kubeconfig(existing, access);
+    if (!merged) {
+        merged.error().prefix(fmt::format(
+            "--merge-kubeconfig can't add to {}, which was left as it is", theirs.string()));
+        return merged.error();
+    }
+    TRY_VOID(write_private_file(theirs, *merged));
+    said += fmt::format("  {} has the context muster now\n", theirs.string());
+    return said;
+}
+
+/// What /metrics says of this process, its sockets and its audit log, if there is one.
+std::shared_ptr<prometheus::Collectable> metrics_of(const net::HttpServer& server,
+                                                    const AuditLog* audit) {
+    return std::make_shared<apiserver::CollectedNow>([&server, audit] {
+        std::vector<prometheus::MetricFamily> all = process_metrics();
+        if (audit != nullptr) std::ranges::move(audit->metrics(), std::back_inserter(all));
+        all.push_back(apiserver::family("muster_http_connections", "Open connections of clients.",
+                                        prometheus::MetricType::Gauge,
+                                        static_cast<double>(server.connections())));
+        return all;
+    });
+}
+
+/// Everything of one daemon, in the order in which it is made.
+struct Daemonship {
+    const UpOptions& options;
+    const Caller& caller;
+    StateHome& home;
+    Credentials& credentials;
+    LocalCluster& cluster;
+    net::HttpServer& server;
+    std::unique_ptr<net::Listener> listener;
+    /// For the pods alone: they neither take connections away from others, nor have certificates.
+    net::HttpServer& server_for_pods;
+    net::TlsServerContext& tls;
+};
+
+Task<Result<std::string>> start(Daemonship& daemon) {
+    CO_TRY_VOID(co_await daemon.cluster.start());
+    const std::string address = daemon.listener->address();
+    auto inside = daemon.cluster.listen_for_pods();
+    if (!inside)
+        log::warning("pods can't reach this server", {{"error", inside.error().message()}});
+    else if (*inside)
+        daemon.server_for_pods.serve(*std::move(inside), &daemon.tls);
+    daemon.server.serve(std::move(daemon.listener), &daemon.tls);
+    KubeAccess access{.server = daemon.options.listen.url(port_of(address)),
+                      .ca_pem = daemon.credentials.ca.certificate,
+                      .token = daemon.credentials.admin_token,
+                      .client = {}};
+    if (!daemon.options.listen.loopback()) access.client = daemon.credentials.admin;
+    CO_TRY(std::string said, introduce(daemon.options, daemon.caller, daemon.home, access));
+    CO_TRY_VOID(daemon.home.announce({.pid = ::getpid(), .address = access.server}));
+    co_return said;
+}
+
+Task<int> serve(Daemonship& daemon, asio::signal_set& signals,
+                std::optional<Background>& background) {
+    Result<std::string> started = co_await start(daemon);
+    int status = 0;
+    bool leaves_pods = false;
+    if (!started) {
+        const std::string text = fmt::format("muster up: {}\n", started.error().message());
+        if (background)
+            background->failed(text);
+        else
+            fmt::print(stderr, "{}", text);
+        status = 1;
+    } else {
+        if (background)
+            background->ready(*started);
+        else
+            fmt::print("{}", *started);
+        std::fflush(stdout);
+        leaves_pods = co_await signals.async_wait(asio::use_awaitable) == SIGTERM;
+    }
+    co_await daemon.server.stop();
+    co_await daemon.server_for_pods.stop();
+    // As if killed, so that there is one way to leave pods where they are. What was answered is on
+    // disk.
+    if (leaves_pods) {
+        std::fflush(nullptr);
+        ::_exit(0);
+    }
+    co_await daemon.cluster.stop();
+    co_return status;
+}
+
+}  // namespace
+
+int up(const UpOptions& options) {
+    if (options.verbose > 0)
+        log::set_level(options.verbose > 1 ? log::Level::kDebug : log::Level::kInfo);
+    const Caller caller = current_caller();
+    std::optional<Background> background;
+    const auto fail = [&](const Error& error) {
+        const std::string text = fmt::format("muster up: {}\n", error.message());
+        if (background)
+            background->failed(text);
+        else
+            fmt::print(stderr, "{}", text);
+        return 1;
+    };
+    const Result<std::string> domain = cluster_domain(caller);
+    if (!domain)
+        return fail(Error(Code::kInvalid,
+                          fmt::format("{}: {}", kClusterDomainVariable, domain.error().message())));
+    std::unique_ptr<AuditLog> audit;
+    if (!options.audit_log.empty()) {
+        auto opened = AuditLog::open(std::filesystem::path(caller.working_dir) / options.audit_log,
+                                     options.audit_limits);
+        if (!opened) return fail(opened.error());
+        audit = *std::move(opened);
+    }
+    auto home = StateHome::take(state_path(options.state_dir, caller));
+    if (!home) return fail(home.error());
+    if (options.detach) {
+        // The child has the lock as well, and goes on to hold it when this process has ended.
+        auto started = Background::start(home->path() / "muster.log");
+        if (!started) return fail(started.error());
+        background.emplace(*std::move(started));
+        if (Result<void> told = home->announce({.pid = ::getpid(), .address = {}}); !told)
+            return fail(told.error());
+    }
+
+    std::signal(SIGPIPE, SIG_IGN);  // a client that goes away is seen as a failed write
+    Rng rng = Rng::from_system();
+    auto node_dir = home->make_directory(kNodeDirectory);
+    if (!node_dir) return fail(node_dir.error());
+    RealClock clock;
+    auto credentials =
+        load_credentials(*home, server_names(options.listen, machine_names()), clock.wall_now());
+    if (!credentials) return fail(credentials.error());
+
+    asio::io_context context(1);
+    asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
+    auto tls =
+        net::TlsServerContext::create(clock, {.certificate_pem = credentials->server.certificate,
+                                              .key_pem = credentials->server.key,
+                                              .client_ca_pem = credentials->ca.certificate});
+    if (!tls) return fail(tls.error());
+    auto listener =
+        net::listen_tcp(context.get_executor(), options.listen.address, options.listen.port);
+    if (!listener) {
+        if (listener.error().code() == Code::kAlreadyExists)
+            return fail(Error(Code::kAlreadyExists,
+                              fmt::format("{}; name another with --listen {}:PORT (0: any)",
+                                          listener.error().message(), options.listen.address)));
+        return fail(listener.error());
+    }
+    const std::unique_ptr<Machine> machine = make_real_machine(caller.environment);
+    auto store = apiserver::open_sqlite_store((home->path() / "store.db").string(), {},
+                                              context.get_executor());
+    if (!store) return fail(store.error());
+    runtime::NodeOptions node =
+        node_settings(caller, *machine, options.sandbox, *node_dir, *domain);
+    node.pods_outlive = true;
+    node.logs_dir = home->path() / "logs";
+    node.server = {.host = options.listen.wildcard() ? "127.0.0.1" : options.listen.address,
+                   .port = port_of((*listener)->address())};
+    auto cluster = LocalCluster::create(context.get_executor(), clock, rng, *std::move(store),
+                                        {.manage_fields = true,
+                                         .default_roles = true,
+                                         .signing_key = credentials->account_key,
+                                         .root_ca_pem = credentials->ca.certificate},
+                                        std::move(node));
+    if (!cluster) return fail(cluster.error());
+    WebhookClient webhooks(context.get_executor(), clock, [&](apiserver::PodPort port) {
+        return (*cluster)->connect(std::move(port));
+    });
+    (*cluster)->api().connect_webhooks(webhooks);
+    for (const std::string& notice : (*cluster)->notices()) fmt::print(stderr, "{}\n", notice);
+    std::optional<apiserver::HttpFront> front;
+    net::HttpServer server(context.get_executor(), clock, {},
+                           [&](net::HttpExchange& exchange) { return front->serve(exchange); });
+    front.emplace(
+        (*cluster)->api(),
+        apiserver::AccessOptions{.admin_token = credentials->admin_token,
+                                 .demand_certificate = !options.listen.loopback()},
+        apiserver::FrontOptions{.limits = options.limits,
+                                .audit = {.sink = audit.get(), .level = options.audit_level},
+                                .yaml = yaml_bodies(),
+                                .metrics = {metrics_of(server, audit.get())}});
+    apiserver::HttpFront front_for_pods(
+        (*cluster)->api(), {.admin_token = credentials->admin_token},
+        {.limits = options.limits,
+         .audit = {.sink = audit.get(), .level = options.audit_level},
+         .yaml = yaml_bodies()});
+    net::HttpServer server_for_pods(
+        context.get_executor(), clock, {},
+        [&](net::HttpExchange& exchange) { return front_for_pods.serve(exchange); });
+    Daemonship daemon{
+        options,         caller, *home, *credentials, **cluster, server, *std::move(listener),
+        server_for_pods, **tls};
+    int status = 1;
+    asio::co_spawn(context, serve(daemon, signals, background),
+                   [&](std::exception_ptr thrown, int result) {
+                       if (thrown) std::rethrow_exception(thrown);
+                       status = result;
+                   });
+    context.run();
+    return status;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,29 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cli/internal/verbs/verbs.h"
+#include "cli/prepare.h"
+
+namespace muster::cli {
+
+int validate(const ValidateOptions& options) {
+    const Caller caller = current_caller();
+    Prepared prepared = prepare(options.manifest, caller, *make_real_machine(caller.environment));
+    for (const Problem& problem : prepared.problems) fmt::print(stderr, "{}\n", format(problem));
+    if (has_errors(prepared.problems)) {
+        fmt::print(stderr, "muster validate: {}\n", count_problems(prepared.problems));
+        return 2;
+    }
+    if (options.quiet) return 0;
+    for (const std::string& notice : prepared.notices) fmt::print("note: {}\n", notice);
+    for (const CheckedObject& object : prepared.objects) {
+        std::string name =
+            object.namespace_.empty() ? object.name : object.namespace_ + "/" + object.name;
+        std::string pods = object.job ? fmt::format(", {} pods", object.job->total_replicas()) : "";
+        fmt::print("{}: {} {} is valid{}\n", object.document.source, object.type.kind, name, pods);
+    }
+    return 0;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "base/time_limit.h"
+#include "cli/internal/connect/on_server.h"
+#include "cli/internal/objects/discover.h"
+#include "cli/internal/objects/object_follow.h"
+#include "cli/internal/objects/object_lists.h"
+#include "cli/internal/objects/object_print.h"
+#include "cli/internal/objects/wait_condition.h"
+#include "cli/internal/verbs/verbs.h"
+#include "kube/json_access.h"
+
+namespace muster::cli {
+
+namespace {
+
+constexpr const char* kVerb = "wait";
+
+struct Awaited {
+    kube::ResourceType type;
+    std::string shown;
+    std::string namespace_;
+    std::string name;
+};
+
+/// What was seen of one object so far.
+struct Progress {
+    bool met = false;
+    bool missing = false;  ///< it was not there at first, or went away
+    bool never = false;
+    std::string now;
+};
+
+Task<Result<std::vector<Awaited>>> find_awaited(Connection& connection,
+                                                const WaitOptions& options) {
+    CO_TRY(const ResourceCatalog catalog, co_await discover(connection));
+    CO_TRY(const auto targets, parse_object_words(options.objects.words, catalog));
+    CO_TRY(const auto queries,
+           make_queries(targets, options.objects, connection.default_namespace()));
+    std::vector<Awaited> awaited;
+    for (const ObjectQuery& query : queries) {
+        const ApiResource& resource = *query.resource;
+        const auto add = [&](std::string_view ns, std::string_view name) {
+            awaited.push_back({resource.type,
+                               fmt::format("{}/{}", resource.qualified_singular(), name),
+                               std::string(ns), std::string(name)});
+        };
+        if (!query.name.empty()) {
+            add(query.namespace_, query.name);
+            continue;
+        }
+        CO_TRY(const kube::ListResult list, co_await fetch_objects(connection, query));
+        for (const kube::ObjectPtr& object : list.items)
+            add(kube::namespace_of(object->get_object()), kube::name_of(object->get_object()));
+    }
+    co_return awaited;
+}
+
+/// Follows one object until it is as wanted, can't become so, or `once`.
+Task<Result<Progress>> follow(Connection& connection, const WaitCondition& wanted,
+                              const Awaited& awaited, Progress& progress, bool once) {
+    const std::function<bool(const json::value*)> seen = [&](const json::value* object) {
+        if (object == nullptr) {
+            progress.met = wanted.is_deletion();
+            progress.missing = true;
+            return true;
+        }
+        const WaitCondition::Answer answer = wanted.ask(*object);
+        progress = {.met = answer.met, .missing = false, .never = answer.never, .now = answer.now};
+        return answer.met || answer.never || once;
+    };
+    CO_TRY_VOID(
+        co_await follow_object(connection, awaited.type, awaited.namespace_, awaited.name, seen));
+    co_return progress;
+}
+
+/// Whether it came to be; if not, says why.
+Task<Result<bool>> wait_for(Connection& connection, const WaitOptions& options,
+                            const WaitCondition& wanted, const Awaited& awaited, Instant deadline) {
+    Progress progress;
+    const Duration left = std::max(Duration(0), deadline - connection.clock().now());
+    const bool once = options.timeout.count() == 0;
+    auto waiting = follow(connection, wanted, awaited, progress, once);
+    if (once) {
+        CO_TRY(progress, co_await std::move(waiting));
+    } else {
+        auto in_time = co_await within(connection.clock(), left, std::move(waiting));
+        if (in_time && !*in_time) co_return std::move(in_time->error());
+    }
+    if (progress.met) {
+        print(fmt::format("{} condition met\n", awaited.shown));
+        co_return true;
+    }
+    const std::string why =
+        progress.missing ? "it does not exist"
+        : progress.never
+            ? fmt::format("{}, and that will not change", progress.now)
+            : fmt::format("{}{}{}",
+                          once
+                              ? ""
+                              : fmt::format("not within --timeout {}s",
+                                            std::chrono::duration<double>(options.timeout).count()),
+                          once || progress.now.empty() ? "" : ": ", progress.now);
+    tell_error(kVerb, Error(Code::kTimeout, fmt::format("{}: {}", awaited.shown, why)));
+    co_return false;
+}
+
+Task<Result<int>> wait_for_all(Connection& connection, const WaitOptions& options,
+                               const WaitCondition& wanted) {
+    CO_TRY(const std::vector<Awaited> awaited, co_await find_awaited(connection, options));
+    if (awaited.empty() && wanted.is_deletion()) co_return 0;
+    if (awaited.empty())
+        co_return Error(Code::kNotFound, "no object is there that the words and selectors choose");
+    const Instant deadline = connection.clock().now() + options.timeout;
+    bool all = true;
+    for (const Awaited& one : awaited) {
+        CO_TRY(const bool met, co_await wait_for(connection, options, wanted, one, deadline));
+        all = all && met;
+    }
+    co_return all ? 0 : 1;
+}
+
+}  // namespace
+
+int wait(const WaitOptions& options) {
+    const Result<WaitCondition> wanted = WaitCondition::parse(options.condition);
+    if (!wanted) {
+        tell_error(kVerb, wanted.error());
+        return 2;
+    }
+    return on_server(kVerb, options.server, [&](Connection& connection) {
+        return wait_for_all(connection, options, *wanted);
+    });
+}
+
+}  // namespace muster::cli
