@@ -1,6 +1,7 @@
 #include "runtime/keeper.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,18 +9,13 @@
 #include <array>
 #include <cerrno>
 
+#include "base/log.h"
 #include "runtime/internal/inside/keeper_process.h"
 #include "runtime/internal/inside/message_socket.h"
 
 namespace muster::runtime {
 
 namespace {
-
-Result<void> tell(int control, KeeperMessage kind, const std::string& path,
-                  std::span<const int> fds) {
-    TRY_VOID(send_message(control, static_cast<char>(kind) + path, fds));
-    return {};
-}
 
 /// Becomes the keeper, in a new child; minus the error otherwise. vfork: nothing is copied for a
 /// process that is about to be replaced.
@@ -67,18 +63,34 @@ Keeper::~Keeper() {
     }
 }
 
-Result<void> Keeper::wait_for(int pidfd) {
-    return tell(control_, KeeperMessage::kProcess, {}, {&pidfd, 1});
-}
+Result<void> Keeper::wait_for(int pidfd) { return tell(KeeperMessage::kProcess, {}, {&pidfd, 1}); }
 
 Result<void> Keeper::remove_directory(const std::filesystem::path& directory) {
-    return tell(control_, KeeperMessage::kDirectory, directory.string(), {});
+    return tell(KeeperMessage::kDirectory, directory.string(), {});
 }
 
 Result<void> Keeper::remove_cgroup(const std::string& group) {
-    return tell(control_, KeeperMessage::kGroup, group, {});
+    return tell(KeeperMessage::kGroup, group, {});
 }
 
-Result<void> Keeper::hold(int lock) { return tell(control_, KeeperMessage::kLock, {}, {&lock, 1}); }
+Result<void> Keeper::hold(int lock) { return tell(KeeperMessage::kLock, {}, {&lock, 1}); }
+
+Result<void> Keeper::tell(KeeperMessage kind, const std::string& path, std::span<const int> fds) {
+    if (missed_) return {};
+    Result<bool> told = send_message(control_, static_cast<char>(kind) + path, fds);
+    if (told) return {};
+    if (!was_killed()) return std::move(told.error());
+    missed_ = true;
+    log::warning(
+        "the process that cleans up after muster was killed: should muster be killed too, `muster "
+        "clean` removes what is left");
+    return {};
+}
+
+/// It closes its end with its life.
+bool Keeper::was_killed() const {
+    pollfd control{.fd = control_, .events = 0, .revents = 0};
+    return ::poll(&control, 1, 0) > 0 && (control.revents & POLLHUP) != 0;
+}
 
 }  // namespace muster::runtime

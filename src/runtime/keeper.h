@@ -4,16 +4,22 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/result.h"
 
 namespace muster::runtime {
 
+enum class KeeperMessage : char;
+
 /// A small process of ours that outlives us by moments: when we have ended, and every process that
 /// it was told of has, it removes the directories and cgroups that it was told of. After an
 /// ordinary end it finds nothing to do. What is removed is told before it is made, so that no kill
 /// comes between; what is claimed by a lock then stays claimed until it is removed.
+///
+/// Nothing else depends on it. When it is killed, that is told once, what it is told later is lost,
+/// and should we be killed too, `muster clean` has to remove what is left.
 ///
 /// Descriptors stay the caller's. Thread: one.
 class Keeper {
@@ -38,8 +44,12 @@ class Keeper {
   private:
     Keeper(int control, pid_t pid) : control_(control), pid_(pid) {}
 
+    Result<void> tell(KeeperMessage kind, const std::string& path, std::span<const int> fds);
+    bool was_killed() const;
+
     int control_;  ///< owned; its end is ours
     pid_t pid_;
+    bool missed_ = false;  ///< known to have been killed
 };
 
 }  // namespace muster::runtime

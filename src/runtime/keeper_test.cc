@@ -12,8 +12,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/log.h"
 #include "base/rng.h"
 #include "runtime/internal/limits/cgroups.h"
+#include "runtime/internal/node_fixture.h"
 #include "runtime/leftovers.h"
 
 namespace muster::runtime {
@@ -21,6 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -101,6 +104,23 @@ TEST_F(KeeperTest, AnOrdinaryEndWaitsForIt) {
     ASSERT_TRUE((*keeper)->remove_directory(state));
     keeper->reset();
     EXPECT_FALSE(fs::exists(state));
+}
+
+TEST_F(KeeperTest, ItsOwnDeathIsToldOnceAndHoldsNothingUp) {
+    std::vector<std::string> told;
+    log::set_sink([&](log::Level, std::string_view line) { told.emplace_back(line); });
+    auto keeper = Keeper::start();
+    ASSERT_TRUE(keeper) << keeper.error().message();
+    ASSERT_TRUE((*keeper)->remove_directory(state));
+    ::kill((*keeper)->pid(), SIGKILL);
+    siginfo_t info{};
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>((*keeper)->pid()), &info, WEXITED | WNOWAIT), 0);
+    EXPECT_TRUE((*keeper)->wait_for(pidfd_of(::getpid()).get()));
+    EXPECT_TRUE((*keeper)->remove_directory(dir / "later"));
+    keeper->reset();
+    log::set_sink({});
+    EXPECT_THAT(told, ElementsAre(HasSubstr("`muster clean` removes what is left")));
+    EXPECT_TRUE(fs::exists(state));
 }
 
 /// The first group of this machine's that may have others below it.
@@ -203,6 +223,38 @@ TEST_F(OutlivingGroupTest, StaysUntilItsPodsHaveEnded) {
     EXPECT_THAT(*removed, Contains(HasSubstr(group)));
     EXPECT_FALSE(fs::exists(group));
 }
+
+class KeptNodeTest : public NodeTest {
+  protected:
+    static void kill(Keeper& keeper) {
+        ::kill(keeper.pid(), SIGKILL);
+        siginfo_t info{};
+        ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(keeper.pid()), &info, WEXITED | WNOWAIT), 0);
+    }
+};
+
+TEST_P(KeptNodeTest, RunsPodsWhenItsKeeperWasKilled) {
+    for (const bool before : {true, false}) {
+        SCOPED_TRACE(before ? "before it starts" : "before its pods do");
+        auto keeper = Keeper::start();
+        ASSERT_TRUE(keeper) << keeper.error().message();
+        options.keeper = keeper->get();
+        if (before) kill(**keeper);
+        start_node();
+        if (!before) kill(**keeper);
+        create(pod_json(
+            "p", json::array{json::object{{"name", "main"},
+                                          {"image", "image"},
+                                          {"command", json::array{"sh", "-c", "echo hello"}}}}));
+        wait_phase("p", "Succeeded");
+        EXPECT_EQ(logs("p"), "hello\n");
+        tear_down();
+        SetUp();
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, KeptNodeTest,
+                         ::testing::Values(SandboxMode::kNone, SandboxMode::kNamespaces));
 
 }  // namespace
 }  // namespace muster::runtime

@@ -240,10 +240,12 @@ Result<std::unique_ptr<PodSandbox>> PodSandbox::start(asio::any_io_executor exec
     TRY(Cloned init, clone_init(host, theirs.get(), spec.title, outlives));
     theirs.reset();
     const pid_t pid = init.pid;
-    if (!outlives && host.keeper != nullptr) TRY_VOID(host.keeper->wait_for(init.pidfd.get()));
+    Result<void> kept;
+    if (!outlives && host.keeper != nullptr) kept = host.keeper->wait_for(init.pidfd.get());
     // Until all of it is there it ends with us.
     std::unique_ptr<PodSandbox> sandbox(new PodSandbox(
         std::move(executor), host, std::move(ends.first), std::move(init.pidfd), false));
+    TRY_VOID(std::move(kept));
     PodSetup setup{.namespaces = namespaces,
                    .outlives = outlives,
                    .address = spec.address,
