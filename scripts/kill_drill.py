@@ -84,9 +84,10 @@ def choose(kind, muster, rng):
 
 def unclaimed_groups():
     found = []
-    for group in pathlib.Path("/sys/fs/cgroup").glob("**/muster-*"):
-        if not re.fullmatch(r"muster-[0-9a-f]{16}(-self)?", group.name):
-            continue
+    # What vanishes meanwhile, as groups of somebody else's run do, is passed over.
+    groups = [pathlib.Path(folder, name) for folder, names, _ in os.walk("/sys/fs/cgroup") for name in names
+              if re.fullmatch(r"muster-[0-9a-f]{16}(-self)?", name)]
+    for group in groups:
         try:
             descriptor = os.open(group, os.O_RDONLY | os.O_DIRECTORY)
         except FileNotFoundError:
