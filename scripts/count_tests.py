@@ -1,4 +1,5 @@
-"""Adds up a test report: prints PASSED FAILED SKIPPED.
+"""Adds up a test report: prints PASSED FAILED SKIPPED, and below it what failed, each with the first
+lines of why.
 
 count_tests.py pytest REPORT    a JUnit report of pytest
 count_tests.py ctest FOLDER     FOLDER/ctest.junit says which programs ran; FOLDER/PROGRAM.xml, which
@@ -8,46 +9,76 @@ count_tests.py ctest FOLDER     FOLDER/ctest.junit says which programs ran; FOLD
 import pathlib
 import sys
 import xml.etree.ElementTree as ElementTree
+from typing import NamedTuple
+
+WHY_LINES = 15
 
 
-def count_cases(path):
-    """Cases of one JUnit file: passed, failed, skipped. Errors in set-up count as failures."""
-    passed = failed = skipped = 0
+class Counts(NamedTuple):
+    passed: int
+    failed: int
+    skipped: int
+
+
+class Failure(NamedTuple):
+    name: str
+    why: str
+
+
+def name_of(case):
+    return ".".join(filter(None, (case.get("classname"), case.get("name"))))
+
+
+def read_cases(path):
+    """Cases of one JUnit file, and its failures. Errors in set-up count as failures."""
+    passed = skipped = 0
+    failures = []
     for case in ElementTree.parse(path).getroot().iter("testcase"):
-        if case.find("failure") is not None or case.find("error") is not None:
-            failed += 1
+        problems = case.findall("failure") + case.findall("error")
+        if problems:
+            why = "\n".join(problem.get("message") or problem.text or "" for problem in problems)
+            failures.append(Failure(name_of(case), why))
         elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
             # GoogleTest writes notrun for cases that a filter left out: those were not asked for.
             skipped += case.get("result") != "suppressed"
         else:
             passed += 1
-    return passed, failed, skipped
+    return Counts(passed, len(failures), skipped), failures
 
 
-def count_programs(folder):
-    passed = failed = skipped = 0
+def read_programs(folder):
+    total = Counts(0, 0, 0)
+    failures = []
     for program in ElementTree.parse(folder / "ctest.junit").getroot().iter("testcase"):
         ok = program.get("status") == "run"
-        cases = folder / f"{program.get('name')}_test.xml"
-        if cases.exists():
-            p, f, s = count_cases(cases)
-            # A program may fail after its last case: a leak, a crash in a destructor.
-            counted = p, max(f, 0 if ok else 1), s
-        else:
-            # No report: one plain program, or a test program that died on the way.
-            counted = (1, 0, 0) if ok else (0, 1, 0)
-        passed, failed, skipped = (a + b for a, b in zip((passed, failed, skipped), counted))
-    return passed, failed, skipped
+        name = program.get("name")
+        report = folder / f"{name}_test.xml"
+        # Without a report: one plain program, or a test program that died on the way.
+        counts, failed = read_cases(report) if report.exists() else (Counts(int(ok), 0, 0), [])
+        if not ok and not failed:
+            # A program may fail after its last case too: a leak, a crash in a destructor.
+            failed = [Failure(f"the program {name}", last_lines(program.findtext("system-out", "")))]
+        total = Counts(total.passed + counts.passed, total.failed + len(failed), total.skipped + counts.skipped)
+        failures += failed
+    return total, failures
+
+
+def last_lines(text):
+    return "\n".join(text.rstrip().splitlines()[-WHY_LINES:])
 
 
 def main(kind, path):
     path = pathlib.Path(path)
     try:
-        counted = count_cases(path) if kind == "pytest" else count_programs(path)
+        counts, failures = read_cases(path) if kind == "pytest" else read_programs(path)
     except (OSError, ElementTree.ParseError) as problem:
         print(f"no readable report: {problem}", file=sys.stderr)
         return 1
-    print(*counted)
+    print(*counts)
+    for failure in failures:
+        print(failure.name)
+        for line in failure.why.strip().splitlines()[:WHY_LINES]:
+            print("   ", line)
     return 0
 
 

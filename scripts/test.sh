@@ -1,7 +1,7 @@
 # Sourced by ./dev: the suites, and the one line at the end that sums them all.
 #
-# Each suite leaves lines `SUITE PASSED FAILED SKIPPED MILLISECONDS` in $results. A build that fails
-# counts as a failure, and the other suites still run.
+# Each suite leaves lines `SUITE PASSED FAILED SKIPPED` in $results, and in $failures what failed and
+# why. A build that fails counts as a failure, and the other suites still run.
 
 suites=(lint tools unit tsan sim e2e conformance cluster)
 
@@ -19,9 +19,7 @@ verb_test() {
     fi
 
     prepare_test
-    results=$logs/results
-    mkdir -p "$logs"
-    rm -f "$results"
+    forget_results
     for suite in "${wanted[@]}"; do
         case $suite in
         tools | e2e | conformance | cluster) suite_$suite ${filters[@]+-k "$(either "${filters[@]}")"} ;;
@@ -42,11 +40,16 @@ verb_e2e() {
     local begin
     begin=$(now_ms)
     prepare_test
-    results=$logs/results
-    mkdir -p "$logs"
-    rm -f "$results"
+    forget_results
     suite_e2e "$@"
     summary "$begin"
+}
+
+forget_results() {
+    results=$logs/results failures=$logs/failures
+    mkdir -p "$logs"
+    rm -f "$results"
+    : >"$failures"
 }
 
 # record SUITE PASSED FAILED SKIPPED
@@ -61,6 +64,11 @@ skip() {
 summary() {
     local name passed failed skipped all_passed=0 all_failed=0 all_skipped=0
     say
+    if [[ -s $failures ]]; then
+        say "What failed:"
+        cat "$failures"
+        say
+    fi
     while read -r name passed failed skipped; do
         printf '%-12s %5d passed, %d failed' "$name" "$passed" "$failed"
         if ((skipped)); then printf ', %d skipped' "$skipped"; fi
@@ -161,10 +169,11 @@ run_ctest() {
 
 # count SUITE FORMAT PATH: adds up what a runner's report says.
 count() {
-    local line
-    if line=$("$(our_python)" "$root/scripts/count_tests.py" "$2" "$3"); then
-        # shellcheck disable=SC2086
-        record "$1" $line
+    local report
+    if report=$("$(our_python)" "$root/scripts/count_tests.py" "$2" "$3"); then
+        # shellcheck disable=SC2046
+        record "$1" $(head -n 1 <<<"$report")
+        tail -n +2 <<<"$report" >>"$failures"
     else
         record "$1" 0 1 0
     fi

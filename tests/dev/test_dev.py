@@ -82,9 +82,19 @@ def test_a_step_shows_the_errors_of_a_log_and_keeps_it(tmp_path):
 
 
 def test_the_last_line_sums_all_suites(tmp_path):
-    result = bash("results=$logs/results; mkdir -p $logs; record a 3 0 0; record b 4 1 2\n"
+    result = bash("forget_results; record a 3 0 0; record b 4 1 2\n"
                   "summary $(now_ms) || echo failed", tmp_path)
     assert result.stdout.splitlines()[-2:] == ["7 passed, 1 failed, 2 skipped", "failed"]
+
+
+def test_what_failed_stands_above_the_sum(tmp_path):
+    report = tmp_path / "report"
+    report.write_text("<testsuite><testcase name='good'/><testcase classname='Lease' name='bad'>"
+                      "<failure message='one is not two'/></testcase></testsuite>")
+    result = bash(f"forget_results; our_python() {{ echo python3; }}; count e2e pytest {report}\n"
+                  "summary $(now_ms) || true", tmp_path)
+    assert result.stdout.split() == f"""What failed: Lease.bad one is not two
+        e2e 1 passed, 1 failed in {result.stdout.split()[-6]} s 1 passed, 1 failed""".split()
 
 
 def fake_muster(tmp_path, text):
@@ -94,7 +104,7 @@ def fake_muster(tmp_path, text):
         path = tmp_path / f"tree/src/sim/scenarios/{name}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
-    return (f"root={tmp_path}/tree; results=$logs/results; mkdir -p $logs; suite_build() {{ :; }}; "
+    return (f"root={tmp_path}/tree; forget_results; suite_build() {{ :; }}; "
             "sim_seeds=20; suite_sim; cat $results; cat $logs/run-sim.log; echo")
 
 
@@ -119,12 +129,12 @@ def test_the_seed_of_a_run_that_dies_is_found(tmp_path):
 
 
 def test_a_run_without_any_test_is_no_success(tmp_path):
-    result = bash("results=$logs/results; mkdir -p $logs; record a 0 0 0; summary $(now_ms)", tmp_path)
+    result = bash("forget_results; record a 0 0 0; summary $(now_ms)", tmp_path)
     assert result.returncode != 0
     assert result.stdout.splitlines()[-1] == "0 passed, 0 failed"
 
 
-CLUSTER = """results=$logs/results; mkdir -p $logs; our_python() { echo %s; }
+CLUSTER = """forget_results; our_python() { echo %s; }
 need_packages() { :; }; need_etcd() { :; }; suite_build() { :; }; conformance_clients=(one two)
 run_pytest() { echo "${under[*]-} pytest $*"; }; """
 
