@@ -63,9 +63,10 @@ std::optional<std::size_t> script_index(const std::vector<std::string>& words) {
 class ContainerCheck {
   public:
     /// `made`: the container as the job's kind makes it; null for a pod of the user's own. It may
-    /// have a command that the manifest leaves out, and further mounts.
+    /// have a command that the manifest leaves out.
     ContainerCheck(const Document& document, const PodSpecRef& pod, const ContainerRef& ref,
-                   const kube::Container* made, const Machine& machine, const Surroundings& around,
+                   const kube::Container* made, const std::vector<MountPoint>& mounts,
+                   const Machine& machine, const Surroundings& around,
                    std::vector<Problem>& problems)
         : document_(document),
           pod_(pod),
@@ -73,15 +74,8 @@ class ContainerCheck {
           machine_(machine),
           around_(around),
           problems_(problems) {
-        if (const json::array* list = kube::array_at(*ref.container, "volumeMounts"))
-            for (const json::value& item : *list)
-                if (item.is_object())
-                    mounted_.push_back(
-                        normal_path(kube::string_at(item.get_object(), "mountPath")));
-        if (!made) return;
-        given_ = made->command;
-        for (const kube::VolumeMount& mount : made->volume_mounts)
-            mounted_.push_back(normal_path(mount.mount_path));
+        for (const MountPoint& point : mounts) mounted_.push_back(point.path);
+        if (made != nullptr) given_ = made->command;
     }
 
     void run() {
@@ -369,11 +363,11 @@ std::vector<Problem> check_machine(std::vector<CheckedObject>& objects, const Ma
             for (const ContainerRef& ref : containers(pod)) {
                 const kube::Container* container =
                     container_named(made, kube::string_at(*ref.container, "name"));
-                ContainerCheck(object.document, pod, ref, container, machine, surroundings,
+                const std::vector<MountPoint> mounts = mount_points(ref, container);
+                ContainerCheck(object.document, pod, ref, container, mounts, machine, surroundings,
                                problems)
                     .run();
-                check_mount_points(object.document, ref, container, machine, surroundings,
-                                   problems);
+                check_mount_points(object.document, mounts, machine, surroundings, problems);
             }
             check_volumes(object.document, pod, machine, surroundings, problems);
         }

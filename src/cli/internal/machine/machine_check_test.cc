@@ -63,6 +63,25 @@ class MachineCheck : public testing::Test {
         return check({{"            command: [train]", "            command: " + words}});
     }
 
+    /// An MPIJob whose workers have no command; `program`: of the remote shell, if there is one.
+    std::vector<std::string> check_mpi_job(const std::string& program) {
+        const std::string text = R"(apiVersion: kubeflow.org/v2beta1
+kind: MPIJob
+metadata: {name: ring}
+spec:
+  mpiReplicaSpecs:
+    Launcher: {template: {spec: {containers: [{name: mpi, image: x, command: [train]}]}}}
+    Worker: {replicas: 2, template: {spec: {containers: [{name: mpi, image: x}]}}}
+)";
+        CheckResult checked = check_documents(read_manifest(text, "j.yaml").documents,
+                                              {.site = {.node_program = program}});
+        EXPECT_THAT(checked.problems, IsEmpty());
+        std::vector<std::string> lines;
+        for (const Problem& problem : check_machine(checked.objects, machine, around))
+            lines.push_back(format(problem));
+        return lines;
+    }
+
     FakeMachine machine;
     Surroundings around{"/home", "/bin:/usr/bin", {}};
 };
@@ -79,25 +98,8 @@ TEST_F(MachineCheck, WhatIsHerePasses) {
 }
 
 TEST_F(MachineCheck, WorkersThatGetOurRemoteShellNeedNoSshd) {
-    const std::string text = R"(apiVersion: kubeflow.org/v2beta1
-kind: MPIJob
-metadata: {name: ring}
-spec:
-  mpiReplicaSpecs:
-    Launcher: {template: {spec: {containers: [{name: mpi, image: x, command: [train]}]}}}
-    Worker: {replicas: 2, template: {spec: {containers: [{name: mpi, image: x}]}}}
-)";
-    const auto check = [&](const std::string& program) {
-        CheckResult checked = check_documents(read_manifest(text, "j.yaml").documents,
-                                              {.site = {.node_program = program}});
-        EXPECT_THAT(checked.problems, IsEmpty());
-        std::vector<std::string> lines;
-        for (const Problem& problem : check_machine(checked.objects, machine, around))
-            lines.push_back(format(problem));
-        return lines;
-    };
-    EXPECT_THAT(check("/bin/muster"), IsEmpty());
-    EXPECT_THAT(check(""), ElementsAre(HasSubstr("/usr/sbin/sshd does not exist")));
+    EXPECT_THAT(check_mpi_job("/bin/muster"), IsEmpty());
+    EXPECT_THAT(check_mpi_job(""), ElementsAre(HasSubstr("/usr/sbin/sshd does not exist")));
 }
 
 TEST_F(MachineCheck, ArgsWithoutACommandAreTakenForOne) {
@@ -205,19 +207,7 @@ TEST_F(MachineCheck, PlacesThatAKindMountsAt) {
     machine.files["/root"] = FileKind::kDirectory;
     machine.files["/usr/sbin/sshd"] = FileKind::kProgram;
     machine.closed = {"/root"};
-    const std::string text = R"(apiVersion: kubeflow.org/v2beta1
-kind: MPIJob
-metadata: {name: ring}
-spec:
-  mpiReplicaSpecs:
-    Launcher: {template: {spec: {containers: [{name: mpi, image: x, command: [train]}]}}}
-    Worker: {replicas: 2, template: {spec: {containers: [{name: mpi, image: x}]}}}
-)";
-    CheckResult checked = check_documents(read_manifest(text, "j.yaml").documents, {});
-    EXPECT_THAT(checked.problems, IsEmpty());
-    std::vector<std::string> lines;
-    for (const Problem& problem : check_machine(checked.objects, machine, around))
-        lines.push_back(format(problem));
+    const std::vector<std::string> lines = check_mpi_job("");
     EXPECT_THAT(lines, Each(HasSubstr("volume \"ssh-auth\" can't be mounted at /root/.ssh: you may "
                                       "not enter /root; choose another place (of an MPIJob's key: "
                                       "spec.sshAuthMountPath), or start as root")));

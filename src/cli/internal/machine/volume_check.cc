@@ -58,12 +58,13 @@ void check_sources(const Document& document, const PodSpecRef& pod,
     }
 }
 
-struct MountPoint {
-    std::string field;
-    std::string path;
-    std::string volume;
-    bool written = false;  ///< in the manifest, and not by the job's kind
-};
+}  // namespace
+
+void check_volumes(const Document& document, const PodSpecRef& pod, const Machine& machine,
+                   const Surroundings& around, std::vector<Problem>& problems) {
+    check_host_paths(document, pod, machine, around, problems);
+    check_sources(document, pod, problems);
+}
 
 std::vector<MountPoint> mount_points(const ContainerRef& container, const kube::Container* made) {
     std::vector<MountPoint> points;
@@ -82,18 +83,9 @@ std::vector<MountPoint> mount_points(const ContainerRef& container, const kube::
     return points;
 }
 
-}  // namespace
-
-void check_volumes(const Document& document, const PodSpecRef& pod, const Machine& machine,
-                   const Surroundings& around, std::vector<Problem>& problems) {
-    check_host_paths(document, pod, machine, around, problems);
-    check_sources(document, pod, problems);
-}
-
-void check_mount_points(const Document& document, const ContainerRef& container,
-                        const kube::Container* made, const Machine& machine,
-                        const Surroundings& around, std::vector<Problem>& problems) {
-    const std::vector<MountPoint> points = mount_points(container, made);
+void check_mount_points(const Document& document, const std::vector<MountPoint>& points,
+                        const Machine& machine, const Surroundings& around,
+                        std::vector<Problem>& problems) {
     std::set<std::string_view> mounted;
     for (const MountPoint& point : points) mounted.insert(point.path);
     for (const auto& [image, directory] : around.mounts) mounted.insert(image);

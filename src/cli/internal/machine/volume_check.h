@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "cli/internal/check/pod_specs.h"
@@ -13,10 +14,21 @@ namespace muster::cli {
 void check_volumes(const Document& document, const PodSpecRef& pod, const Machine& machine,
                    const Surroundings& around, std::vector<Problem>& problems);
 
-/// Places of volumes in the container that the caller may not reach. `made`: the container as the
-/// job's kind makes it, with mounts of its own; null for a pod of the user's own.
-void check_mount_points(const Document& document, const ContainerRef& container,
-                        const kube::Container* made, const Machine& machine,
-                        const Surroundings& around, std::vector<Problem>& problems);
+/// Where the container has a volume.
+struct MountPoint {
+    std::string field;
+    std::string path;  ///< normal
+    std::string volume;
+    bool written = false;  ///< in the manifest, and not by the job's kind
+};
+
+/// `made`: the container as the job's kind makes it, with mounts of its own; null for a pod of the
+/// user's own.
+std::vector<MountPoint> mount_points(const ContainerRef& container, const kube::Container* made);
+
+/// Those that the caller may not reach.
+void check_mount_points(const Document& document, const std::vector<MountPoint>& points,
+                        const Machine& machine, const Surroundings& around,
+                        std::vector<Problem>& problems);
 
 }  // namespace muster::cli
