@@ -150,14 +150,7 @@ TEST_F(SqliteStoreTest, TheRevisionOutlivesTheLastObject) {
 TEST_F(SqliteStoreTest, WritesThatAreBegunTogetherAreAllKept) {
     open();
     constexpr int kWrites = 3000;  // more than a transaction holds
-    int answered = 0;
-    for (int i = 0; i < kWrites; ++i)
-        asio::co_spawn(context, store_->create(key(std::to_string(i)), value("1")),
-                       [&](std::exception_ptr, const Result<StoredObject>& made) {
-                           EXPECT_TRUE(made);
-                           ++answered;
-                       });
-    run_until([&] { return answered == kWrites; });
+    create_at_once(kWrites, "1");
     open_again();
     EXPECT_EQ(await(store_->list("pods", "", std::nullopt, 0))->size(), std::size_t{kWrites});
     EXPECT_EQ(store_->revision(), Revision{kWrites});
@@ -168,15 +161,7 @@ TEST_F(SqliteStoreTest, TheLogStaysBelowItsLimitAndIsGoneAfterAStop) {
     options_.log_limit_bytes = 512u << 10;
     options_.history = 10;
     open();
-    int answered = 0;
-    for (int i = 0; i < 400; ++i)
-        asio::co_spawn(context,
-                       store_->create(key(std::to_string(i)), value(std::string(8000, 'x'))),
-                       [&](std::exception_ptr, const Result<StoredObject>& made) {
-                           EXPECT_TRUE(made);
-                           ++answered;
-                       });
-    run_until([&] { return answered == 400; });
+    create_at_once(400, std::string(8000, 'x'));
     // It is used again from its beginning, so its size is the largest that it had. A transaction
     // that begins below the limit ends above.
     EXPECT_GT(log_bytes(), options_.checkpoint_bytes);

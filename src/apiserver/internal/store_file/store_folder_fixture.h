@@ -75,6 +75,17 @@ class StoreFileTest : public ::testing::Test, protected RealLoop {
     Result<StoredObject> create(std::string name, std::string text) {
         return await(store_->create(key(std::move(name)), value(std::move(text))));
     }
+    /// Begins all of "0", "1", ... before any of them is answered; all must be made.
+    void create_at_once(int count, const std::string& text) {
+        int answered = 0;
+        for (int i = 0; i < count; ++i)
+            asio::co_spawn(context, store_->create(key(std::to_string(i)), value(text)),
+                           [&](std::exception_ptr, const Result<StoredObject>& made) {
+                               EXPECT_TRUE(made);
+                               ++answered;
+                           });
+        run_until([&] { return answered == count; });
+    }
     Result<StoredObject> update(std::string name, std::string text) {
         auto now = await(store_->get(key(name)));
         if (!now) return now;
