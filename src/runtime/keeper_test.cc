@@ -38,6 +38,13 @@ UniqueFd pidfd_of(pid_t pid) {
     return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 }
 
+/// Returns when it has ended; it stays to be waited for.
+void kill_keeper(const Keeper& keeper) {
+    ::kill(keeper.pid(), SIGKILL);
+    siginfo_t info{};
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(keeper.pid()), &info, WEXITED | WNOWAIT), 0);
+}
+
 pid_t start_sleeper() {
     const pid_t pid = ::fork();
     if (pid == 0) {
@@ -112,9 +119,7 @@ TEST_F(KeeperTest, ItsOwnDeathIsToldOnceAndHoldsNothingUp) {
     auto keeper = Keeper::start();
     ASSERT_TRUE(keeper) << keeper.error().message();
     ASSERT_TRUE((*keeper)->remove_directory(state));
-    ::kill((*keeper)->pid(), SIGKILL);
-    siginfo_t info{};
-    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>((*keeper)->pid()), &info, WEXITED | WNOWAIT), 0);
+    kill_keeper(**keeper);
     EXPECT_TRUE((*keeper)->wait_for(pidfd_of(::getpid()).get()));
     EXPECT_TRUE((*keeper)->remove_directory(dir / "later"));
     keeper->reset();
@@ -224,14 +229,7 @@ TEST_F(OutlivingGroupTest, StaysUntilItsPodsHaveEnded) {
     EXPECT_FALSE(fs::exists(group));
 }
 
-class KeptNodeTest : public NodeTest {
-  protected:
-    static void kill(Keeper& keeper) {
-        ::kill(keeper.pid(), SIGKILL);
-        siginfo_t info{};
-        ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(keeper.pid()), &info, WEXITED | WNOWAIT), 0);
-    }
-};
+class KeptNodeTest : public NodeTest {};
 
 TEST_P(KeptNodeTest, RunsPodsWhenItsKeeperWasKilled) {
     for (const bool before : {true, false}) {
@@ -239,9 +237,9 @@ TEST_P(KeptNodeTest, RunsPodsWhenItsKeeperWasKilled) {
         auto keeper = Keeper::start();
         ASSERT_TRUE(keeper) << keeper.error().message();
         options.keeper = keeper->get();
-        if (before) kill(**keeper);
+        if (before) kill_keeper(**keeper);
         start_node();
-        if (!before) kill(**keeper);
+        if (!before) kill_keeper(**keeper);
         create(pod_json(
             "p", json::array{json::object{{"name", "main"},
                                           {"image", "image"},
