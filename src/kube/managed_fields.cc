@@ -43,16 +43,15 @@ void put_set(json::object& entry, const FieldSet& set) {
     entry["fieldsV1"] = set.to_json(entry.storage());
 }
 
-json::object make_entry(const FieldOwner& who, std::string_view operation, const FieldSet& set,
-                        json::storage_ptr storage) {
-    json::object entry(std::move(storage));
+json::object make_entry(const FieldOwner& who, std::string_view operation, json::object fields) {
+    json::object entry(fields.storage());
     entry.reserve(7);
     entry.emplace("manager", who.name);
     entry.emplace("operation", operation);
     entry.emplace("apiVersion", who.api_version);
     if (!who.time.empty()) entry.emplace("time", who.time);
     entry.emplace("fieldsType", "FieldsV1");
-    entry.emplace("fieldsV1", set.to_json(entry.storage()));
+    entry.emplace("fieldsV1", std::move(fields));
     if (!who.subresource.empty()) entry.emplace("subresource", who.subresource);
     return entry;
 }
@@ -136,7 +135,7 @@ void cap_updaters(json::array& entries) {
         const FieldSet both = union_of(set_of(into), set_of(entry));
         const FieldOwner ancient{std::string(kAncient), bucket->first, "",
                                  std::string(text_of(entry, "time"))};
-        into = make_entry(ancient, "Update", both, kept.storage());
+        into = make_entry(ancient, "Update", both.to_json(kept.storage()));
         --updaters;
     }
     entries = std::move(kept);
@@ -160,7 +159,7 @@ Result<json::object> read_entry(const json::value& sent, json::storage_ptr stora
     return make_entry(
         {std::string(text_of(*entry, "manager")), std::string(text_of(*entry, "apiVersion")),
          std::string(text_of(*entry, "subresource")), time ? format_time(*time) : std::string()},
-        operation, set, std::move(storage));
+        operation, set.to_json(std::move(storage)));
 }
 
 // --- apply ---
@@ -241,6 +240,15 @@ Result<json::array> read_managed_fields(const json::array& sent, json::storage_p
     return entries;
 }
 
+json::array record_creation(const Schema* schema, const json::value& object,
+                            const IgnoredFields& ignored, const FieldOwner& who,
+                            json::storage_ptr storage) {
+    json::array entries(storage);
+    json::object fields = new_fields_of(schema, object, ignored, std::move(storage));
+    if (!fields.empty()) entries.push_back(make_entry(who, "Update", std::move(fields)));
+    return entries;
+}
+
 bool record_write(json::array& entries, const Schema* schema, const json::value& before,
                   const json::value& after, const IgnoredFields& ignored, const FieldOwner& who) {
     FieldChanges changes = compare_fields(schema, before, after, ignored);
@@ -255,7 +263,7 @@ bool record_write(json::array& entries, const Schema* schema, const json::value&
         if (&entry != mine) take_away(entry, own);
     }
     if (!own.empty() && mine == nullptr) {
-        entries.push_back(make_entry(who, "Update", own, entries.storage()));
+        entries.push_back(make_entry(who, "Update", own.to_json(entries.storage())));
     } else if (!own.empty()) {
         if (!includes(fields_of(*mine), own)) put_set(*mine, union_of(set_of(*mine), own));
         (*mine)["time"] = who.time;
@@ -309,9 +317,9 @@ Result<void> apply_fields(json::array& entries, const Schema* schema, json::valu
         take_away(entry, changes.removed);
     }
     if (mine == nullptr) {
-        entries.push_back(make_entry(who, "Apply", set, entries.storage()));
+        entries.push_back(make_entry(who, "Apply", set.to_json(entries.storage())));
     } else if (!changes.empty() || set != last || text_of(*mine, "apiVersion") != who.api_version) {
-        *mine = make_entry(who, "Apply", set, entries.storage());
+        *mine = make_entry(who, "Apply", set.to_json(entries.storage()));
     }
     drop_empty(entries);
     sort_entries(entries);

@@ -36,9 +36,14 @@ bool resets_managed_fields(const json::array& entries);
 /// repeats, nothing but what belongs into an entry. kBadRequest when it can't be understood.
 Result<json::array> read_managed_fields(const json::array& sent, json::storage_ptr storage = {});
 
+/// The list of an object that is new: all of it belongs to `who`, except metadata itself.
+json::array record_creation(const Schema* schema, const json::value& object,
+                            const IgnoredFields& ignored, const FieldOwner& who,
+                            json::storage_ptr storage = {});
+
 /// After a write that is no apply turned `before` into `after`: what it changed belongs to `who`
 /// alone, what it removed to nobody. Of more than ten managers that update, the oldest become one,
-/// "ancient-changes". `before` may lack everything, for a new object. False if nothing changed.
+/// "ancient-changes". False if nothing changed.
 bool record_write(json::array& entries, const Schema* schema, const json::value& before,
                   const json::value& after, const IgnoredFields& ignored, const FieldOwner& who);
 

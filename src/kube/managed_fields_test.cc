@@ -460,6 +460,20 @@ TEST_P(ApplyLaws, HoldForManyManagersAndWriters) {
     }
 }
 
+TEST_P(ApplyLaws, ACreatorOwnsWhatAWriteToNothingAdds) {
+    const json::value nothing = json::object{{"metadata", json::object()}};
+    for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+        Rng rng(seed);
+        const json::value object = GetParam().make(rng);
+        SCOPED_TRACE(json::serialize(object));
+        const Schema* schema = rng.chance(0.9) ? core_schema(GetParam().name).get() : nullptr;
+        json::array entries;
+        record_write(entries, schema, nothing, object, no_type(), at("m", "t"));
+        EXPECT_EQ(json::serialize(record_creation(schema, object, no_type(), at("m", "t"))),
+                  json::serialize(entries));
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, ApplyLaws,
                          testing::Values(Kind{"ConfigMap", random_config_map},
                                          Kind{"PodSpec", random_pod_spec}),

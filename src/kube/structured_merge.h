@@ -29,6 +29,12 @@ struct FieldChanges {
 FieldChanges compare_fields(const Schema* schema, const json::value& before,
                             const json::value& after, const FieldSet& ignored = {});
 
+/// What compare_fields() finds added to an object that has nothing but empty `metadata`, as
+/// FieldsV1: what the creator of `object` owns. Every new object is written so, and a set in
+/// between costs more than all else that is done to it.
+json::object new_fields_of(const Schema* schema, const json::value& object, const FieldSet& ignored,
+                           json::storage_ptr storage = {});
+
 /// What an applied configuration speaks of: its leaves, the items of its lists, and the keys of its
 /// maps. An object or a list that is a field by its schema is no member of its own unless it is
 /// empty. (For upstream an empty list is nothing at all, so that applying one again may change the

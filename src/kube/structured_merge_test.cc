@@ -307,6 +307,23 @@ TEST(CompareFields, KeepsItsLaws) {
     }
 }
 
+TEST(NewFieldsOf, AreWhatIsAddedToNothing) {
+    const json::value nothing = json::object{{"metadata", json::object()}};
+    FieldSet ignored;
+    ignored.insert({PathElement::field("number")});
+    ignored.insert({PathElement::field("metadata"), PathElement::field("a")});
+    ignored.insert({PathElement::field("struct"), PathElement::field("a")});
+    for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+        Rng rng(seed);
+        json::value object = random_sample(rng);
+        if (rng.chance(0.8)) object.get_object()["metadata"] = random_sample(rng);
+        SCOPED_TRACE(json::serialize(object));
+        EXPECT_EQ(
+            json::serialize(new_fields_of(sample(), object, ignored)),
+            json::serialize(compare_fields(sample(), nothing, object, ignored).added.to_json()));
+    }
+}
+
 TEST(CheckMergeable, RefusesWhatCannotBeMerged) {
     struct Row {
         const char* configuration;

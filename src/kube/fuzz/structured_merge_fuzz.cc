@@ -69,6 +69,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     CHECK(changes.added == back.removed && changes.removed == back.added,
           "what one side has more the other has less");
     CHECK(compare_fields(schema.get(), *live, *live).empty(), "nothing differs from itself");
+    const FieldSet added =
+        compare_fields(schema.get(), json::object{{"metadata", json::object()}}, *live).added;
+    const auto owned = FieldSet::from_json(new_fields_of(schema.get(), *live, {}));
+    CHECK(owned.has_value() && *owned == added, "a creator owns what is added to nothing");
     if (!check_mergeable(schema.get(), *configuration)) return 0;
 
     json::value merged = *live;

@@ -43,11 +43,8 @@ const kube::IgnoredFields& ignored_fields(const ResourceDef& def, std::string_vi
 void track_creation(const ResourceDef& def, json::value& object, const kube::FieldOwner& manager) {
     json::object& meta = ensure_object(object.get_object(), "metadata");
     meta.erase(kManagedFields);
-    json::array entries(meta.storage());
-    // Metadata is everybody's: what is new is what stands in it.
-    static const json::value kNothing = json::object{{"metadata", json::object()}};
-    kube::record_write(entries, def.schema.get(), kNothing, object, ignored_fields(def, ""),
-                       manager);
+    json::array entries = kube::record_creation(def.schema.get(), object, ignored_fields(def, ""),
+                                                manager, meta.storage());
     if (!entries.empty()) meta[kManagedFields] = std::move(entries);
 }
 
