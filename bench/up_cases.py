@@ -20,10 +20,10 @@ PODS = "/api/v1/namespaces/default/pods"
 class Up:
     """A `muster up` in the foreground; `seconds` from its start to ready, kubeconfig written."""
 
-    def __init__(self, muster, directory, limit=60):
+    def __init__(self, muster, directory, *flags):
         self.state = pathlib.Path(directory) / "state"
         begin = time.perf_counter()
-        self.process = subprocess.Popen([muster, "up", "--state", self.state, "--listen", "127.0.0.1:0"],
+        self.process = subprocess.Popen([muster, "up", "--state", self.state, "--listen", "127.0.0.1:0", *flags],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                         text=True)
         line = self.process.stdout.readline()

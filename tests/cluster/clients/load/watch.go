@@ -10,6 +10,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,15 +18,17 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// watched is what `load watch` prints. A change's latency runs from the moment its request was written to the
-// moment the last watcher has it: the commit lies in between, so it is an upper bound.
+// watched is what `load watch` prints: when it sent each change, and when the last watcher had it.
 type watched struct {
-	Watchers int     `json:"watchers"`
-	Changes  int     `json:"changes"`
-	Seconds  float64 `json:"seconds"`
-	P50      float64 `json:"p50_ms"`
-	P99      float64 `json:"p99_ms"`
-	Worst    float64 `json:"max_ms"`
+	Watchers int      `json:"watchers"`
+	Seconds  float64  `json:"seconds"`
+	Changes  []change `json:"changes"`
+}
+
+type change struct {
+	Object string `json:"object"`
+	Sent   int64  `json:"sent_us"` // since 1970
+	Last   int64  `json:"last_us"`
 }
 
 const (
@@ -54,8 +57,12 @@ func watch(ctx context.Context, asked options) (any, error) {
 		}
 	}
 
-	var mutex sync.Mutex
+	// Of each change: how many have not seen it yet, and when the last of them did.
+	missing := make([]atomic.Int32, asked.count)
 	last := make([]time.Time, asked.count)
+	for at := range missing {
+		missing[at].Store(int32(asked.connections))
+	}
 	failures := make(chan error, asked.connections+writers)
 	var watchers sync.WaitGroup
 	for range asked.connections {
@@ -64,17 +71,8 @@ func watch(ctx context.Context, asked options) (any, error) {
 			return nil, err
 		}
 		watchers.Go(func() {
-			seen := make([]time.Time, asked.count)
-			if err := follow(reader, seen); err != nil {
+			if err := follow(reader, missing, last); err != nil {
 				failures <- err
-				return
-			}
-			mutex.Lock()
-			defer mutex.Unlock()
-			for at, when := range seen {
-				if when.After(last[at]) {
-					last[at] = when
-				}
 			}
 		})
 	}
@@ -83,14 +81,14 @@ func watch(ctx context.Context, asked options) (any, error) {
 		return nil, err
 	}
 
-	sent := make([]time.Time, asked.count)
+	made := make([]change, asked.count)
 	due := make(chan int)
 	var changes sync.WaitGroup
 	for _, object := range objects {
 		changes.Go(func() {
 			for at := range due {
 				object.Data["change"] = fmt.Sprint(at)
-				sent[at] = time.Now()
+				made[at] = change{Object: object.Name, Sent: time.Now().UnixMicro()}
 				var err error
 				if object, err = maps.Update(ctx, object, metav1.UpdateOptions{}); err != nil {
 					failures <- err
@@ -118,12 +116,10 @@ func watch(ctx context.Context, asked options) (any, error) {
 	if err := <-failures; err != nil {
 		return nil, err
 	}
-	latencies := make([]time.Duration, asked.count)
-	for at := range latencies {
-		latencies[at] = last[at].Sub(sent[at])
+	for at := range made {
+		made[at].Last = last[at].UnixMicro()
 	}
-	sorted := sortedOf(latencies)
-	return watched{asked.connections, asked.count, took, quantile(sorted, 0.5), quantile(sorted, 0.99), quantile(sorted, 1)}, nil
+	return watched{asked.connections, took, made}, nil
 }
 
 // openWatch returns the frames of one watch, on a connection of its own with small buffers.
@@ -147,23 +143,26 @@ func openWatch(asked options, version string) (*bufio.Reader, error) {
 	return bufio.NewReaderSize(answer.Body, 4096), nil
 }
 
-// follow notes when each change came, until all have, each once.
-func follow(frames *bufio.Reader, seen []time.Time) error {
+// follow counts down each change as it comes, until all have come, each once. Who comes last notes when.
+func follow(frames *bufio.Reader, missing []atomic.Int32, last []time.Time) error {
+	seen := make([]bool, len(missing))
 	for came := range seen {
 		line, err := frames.ReadSlice('\n')
 		if err != nil {
 			return fmt.Errorf("a watch ended after %d changes: %w", came, err)
 		}
-		now := time.Now()
 		_, rest, found := bytes.Cut(line, []byte(changeMarker))
 		if !found {
 			return fmt.Errorf("no change: %.300s", line)
 		}
 		at, err := strconv.Atoi(string(rest[:max(0, bytes.IndexByte(rest, '"'))]))
-		if err != nil || at < 0 || at >= len(seen) || !seen[at].IsZero() {
+		if err != nil || at < 0 || at >= len(seen) || seen[at] {
 			return fmt.Errorf("a change that was not made, or came twice: %.300s", line)
 		}
-		seen[at] = now
+		seen[at] = true
+		if missing[at].Add(-1) == 0 {
+			last[at] = time.Now()
+		}
 	}
 	return nil
 }
