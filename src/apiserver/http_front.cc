@@ -394,7 +394,7 @@ Task<Answer<void>> HttpFront::Impl::serve_target(Incoming& incoming, Target targ
     Requester requester;
     if (!get) {
         requester.admit = admission(incoming.user(), target, request.method);
-        requester.user = incoming.user();
+        requester.user = std::make_shared<const User>(incoming.user());
     }
     CO_TRY(const Reply reply,
            co_await verbs.call(std::move(target), std::move(request), std::move(requester)));

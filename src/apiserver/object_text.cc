@@ -40,7 +40,9 @@ ObjectText::ObjectText(std::string_view text) : bytes_(copy_of(text)), size_(tex
 
 ObjectTextPtr ObjectText::of(const kube::ObjectPtr& tree) {
     texts_made.fetch_add(1, std::memory_order_relaxed);
+    constexpr std::size_t kMost = 4096;  // the text of most objects fits, and is not moved
     std::string text;
+    text.reserve(kMost);
     append_json(text, *tree);
     auto made = std::make_shared<const ObjectText>(text);
     made->tree_ = tree;

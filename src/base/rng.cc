@@ -1,6 +1,6 @@
 #include "base/rng.h"
 
-#include <fmt/format.h>
+#include <fmt/compile.h>
 
 #include "base/check.h"
 
@@ -27,8 +27,8 @@ double Rng::unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 std::string Rng::uuid() {
     const std::uint64_t high = (next() & ~0xf000ULL) | 0x4000ULL;
     const std::uint64_t low = (next() & ~(0xc0ULL << 56)) | (0x80ULL << 56);
-    return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xffff,
-                       high & 0xffff, low >> 48, low & 0xffffffffffffULL);
+    return fmt::format(FMT_COMPILE("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}"), high >> 32,
+                       (high >> 16) & 0xffff, high & 0xffff, low >> 48, low & 0xffffffffffffULL);
 }
 
 }  // namespace muster

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,7 +21,7 @@ using Admit = std::function<Answer<void>(const json::object* before, const json:
 
 /// On whose behalf a write is done.
 struct Requester {
-    User user = {};         ///< without a name: this process, which may do everything
+    std::shared_ptr<const User> user = nullptr;  ///< null: this process, which may do everything
     Admit admit = nullptr;  ///< null: everything that the rules of the kind allow
 };
 

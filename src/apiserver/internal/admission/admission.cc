@@ -30,8 +30,8 @@ std::optional<kube::Document> shown(const ResourceDef& from, const ResourceDef& 
 }
 
 /// As webhooks are told; this process has a name for them, too.
-User asking(const User& user) {
-    if (!user.name.empty()) return user;
+User asking(const Requester& requester) {
+    if (requester.user != nullptr) return *requester.user;
     return {.name = "system:muster", .uid = {}, .groups = {"system:masters"}};
 }
 
@@ -150,7 +150,7 @@ Task<Answer<std::optional<json::value>>> Admission::ask(const Wanted& wanted,
                                   .subresource = target.subresource,
                                   .namespace_ = target.namespace_,
                                   .name = std::move(name),
-                                  .user = asking(subject.requester.user),
+                                  .user = asking(subject.requester),
                                   .dry_run = subject.dry_run,
                                   .object = pointer_to(object),
                                   .before = pointer_to(old_object)};
