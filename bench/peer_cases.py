@@ -81,7 +81,7 @@ def creates_once(kind, muster, *arguments):
 
 
 def peer_creates(muster):
-    rounds = 3
+    rounds = 5
     ways = {("peer", ()): [], ("peer", ("-http2",)): [], ("muster", ()): [], ("muster", ("-raw",)): [], ("peer", ("-raw",)): []}
     for _, (way, seen) in itertools.product(range(rounds), ways.items()):
         seen.append(creates_once(way[0], muster, *way[1]))
