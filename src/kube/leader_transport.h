@@ -1,0 +1,31 @@
+#pragma once
+
+#include "kube/leadership.h"
+#include "kube/transport.h"
+
+namespace muster::kube {
+
+/// Sends writes only while we lead; reads always. A write that comes too late is refused with
+/// kCancelled: it had no effect, and whoever sent it is being stopped. Kubernetes hands out no
+/// fencing token that a server could check, so the sender checks its own deadline.
+///
+/// Refers to both. Thread: theirs.
+class LeaderTransport final : public Transport {
+  public:
+    LeaderTransport(Transport& transport, const Leadership& leadership)
+        : transport_(transport), leadership_(leadership) {}
+
+    Task<Result<Response>> call(Request request) override;
+    Task<Result<std::unique_ptr<WatchStream>>> watch(Request request) override {
+        return transport_.watch(std::move(request));
+    }
+    Task<Result<std::unique_ptr<TextStream>>> stream_text(Request request) override {
+        return transport_.stream_text(std::move(request));
+    }
+
+  private:
+    Transport& transport_;
+    const Leadership& leadership_;
+};
+
+}  // namespace muster::kube

@@ -1,0 +1,216 @@
+#include "kube/leadership.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "base/log.h"
+#include "base/test_loop.h"
+#include "kube/fake_transport.h"
+#include "kube/leader_transport.h"
+#include "kube/time.h"
+
+namespace muster::kube {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* kLeases = "/apis/coordination.k8s.io/v1/namespaces/ops/leases";
+constexpr const char* kLease = "/apis/coordination.k8s.io/v1/namespaces/ops/leases/muster";
+
+class LeadershipTest : public testing::Test, protected SimulatedLoop {
+  protected:
+    LeadershipTest() {
+        log::set_sink([this](log::Level, std::string_view line) { said.emplace_back(line); });
+    }
+    ~LeadershipTest() override {
+        await(tasks.stop());
+        log::set_sink({});
+    }
+
+    json::value lease(std::string holder, int transitions, std::string version) {
+        return json::object{
+            {"apiVersion", "coordination.k8s.io/v1"},
+            {"kind", "Lease"},
+            {"metadata", {{"name", "muster"}, {"namespace", "ops"}, {"resourceVersion", version}}},
+            {"spec",
+             {{"holderIdentity", holder},
+              {"leaseDurationSeconds", 4},
+              {"renewTime", format_micro_time(clock.wall_now())},
+              {"leaseTransitions", transitions}}}};
+    }
+    void expect_read(Result<Response> answer) {
+        transport.expect(Method::kGet, kLease, {}, std::move(answer));
+    }
+    void expect_watch() {
+        watch = transport.expect_watch(kLeases, {{"watch", "true"},
+                                                 {"fieldSelector", "metadata.name=muster"},
+                                                 {"allowWatchBookmarks", "true"}});
+    }
+    void expect_change(Result<Response> answer) {
+        transport.expect(Method::kPatch, kLease, {}, std::move(answer));
+    }
+    /// It reads that nobody holds the Lease, and takes it.
+    void lead() {
+        expect_read(json_response(lease("", 0, "1")));
+        expect_watch();
+        expect_change(json_response(lease("me", 1, "2")));
+        leadership.start();
+        settle();
+        ASSERT_TRUE(leadership.leads());
+    }
+    json::value sent(std::size_t request) { return *transport.requests().at(request).body; }
+
+    FakeTransport transport{context.get_executor()};
+    Client client{transport};
+    TaskGroup tasks{context.get_executor()};
+    std::vector<std::string> said;
+    std::shared_ptr<FakeWatch> watch;
+    Leadership leadership{client,
+                          clock,
+                          tasks,
+                          {.namespace_ = "ops",
+                           .name = "muster",
+                           .identity = "me",
+                           .timing = {seconds(4), seconds(3), seconds(1)}}};
+};
+
+TEST_F(LeadershipTest, MakesTheLeaseThatIsMissing) {
+    expect_read(status_response(Error(Code::kNotFound, "no lease")));
+    expect_watch();
+    transport.expect(Method::kPost, kLeases, {}, json_response(lease("me", 0, "1"), 201));
+    leadership.start();
+    await(leadership.won());
+    const json::value spec = sent(2).at("spec");
+    EXPECT_EQ(spec.at("holderIdentity"), "me");
+    EXPECT_EQ(spec.at("leaseDurationSeconds"), 4);
+    EXPECT_EQ(spec.at("leaseTransitions"), 0);
+    EXPECT_EQ(sent(2).at("metadata").at("name"), "muster");
+    EXPECT_THAT(said, IsEmpty());
+}
+
+TEST_F(LeadershipTest, RenewsWhatItHoldsAndOverwritesNothingElse) {
+    lead();
+    EXPECT_EQ(sent(2).at("metadata"), json::value({{"resourceVersion", "1"}}));
+    EXPECT_EQ(sent(2).at("spec").at("leaseTransitions"), 1);
+    expect_change(json_response(lease("me", 1, "3")));
+    advance(seconds(1));
+    EXPECT_TRUE(transport.finished());
+    EXPECT_EQ(sent(3).at("metadata").at("resourceVersion"), "2");
+    EXPECT_GT(sent(3).at("spec").at("renewTime").as_string(),
+              sent(2).at("spec").at("renewTime").as_string());
+}
+
+TEST_F(LeadershipTest, AReleaseIsSeenAtOnce) {
+    expect_read(json_response(lease("other", 5, "1")));
+    expect_watch();
+    leadership.start();
+    settle();
+    EXPECT_FALSE(leadership.leads());
+    EXPECT_EQ(leadership.holder(), "other");
+    expect_change(json_response(lease("me", 6, "3")));
+    watch->send(WatchEventType::kModified, lease("", 5, "2"));
+    settle();
+    EXPECT_TRUE(leadership.leads());
+    EXPECT_EQ(sent(2).at("metadata").at("resourceVersion"), "2");
+}
+
+TEST_F(LeadershipTest, ARenewalOfAnotherStartsTheWaitAnew) {
+    expect_read(json_response(lease("other", 5, "1")));
+    expect_watch();
+    leadership.start();
+    advance(seconds(3));
+    watch->send(WatchEventType::kModified, lease("other", 5, "2"));
+    advance(milliseconds(3999));
+    EXPECT_TRUE(transport.finished()) << "nothing was sent";
+    expect_change(json_response(lease("me", 6, "3")));
+    advance(milliseconds(1));
+    EXPECT_TRUE(leadership.leads());
+}
+
+TEST_F(LeadershipTest, AServerThatDoesNotAnswerEndsItAtTheDeadline) {
+    lead();
+    LeaderTransport fenced(transport, leadership);
+    // Each renewal is given up after a second, and the next begins with a look.
+    transport.expect_hanging(Method::kPatch, kLease, {});
+    for (int i = 0; i < 2; ++i) transport.expect_hanging(Method::kGet, kLease, {});
+    bool ended = false;
+    tasks.spawn("end", [](Leadership& of, bool& ended) -> Task<void> {
+        co_await of.lost();
+        ended = true;
+    }(leadership, ended));
+    advance(milliseconds(2999));
+    EXPECT_TRUE(leadership.leads());
+    EXPECT_FALSE(ended);
+    advance(milliseconds(1));
+    EXPECT_FALSE(leadership.leads());
+    EXPECT_TRUE(ended);
+    EXPECT_THAT(said, ElementsAre(HasSubstr("the lease ops/muster that says who leads can't be "
+                                            "written")));
+
+    const std::size_t before = transport.requests().size();
+    Request late;
+    late.method = Method::kPost;
+    late.path = "/api/v1/namespaces/n/pods";
+    const auto refused = await(fenced.call(std::move(late)));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), Code::kCancelled);
+    EXPECT_EQ(transport.requests().size(), before);
+}
+
+TEST_F(LeadershipTest, AnotherHolderEndsItAtOnce) {
+    lead();
+    watch->send(WatchEventType::kModified, lease("other", 2, "3"));
+    await(leadership.lost());
+    EXPECT_FALSE(leadership.leads());
+    EXPECT_EQ(leadership.holder(), "other");
+}
+
+TEST_F(LeadershipTest, AConflictIsReadAndNoFailure) {
+    lead();
+    expect_change(status_response(Error(Code::kConflict, "it has changed")));
+    expect_read(json_response(lease("other", 2, "3")));
+    advance(seconds(1));
+    EXPECT_FALSE(leadership.leads());
+    EXPECT_THAT(said, IsEmpty());
+}
+
+TEST_F(LeadershipTest, SaysOnceWhatItMayNotDo) {
+    const Error forbidden(Code::kForbidden, "leases.coordination.k8s.io \"muster\" is forbidden");
+    expect_read(status_response(forbidden));
+    expect_watch();
+    for (int i = 0; i < 2; ++i) expect_read(status_response(forbidden));
+    expect_read(json_response(lease("other", 2, "3")));
+    leadership.start();
+    advance(seconds(3));
+    EXPECT_TRUE(transport.finished());
+    EXPECT_THAT(said, ElementsAre(HasSubstr("is forbidden")));
+}
+
+TEST_F(LeadershipTest, ResignsSoThatOthersNeedNotWait) {
+    lead();
+    expect_change(json_response(lease("", 1, "3")));
+    ASSERT_TRUE(await(leadership.resign()));
+    EXPECT_FALSE(leadership.leads());
+    EXPECT_EQ(sent(3).at("spec").at("holderIdentity"), "");
+    EXPECT_EQ(sent(3).at("metadata").at("resourceVersion"), "2");
+    advance(seconds(10));
+    EXPECT_TRUE(transport.finished()) << "it is no candidate any more";
+}
+
+TEST_F(LeadershipTest, ResigningWithoutTheLeaseWritesNothing) {
+    expect_read(json_response(lease("other", 5, "1")));
+    expect_watch();
+    leadership.start();
+    settle();
+    EXPECT_TRUE(await(leadership.resign()));
+    EXPECT_TRUE(transport.finished());
+}
+
+}  // namespace
+}  // namespace muster::kube
