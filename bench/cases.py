@@ -15,9 +15,8 @@ import mpi_cases
 import peer_cases
 import up_cases
 from figure import Figure
-from measure import Failed, Job, Skipped, cpu_seconds, median, memory_bytes, processes_of, run_quietly, wait_for
+from measure import ROOT, Failed, Job, Skipped, cpu_seconds, median, memory_bytes, processes_of, run_built, run_quietly, wait_for
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "examples" / "pytorch-digits.yaml"
 
 
@@ -259,14 +258,7 @@ def cold(verb, minutes):
 
 def scale(*arguments):
     """The figures of one run of muster_scale_bench, by name: (value, note)."""
-    program = ROOT / "build" / "release" / "bench" / "muster_scale_bench"
-    if not program.exists():
-        raise Failed("muster_scale_bench is not built")
-    run = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=False)
-    if run.returncode != 0:
-        raise Failed(f"muster_scale_bench {' '.join(map(str, arguments))} ended with {run.returncode}\n{run.stderr[-2000:]}")
-    lines = map(json.loads, run.stdout.splitlines())
-    return {line["what"]: (line["value"], line["note"]) for line in lines}
+    return {line["what"]: (line["value"], line["note"]) for line in run_built("muster_scale_bench", *arguments)}
 
 
 def best(name, *arguments):

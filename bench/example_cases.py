@@ -9,9 +9,8 @@ import tempfile
 import time
 
 from figure import Figure
-from measure import TICKS, Failed, Skipped, cpu_seconds, family_of, runs
+from measure import ROOT, TICKS, Failed, Skipped, cpu_seconds, family_of, runs
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "cluster"))
 
 LIMIT_S = 300

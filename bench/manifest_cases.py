@@ -3,13 +3,11 @@
 import json
 import pathlib
 import re
-import subprocess
 import tempfile
 
 from figure import Figure
-from measure import Failed
+from measure import ROOT, run_built
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 COUNT = 500
 WORKERS = re.compile(r'("?Worker"?:\s*\{?\s*"?replicas"?:\s*)\d+')
 NAME = re.compile(r'("?metadata"?:\s*\{?\s*"?name"?:\s*"?)([a-z0-9-]+)')
@@ -32,9 +30,6 @@ def varied(text, number):
 
 def manifests(muster):
     del muster
-    program = ROOT / "build" / "release" / "bench" / "muster_manifests_bench"
-    if not program.exists():
-        raise Failed("muster_manifests_bench is not built")
     texts = sources()
     with tempfile.TemporaryDirectory() as directory:
         files = []
@@ -42,10 +37,7 @@ def manifests(muster):
             path = pathlib.Path(directory) / f"{number}.yaml"
             path.write_text(varied(texts[number % len(texts)], number))
             files.append(path)
-        run = subprocess.run([program, *files], capture_output=True, text=True, check=False)
-        if run.returncode != 0:
-            raise Failed(f"muster_manifests_bench ended with {run.returncode}\n{run.stderr[-2000:]}")
-        found = json.loads(run.stdout)
+        [found] = run_built("muster_manifests_bench", *files)
         slowest = re.search(r'"?kind"?:\s*"?(\w+)', pathlib.Path(found["of"]).read_text())[1]
     return [Figure(f"validate, default and plan each of {COUNT} manifests, the slowest", found["slowest"], 1, "ms",
                    f"best of 3 each, a {slowest}; median {found['median'] * 1000:.0f} us; made of {len(texts)} of every kind and version")]

@@ -1,5 +1,6 @@
 """Starting processes and reading what they cost, with little of our own in between."""
 
+import json
 import os
 import pathlib
 import select
@@ -9,6 +10,7 @@ import subprocess
 import time
 
 TICKS = os.sysconf("SC_CLK_TCK")
+ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
 def median(values):
@@ -33,6 +35,17 @@ def wait_for(process, limit):
         return process.wait() if poll.poll(limit * 1000) else None
     finally:
         os.close(fd)
+
+
+def run_built(name, *arguments):
+    """What a program of this folder, of the release build, printed: lines of JSON."""
+    program = ROOT / "build" / "release" / "bench" / name
+    if not program.exists():
+        raise Failed(f"{name} is not built")
+    run = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=600)
+    if run.returncode != 0:
+        raise Failed(f"{name} {' '.join(map(str, arguments))} ended with {run.returncode}\n{run.stderr[-2000:]}")
+    return list(map(json.loads, run.stdout.splitlines()))
 
 
 class Job:

@@ -10,16 +10,18 @@ import subprocess
 import sys
 
 from figure import Figure
-from measure import Failed, Skipped, cpu_seconds, median, memory_bytes, run_quietly
+from measure import ROOT, Failed, Skipped, cpu_seconds, median, memory_bytes, run_built, run_quietly
 from up_cases import Up, place
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "cluster"))
+sys.path.insert(0, str(ROOT / "tests" / "cluster"))
 
 import cluster  # noqa: E402
+from credentials import write_private  # noqa: E402
 from programs import BuildFailed, Missing, build  # noqa: E402
 
 PODS = 5000
 CONNECTIONS = 32
+BYTES = 1536
 LISTED = 10_000
 
 
@@ -29,6 +31,9 @@ class Peer(cluster.Cluster):
     def __init__(self, directory):
         try:
             super().__init__(pathlib.Path(directory) / "peer", bare=True)
+            self.port, self.ca_file = self.ports["kube-apiserver"], self.credentials["ca.crt"]
+            self.token_file = self.state / "token"
+            write_private(self.token_file, self.credentials.token)
         except Missing as why:
             raise Skipped(str(why)) from None
         except (cluster.Failed, BuildFailed) as why:
@@ -72,33 +77,44 @@ def load(server, verb, *arguments):
     return json.loads(run.stdout)
 
 
-def creates_once(kind, muster, *arguments):
+def create_barely(server, count):
+    """Creates by a client that costs next to nothing of the two cores and their cache."""
+    [seen] = run_built("muster_creates_bench", server.port, server.ca_file, server.token_file, count, CONNECTIONS, BYTES)
+    return seen
+
+
+def create_by_client_go(server, *arguments):
+    return load(server, "create", "-count", PODS, "-size", BYTES, "-connections", CONNECTIONS, *arguments)
+
+
+def creates_once(kind, muster, create):
     """Creates a second, CPU seconds of the server a create, and its memory afterwards; a new server each time."""
     with running(kind, muster) as server:
         before = server.cpu()
-        rate = load(server, "create", "-count", PODS, "-connections", CONNECTIONS, *arguments)["rate"]
+        rate = create(server)["rate"]
         return rate, (server.cpu() - before) / PODS, server.memory()
 
 
 def peer_creates(muster):
     rounds = 5
-    ways = {("peer", ()): [], ("peer", ("-http2",)): [], ("muster", ()): [], ("muster", ("-raw",)): [], ("peer", ("-raw",)): []}
-    for _, (way, seen) in itertools.product(range(rounds), ways.items()):
-        seen.append(creates_once(way[0], muster, *way[1]))
+    clients = {"client-go": create_by_client_go, "http2": lambda server: create_by_client_go(server, "-http2"),
+               "bare": lambda server: create_barely(server, PODS)}
+    ways = {way: [] for way in (("peer", "client-go"), ("peer", "http2"), ("muster", "client-go"), ("muster", "bare"), ("peer", "bare"))}
+    for _, ((kind, client), seen) in itertools.product(range(rounds), ways.items()):
+        seen.append(creates_once(kind, muster, clients[client]))
     middle = {way: tuple(map(median, zip(*seen))) for way, seen in ways.items()}
-    ours = middle["muster", ()]
+    ours = middle["muster", "client-go"]
     # client-go shares one HTTP/2 connection by default: the peer gets whichever way is faster for it.
-    way = max((way for way in middle if way[0] == "peer" and "-raw" not in way[1]), key=lambda way: middle[way][0])
-    peer, how = middle[way], "one shared HTTP/2 connection" if way[1] else f"{CONNECTIONS} connections"
-    # What the server does when the client takes next to nothing of the same two cores and their cache.
-    raw, raw_peer = middle["muster", ("-raw",)], middle["peer", ("-raw",)]
+    way = max((("peer", "client-go"), ("peer", "http2")), key=lambda way: middle[way][0])
+    peer, how = middle[way], "one shared HTTP/2 connection" if way[1] == "http2" else f"{CONNECTIONS} connections"
+    bare, bare_peer = middle["muster", "bare"], middle["peer", "bare"]
     return [
         Figure(f"kube-apiserver's creates a second against ours, {PODS} pods of 1.5 KB by client-go", peer[0] / ours[0], 0.25,
                "times", f"medians of {rounds}: {ours[0]:.0f} against {peer[0]:.0f}/s ({how}); "
-               f"{raw[0]:.0f} against {raw_peer[0]:.0f}/s with bare HTTP"),
+               f"{bare[0]:.0f} against {bare_peer[0]:.0f}/s with a bare C++ client"),
         Figure("CPU of the server a create, against kube-apiserver and etcd", ours[1] / peer[1], 0.1, "times",
-               f"{ours[1] * 1e6:.0f} against {peer[1] * 1e6:.0f} us; {raw[1] * 1e6:.0f} against {raw_peer[1] * 1e6:.0f} us "
-               f"with bare HTTP"),
+               f"{ours[1] * 1e6:.0f} against {peer[1] * 1e6:.0f} us; {bare[1] * 1e6:.0f} against {bare_peer[1] * 1e6:.0f} us "
+               f"with a bare C++ client"),
         Figure("memory of the server after them, against kube-apiserver and etcd", ours[2] / peer[2], 0.1, "times",
                f"{ours[2] / 1e6:.0f} against {peer[2] / 1e6:.0f} MB resident")]
 
@@ -107,7 +123,7 @@ def peer_list(muster):
     lists = {}
     for kind in ("peer", "muster"):
         with running(kind, muster) as server:
-            load(server, "create", "-raw", "-count", LISTED, "-connections", CONNECTIONS)
+            create_barely(server, LISTED)
             lists[kind] = load(server, "list", "-count", 9)
     ours, peer = (median(lists[kind]["seconds"]) for kind in ("muster", "peer"))
     return [Figure(f"list of {LISTED:,} pods over TLS, against kube-apiserver", ours / peer, 0.5, "times",

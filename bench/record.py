@@ -7,7 +7,8 @@ import re
 import subprocess
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+from measure import ROOT
+
 PAGE = ROOT / "docs" / "benchmarks.md"
 HEAD = "| Benchmark | What | Limit | Measured | Holds | How | Commit | Date |\n|---|---|---|---|---|---|---|---|\n"
 BEGIN, END = "<!-- figures -->\n", "<!-- /figures -->"

@@ -31,9 +31,10 @@ class Up:
         if "is up at" not in line or not (self.state / "kubeconfig").exists():
             raise Failed(f"muster up did not come up: {line}")
         self.port = int(line.strip().rsplit(":", 1)[1])
-        self.headers = {"Authorization": "Bearer " + (self.state / "admin.token").read_text(),
+        self.ca_file, self.token_file = self.state / "ca.crt", self.state / "admin.token"
+        self.headers = {"Authorization": "Bearer " + self.token_file.read_text(),
                         "Content-Type": "application/json"}
-        self.context = ssl.create_default_context(cafile=self.state / "ca.crt")
+        self.context = ssl.create_default_context(cafile=self.ca_file)
 
     def connect(self):
         return http.client.HTTPSConnection("127.0.0.1", self.port, context=self.context, timeout=60)

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -58,15 +55,10 @@ func create(ctx context.Context, asked options) (any, error) {
 			continue
 		}
 		var err error
-		if asked.raw {
-			senders[at], err = rawSender(asked)
-		} else {
-			senders[at], err = clientGoSender(asked)
-		}
-		if err != nil {
+		if shared, err = clientGoSender(asked); err != nil {
 			return nil, err
 		}
-		shared = senders[at]
+		senders[at] = shared
 	}
 	pods := make([]*corev1.Pod, asked.count)
 	for at := range pods {
@@ -119,36 +111,6 @@ func clientGoSender(asked options) (sender, error) {
 	pods := set.CoreV1().Pods("default")
 	return func(ctx context.Context, pod *corev1.Pod) error {
 		_, err := pods.Create(ctx, pod, metav1.CreateOptions{})
-		return err
-	}, nil
-}
-
-// rawSender writes requests on a connection and throws the answers' bodies away: what the server can do when
-// the client costs little.
-func rawSender(asked options) (sender, error) {
-	connection, host, err := dial(asked)
-	if err != nil {
-		return nil, err
-	}
-	head := fmt.Sprintf("POST /api/v1/namespaces/default/pods HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n"+
-		"Accept: application/json\r\nContent-Type: application/json\r\nContent-Length: ", host, asked.config.BearerToken)
-	reader := bufio.NewReader(connection)
-	return func(_ context.Context, pod *corev1.Pod) error {
-		body, err := json.Marshal(pod)
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(connection, "%s%d\r\n\r\n%s", head, len(body), body); err != nil {
-			return err
-		}
-		answer, err := http.ReadResponse(reader, nil)
-		if err != nil {
-			return err
-		}
-		text, err := io.ReadAll(answer.Body)
-		if err == nil && answer.StatusCode != http.StatusCreated {
-			err = fmt.Errorf("answered %s: %.300s", answer.Status, text)
-		}
 		return err
 	}, nil
 }

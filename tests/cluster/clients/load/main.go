@@ -1,6 +1,6 @@
 // load puts one kind of load on an API server and prints what it saw as one line of JSON.
 //
-//	load create  pods through client-go, or with -raw through bare HTTP
+//	load create  pods through client-go
 //	load list    one list again and again, its bytes thrown away
 //	load watch   many watchers of one type while it changes
 //
@@ -29,7 +29,6 @@ type options struct {
 	count       int
 	connections int
 	size        int
-	raw         bool
 	http2       bool
 	path        string
 	rate        int
@@ -53,7 +52,6 @@ func run() error {
 	flags.IntVar(&asked.count, "count", 5000, "pods to create, lists to make, or changes to watch")
 	flags.IntVar(&asked.connections, "connections", 32, "clients at once, or watchers")
 	flags.IntVar(&asked.size, "size", 1536, "bytes of a pod as JSON")
-	flags.BoolVar(&asked.raw, "raw", false, "create without client-go")
 	flags.BoolVar(&asked.http2, "http2", false, "one shared HTTP/2 connection")
 	flags.StringVar(&asked.path, "path", "/api/v1/namespaces/default/pods", "what to list")
 	flags.IntVar(&asked.rate, "rate", 100, "changes a second for the watchers")
