@@ -355,25 +355,3 @@ def test_top_shows_use_or_says_that_nobody_knows(server):
         assert server.verb("top", "nodes").stdout.split()[:2] == ["NAME", "CPU(cores)"]
     else:
         assert "does not serve metrics.k8s.io" in server.verb("top", "nodes", status=1).stderr
-
-
-def test_completion_asks_the_server(server):
-    server.apply(pod("tabbed"))
-    script = textwrap.dedent("""
-        source <("$1" completion bash)
-        COMP_WORDS=("$1" "${@:2}"); COMP_CWORD=$(($# - 1)); _muster; printf '%s\\n' "${COMPREPLY[@]}"
-        """)
-
-    def answers(*words):
-        done = subprocess.run(["bash", "-c", script, "bash", str(BINARY), *words], env=server.environment, text=True,
-                              capture_output=True, timeout=60, check=False)
-        return done.stdout.split()
-
-    assert answers("comp") == ["completion"]
-    assert answers("get", "pyt") == ["pytorchjobs"]
-    assert answers("get", "pods", "tab") == ["tabbed"]
-    assert answers("delete", "pod/tab") == ["pod/tabbed"]
-    assert answers("get", "pods", "-n", "kube-p") == ["kube-public"]
-    assert answers("get", "--context", "") == ["muster"]
-    assert answers("get", "-o", "ya") == ["yaml"]
-    server.verb("delete", "pod/tabbed", "--force")
