@@ -6,13 +6,14 @@
 namespace muster::kube {
 
 /// Sends writes only while we lead; reads always. A write that comes too late is refused with
-/// kCancelled: it had no effect, and whoever sent it is being stopped. Kubernetes hands out no
-/// fencing token that a server could check, so the sender checks its own deadline.
+/// kCancelled and had no effect; one that is on its way when we lead no more is given up with the
+/// same, and may have had one. Whoever sent them is being stopped. Kubernetes hands out no fencing
+/// token that a server could check, so the sender keeps to its own deadline.
 ///
 /// Refers to both. Thread: theirs.
 class LeaderTransport final : public Transport {
   public:
-    LeaderTransport(Transport& transport, const Leadership& leadership)
+    LeaderTransport(Transport& transport, Leadership& leadership)
         : transport_(transport), leadership_(leadership) {}
 
     Task<Result<Response>> call(Request request) override;
@@ -25,7 +26,7 @@ class LeaderTransport final : public Transport {
 
   private:
     Transport& transport_;
-    const Leadership& leadership_;
+    Leadership& leadership_;
 };
 
 }  // namespace muster::kube

@@ -158,13 +158,12 @@ void Leadership::failed(std::string_view verb, const Error& error) {
 Task<void> Leadership::follow() {
     for (;;) {
         const Result<void> ended = co_await follow_once();
-        // Without it renewals and releases are seen late, by reads: said once, and no reason to
-        // stop.
-        if (!ended && failure_.empty()) {
-            failure_ = ended.error().message();
+        // Without it releases are seen late, by reads. No reason to stop.
+        if (!ended && watch_failure_ != ended.error().message()) {
+            watch_failure_ = ended.error().message();
             log::warning(fmt::format("the lease {}/{} that says who leads can't be watched",
                                      options_.namespace_, options_.name),
-                         {{"error", failure_}});
+                         {{"error", watch_failure_}});
         }
         co_await clock_.sleep_for(options_.timing.retry);
     }
@@ -177,6 +176,7 @@ Task<Result<void>> Leadership::follow_once() {
     CO_TRY(auto stream, co_await client_.watch(types::kLeases, std::move(options)));
     for (;;) {
         CO_TRY(const std::optional<WatchEvent> event, co_await stream->next());
+        watch_failure_.clear();
         if (!event) co_return Result<void>();
         if (event->type == WatchEventType::kError) co_return error_from_status(0, *event->object);
         if (event->type == WatchEventType::kBookmark) continue;

@@ -59,7 +59,8 @@ class Leadership {
     Signal changed_;
     bool running_ = false;
     bool resigning_ = false;
-    std::string failure_;  ///< the last one that was logged; empty once a request succeeded
+    std::string failure_;        ///< the last one that was logged; empty once a request succeeded
+    std::string watch_failure_;  ///< the same of the watch
 };
 
 }  // namespace muster::kube

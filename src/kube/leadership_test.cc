@@ -47,11 +47,7 @@ class LeadershipTest : public testing::Test, protected SimulatedLoop {
     void expect_read(Result<Response> answer) {
         transport.expect(Method::kGet, kLease, {}, std::move(answer));
     }
-    void expect_watch() {
-        watch = transport.expect_watch(kLeases, {{"watch", "true"},
-                                                 {"fieldSelector", "metadata.name=muster"},
-                                                 {"allowWatchBookmarks", "true"}});
-    }
+    void expect_watch() { watch = transport.expect_watch(kLeases, watch_query); }
     void expect_change(Result<Response> answer) {
         transport.expect(Method::kPatch, kLease, {}, std::move(answer));
     }
@@ -66,6 +62,9 @@ class LeadershipTest : public testing::Test, protected SimulatedLoop {
     }
     json::value sent(std::size_t request) { return *transport.requests().at(request).body; }
 
+    const Query watch_query{{"watch", "true"},
+                            {"fieldSelector", "metadata.name=muster"},
+                            {"allowWatchBookmarks", "true"}};
     FakeTransport transport{context.get_executor()};
     Client client{transport};
     TaskGroup tasks{context.get_executor()};
@@ -136,23 +135,34 @@ TEST_F(LeadershipTest, ARenewalOfAnotherStartsTheWaitAnew) {
 TEST_F(LeadershipTest, AServerThatDoesNotAnswerEndsItAtTheDeadline) {
     lead();
     LeaderTransport fenced(transport, leadership);
-    // Each renewal is given up after a second, and the next begins with a look.
-    transport.expect_hanging(Method::kPatch, kLease, {});
-    for (int i = 0; i < 2; ++i) transport.expect_hanging(Method::kGet, kLease, {});
+    Client writer(fenced);
     bool ended = false;
     tasks.spawn("end", [](Leadership& of, bool& ended) -> Task<void> {
         co_await of.lost();
         ended = true;
     }(leadership, ended));
+    transport.expect_hanging(Method::kPatch, "/api/v1/namespaces/n/pods/p", {});
+    std::optional<Code> given_up;
+    tasks.spawn("write", [](Client& by, std::optional<Code>& code) -> Task<void> {
+        const auto written =
+            co_await by.patch(types::kPods, "n", "p", ContentType::kMergePatch, json::object());
+        if (!written) code = written.error().code();
+    }(writer, given_up));
+    settle();
+    // Each renewal is given up after a second, and the next begins with a look.
+    transport.expect_hanging(Method::kPatch, kLease, {});
+    for (int i = 0; i < 2; ++i) transport.expect_hanging(Method::kGet, kLease, {});
     advance(milliseconds(2999));
     EXPECT_TRUE(leadership.leads());
     EXPECT_FALSE(ended);
+    EXPECT_FALSE(given_up);
     advance(milliseconds(1));
     EXPECT_FALSE(leadership.leads());
     EXPECT_TRUE(ended);
     EXPECT_THAT(said, ElementsAre(HasSubstr("the lease ops/muster that says who leads can't be "
                                             "written")));
 
+    EXPECT_EQ(given_up, Code::kCancelled) << "it may not be on its way for longer";
     const std::size_t before = transport.requests().size();
     Request late;
     late.method = Method::kPost;
@@ -210,6 +220,22 @@ TEST_F(LeadershipTest, ResigningWithoutTheLeaseWritesNothing) {
     settle();
     EXPECT_TRUE(await(leadership.resign()));
     EXPECT_TRUE(transport.finished());
+}
+
+TEST_F(LeadershipTest, SaysOnceThatItMayNotWatch) {
+    const Error forbidden(Code::kForbidden, "leases may not be watched");
+    expect_read(json_response(lease("", 0, "1")));
+    transport.expect_refused_watch(kLeases, watch_query, forbidden);
+    expect_change(json_response(lease("me", 1, "2")));
+    leadership.start();
+    settle();
+    for (int second = 1; second <= 3; ++second) {
+        transport.expect_refused_watch(kLeases, watch_query, forbidden);
+        expect_change(json_response(lease("me", 1, std::to_string(second + 2))));
+        advance(seconds(1));
+    }
+    EXPECT_TRUE(leadership.leads());
+    EXPECT_THAT(said, ElementsAre(HasSubstr("can't be watched")));
 }
 
 }  // namespace
