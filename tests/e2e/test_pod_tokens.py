@@ -3,9 +3,11 @@
 import json
 import os
 import shutil
+import tempfile
 
 import pytest
 
+from conftest import BINARY
 from test_access import claims, up, with_token  # noqa: F401 (a fixture)
 from test_up import needs_kubectl
 
@@ -43,6 +45,16 @@ def test_a_pod_asks_the_api_as_its_account(up):  # noqa: F811
     assert ('secrets is forbidden: User "system:serviceaccount:default:robot" cannot list resource "secrets" in API '
             'group "" in the namespace "default"') in said
     assert said.rstrip().endswith("system:serviceaccount:default:robot")
+
+
+def test_our_own_verbs_find_the_account_of_their_pod(up):  # noqa: F811
+    as_reader(up)
+    # Where it was built may be below /tmp, of which each pod has its own.
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as directory:
+        ours = f"unset KUBECONFIG; HOME=/nonexistent {shutil.copy(BINARY, directory)}"
+        said = run_pod(up, "p", f"{ours} get pods -o name; {ours} get secrets 2>&1; true", serviceAccountName="robot")
+    assert said.splitlines()[0] == "pod/p"
+    assert 'User "system:serviceaccount:default:robot" cannot list resource "secrets"' in said
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl here")

@@ -31,7 +31,7 @@ Which server:
   -n, --namespace NS         default: the context's, else "default"
       --context NAME         of the kubeconfig; default: its current one
       --kubeconfig FILE      default: the list in $KUBECONFIG, else ~/.kube/config, else what 'muster up' wrote
-                             to ~/.muster/kubeconfig
+                             to ~/.muster/kubeconfig, else, in a pod, its service account
 
 Exit status: 0; 1 when something named does not exist, or the server can't be reached; 2 for bad flags.
 

@@ -8,6 +8,7 @@
 
 #include "cli/internal/connect/exec_credential.h"
 #include "cli/internal/connect/kubeconfig_places.h"
+#include "cli/internal/connect/pod_access.h"
 #include "cli/read_file.h"
 #include "net/tcp.h"
 
@@ -110,6 +111,20 @@ kube::HttpTransportOptions transport_options(const ServerAccess& access, const s
     return {.token = token, .path_prefix = access.url.path_prefix, .accept = accept};
 }
 
+/// What a kubeconfig says; where none is named and none exists, what the pod around us has.
+Result<ServerAccess> choose_access(const ServerOptions& options, const Caller& caller) {
+    const KubeconfigPlaces places = kubeconfig_places(options.kubeconfig, caller);
+    const auto texts = read_kubeconfigs(places);
+    if (!texts && texts.error().code() == Code::kNotFound && !places.all &&
+        options.context.empty()) {
+        TRY(std::optional<ServerAccess> own, pod_access(caller, kServiceAccountDir));
+        if (own) return *std::move(own);
+    }
+    if (!texts) return texts.error();
+    TRY(const MergedKubeconfig config, merge_kubeconfigs(*texts));
+    return select_access(config, options.context);
+}
+
 }  // namespace
 
 Connection::Connection(ServerAccess access, std::string ns,
@@ -148,9 +163,7 @@ Task<void> Connection::stop() {
 Result<std::unique_ptr<Connection>> Connection::open(const ServerOptions& options,
                                                      const Caller& caller,
                                                      asio::any_io_executor executor, Clock& clock) {
-    TRY(const auto texts, read_kubeconfigs(kubeconfig_places(options.kubeconfig, caller)));
-    TRY(const MergedKubeconfig config, merge_kubeconfigs(texts));
-    TRY(ServerAccess access, select_access(config, options.context));
+    TRY(ServerAccess access, choose_access(options, caller));
     TRY(std::string ca, load(access.ca, access));
     TRY(std::string certificate, load(access.certificate, access));
     TRY(std::string key, load(access.key, access));
