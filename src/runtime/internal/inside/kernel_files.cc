@@ -21,12 +21,19 @@ int write_text(const std::string& path, const std::string& text) {
     return 0;
 }
 
-/// ENOENT is none: the kernel lacks that file.
-Result<void> freeze(const char* path, unsigned flags) {
+/// The errno, 0 if it is read-only now.
+int try_freeze(const char* path, unsigned flags) {
     mount_attr attributes{};
     attributes.attr_set = MOUNT_ATTR_RDONLY;
-    if (::mount_setattr(AT_FDCWD, path, flags, &attributes, sizeof attributes) < 0)
-        return system_error(fmt::format("making {} read-only", path), errno);
+    return ::mount_setattr(AT_FDCWD, path, flags, &attributes, sizeof attributes) < 0 ? errno : 0;
+}
+
+Error not_frozen(const std::string& path, int error) {
+    return system_error(fmt::format("making {} read-only", path), error);
+}
+
+Result<void> freeze(const char* path, unsigned flags) {
+    if (const int error = try_freeze(path, flags); error != 0) return not_frozen(path, error);
     return {};
 }
 
@@ -87,13 +94,13 @@ Result<void> freeze_mounts(const std::vector<std::string>& writable) {
             return path == free || lies_below(path, free);
         };
         if (covers("/proc") || covers("/dev") || std::ranges::any_of(writable, covers)) continue;
-        auto frozen = freeze(path.c_str(), 0);
-        if (frozen) continue;
-        // What another mount hides is not there for anybody, and what lies in a directory that we
-        // may not enter nobody in the container may.
-        const Code code = frozen.error().code();
-        if (code != Code::kNotFound && code != Code::kForbidden) return frozen;
-        if (code == Code::kForbidden && ::geteuid() == 0) return frozen;
+        const int error = try_freeze(path.c_str(), 0);
+        // What another mount hides is not there for anybody: its path is nothing, or a directory of
+        // what hides it and no mount (the machine's /sys/kernel/tracing below the pod's own /sys).
+        // What lies in a directory that we may not enter nobody in the container may.
+        const bool hidden = error == ENOENT || error == EINVAL;
+        const bool closed = (error == EACCES || error == EPERM) && ::geteuid() != 0;
+        if (error != 0 && !hidden && !closed) return not_frozen(path, error);
     }
     return {};
 }

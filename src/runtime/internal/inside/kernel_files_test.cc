@@ -64,7 +64,8 @@ class KernelFilesTest : public ::testing::TestWithParam<bool> {
         ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
         dir = pattern;
         fs::permissions(dir, fs::perms(0755));
-        for (const char* name : {"open", "closed", "closed/inside", "free"})
+        for (const char* name :
+             {"open", "closed", "closed/inside", "free", "covered", "covered/mount"})
             fs::create_directory(dir / name);
         fs::permissions(dir / "open", fs::perms(0777));
         fs::permissions(dir / "free", fs::perms(0777));
@@ -82,6 +83,12 @@ TEST_P(KernelFilesTest, EverythingThatCanBeReachedIsFrozenButForWhatIsWritable) 
         for (const char* name : {"open", "closed/inside", "free"})
             if (::mount("tmpfs", (dir / name).c_str(), "tmpfs", 0, "mode=0777") != 0)
                 return "no tmpfs";
+        // As the machine's /sys/kernel/tracing is hidden by the pod's own /sys, which has such a
+        // directory too.
+        for (const char* name : {"covered/mount", "covered"})
+            if (::mount("tmpfs", (dir / name).c_str(), "tmpfs", 0, "mode=0755") != 0)
+                return "no tmpfs";
+        fs::create_directory(dir / "covered/mount");
         if (GetParam())
             if (std::string why = become_nobody_in_a_namespace(); !why.empty()) return why;
         if (!can_write(dir / "open")) return "not writable before";
