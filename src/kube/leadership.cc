@@ -129,8 +129,7 @@ Task<void> Leadership::write(LeaseRecord record) {
     const bool is_new = record.resource_version.empty();
     auto writing =
         is_new ? client_.create(types::kLeases, options_.namespace_, new_lease(options_, record))
-               : client_.patch(types::kLeases, options_.namespace_, options_.name,
-                               ContentType::kMergePatch, change_to(record));
+               : change(record);
     const auto written = co_await within(clock_, patience(options_.timing), std::move(writing));
     if (written && *written) {
         failure_.clear();
@@ -144,6 +143,11 @@ Task<void> Leadership::write(LeaseRecord record) {
         election_.outdated();
     else
         failed(is_new ? "created" : "written", error);
+}
+
+Task<Result<Written>> Leadership::change(const LeaseRecord& record) {
+    return client_.patch(types::kLeases, options_.namespace_, options_.name,
+                         ContentType::kMergePatch, change_to(record));
 }
 
 void Leadership::failed(std::string_view verb, const Error& error) {
@@ -194,10 +198,7 @@ Task<Result<void>> Leadership::resign() {
     while (running_) co_await changed_.wait();
     const std::optional<LeaseRecord> record = election_.release(clock_.wall_now());
     if (!record) co_return Result<void>();
-    const auto released =
-        co_await within(clock_, patience(options_.timing),
-                        client_.patch(types::kLeases, options_.namespace_, options_.name,
-                                      ContentType::kMergePatch, change_to(*record)));
+    const auto released = co_await within(clock_, patience(options_.timing), change(*record));
     if (!released) co_return unanswered();
     if (!*released) co_return released->error();
     co_return Result<void>();

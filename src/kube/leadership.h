@@ -46,6 +46,7 @@ class Leadership {
     Task<void> run();
     Task<void> read();
     Task<void> write(LeaseRecord record);
+    Task<Result<Written>> change(const LeaseRecord& record);
     Task<void> follow();
     Task<Result<void>> follow_once();
     Task<void> wait_until(Instant when);

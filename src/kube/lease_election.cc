@@ -1,6 +1,5 @@
 #include "kube/lease_election.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
