@@ -8,7 +8,6 @@
 #include <boost/json/serialize.hpp>
 #include <chrono>
 #include <cstdlib>
-#include <ctime>
 
 #include "base/real_clock.h"
 #include "base/task_group.h"

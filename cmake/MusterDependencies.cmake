@@ -32,6 +32,10 @@ find_package(OpenSSL 3.0 REQUIRED)
 add_library(muster_openssl INTERFACE)
 target_link_libraries(muster_openssl INTERFACE OpenSSL::SSL OpenSSL::Crypto)
 
+# What a static program asks DNS with; in the others it costs nothing.
+add_library(muster_cares INTERFACE)
+target_link_libraries(muster_cares INTERFACE /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libcares.a)
+
 # Static, so that a file is written by one version of SQLite wherever the program runs.
 add_library(muster_sqlite INTERFACE)
 target_link_libraries(muster_sqlite INTERFACE

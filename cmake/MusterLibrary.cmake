@@ -1,8 +1,9 @@
 # One CMake library per folder of the house, its tests beside the code, and a link test.
 #
-#   muster_library(kube DEPENDS base LIBRARIES muster_boost_json)
-#       Sources are all *.cc of the folder and its internal/ but tests and benches.
-#       DEPENDS are folders of the house (public), LIBRARIES are third-party ones.
+#   muster_library(kube DEPENDS base LIBRARIES muster_boost_json ROOMS access)
+#       Sources are all *.cc of the folder, its rooms and its internal/ but tests and benches.
+#       DEPENDS are folders of the house (public), LIBRARIES are third-party ones. ROOMS are
+#       folders in it with public headers about one thing.
 #   muster_test(kube LIBRARIES ... SERIAL TSAN)
 #       All *_test.cc of the folder, in one program kube_test. SERIAL: it starts processes or measures,
 #       so nothing runs beside it. TSAN: it has threads, so ./dev test runs it under the
@@ -34,9 +35,20 @@ function(_muster_target target)
     target_compile_options(${target} PRIVATE -Xclang -fno-pch-timestamp)
 endfunction()
 
+# The files of this folder, its rooms and its internal/ that end so.
+function(_muster_files out ending)
+    get_property(rooms DIRECTORY PROPERTY muster_rooms)
+    list(TRANSFORM rooms APPEND "/*${ending}")
+    file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
+        *${ending} ${rooms} internal/*${ending} internal/*/*${ending})
+    set(${out} ${files} PARENT_SCOPE)
+endfunction()
+
 function(muster_library name)
-    cmake_parse_arguments(arg "" "" "DEPENDS;LIBRARIES;EXCLUDE" ${ARGN})
-    file(GLOB sources CONFIGURE_DEPENDS *.cc internal/*.cc internal/*/*.cc)
+    cmake_parse_arguments(arg "" "" "DEPENDS;LIBRARIES;ROOMS;EXCLUDE" ${ARGN})
+    set_property(DIRECTORY PROPERTY muster_rooms ${arg_ROOMS})
+    _muster_files(sources .cc)
+    list(TRANSFORM sources PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
     list(FILTER sources EXCLUDE REGEX "(_test|_bench|_fuzz)\\.cc$")
     foreach(pattern IN LISTS arg_EXCLUDE)
         list(FILTER sources EXCLUDE REGEX "${pattern}")
@@ -61,10 +73,11 @@ endfunction()
 
 # Each header in a file of its own, without the precompiled one: what it forgets to include shows.
 function(_muster_headers name)
-    file(GLOB headers CONFIGURE_DEPENDS *.h internal/*.h internal/*/*.h)
+    _muster_files(headers .h)
     set(sources)
     foreach(header IN LISTS headers)
-        cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/src OUTPUT_VARIABLE path)
+        set(path ${CMAKE_CURRENT_SOURCE_DIR}/${header})
+        cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/src)
         string(REPLACE "/" "_" file ${path})
         set(source ${CMAKE_CURRENT_BINARY_DIR}/headers/${file}.cc)
         file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${path}\"\n")
@@ -79,7 +92,7 @@ endfunction()
 
 function(muster_test name)
     cmake_parse_arguments(arg "SERIAL;TSAN" "PROGRAM;MATCHING;EXCEPT" "LIBRARIES" ${ARGN})
-    file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *_test.cc internal/*_test.cc internal/*/*_test.cc)
+    _muster_files(sources _test.cc)
     if(arg_MATCHING)
         list(FILTER sources INCLUDE REGEX "${arg_MATCHING}")
     endif()

@@ -91,7 +91,8 @@ class HttpWorld : public ServerWorld {
                             [this]() -> Task<Result<std::unique_ptr<net::ByteStream>>> {
                                 co_return listener_->connect();
                             }};
-    kube::HttpTransport transport_{client_, {.token = "secret"}};
+    kube::FixedToken identity_{"secret"};
+    kube::HttpTransport transport_{client_, identity_, {}};
 };
 
 }  // namespace

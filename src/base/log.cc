@@ -10,6 +10,7 @@ namespace muster::log {
 namespace {
 
 std::atomic<Level> g_level{Level::kWarning};
+std::atomic<Format> g_format{Format::kText};
 
 Sink& sink() {
     static Sink instance;
@@ -20,6 +21,17 @@ spdlog::logger& stderr_logger() {
     static spdlog::logger logger = [] {
         spdlog::logger made("muster", std::make_shared<spdlog::sinks::stderr_sink_mt>());
         made.set_pattern("%Y-%m-%dT%H:%M:%S.%fZ %l %v", spdlog::pattern_time_type::utc);
+        made.set_level(spdlog::level::trace);
+        return made;
+    }();
+    return logger;
+}
+
+spdlog::logger& json_logger() {
+    static spdlog::logger logger = [] {
+        spdlog::logger made("muster", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+        made.set_pattern(R"({"ts":"%Y-%m-%dT%H:%M:%S.%fZ","level":"%l",%v)",
+                         spdlog::pattern_time_type::utc);
         made.set_level(spdlog::level::trace);
         return made;
     }();
@@ -59,14 +71,50 @@ void append_quoted(std::string& line, std::string_view value) {
     line += '"';
 }
 
+void append_json(std::string& line, std::string_view text) {
+    line += '"';
+    for (const char c : text) {
+        if (c == '"' || c == '\\') {
+            line += '\\';
+            line += c;
+        } else if (c == '\n') {
+            line += "\\n";
+        } else if (static_cast<unsigned char>(c) < 0x20) {
+            line += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+        } else {
+            line += c;
+        }
+    }
+    line += '"';
+}
+
+/// What follows on the time and the level.
+std::string json_rest(std::string_view message, std::initializer_list<Field> fields) {
+    std::string line = "\"msg\":";
+    append_json(line, message);
+    for (const Field& field : fields) {
+        line += ',';
+        append_json(line, field.key);
+        line += ':';
+        append_json(line, field.value);
+    }
+    line += '}';
+    return line;
+}
+
 }  // namespace
 
+void set_format(Format format) { g_format = format; }
 void set_level(Level level) { g_level = level; }
 bool enabled(Level level) { return level >= g_level.load() && level != Level::kOff; }
 void set_sink(Sink replacement) { sink() = std::move(replacement); }
 
 void write(Level level, std::string_view message, std::initializer_list<Field> fields) {
     if (!enabled(level)) return;
+    if (g_format == Format::kJson && !sink()) {
+        json_logger().log(to_spdlog(level), json_rest(message, fields));
+        return;
+    }
     std::string line(message);
     for (const Field& field : fields) {
         line += ' ';

@@ -20,8 +20,14 @@ struct Field {
     std::string value;
 };
 
+/// kJson: one object a line, with `ts` (RFC 3339), `level`, `msg` and each field by its key, all of
+/// them texts.
+enum class Format { kText, kJson };
+
 void set_level(Level level);
 bool enabled(Level level);
+/// Of lines to standard error; a sink of one's own gets text.
+void set_format(Format format);
 
 /// Replaces the sink (standard error by default); tests and the simulation capture lines with it.
 /// An empty function restores the default.

@@ -37,5 +37,18 @@ TEST_F(LogTest, LinesBelowTheLevelAreNotWritten) {
     EXPECT_EQ(lines.size(), 1u);
 }
 
+TEST(LogFormatTest, JsonIsOneObjectALineWhateverIsInIt) {
+    log::set_format(log::Format::kJson);
+    testing::internal::CaptureStderr();
+    log::warning("pod \"a\"\n", {{"why", "tab\there"}, {"took_ms", 12}});
+    const std::string line = testing::internal::GetCapturedStderr();
+    log::set_format(log::Format::kText);
+    EXPECT_TRUE(line.starts_with("{\"ts\":\"20")) << line;
+    EXPECT_TRUE(
+        line.ends_with("Z\",\"level\":\"warning\",\"msg\":\"pod \\\"a\\\"\\n\","
+                       "\"why\":\"tab\\u0009here\",\"took_ms\":\"12\"}\n"))
+        << line;
+}
+
 }  // namespace
 }  // namespace muster

@@ -5,13 +5,12 @@
 
 #include <filesystem>
 
+#include "kube/access/environment.h"
+
 namespace muster::cli {
 
 std::string Caller::variable(const std::string& name) const {
-    std::string prefix = name + "=";
-    for (const std::string& entry : environment)
-        if (entry.starts_with(prefix)) return entry.substr(prefix.size());
-    return {};
+    return kube::variable_of(environment, name);
 }
 
 std::string Caller::home() const {

@@ -5,8 +5,8 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/internal/command_line/known_verbs.h"
+#include "cli/internal/command_line/operator_flags.h"
 #include "cli/internal/command_line/raw_flags.h"
-#include "cli/internal/command_line/rsh_line.h"
 #include "kube/schema.h"
 
 namespace muster::cli {
@@ -17,6 +17,7 @@ namespace {
 constexpr std::string_view kCompleteVerb = "__complete";
 
 constexpr std::string_view kRshVerb = "rsh";
+constexpr std::string_view kOperatorVerb = "operator";
 
 std::string usage_hint(const std::string& verb) {
     return verb.empty() ? "'muster --help' lists the verbs.\n"
@@ -65,6 +66,11 @@ void add_rsh_flags(CLI::App& app, RshOptions& options, Raw& raw) {
     app.add_option("--patience", raw.duration);
 }
 
+/// An unset variable of a script must not mean this machine.
+std::string not_unnamed(const std::string& text) {
+    return text.empty() ? "wants a name, not \"\"" : "";
+}
+
 void add_run_flags(CLI::App& app, RunOptions& options, Raw& raw) {
     add_manifest_flags(app, options.manifest, raw);
     app.add_option("--logs", options.logs_dir);
@@ -77,6 +83,8 @@ void add_run_flags(CLI::App& app, RunOptions& options, Raw& raw) {
     app.add_option("--sandbox", raw.sandbox);
     app.add_option("--files", raw.files);
     app.add_option("--files-limit", raw.files_limit);
+    app.add_option("--context", raw.context)->check(not_unnamed);
+    app.add_option("--kubeconfig", raw.kubeconfig)->check(not_unnamed);
 }
 
 void add_validate_flags(CLI::App& app, ValidateOptions& options, Raw& raw) {
@@ -96,6 +104,7 @@ void add_explain_flags(CLI::App& app, ExplainOptions& options, Raw& raw) {
     app.add_option("words", raw.words);
     app.add_option("-f,--filename", raw.more_files)->allow_extra_args(false);
     app.add_option("--rank", options.rank);
+    app.add_option("--in-pods-image", options.in_pods_image);
     app.add_option("--api-version", options.api_version);
     app.add_flag("--recursive", options.recursive);
     app.add_option("--output,-o", raw.output);
@@ -219,6 +228,23 @@ void add_top_flags(CLI::App& app, TopOptions& options) {
     add_object_flags(app, options.objects);
 }
 
+void add_migrate_flags(CLI::App& app, MigrateOptions& options) {
+    add_server_flags(app, options.server);
+    app.add_option("what", options.what);
+    app.add_flag("--all-namespaces,-A", options.all_namespaces);
+}
+
+void add_manifests_flags(CLI::App& app, ManifestsOptions& options, Raw& raw) {
+    app.add_option("--namespace,-n", options.installation.watched);
+    app.add_option("--install-namespace", options.installation.namespace_);
+    app.add_option("--image", raw.image);
+    app.add_option("--replicas", raw.installed_replicas);
+    app.add_flag("--crds-only", options.crds_only);
+    app.add_flag("--without-admission-policy", raw.without_admission_policy);
+    app.add_option("--layout", raw.layout);
+    app.add_option("--output-dir", options.output_dir);
+}
+
 /// All verbs with their flags, and where what is written of them goes.
 struct Verbs {
     CLI::App app;
@@ -240,8 +266,12 @@ struct Verbs {
     ApplyOptions apply;
     WaitOptions wait;
     RemoveOptions remove;
+    ManifestsOptions manifests;
     CompletionOptions completion;
     RshOptions rsh;
+    OperateOptions operate;
+    RawOperate raw_operate;
+    MigrateOptions migrate;
     std::string help_about;
 
     Verbs() {
@@ -264,8 +294,11 @@ struct Verbs {
         add_apply_flags(*app.add_subcommand("apply"), apply, raw);
         add_wait_flags(*app.add_subcommand("wait"), wait, raw);
         add_delete_flags(*app.add_subcommand("delete"), remove, raw);
+        add_manifests_flags(*app.add_subcommand("manifests"), manifests, raw);
         app.add_subcommand("completion")->add_option("shell", completion.shell);
         add_rsh_flags(*app.add_subcommand("rsh"), rsh, raw);
+        add_operate_flags(*app.add_subcommand(std::string(kOperatorVerb)), operate, raw_operate);
+        add_migrate_flags(*app.add_subcommand("migrate"), migrate);
         app.add_subcommand("clean");
         app.add_subcommand("version");
         app.add_subcommand("help")->add_option("verb", help_about);
@@ -301,12 +334,12 @@ Print unknown_word(const CLI::App& app, const std::string& verb, const std::stri
                           nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest)));
 }
 
-/// Everything behind the verb is taken apart by hand: see parse_rsh_line().
+/// Everything behind the verb is taken apart by hand: see rsh::parse_line().
 Command rsh_command(const std::vector<std::string>& words) {
     if (words == std::vector<std::string>{"--help"} || words == std::vector<std::string>{"-h"})
         return Print{.exit_code = 0, .out = std::string(help_text(kRshVerb)), .err = {}};
     RshOptions options;
-    if (const auto wrong = parse_rsh_line(words, options))
+    if (const auto wrong = rsh::parse_line(words, options))
         return usage_error(std::string(kRshVerb), *wrong);
     return options;
 }
@@ -318,6 +351,46 @@ Command finished(const Verbs& verbs, Options options) {
     return options;
 }
 
+/// What says how a job meets this machine has no meaning on a cluster.
+std::optional<std::string> refuse_on_cluster(const CLI::App& app, const RunOptions& options) {
+    if (!options.cluster) return std::nullopt;
+    const char* const cluster = app.count("--context") > 0 ? "--context" : "--kubeconfig";
+    for (const char* flag : {"--sandbox", "--files", "--files-limit", "--mount", "--fit", "--keep"})
+        if (app.count(flag) > 0)
+            return fmt::format(
+                "{} is about this machine, and {} runs the job on a cluster: leave "
+                "one of them out",
+                flag, cluster);
+    if (options.manifest.own_workdir)
+        return fmt::format(
+            "--workdir per-pod is about this machine, and {} runs the job on a "
+            "cluster: leave one of them out",
+            cluster);
+    const std::string& workdir = options.manifest.adjustments.workdir;
+    if (!workdir.empty() && !workdir.starts_with('/'))
+        return fmt::format(
+            "--workdir {} is below a directory of this machine, and {} runs the job "
+            "on a cluster: write an absolute path",
+            workdir, cluster);
+    return std::nullopt;
+}
+
+Command run_command(const Verbs& verbs) {
+    RunOptions options = verbs.run;
+    if (auto wrong = take_apart(verbs.raw, options)) return usage_error(verbs.name(), *wrong);
+    if (auto wrong = refuse_on_cluster(*verbs.chosen(), options))
+        return usage_error(verbs.name(), *wrong);
+    return options;
+}
+
+Command operate_command(Verbs& verbs, std::vector<std::string> words) {
+    if (auto wrong = take_apart(verbs.raw_operate, verbs.operate))
+        return usage_error(verbs.name(), *wrong);
+    verbs.operate.config = verbs.raw_operate.config;
+    verbs.operate.words = std::move(words);
+    return std::move(verbs.operate);
+}
+
 }  // namespace
 
 Command parse_command_line(const std::vector<std::string>& arguments) {
@@ -327,8 +400,10 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
     if (!arguments.empty() && arguments.front() == kRshVerb)
         return rsh_command({arguments.begin() + 1, arguments.end()});
     Verbs verbs;
+    const bool operates = !arguments.empty() && arguments.front() == kOperatorVerb;
     try {
-        std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+        std::vector<std::string> reversed = operates ? with_two_dashes(arguments) : arguments;
+        std::ranges::reverse(reversed);
         verbs.app.parse(reversed);
     } catch (const CLI::CallForHelp&) {
         return Print{.exit_code = 0, .out = std::string(help_text(verbs.name())), .err = {}};
@@ -346,7 +421,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
     if (verb == "clean") return CleanOptions{};
     if (verb == "help")
         return Print{.exit_code = 0, .out = std::string(help_text(verbs.help_about)), .err = {}};
-    if (verb == "run") return finished(verbs, verbs.run);
+    if (verb == "run") return run_command(verbs);
     if (verb == "validate") return finished(verbs, verbs.validate);
     if (verb == "convert") return finished(verbs, verbs.convert);
     if (verb == "explain") return finished(verbs, verbs.explain);
@@ -363,7 +438,11 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
     if (verb == "apply") return finished(verbs, verbs.apply);
     if (verb == "wait") return finished(verbs, verbs.wait);
     if (verb == "delete") return finished(verbs, verbs.remove);
+    if (verb == "manifests") return finished(verbs, verbs.manifests);
     if (verb == "completion") return finished(verbs, verbs.completion);
+    if (verb == "migrate") return finished(verbs, verbs.migrate);
+    if (verb == kOperatorVerb)
+        return operate_command(verbs, {arguments.begin() + 1, arguments.end()});
     return Print{.exit_code = 2, .out = {}, .err = std::string(help_text(""))};
 }
 

@@ -11,8 +11,11 @@
 #include "apiserver/audit.h"
 #include "apiserver/request_limits.h"
 #include "cli/internal/check/adjust.h"
+#include "cli/internal/install/installation.h"
+#include "cli/internal/operate/operate_options.h"
 #include "cli/internal/up/audit_log_limits.h"
 #include "cli/internal/up/listen_address.h"
+#include "rsh/line.h"
 
 namespace muster::cli {
 
@@ -30,10 +33,20 @@ struct ManifestOptions {
     Fit fit = Fit::kScale;
     bool strict = false;
     bool any_machine = false;  ///< validate --anywhere: this machine is not looked at
+    bool cluster = false;      ///< jobs run where schedulers and autoscalers may look after them
+};
+
+/// Of the verbs that talk to a server: which one, as whom, and where in it.
+struct ServerOptions {
+    std::string kubeconfig;  ///< empty: where clients look
+    std::string context;     ///< empty: the current one
+    std::string namespace_;  ///< empty: the context's
 };
 
 struct RunOptions {
     ManifestOptions manifest;
+    /// The cluster to run on; none: this machine. The namespace is the manifest's adjustment.
+    std::optional<ServerOptions> cluster;
     std::string logs_dir;
     OutputFormat output = OutputFormat::kNone;
     bool keep = false;
@@ -64,7 +77,8 @@ struct ExplainOptions {
     std::string path;         ///< "pytorchjob.spec.elasticPolicy"; empty: it is about files
     std::string api_version;  ///< of the kind; empty: the stored one
     bool recursive = false;
-    std::string rank;  ///< "worker-3"; empty: all
+    std::string rank;           ///< "worker-3"; empty: all
+    std::string in_pods_image;  ///< as an operator with this flag would; empty: as this machine
     OutputFormat output = OutputFormat::kNone;
 };
 
@@ -104,13 +118,6 @@ struct StatusOptions {
 
 struct KubeconfigOptions {
     std::string state_dir;
-};
-
-/// Of the verbs that talk to a server: which one, as whom, and where in it.
-struct ServerOptions {
-    std::string kubeconfig;  ///< empty: where clients look
-    std::string context;     ///< empty: the current one
-    std::string namespace_;  ///< empty: the context's
 };
 
 /// Which objects a verb is about: `pods`, `pods a b`, `pod/a job/b`, or those of files.
@@ -196,6 +203,23 @@ struct TopOptions {
     ObjectOptions objects;
 };
 
+/// What of `muster migrate`: so far only `check`.
+struct MigrateOptions {
+    ServerOptions server;
+    std::string what;
+    bool all_namespaces = false;
+};
+
+enum class Layout { kStream, kHelm, kKustomize };
+
+/// What is installed on a cluster, printed, or written as a layout.
+struct ManifestsOptions {
+    Installation installation;
+    bool crds_only = false;
+    Layout layout = Layout::kStream;
+    std::string output_dir;  ///< of a layout
+};
+
 struct CompletionOptions {
     std::string shell;
 };
@@ -205,17 +229,8 @@ struct CompleteOptions {
     std::vector<std::string> words;
 };
 
-/// The remote shell of MPIJobs: a command for a host, or the server of one.
-struct RshOptions {
-    bool serve = false;
-    std::string listen;  ///< an IP address; empty: all of this machine's
-    std::string token_file = "/etc/muster-rsh/token";
-    std::uint16_t port = 7322;
-    std::chrono::nanoseconds patience = std::chrono::minutes(1);
-    bool input = true;  ///< false: none is read (-n)
-    std::string host;
-    std::string command;  ///< for a shell
-};
+/// The remote shell of MPIJobs.
+using RshOptions = rsh::Line;
 
 struct CleanOptions {};
 struct VersionOptions {};
@@ -231,16 +246,13 @@ using Command =
     std::variant<RunOptions, ValidateOptions, ConvertOptions, ExplainOptions, SimulateOptions,
                  UpOptions, DownOptions, StatusOptions, KubeconfigOptions, GetOptions,
                  RemoveOptions, ApplyOptions, WaitOptions, LogsOptions, DescribeOptions,
-                 EventsOptions, TopOptions, CompletionOptions, CompleteOptions, RshOptions,
-                 CleanOptions, VersionOptions, Print>;
+                 EventsOptions, TopOptions, ManifestsOptions, CompletionOptions, CompleteOptions,
+                 RshOptions, OperateOptions, MigrateOptions, CleanOptions, VersionOptions, Print>;
 
 /// The arguments after the program's name. Pure; never exits.
 Command parse_command_line(const std::vector<std::string>& arguments);
 
 /// The text of `muster --help` (verb empty) or `muster VERB --help`.
 std::string_view help_text(std::string_view verb);
-
-/// "90", "90s", "1h30m", "500ms"; nullopt for anything else.
-std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text);
 
 }  // namespace muster::cli

@@ -4,6 +4,7 @@
 
 #include <boost/json/parse.hpp>
 
+#include "base/duration.h"
 #include "cli/internal/command_line/known_verbs.h"
 #include "cli/internal/manifest/manifest.h"
 #include "cli/internal/manifest/yaml_writer.h"
@@ -73,6 +74,39 @@ TEST(CommandLine, RunTakesItsFlags) {
     EXPECT_EQ(options.output, OutputFormat::kYaml);
     EXPECT_TRUE(options.quiet && options.keep);
     EXPECT_EQ(options.verbose, 2);
+}
+
+TEST(CommandLine, RunOnACluster) {
+    EXPECT_FALSE(run_of({"run", "a.yaml"}).cluster);
+    const RunOptions options = run_of({"run", "--context", "prod", "--kubeconfig", "k", "-n", "ml",
+                                       "--workdir", "/w", "--timeout", "1m", "a.yaml"});
+    ASSERT_TRUE(options.cluster);
+    EXPECT_EQ(options.cluster->context, "prod");
+    EXPECT_EQ(options.cluster->kubeconfig, "k");
+    EXPECT_EQ(options.cluster->namespace_, "ml");
+    EXPECT_TRUE(run_of({"run", "--kubeconfig", "k", "a.yaml"}).cluster);
+}
+
+TEST(CommandLine, WhatIsAboutThisMachineIsRefusedOnACluster) {
+    for (const std::vector<std::string>& flag :
+         std::vector<std::vector<std::string>>{{"--sandbox", "auto"},
+                                               {"--files", "private"},
+                                               {"--files-limit", "1Gi"},
+                                               {"--mount", "/w=."},
+                                               {"--fit", "scale"},
+                                               {"--keep"},
+                                               {"--workdir", "per-pod"}}) {
+        std::vector<std::string> line = {"run", "a.yaml", "--context", "prod"};
+        line.insert(line.end(), flag.begin(), flag.end());
+        EXPECT_THAT(error_of(line), HasSubstr(flag[0])) << flag[0];
+        EXPECT_THAT(error_of(line), HasSubstr("is about this machine, and --context runs the job "
+                                              "on a cluster"));
+        line[2] = "--kubeconfig";
+        EXPECT_THAT(error_of(line), HasSubstr("and --kubeconfig runs the job on a cluster"));
+    }
+    EXPECT_THAT(error_of({"run", "a.yaml", "--context", "prod", "--workdir", "here"}),
+                HasSubstr("write an absolute path"));
+    EXPECT_THAT(error_of({"run", "a.yaml", "--context", ""}), HasSubstr("wants a name"));
 }
 
 TEST(CommandLine, FlagsMayComeBeforeTheFile) {
@@ -167,8 +201,43 @@ TEST(CommandLine, UpAndItsCompanions) {
     EXPECT_THAT(error_of({"down", "--stat", "x"}), HasSubstr("did you mean --state?"));
 }
 
+TEST(CommandLine, ManifestsTakesItsFlags) {
+    const auto of = [](std::vector<std::string> arguments) {
+        return std::get<ManifestsOptions>(parse_command_line(arguments));
+    };
+    const ManifestsOptions plain = of({"manifests"});
+    EXPECT_EQ(plain.installation.namespace_, "kubeflow");
+    EXPECT_EQ(plain.installation.watched, "");
+    EXPECT_EQ(plain.installation.replicas, 2);
+    EXPECT_TRUE(plain.installation.image.is_null());
+    EXPECT_TRUE(plain.installation.admission_policies);
+    const ManifestsOptions full =
+        of({"manifests", "--namespace", "team", "--install-namespace", "ops", "--image", "a/b:1",
+            "--replicas", "3", "--without-admission-policy"});
+    EXPECT_EQ(full.installation.watched, "team");
+    EXPECT_EQ(full.installation.namespace_, "ops");
+    EXPECT_EQ(full.installation.image, "a/b:1");
+    EXPECT_EQ(full.installation.replicas, 3);
+    EXPECT_FALSE(full.installation.admission_policies);
+    EXPECT_TRUE(of({"manifests", "--crds-only"}).crds_only);
+    EXPECT_EQ(of({"manifests", "--layout", "helm", "--output-dir", "d"}).layout, Layout::kHelm);
+    for (const auto& [flags, words] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+             {{"--namespace", "A_b"}, "--namespace wants the name of a namespace"},
+             {{"--install-namespace", ""}, "--install-namespace wants the name of a namespace"},
+             {{"--replicas", "0"}, "--replicas wants a number above 0"},
+             {{"--layout", "tar", "--output-dir", "d"}, "--layout wants helm or kustomize"},
+             {{"--layout", "helm"}, "--layout needs --output-dir"},
+             {{"--output-dir", "d"}, "--output-dir needs --layout"},
+             {{"--layout", "helm", "--output-dir", "d", "--crds-only"}, "leave --layout out"},
+             {{"--layout", "helm", "--output-dir", "d", "-n", "a"}, "watchNamespace"}}) {
+        std::vector<std::string> arguments{"manifests"};
+        arguments.insert(arguments.end(), flags.begin(), flags.end());
+        EXPECT_THAT(error_of(arguments), HasSubstr(words));
+    }
+}
+
 TEST(CommandLine, HelpOfEachVerb) {
-    for (std::string verb : {"run", "validate", "version"}) {
+    for (std::string verb : {"run", "validate", "manifests", "version"}) {
         auto command = parse_command_line({verb, "--help"});
         ASSERT_TRUE(std::holds_alternative<Print>(command));
         EXPECT_EQ(std::get<Print>(command).exit_code, 0);
@@ -183,7 +252,8 @@ TEST(CommandLine, HelpOfRunNamesEveryFlag) {
          {"-f, --filename", "--namespace", "--replicas",    "--set",     "--env",
           "--strict",       "--dry-run",   "--workdir",     "--mount",   "--ignore-resources",
           "--fit",          "--files",     "--files-limit", "--sandbox", "--logs",
-          "-o, --output",   "-q, --quiet", "-v, --verbose", "--keep",    "--timeout"})
+          "-o, --output",   "-q, --quiet", "-v, --verbose", "--keep",    "--timeout",
+          "--context",      "--kubeconfig"})
         EXPECT_THAT(std::string(help_text("run")), HasSubstr(flag + " "));
     for (std::string_view line = help_text("run"); !line.empty();) {
         std::size_t end = line.find('\n');
@@ -291,6 +361,7 @@ TEST(CommandLine, VerbsAboutVersionsAndFields) {
         {{"explain", "pod", "a.yaml"}, "not both"},
         {{"explain", "pod", "job"}, "one field at a time"},
         {{"explain", "pod", "--rank", "x-1"}, "go with a manifest"},
+        {{"explain", "pod", "--in-pods-image", "x"}, "go with a manifest"},
         {{"explain", "a.yaml", "--recursive"}, "go with a field"},
     };
     for (const Row& row : kRows) EXPECT_THAT(error_of(row.line), HasSubstr(row.told));

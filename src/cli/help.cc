@@ -1,5 +1,7 @@
 #include "cli/command_line.h"
 #include "cli/internal/command_line/client_help.h"
+#include "cli/internal/command_line/operator_flags.h"
+#include "rsh/line.h"
 
 namespace muster::cli {
 
@@ -10,7 +12,7 @@ constexpr std::string_view kMain =
 
 Usage: muster VERB [FLAGS]
 
-  run FILE...       run the jobs of a manifest here, and exit as they do
+  run FILE...       run the jobs of a manifest here or on a cluster, and exit as they do
   validate FILE...  check a manifest without starting anything
   explain FILE      show what a manifest leads to: each pod, and the variables of each rank
   explain FIELD     what a field means, as in pytorchjob.spec.elasticPolicy
@@ -30,7 +32,10 @@ Usage: muster VERB [FLAGS]
   top pods|nodes    what is used of CPU and memory
   delete KIND NAME  delete objects, and wait until they are gone
 
+  migrate check     which jobs of a cluster would behave otherwise under this operator
+  operator          run the operator of all job kinds on a cluster
   rsh HOST CMD...   run a command at a worker of an MPIJob: what mpirun calls
+  manifests         print what installs the operator on a cluster, for kubectl apply
   clean             remove what killed runs left behind
   completion SHELL  what makes bash, zsh or fish finish words
   version           print the version
@@ -39,6 +44,7 @@ Examples:
   muster run examples/pytorch-digits.yaml           train on this machine
   muster run job.yaml --replicas Worker=4           with other numbers than the manifest has
   muster run job.yaml --dry-run                     show the pods and services that it would make
+  muster run --context prod job.yaml                the same file on a cluster
   cat job.yaml | muster run -                       from standard input
   muster validate *.yaml                            check many files at once
 
@@ -46,7 +52,7 @@ Examples:
 )";
 
 constexpr std::string_view kRun =
-    R"(Runs the jobs of a manifest on this machine and exits as they do.
+    R"(Runs the jobs of a manifest on this machine, or on a cluster, and exits as they do.
 
 Usage: muster run FILE... [FLAGS]        FILE may be - for standard input
 
@@ -85,18 +91,28 @@ What you see:
   -v, --verbose              muster's own log too; twice for more
       --keep                 keep the state directory and say where it is
 
+On a cluster, where an operator runs the jobs; the output is the same:
+      --context NAME         the context of the kubeconfig to run on, as in 'muster get'
+      --kubeconfig FILE      its file; alone, with its current context
+      -n, --namespace        default: the context's; it has to be there. A job of that name must not.
+                             A job that has ended stays, for 'muster describe', 'logs' and 'delete'.
+                             What is said above of this machine (--mount, --fit, --files, --sandbox,
+                             --workdir per-pod, --keep) is refused
+
 When it ends:
       --timeout DURATION     give up after this long, as in 90s or 1h30m
 
 Exit status: 0 when every job succeeded; the failed container's own status otherwise (128 + signal if a
 signal killed it); 2 when the manifest or a flag is wrong, and nothing was started; 124 after --timeout;
-130 after Ctrl-C, which deletes the jobs and waits for their processes (a second one kills them).
+130 after Ctrl-C, which deletes the jobs and waits for their processes (a second one kills them; on a
+cluster it leaves at once and says what stays).
 
 Examples:
   muster run job.yaml
   muster run job.yaml --replicas Worker=4 --env EPOCHS=1 --timeout 10m
   muster run job.yaml --mount /workspace=$PWD --ignore-resources nvidia.com/gpu
   muster run job.yaml --logs logs --output json > result.json
+  muster run --context prod --namespace team-a job.yaml
 )";
 
 constexpr std::string_view kValidate =
@@ -156,6 +172,7 @@ type the pod as it would be created, the variables that all of its ranks share a
 the rule that sets it. Nothing is started, and this machine is not looked at.
 
       --rank TYPE-INDEX      one rank alone, whole, as in worker-3 or launcher
+      --in-pods-image IMAGE  as on a cluster whose operator has this flag: what pods get from that image is shown
   -o, --output json|yaml     every rank in full, for programs
   -f, --filename FILE        another way to name a manifest; may be repeated
 
@@ -192,7 +209,7 @@ give equal runs. Prints a timeline, how each job ended, and every broken rule of
   -o, --output text|json     how to print
 
 Scenarios: calm, limits, lossy-api, conflicts, stale-caches, node-death, node-silence, evictions, crashes,
-two-operators, clock-jumps, meddling, groups, launchers, fault-points, chaos, chaos-two, kinds
+two-operators, election, clock-jumps, meddling, groups, launchers, fault-points, chaos, chaos-two, kinds
 
 Exit status: 0 when every job succeeded, or the scenario's rules held; 1 when a job failed; 2 when the
 input is wrong; 3 when a rule was broken; 124 when a job had not ended in time.
@@ -290,27 +307,31 @@ machine's power failed, is there something to remove. Runs that are under way ar
 Exit status: 0, or 1 when something could not be removed.
 )";
 
-constexpr std::string_view kRsh =
-    R"(Runs a command at a worker of an MPIJob: the remote shell that mpirun calls, and the server at its other
-end. Jobs get both by themselves, along with the token that lets the one in at the other.
+constexpr std::string_view kManifests =
+    R"(Prints what installs the operator on a cluster: definitions of the jobs, roles, the operator itself, and
+policies by which the cluster refuses wrong jobs when they are created. Nothing is sent.
 
-Usage: muster rsh [FLAGS] HOST COMMAND...
-       muster rsh --serve [FLAGS]
+Usage: muster manifests [FLAGS] | kubectl apply -f -
 
-The command is one line for /bin/sh there, in the directory and environment of the server. Its standard input,
-output and error are those of this side, and its exit status is ours. It is ended when this side goes away.
+  -n, --namespace NS         run the jobs of this namespace alone, with roles there (default: of all)
+      --install-namespace NS where the operator is (default: kubeflow)
+      --image IMAGE          of the operator (default: muster/operator:VERSION)
+      --replicas N           one leads, the others wait to take over (default: 2)
+      --crds-only            the definitions of the jobs alone, which are the same for every installation
+      --without-admission-policy
+                             for clusters older than 1.30; the operator checks all jobs in any case
+      --layout helm|kustomize
+                             write a chart, or a base and an overlay for one namespace, instead
+      --output-dir DIR       where the files of a layout go; those that are there are overwritten
 
-      --token-file FILE      the job's token (default: /etc/muster-rsh/token)
-      --port N, -p N         of the server (default: 7322)
-      --patience DURATION    how long a host is tried that is not known, or does not answer (default: 1m)
-  -n                         no standard input
-      --serve                be the server, until SIGTERM
-      --listen ADDRESS       of this machine, where to serve (default: all)
+What each permission is for: docs/cluster.md.
 
-Options of ssh that change nothing here are taken and ignored, as -x, -q and -o are; another user (-l) is refused.
+Examples:
+  muster manifests --image registry.example/muster:1 | kubectl apply -f -
+  muster manifests --namespace team-a --install-namespace team-a | kubectl apply -f -
+  muster manifests --crds-only | kubectl apply -f -
 
-Exit status: that of the command; 128 + the signal that ended it; 126 when it could not be started; 255 when it
-was not reached or the connection broke. As a server: 0, or 255 when it could not listen.
+Exit status: 0; 1 when a file could not be written; 2 when a flag is wrong.
 )";
 
 constexpr std::string_view kVersion =
@@ -328,11 +349,13 @@ std::string_view help_text(std::string_view verb) {
     if (verb == "explain") return kExplain;
     if (verb == "simulate") return kSimulate;
     if (verb == "up") return kUp;
+    if (verb == "operator") return operate_help();
     if (verb == "down") return kDown;
     if (verb == "status") return kStatus;
     if (verb == "kubeconfig") return kKubeconfig;
+    if (verb == "manifests") return kManifests;
     if (verb == "clean") return kClean;
-    if (verb == "rsh") return kRsh;
+    if (verb == "rsh") return rsh::line_help();
     if (verb == "version") return kVersion;
     if (const std::string_view text = client_help_text(verb); !text.empty()) return text;
     return kMain;

@@ -85,7 +85,8 @@ Prepared prepare(const ManifestOptions& options, const Caller& caller, const Mac
         std::move(documents),
         {.strict = options.strict,
          .site = {.node_program = options.any_machine ? std::string() : machine.own_program(),
-                  .cluster_domain = prepared.cluster_domain}});
+                  .cluster_domain = prepared.cluster_domain,
+                  .cluster = options.cluster}});
     add(std::move(checked.problems));
     prepared.objects = std::move(checked.objects);
     if (!options.any_machine) {

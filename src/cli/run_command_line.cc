@@ -25,9 +25,12 @@ int run_command_line(int argc, char** argv) {
     if (const auto* options = std::get_if<DescribeOptions>(&command)) return describe(*options);
     if (const auto* options = std::get_if<EventsOptions>(&command)) return events(*options);
     if (const auto* options = std::get_if<TopOptions>(&command)) return top(*options);
+    if (const auto* options = std::get_if<ManifestsOptions>(&command)) return manifests(*options);
     if (const auto* options = std::get_if<CompletionOptions>(&command)) return completion(*options);
     if (const auto* options = std::get_if<CompleteOptions>(&command)) return complete(*options);
     if (const auto* options = std::get_if<RshOptions>(&command)) return rsh(*options);
+    if (const auto* options = std::get_if<OperateOptions>(&command)) return operate(*options);
+    if (const auto* options = std::get_if<MigrateOptions>(&command)) return migrate(*options);
     if (std::holds_alternative<CleanOptions>(command)) return clean();
     if (std::holds_alternative<VersionOptions>(command)) return version();
     const Print& text = std::get<Print>(command);

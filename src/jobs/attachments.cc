@@ -10,6 +10,7 @@ json::object attachment_object(const Job& job, const Attachment& attachment) {
     metadata.name = attachment.name;
     metadata.namespace_ = job.metadata.namespace_;
     metadata.labels = attachment.labels;
+    metadata.annotations = attachment.annotations;
     metadata.labels[std::string(labels::kJobName)] = job.metadata.name;
     metadata.owner_references.push_back(owner_reference(job));
     json::object object{{"apiVersion", attachment.type.api_version()},

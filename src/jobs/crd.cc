@@ -103,7 +103,7 @@ json::value custom_resource_definition(const JobKind& kind) {
     return definition({&only, 1});
 }
 
-std::vector<json::value> custom_resource_definitions(std::span<const JobKind* const> kinds) {
+std::vector<std::vector<const JobKind*>> kinds_by_resource(std::span<const JobKind* const> kinds) {
     std::vector<std::vector<const JobKind*>> resources;
     for (const JobKind* kind : kinds) {
         auto same = std::ranges::find_if(resources, [&](const auto& versions) {
@@ -114,9 +114,12 @@ std::vector<json::value> custom_resource_definitions(std::span<const JobKind* co
         else
             same->push_back(kind);
     }
+    return resources;
+}
+
+std::vector<json::value> custom_resource_definitions(std::span<const JobKind* const> kinds) {
     std::vector<json::value> result;
-    result.reserve(resources.size());
-    for (const auto& versions : resources) result.push_back(definition(versions));
+    for (const auto& versions : kinds_by_resource(kinds)) result.push_back(definition(versions));
     return result;
 }
 

@@ -18,7 +18,7 @@
 // golden_conversions/ holds the manifest and the rest; a change to one is meant, and its diff is
 // read. `./dev golden` writes them anew from what a test found, which lies in a folder of the same
 // name beside the test's other temporary files. A new file needs no more than its "manifest" (and
-// "to", of a conversion).
+// "to", of a conversion; "site", where pods get our program).
 
 namespace muster::jobs {
 namespace {
@@ -63,6 +63,16 @@ std::string kind_of(const json::value& manifest) {
     return std::string(manifest.at("kind").as_string());
 }
 
+/// One that gives nothing, unless the file says otherwise.
+Site site_of(const json::object& golden) {
+    Site site;
+    if (const json::value* given = golden.if_contains("site")) {
+        site.program_image = given->at("programImage").as_string();
+        site.image_volumes = given->at("imageVolumes").as_bool();
+    }
+    return site;
+}
+
 /// All pods run, each with an address.
 std::vector<SeenPod> all_running(const Job& job) {
     std::vector<SeenPod> seen;
@@ -103,12 +113,15 @@ TEST(Golden, EachManifestLeadsToTheseObjects) {
             ADD_FAILURE() << "no such kind";
             return golden;
         }
-        const auto job = load(*kind, served);
+        const auto job = load(*kind, served, site_of(golden));
         if (!job) {
             ADD_FAILURE() << job.error().message();
             return golden;
         }
-        return {{"manifest", manifest}, {"objects", objects_of(*job)}};
+        json::object made{{"manifest", manifest}};
+        if (const json::value* site = golden.if_contains("site")) made["site"] = *site;
+        made["objects"] = objects_of(*job);
+        return made;
     });
 }
 

@@ -115,9 +115,22 @@ struct Site {
     /// Where the nodes have this program, so that pods can have it, too; empty where that is not
     /// known, as on a cluster.
     std::string node_program = {};
+    /// Else the image that has it: the operator's own. Empty: the images of jobs have it, or none.
+    std::string program_image = {};
+    /// Pods get that image as a volume; otherwise an init container copies the program.
+    bool image_volumes = false;
     /// What full names end with: "cluster.local". Empty: jobs are told names that end with "svc",
     /// which resolve in every cluster.
     std::string cluster_domain = {};
+    /// It is a cluster, where schedulers and autoscalers of others may look after a job; not one
+    /// machine, where nobody does.
+    bool cluster = false;
+    /// The scheduler that gangs are left to: "volcano" in any case, "yunikorn", or the name of one
+    /// with the coscheduling of scheduler-plugins. Empty: that of a job's pod templates.
+    std::string gang_scheduler = {};
+
+    /// Pods that need this program get it.
+    bool gives_program() const { return !node_program.empty() || !program_image.empty(); }
 };
 
 /// A job of any kind, in the form that the engine works on: what all kinds share is typed, what

@@ -103,12 +103,24 @@ struct Attachment {
     std::string name;
     std::map<std::string, std::string> labels;  ///< beside the one that names the job
     json::object content;                       ///< all but apiVersion, kind and metadata
-    /// Places in the object that are written again when they differ: "data", "spec.selector".
+    /// Places in the object that are written again when they differ: "data", "spec.selector". One
+    /// that the content does not have is to be absent.
     std::vector<std::string> kept;
-    /// Places that only have to be there: what is in them is made once, by `make`.
+    /// Places that only have to be there, and not as an empty text: what is in them is made once,
+    /// by `make`, or as the content has it.
     std::vector<std::string> made_once = {};
     /// Fills in what is random; called right before the object is created.
     std::function<Result<void>(json::object& content)> make = {};
+    /// Given when it is made, and not kept.
+    std::map<std::string, std::string> annotations = {};
+};
+
+/// How far the number of replicas of JobKind::scaled_type may go while the job runs.
+struct Elasticity {
+    std::int32_t min_replicas = 0;
+    std::int32_t max_replicas = 0;
+    /// What an autoscaler goes by (autoscaling/v2); unset: the job has none.
+    std::optional<std::vector<json::value>> metrics = std::nullopt;
 };
 
 /// What is known of a pod when the attachments are made.
@@ -127,6 +139,16 @@ struct Variable {
 
 /// Which containers of a pod get the variables.
 enum class EnvTarget { kAllContainers, kDefaultContainer };
+
+/// A rule about a job as an API server judges it: a CEL expression that holds of every job which
+/// the operator accepts. It may use the variables of admission_variables().
+struct AdmissionRule {
+    std::string expression;
+    std::string message;                  ///< field, what is wrong, what to do
+    std::string message_expression = {};  ///< CEL that gives the same with the values; empty: none
+
+    friend bool operator==(const AdmissionRule&, const AdmissionRule&) = default;
+};
 
 /// A job kind as data and pure functions. Adding a framework is adding one file that builds one of
 /// these, and naming it in registry.cc. The engine in operator/ knows no framework by name.
@@ -177,6 +199,8 @@ class JobKind {
     std::function<void(Job&)> own_defaults;
     /// (written) Kind-specific rules, beyond those that follow from the data above.
     std::function<std::vector<Cause>(const Job&)> own_rules;
+    /// What of `own_rules` CEL can say.
+    std::vector<AdmissionRule> own_admission_rules;
     /// (written) Kind-specific warnings; reason is "Deprecated", "Ineffective" or "Doubtful".
     std::function<std::vector<Cause>(const Job&)> own_warnings;
     /// The variables of one replica, in upstream's order; appended after the user's own.
@@ -196,6 +220,8 @@ class JobKind {
     /// The type (canonical) whose pods must all be Ready before a pod of this one is made; "" where
     /// it waits for none. A pod that is there stays, whatever becomes of the others.
     std::function<std::string(const Job&, const std::string& type)> starts_after;
+    /// Nothing for a job whose number of replicas is as written.
+    std::function<std::optional<Elasticity>(const Job&)> elasticity;
 
     /// "pytorchjob-controller": label value, event source.
     std::string controller_name() const;
@@ -246,6 +272,12 @@ std::vector<Cause> validate(const Job& job);
 /// What may not change while a job exists: `managedBy`, and a queue that was set once (upstream's
 /// rules; its PyTorchJob webhook compares the new object with itself and lets managedBy pass).
 std::vector<Cause> validate_update(const Job& before, const Job& after);
+
+/// What of both CEL can say and the schema can't, for a resource; `versions` are its kinds. Rules
+/// about one version hold for jobs that are written in it, whichever version they are sent in.
+std::vector<AdmissionRule> admission_rules(std::span<const JobKind* const> versions);
+/// Names that these rules use, and what each stands for: CEL over `object`.
+std::vector<std::pair<std::string, std::string>> admission_variables(const JobKind& kind);
 
 /// What is deprecated, has no effect, or is probably not meant, in a job as written. `reason` is
 /// "Deprecated", "Ineffective" or "Doubtful".
@@ -316,6 +348,8 @@ std::string attachments_selector();
 kube::Schema::Ptr object_schema(const JobKind& kind);
 /// The CustomResourceDefinition of a kind.
 json::value custom_resource_definition(const JobKind& kind);
+/// The kinds of each resource, those first that come first: versions of it, the stored one first.
+std::vector<std::vector<const JobKind*>> kinds_by_resource(std::span<const JobKind* const> kinds);
 /// One CustomResourceDefinition per resource: kinds that are versions of the same resource share
 /// one, of which the first is the stored version.
 std::vector<json::value> custom_resource_definitions(std::span<const JobKind* const> kinds);

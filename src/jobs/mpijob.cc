@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "jobs/internal/choices.h"
+#include "jobs/internal/program_in_pods.h"
 #include "jobs/internal/spec_binding.h"
 #include "net/port.h"
 
@@ -140,6 +141,7 @@ JobKind mpijob_in(std::string version, std::string_view dialect) {
     };
     kind.own_defaults = set_defaults;
     kind.own_rules = mpi_rules;
+    kind.own_admission_rules = mpi_admission_rules(second);
     kind.own_warnings = mpi_warnings;
     kind.environment = mpi_environment;
     kind.has_master_role = [](const Job& job, const ReplicaId& replica) {
@@ -174,7 +176,7 @@ RemoteShell shell_of(const Job& job) {
     const auto asked = job.metadata.annotations.find(std::string(kShellAnnotation));
     if (asked != job.metadata.annotations.end())
         return asked->second == kShellOurs ? RemoteShell::kOurs : of_dialect;
-    if (job.site.node_program.empty()) return of_dialect;
+    if (!job.site.gives_program()) return of_dialect;
     const kube::Container* const entered = entered_container(job);
     const bool open = entered == nullptr || (entered->command.empty() && entered->args.empty());
     return open ? RemoteShell::kOurs : of_dialect;
@@ -204,9 +206,7 @@ std::string MpiView::worker_name(std::int32_t index) const {
 std::string MpiView::config_name() const { return job.metadata.name + "-config"; }
 std::string MpiView::key_name() const { return job.metadata.name + "-ssh"; }
 std::string MpiView::token_name() const { return job.metadata.name + "-rsh"; }
-std::string MpiView::program() const {
-    return job.site.node_program.empty() ? "muster" : std::string(kProgramInPods);
-}
+std::string MpiView::program() const { return program_in_pods(job.site); }
 std::uint16_t MpiView::port() const {
     const auto written = job.metadata.annotations.find(std::string(kPortAnnotation));
     if (written == job.metadata.annotations.end()) return kShellPort;

@@ -45,11 +45,14 @@ const JobKind& kind_of(const Written& written) {
 }
 
 /// Where this program is on the nodes, unless told otherwise.
-Job job_of(const Written& written, std::string_view node_program = kProgram) {
-    auto job =
-        load(kind_of(written), manifest_of(written), {.node_program = std::string(node_program)});
+Job job_at(const Written& written, Site site) {
+    auto job = load(kind_of(written), manifest_of(written), std::move(site));
     EXPECT_TRUE(job.has_value()) << job.error().message();
     return *std::move(job);
+}
+
+Job job_of(const Written& written, std::string_view node_program = kProgram) {
+    return job_at(written, {.node_program = std::string(node_program)});
 }
 
 const std::string kWorker = "spec/mpiReplicaSpecs/Worker/template/spec/containers/0/";
@@ -201,6 +204,45 @@ TEST(MpiShell, PodsHaveTheTokenAndTheProgram) {
     const kube::Pod worker = build_pod(remote, {"Worker", 0}).value();
     EXPECT_EQ(worker.spec.containers[0].command.at(0), "muster") << "of the image";
     EXPECT_EQ(volume(worker, "muster"), nullptr);
+}
+
+// The whole of such pods is in golden/.
+TEST(MpiShell, ClustersThatHaveOurImageGiveTheProgramToPodsThatNeedIt) {
+    const Site by_copy{.program_image = "ours:1"};
+    const Site by_volume{.program_image = "ours:1", .image_volumes = true};
+    struct Row {
+        std::string name;
+        Written written;
+        Site site;
+        RemoteShell shell;
+        std::string program;  ///< that serves; empty: none
+        bool copied = false;
+    };
+    using enum RemoteShell;
+    const std::string copy = "/opt/muster/muster";
+    const std::string in_image = "/opt/muster/usr/local/bin/muster-in-pods";
+    for (const Row& row : std::vector<Row>{
+             {"v2beta1", {}, by_copy, kOurs, copy, true},
+             {"v1", {"v1"}, by_copy, kOurs, copy, true},
+             {"asked for", {.annotations = {{kShell, "rsh"}}}, by_copy, kOurs, copy, true},
+             {"a volume", {}, by_volume, kOurs, in_image},
+             {"the nodes have it", {}, {.node_program = "/m", .program_image = "i"}, kOurs, copy},
+             {"sshd", {.edits = {kSshd}}, by_copy, kSsh, ""},
+             {"ssh asked for", {.annotations = {{kShell, "ssh"}}}, by_copy, kSsh, ""},
+             {"kubectl asked for", {"v1", {{kShell, "kubexec"}}}, by_copy, kKubectl, ""},
+         }) {
+        SCOPED_TRACE(row.name);
+        const Job job = job_at(row.written, row.site);
+        EXPECT_EQ(shell_of(job), row.shell);
+        for (const ReplicaId& replica : {ReplicaId{"Launcher", 0}, ReplicaId{"Worker", 1}}) {
+            const kube::Pod pod = build_pod(job, replica).value();
+            EXPECT_EQ(pod.spec.init_containers.size(), row.copied ? 1U : 0U);
+            EXPECT_EQ(volume(pod, "muster") != nullptr, !row.program.empty());
+        }
+        if (row.program.empty()) continue;
+        EXPECT_EQ(build_pod(job, {"Worker", 0})->spec.containers[0].command.at(0), row.program);
+        EXPECT_THAT(rsh_script(view_of(job)), HasSubstr("exec " + row.program + " rsh "));
+    }
 }
 
 TEST(MpiShell, TheServerRunsInTheMainContainer) {

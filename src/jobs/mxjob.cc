@@ -166,6 +166,13 @@ JobKind mxjob() {
     bind_spec(kind, &MXJobSpec::mx_replica_specs);
     kind.own_defaults = [](Job& job) { spec_of<MXJobSpec>(job).shared = shared_part(job); };
     kind.own_rules = check;
+    kind.own_admission_rules = {
+        {.expression = "size(variables.replicas) == 0 || variables.replicas.exists(t, "
+                       "t.lowerAscii() in (object.spec.?jobMode.orValue('') == 'MXTune' ? "
+                       "['scheduler', 'worker', 'tuner'] : ['scheduler', 'worker']))",
+         .message =
+             "spec.mxReplicaSpecs: nobody here can succeed: add a Scheduler with servers and "
+             "workers, one Worker, or the Tuner of a job that tunes"}};
     kind.own_warnings = warn;
     kind.environment = environment;
     kind.has_master_role = [](const Job&, const ReplicaId& replica) {

@@ -127,6 +127,7 @@ JobKind paddlejob() {
     bind_spec(kind, &PaddleJobSpec::paddle_replica_specs);
     kind.own_defaults = set_defaults;
     kind.own_rules = check;
+    kind.own_admission_rules = {range_admission_rule()};
     kind.own_warnings = warn;
     kind.environment = environment;
     kind.has_master_role = [](const Job&, const ReplicaId& replica) {

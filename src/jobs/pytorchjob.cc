@@ -161,10 +161,10 @@ std::vector<Cause> warn(const Job& job) {
     const ElasticPolicy& elastic = *spec.elastic_policy;
     if (elastic.n_proc_per_node)
         found.push_back(deprecated("spec.elasticPolicy.nProcPerNode", "use spec.nprocPerNode"));
-    if (elastic.metrics)
+    if (elastic.metrics && !job.site.cluster)
         found.push_back(ineffective("spec.elasticPolicy.metrics",
-                                    "has no effect in this version: the number of workers stays "
-                                    "as written"));
+                                    "has no effect on one machine, where nobody measures them: the "
+                                    "number of workers stays as written"));
     if (worker != nullptr && (workers < elastic.min_replicas.value_or(workers) ||
                               workers > elastic.max_replicas.value_or(workers)))
         found.push_back(doubtful(job.replica_path(std::string(kWorker)) + ".replicas",
@@ -261,6 +261,14 @@ Deciders decide(const Job& job) {
             .with_namespace = true};
 }
 
+std::optional<Elasticity> elasticity(const Job& job) {
+    const auto& elastic = spec_of<PyTorchJobSpec>(job).elastic_policy;
+    if (!elastic) return std::nullopt;
+    return Elasticity{.min_replicas = elastic->min_replicas.value_or(0),
+                      .max_replicas = elastic->max_replicas.value_or(0),
+                      .metrics = elastic->metrics};
+}
+
 }  // namespace
 
 JobKind pytorchjob() {
@@ -279,10 +287,24 @@ JobKind pytorchjob() {
     bind_spec(kind, &PyTorchJobSpec::pytorch_replica_specs);
     kind.own_defaults = set_defaults;
     kind.own_rules = check;
+    kind.own_admission_rules = {
+        {.expression = "!object.spec.?nprocPerNode.orValue('').matches("
+                       "'^([+]?0{1,9}|[+]?-[0-9]{1,9})$')",
+         .message = "spec.nprocPerNode: must be auto, cpu, gpu or a number from 1 on"},
+        {.expression = "!has(object.spec.elasticPolicy) || size(variables.replicas) == 0 || "
+                       "variables.replicas.exists(t, t.lowerAscii() == 'worker')",
+         .message = "spec.pytorchReplicaSpecs.Worker: an elasticPolicy needs workers; add them or "
+                    "remove the elasticPolicy"},
+        range_admission_rule(),
+        {.expression = "!has(object.spec.nprocPerNode) || "
+                       "!object.spec.?elasticPolicy.?nProcPerNode.hasValue()",
+         .message = "spec.elasticPolicy.nProcPerNode: spec.nprocPerNode is set too; keep only that "
+                    "one"}};
     kind.own_warnings = warn;
     kind.environment = environment;
     kind.has_master_role = is_master_role;
     kind.deciders = decide;
+    kind.elasticity = elasticity;
     return kind;
 }
 

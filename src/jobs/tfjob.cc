@@ -184,6 +184,15 @@ JobKind tfjob() {
     bind_spec(kind, &TFJobSpec::tf_replica_specs);
     kind.own_defaults = [](Job& job) { spec_of<TFJobSpec>(job).shared = shared_part(job); };
     kind.own_rules = check;
+    kind.own_admission_rules = {
+        {.expression = "!['chief', 'master'].all(r, variables.replicas.exists(t, t.lowerAscii() == "
+                       "r))",
+         .message = "spec.tfReplicaSpecs: Chief and Master are two names of one role; keep one of "
+                    "them"},
+        {.expression = "size(variables.replicas) == 0 || variables.replicas.exists(t, "
+                       "t.lowerAscii() in ['chief', 'master', 'worker'])",
+         .message = "spec.tfReplicaSpecs.Worker: nobody here can succeed: add a Chief, a Master or "
+                    "workers"}};
     kind.environment = environment;
     kind.has_master_role = is_master_role;
     kind.deciders = decide;

@@ -3,6 +3,7 @@
 #include <array>
 #include <set>
 
+#include "jobs/gang_scheduler.h"
 #include "jobs/internal/text.h"
 #include "jobs/kind.h"
 #include "kube/field_path.h"
@@ -10,19 +11,77 @@
 namespace muster::jobs {
 namespace {
 
-/// Fields of the run policy that this version accepts and stores but does not act on. A row goes
-/// when the operator learns the field.
-struct NotYet {
-    std::string_view field;
-    bool (*is_set)(const RunPolicy&);
-    std::string_view meanwhile;
+/// A field of the scheduling policy, and who reads it.
+struct PolicyField {
+    std::string_view name;
+    bool (*is_set)(const SchedulingPolicy&);
+    bool on_one_machine = false;
+    bool by_volcano = false;
+    bool by_plugins = false;
+    bool by_yunikorn = false;
+
+    bool read_by(GangScheduler scheduler) const {
+        switch (scheduler) {
+            case GangScheduler::kNone:
+                return false;
+            case GangScheduler::kVolcano:
+                return by_volcano;
+            case GangScheduler::kSchedulerPlugins:
+                return by_plugins;
+            case GangScheduler::kYunikorn:
+                return by_yunikorn;
+        }
+        return false;
+    }
 };
-constexpr std::array<NotYet, 1> kNotYet{{
-    {"spec.runPolicy.schedulingPolicy",
-     [](const RunPolicy& p) { return p.scheduling_policy.has_value(); },
-     "on a cluster each pod is scheduled on its own; on one machine minAvailable says how many "
-     "start together"},
+constexpr std::array<PolicyField, 5> kPolicyFields{{
+    {.name = "minAvailable",
+     .is_set = [](const SchedulingPolicy& p) { return p.min_available.has_value(); },
+     .on_one_machine = true,
+     .by_volcano = true,
+     .by_plugins = true,
+     .by_yunikorn = true},
+    {.name = "queue",
+     .is_set = [](const SchedulingPolicy& p) { return !p.queue.empty(); },
+     .by_volcano = true,
+     .by_yunikorn = true},
+    {.name = "minResources",
+     .is_set = [](const SchedulingPolicy& p) { return !p.min_resources.empty(); },
+     .by_volcano = true,
+     .by_plugins = true},
+    {.name = "priorityClass",
+     .is_set = [](const SchedulingPolicy& p) { return !p.priority_class.empty(); },
+     .by_volcano = true},
+    {.name = "scheduleTimeoutSeconds",
+     .is_set = [](const SchedulingPolicy& p) { return p.schedule_timeout_seconds.has_value(); },
+     .by_plugins = true,
+     .by_yunikorn = true},
 }};
+
+/// Kueue takes a job's priority from the scheduling policy.
+bool is_read_by_kueue(const Job& job, std::string_view field) {
+    return job.site.cluster && field == "priorityClass" &&
+           job.metadata.labels.contains("kueue.x-k8s.io/queue-name");
+}
+
+void check_scheduling_policy(const Job& job, std::vector<Cause>& found) {
+    if (!job.run_policy.scheduling_policy) return;
+    const GangScheduler scheduler = gang_scheduler_of(job).scheduler;
+    std::string why = fmt::format("{} does not read it", title(scheduler));
+    if (scheduler == GangScheduler::kNone)
+        why = job.site.cluster
+                  ? "no gang scheduler is asked: start the operator with --gang-scheduler-name, or "
+                    "name volcano, yunikorn or scheduler-plugins-scheduler in the pod templates' "
+                    "schedulerName"
+                  : "on one machine only minAvailable counts, as how many pods start together";
+    for (const PolicyField& field : kPolicyFields) {
+        if (!field.is_set(*job.run_policy.scheduling_policy) || field.read_by(scheduler)) continue;
+        if (!job.site.cluster && field.on_one_machine) continue;
+        if (is_read_by_kueue(job, field.name)) continue;
+        found.push_back(ineffective(fmt::format("spec.runPolicy.schedulingPolicy.{}", field.name),
+                                    fmt::format("has no effect: {}", why)));
+    }
+}
 
 /// A job of somebody else's is kept and shown, and that is all.
 void check_controller(const Job& job, std::vector<Cause>& found) {
@@ -86,16 +145,26 @@ class TemplateWarnings {
                                          "pods are created in the job's namespace"));
     }
 
-    /// Such pods are Pending without a word where nobody of that name looks for them.
+    /// On one machine such pods are Pending without a word. On a cluster they go their own way
+    /// where the others of the job go with a gang.
     void check_scheduler() {
         const std::string& scheduler = spec_.template_.spec.scheduler_name;
-        if (scheduler.empty() || scheduler == "default-scheduler") return;
-        found_.push_back(doubtful(
-            path_ + ".spec.schedulerName",
-            fmt::format("the pods wait for a scheduler named {}, and no PodGroup is made for "
-                        "it; on one machine there is none: leave the field out, all pods "
-                        "start together here",
-                        scheduler)));
+        const std::string field = path_ + ".spec.schedulerName";
+        if (const GangChoice gang = gang_scheduler_of(job_);
+            gang.scheduler != GangScheduler::kNone) {
+            if (!scheduler.empty() && scheduler != gang.name)
+                found_.push_back(
+                    doubtful(field, fmt::format("these pods wait for {} and not for {}, which "
+                                                "places the job's gang; leave the field out",
+                                                scheduler, gang.name)));
+            return;
+        }
+        if (job_.site.cluster || scheduler.empty() || scheduler == "default-scheduler") return;
+        found_.push_back(
+            doubtful(field, fmt::format("the pods wait for a scheduler named {}; on one machine "
+                                        "there is none: leave the field out, all pods start "
+                                        "together here",
+                                        scheduler)));
     }
 
     void check_env(const std::vector<kube::EnvVar>& env, const std::string& path) {
@@ -165,11 +234,7 @@ void check_hidden_env(const Job& written, std::vector<Cause>& found) {
 
 std::vector<Cause> warnings(const Job& job) {
     std::vector<Cause> found;
-    for (const NotYet& row : kNotYet)
-        if (row.is_set(job.run_policy))
-            found.push_back(
-                ineffective(std::string(row.field),
-                            fmt::format("has no effect in this version: {}", row.meanwhile)));
+    check_scheduling_policy(job, found);
     check_controller(job, found);
     check_restart_annotation(job, found);
     for (const ReplicaType& type : job.kind->replica_types)

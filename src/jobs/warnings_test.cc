@@ -131,18 +131,88 @@ TEST(Warnings, NameTheFieldTheReasonAndWhatToDo) {
     }
 }
 
-TEST(Warnings, SayWhichFieldsHaveNoEffectYet) {
-    const std::vector<std::pair<std::string, std::string>> rows = {
-        {"schedulingPolicy", R"({"queue":"q"})"}};
-    for (const auto& [field, value] : rows) {
-        SCOPED_TRACE(field);
+Site cluster_with(std::string gang_scheduler) {
+    return {.node_program = {},
+            .cluster_domain = {},
+            .cluster = true,
+            .gang_scheduler = std::move(gang_scheduler)};
+}
+
+TEST(Warnings, SayWhichFieldsOfTheSchedulingPolicyNobodyReads) {
+    struct Row {
+        std::string name;
+        Site site;
+        std::vector<std::string> unread;
+        std::string why;
+    };
+    const std::string queue = "queue";
+    for (const Row& row : std::vector<Row>{
+             {"one machine",
+              {},
+              {queue, "minResources", "priorityClass", "scheduleTimeoutSeconds"},
+              "on one machine"},
+             {"no gang scheduler",
+              cluster_with(""),
+              {"minAvailable", queue, "minResources", "priorityClass", "scheduleTimeoutSeconds"},
+              "--gang-scheduler-name"},
+             {"Volcano", cluster_with("Volcano"), {"scheduleTimeoutSeconds"}, "Volcano"},
+             {"scheduler-plugins",
+              cluster_with("coscheduling"),
+              {queue, "priorityClass"},
+              "scheduler-plugins does not"},
+             {"YuniKorn",
+              cluster_with("yunikorn"),
+              {"minResources", "priorityClass"},
+              "YuniKorn does not"},
+         }) {
+        SCOPED_TRACE(row.name);
         const Review seen =
-            review(pytorch_kind(), pytorch_manifest({{"spec/runPolicy/" + field, value}}));
-        EXPECT_THAT(seen.warnings,
-                    ElementsAre(AllOf(Field(&Cause::field, "spec.runPolicy." + field),
-                                      Field(&Cause::reason, "Ineffective"),
-                                      Field(&Cause::message, HasSubstr("no effect")))));
+            review(pytorch_kind(),
+                   pytorch_manifest({{"spec/runPolicy/schedulingPolicy",
+                                      R"({"minAvailable":2,"queue":"q","minResources":{"cpu":"1"},
+                                          "priorityClass":"high","scheduleTimeoutSeconds":9})"}}),
+                   row.site);
+        std::vector<std::string> fields;
+        for (const Cause& warning : seen.warnings) {
+            fields.push_back(warning.field.substr(warning.field.rfind('.') + 1));
+            EXPECT_EQ(warning.reason, "Ineffective");
+            EXPECT_THAT(warning.message, HasSubstr(row.why));
+        }
+        EXPECT_EQ(fields, row.unread);
     }
+}
+
+TEST(Warnings, LeaveThePriorityClassToKueue) {
+    json::value object =
+        pytorch_manifest({{"spec/runPolicy/schedulingPolicy", R"({"priorityClass":"high"})"}});
+    object.at("metadata").as_object()["labels"] =
+        json::object{{"kueue.x-k8s.io/queue-name", "team"}};
+    EXPECT_THAT(review(pytorch_kind(), object, cluster_with("")).warnings, IsEmpty());
+    EXPECT_EQ(review(pytorch_kind(), object).warnings.size(), 1u) << "there is none on one machine";
+}
+
+TEST(Warnings, TellWhoIsScheduledApartFromTheGang) {
+    const auto warned = [](const std::string& scheduler, const Site& site) {
+        return review(pytorch_kind(),
+                      pytorch_manifest(
+                          {{kWorker + "/template/spec/schedulerName", "\"" + scheduler + "\""}}),
+                      site)
+            .warnings;
+    };
+    EXPECT_THAT(warned("volcano", cluster_with("volcano")), IsEmpty());
+    EXPECT_THAT(warned("volcano", cluster_with("")), IsEmpty()) << "it chooses Volcano";
+    EXPECT_THAT(warned("own", cluster_with("")), IsEmpty());
+    EXPECT_THAT(warned("default-scheduler", cluster_with("volcano")),
+                ElementsAre(AllOf(Field(&Cause::field, kTemplateField + ".spec.schedulerName"),
+                                  Field(&Cause::message, HasSubstr("not for volcano")))));
+}
+
+TEST(Warnings, MetricsHaveAnEffectOnACluster) {
+    const json::value object = pytorch_manifest({{"spec/elasticPolicy/metrics", "[]"}});
+    EXPECT_THAT(review(pytorch_kind(), object, cluster_with("")).warnings, IsEmpty());
+}
+
+TEST(Warnings, SayNothingOfFieldsThatHaveAnEffect) {
     for (const auto& [field, value] :
          std::vector<std::pair<std::string, std::string>>{{"suspend", "true"},
                                                           {"backoffLimit", "0"},

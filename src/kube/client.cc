@@ -73,15 +73,18 @@ Error no_name(const ResourceType& type) {
     return Error(Code::kBadRequest, type.qualified() + ": the name of the object is empty");
 }
 
-/// A success with an object, or the failure that the response stands for.
-Result<Response> answered(Result<Response> result) {
-    if (!result) return result;
-    if (result->status >= 200 && result->status < 300) {
-        if (result->body != nullptr) return result;
-        return Error(Code::kInternal, "the server's answer has no body");
-    }
+/// A success, or the failure that the response stands for.
+Result<Response> succeeded(Result<Response> result) {
+    if (!result || (result->status >= 200 && result->status < 300)) return result;
     static const json::value nothing;
     return error_from_status(result->status, result->body ? *result->body : nothing);
+}
+
+/// A success with an object.
+Result<Response> answered(Result<Response> result) {
+    TRY(Response response, succeeded(std::move(result)));
+    if (response.body == nullptr) return Error(Code::kInternal, "the server's answer has no body");
+    return response;
 }
 
 Result<ObjectPtr> object_of(Result<Response> result) {
@@ -136,14 +139,22 @@ Result<ListResult> list_of(const ObjectPtr& body, const ResourceType& type) {
 
 }  // namespace
 
-Client::Client(Transport& transport, std::string user_agent)
-    : transport_(transport), user_agent_(std::move(user_agent)) {}
+bool ends_initial_events(const json::value& bookmark) {
+    boost::system::error_code missing;
+    const json::value* found =
+        bookmark.find_pointer("/metadata/annotations/k8s.io~1initial-events-end", missing);
+    return found != nullptr && *found == "true";
+}
+
+Client::Client(Transport& transport, std::string user_agent, std::string flow)
+    : transport_(transport), user_agent_(std::move(user_agent)), flow_(std::move(flow)) {}
 
 Request Client::request(Method method, std::string path) const {
     Request request;
     request.method = method;
     request.path = std::move(path);
     request.user_agent = user_agent_;
+    request.flow = flow_;
     return request;
 }
 
@@ -179,6 +190,10 @@ Task<Result<std::unique_ptr<WatchStream>>> Client::watch(ResourceType type, Watc
     put(watch.query, "labelSelector", std::move(options.label_selector));
     put(watch.query, "fieldSelector", std::move(options.field_selector));
     put(watch.query, "resourceVersion", std::move(options.resource_version));
+    if (options.initial_events) {
+        put_flag(watch.query, "sendInitialEvents", true);
+        put(watch.query, "resourceVersionMatch", std::string("NotOlderThan"));
+    }
     put(watch.query, "timeoutSeconds", options.timeout_seconds);
     Result<std::unique_ptr<WatchStream>> stream = co_await transport_.watch(std::move(watch));
     co_return stream;
@@ -191,6 +206,16 @@ Task<Result<Written>> Client::create(ResourceType type, std::string ns, json::va
     post.body = std::make_shared<const json::value>(std::move(object));
     Result<Response> result = co_await transport_.call(std::move(post));
     co_return written(std::move(result));
+}
+
+Task<Result<void>> Client::create_unread(ResourceType type, std::string ns, json::value object) {
+    Request post = request(Method::kPost, type.path(ns));
+    post.query = write_query({}, {});
+    post.body = std::make_shared<const json::value>(std::move(object));
+    post.body_unread = true;
+    const Result<Response> result = succeeded(co_await transport_.call(std::move(post)));
+    if (!result) co_return result.error();
+    co_return Result<void>();
 }
 
 Task<Result<Written>> Client::update(ResourceType type, std::string ns, std::string name,
@@ -223,9 +248,9 @@ Task<Result<void>> Client::remove(ResourceType type, std::string ns, std::string
     if (name.empty()) co_return no_name(type);
     Request remove = request(Method::kDelete, type.path(ns, name));
     remove.body = delete_body(options);
-    Result<Response> result = co_await transport_.call(std::move(remove));
-    Result<Response> checked = answered(std::move(result));
-    if (!checked) co_return std::move(checked.error());
+    remove.body_unread = true;
+    const Result<Response> result = succeeded(co_await transport_.call(std::move(remove)));
+    if (!result) co_return result.error();
     co_return Result<void>();
 }
 

@@ -30,6 +30,10 @@ struct WatchOptions {
     std::string field_selector;
     std::string resource_version;
     bool bookmarks = true;
+    /// The stream begins with all that is there, of a state at least as new as resource_version,
+    /// and a bookmark that ends_initial_events(). Needs bookmarks; a server that does not have it
+    /// (WatchList of Kubernetes, KEP-3157) answers kInvalid.
+    bool initial_events = false;
     /// When the server ends the stream; absent: half an hour to an hour, as it likes.
     std::optional<std::int64_t> timeout_seconds;
 };
@@ -61,6 +65,9 @@ struct LogOptions {
     std::optional<std::int64_t> since_seconds;
 };
 
+/// Whether this bookmark ends what WatchOptions::initial_events asked for.
+bool ends_initial_events(const json::value& bookmark);
+
 /// An object that was written, and the server's warnings about it.
 struct Written {
     ObjectPtr object;
@@ -73,13 +80,16 @@ struct Written {
 /// The client outlives its calls. Thread: the transport's loop.
 class Client {
   public:
-    explicit Client(Transport& transport, std::string user_agent = "muster");
+    /// `flow`: of all its requests, as Request has it.
+    explicit Client(Transport& transport, std::string user_agent = "muster", std::string flow = {});
 
     Task<Result<ObjectPtr>> get(ResourceType type, std::string ns, std::string name);
     Task<Result<ListResult>> list(ResourceType type, ListOptions options);
     Task<Result<std::unique_ptr<WatchStream>>> watch(ResourceType type, WatchOptions options);
     Task<Result<Written>> create(ResourceType type, std::string ns, json::value object,
                                  WriteOptions options = {});
+    /// As create(), for a caller who needs to know nothing of what the server made of the object.
+    Task<Result<void>> create_unread(ResourceType type, std::string ns, json::value object);
     /// A PUT; subresource "" or "status".
     Task<Result<Written>> update(ResourceType type, std::string ns, std::string name,
                                  json::value object, std::string subresource = {},
@@ -95,11 +105,17 @@ class Client {
     Task<Result<std::unique_ptr<TextStream>>> logs(std::string ns, std::string pod,
                                                    LogOptions options = {});
 
+    /// The same client for the requests of one flow.
+    Client of_flow(std::string flow) const {
+        return Client(transport_, user_agent_, std::move(flow));
+    }
+
   private:
     Request request(Method method, std::string path) const;
 
     Transport& transport_;
     std::string user_agent_;
+    std::string flow_;
 };
 
 }  // namespace muster::kube

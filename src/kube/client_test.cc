@@ -145,6 +145,20 @@ TEST_F(ClientTest, WritesCarryTheirOptions) {
     EXPECT_EQ(transport.requests()[2].content_type, ContentType::kMergePatch);
 }
 
+TEST_F(ClientTest, WhoReadsNothingOfASuccessHearsOfARefusalAllTheSame) {
+    transport.expect(Method::kPost, "/api/v1/namespaces/ns/pods", {}, json_response(pod, 201));
+    EXPECT_TRUE(run(client.create_unread(types::kPods, "ns", pod)));
+    EXPECT_TRUE(transport.requests()[0].body_unread);
+    EXPECT_EQ(*transport.requests()[0].body, pod);
+
+    transport.expect(Method::kPost, "/api/v1/namespaces/ns/pods", {},
+                     status_response(Error(Code::kAlreadyExists, "it is there")));
+    const Result<void> refused = run(client.create_unread(types::kPods, "ns", pod));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), Code::kAlreadyExists);
+    EXPECT_EQ(refused.error().message(), "it is there");
+}
+
 TEST_F(ClientTest, ServerSideApplyNamesAManager) {
     transport.expect(Method::kPatch, "/api/v1/namespaces/ns/pods/a", {{"fieldManager", "test/1"}},
                      json_response(pod));

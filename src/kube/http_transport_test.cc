@@ -33,7 +33,14 @@ TEST(HttpTransport, WarningsAreQuotedTexts) {
     EXPECT_THAT(parse_warnings(R"(")"), ElementsAre(""));
 }
 
-class HttpTransportOnServer : public ::testing::Test, public SimulatedLoop {};
+class HttpTransportOnServer : public ::testing::Test, public SimulatedLoop {
+  protected:
+    /// A stream on which nothing comes.
+    Task<void> stay(net::HttpExchange& exchange) {
+        if (!co_await exchange.begin(200, {})) co_return;
+        co_await clock.sleep_for(std::chrono::hours(1));
+    }
+};
 
 TEST_F(HttpTransportOnServer, SendsWhatItsOptionsSay) {
     std::vector<std::string> seen;
@@ -52,14 +59,41 @@ TEST_F(HttpTransportOnServer, SendsWhatItsOptionsSay) {
     net::HttpClient client(
         context.get_executor(), clock,
         [&]() -> Task<Result<std::unique_ptr<net::ByteStream>>> { co_return door.connect(); });
-    HttpTransport transport(
-        client,
-        {.token = "t", .path_prefix = "/clusters/a", .accept = "application/json;as=Table"});
+    FixedToken identity("t");
+    HttpTransport transport(client, identity,
+                            {.path_prefix = "/clusters/a", .accept = "application/json;as=Table"});
     Request request;
     request.path = "/api/v1/pods";
     EXPECT_TRUE(await(transport.call(request)));
     EXPECT_THAT(seen,
                 ElementsAre("application/json;as=Table", "Bearer t", "/clusters/a/api/v1/pods"));
+    await(client.stop());
+    await(server.stop());
+}
+
+TEST_F(HttpTransportOnServer, AWatchLastsNoLongerThanItHadTo) {
+    net::HttpServer server(context.get_executor(), clock, {},
+                           [&](net::HttpExchange& exchange) { return stay(exchange); });
+    auto listener = std::make_unique<net::MemoryListener>(context.get_executor());
+    net::MemoryListener& door = *listener;
+    server.serve(std::move(listener));
+    net::HttpClient client(
+        context.get_executor(), clock,
+        [&]() -> Task<Result<std::unique_ptr<net::ByteStream>>> { co_return door.connect(); });
+    FixedToken identity("");
+    HttpTransport transport(client, identity, {.overtime = std::chrono::seconds(30)});
+    Request request;
+    request.path = "/api/v1/pods";
+    request.query = {{"watch", "true"}, {"timeoutSeconds", "300"}};
+    auto stream = await(transport.watch(request));
+    ASSERT_TRUE(stream) << stream.error().message();
+    const Instant begun = clock.now();
+    const auto event = await((*stream)->next());
+    ASSERT_FALSE(event);
+    EXPECT_EQ(event.error().code(), Code::kTimeout);
+    EXPECT_THAT(event.error().message(), testing::HasSubstr("330 s"));
+    EXPECT_EQ(clock.now() - begun, std::chrono::seconds(330));
+    stream->reset();
     await(client.stop());
     await(server.stop());
 }

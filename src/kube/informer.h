@@ -32,10 +32,14 @@ class Informer {
     using Project = std::function<std::optional<T>(const json::value&)>;
     /// `before` null: it is new; `after` null: it is gone. Called for every change, in order.
     using Handler = std::function<void(const std::string& key, const T* before, const T* after)>;
+    /// After each complete list (null), and after each that failed.
+    using ListHandler = std::function<void(const Error* error)>;
 
-    /// `listed_fields`: as a Reflector has them. What matches none of them is what `project` drops.
+    /// `listed_fields` and `lists`: as a Reflector has them. What matches none of these fields is
+    /// what `project` drops.
     Informer(Client& client, Clock& clock, Rng& rng, ResourceType type, ListOptions options,
-             Project project, std::vector<std::string> listed_fields = {})
+             Project project, std::vector<std::string> listed_fields = {},
+             Reflector::Lists lists = Reflector::Lists::kPaged)
         : project_(std::move(project)),
           reflector_(client, clock, rng, std::move(type), std::move(options),
                      {.begin_list = [this] { listed_.clear(); },
@@ -44,7 +48,11 @@ class Informer {
                               if (std::optional<T> made = project_(*object))
                                   listed_.emplace_back(std::move(key), *std::move(made));
                           },
-                      .end_list = [this] { replace(std::exchange(listed_, {})); },
+                      .end_list =
+                          [this] {
+                              replace(std::exchange(listed_, {}));
+                              if (list_handler_) list_handler_(nullptr);
+                          },
                       .upsert =
                           [this](const std::string& key, ObjectPtr object) {
                               std::optional<T> made = project_(*object);
@@ -53,16 +61,24 @@ class Informer {
                               else
                                   erase(key);
                           },
-                      .erase = [this](const std::string& key) { erase(key); }},
-                     std::move(listed_fields)) {}
+                      .erase = [this](const std::string& key) { erase(key); },
+                      .failed =
+                          [this](const Error& error) {
+                              if (list_handler_) list_handler_(&error);
+                          }},
+                     std::move(listed_fields), lists) {}
 
     /// Handlers are set before start().
     void on_change(Handler handler) { handlers_.push_back(std::move(handler)); }
+    void on_list(ListHandler handler) { list_handler_ = std::move(handler); }
     void start(TaskGroup& tasks) { reflector_.start(tasks); }
 
     bool has_synced() const { return reflector_.has_synced(); }
     /// Returns after the first complete list is in the cache.
     Task<void> wait_synced() { return reflector_.wait_synced(); }
+    /// As a Reflector has them.
+    Task<void> wait_settled() { return reflector_.wait_settled(); }
+    const Error* refusal() const { return reflector_.refusal(); }
 
     const T* find(const std::string& key) const {
         auto it = cache_.find(key);
@@ -102,6 +118,7 @@ class Informer {
     std::unordered_map<std::string, T> cache_;
     std::vector<std::pair<std::string, T>> listed_;  ///< of a list that is not complete yet
     std::vector<Handler> handlers_;
+    ListHandler list_handler_;
     Reflector reflector_;
 };
 

@@ -173,23 +173,37 @@ Task<void> Leadership::follow() {
     }
 }
 
+/// From the state of a list: a server whose etcd is too old to tell its watch cache how far it is
+/// refuses a watch that names no state (kube-apiserver 1.32 and 1.36 on etcd 3.4).
 Task<Result<void>> Leadership::follow_once() {
-    WatchOptions options;
-    options.namespace_ = options_.namespace_;
-    options.field_selector = "metadata.name=" + options_.name;
-    CO_TRY(auto stream, co_await client_.watch(types::kLeases, std::move(options)));
+    ListOptions one;
+    one.namespace_ = options_.namespace_;
+    one.field_selector = "metadata.name=" + options_.name;
+    CO_TRY(const ListResult listed, co_await client_.list(types::kLeases, one));
+    for (const ObjectPtr& lease : listed.items) tell(*lease);
+    WatchOptions from_there;
+    from_there.namespace_ = one.namespace_;
+    from_there.field_selector = one.field_selector;
+    from_there.resource_version = listed.resource_version;
+    CO_TRY(auto stream, co_await client_.watch(types::kLeases, std::move(from_there)));
     for (;;) {
         CO_TRY(const std::optional<WatchEvent> event, co_await stream->next());
         watch_failure_.clear();
         if (!event) co_return Result<void>();
         if (event->type == WatchEventType::kError) co_return error_from_status(0, *event->object);
         if (event->type == WatchEventType::kBookmark) continue;
-        if (event->type == WatchEventType::kDeleted)
-            election_.watched_removal(record_of(*event->object), clock_.now());
-        else
-            election_.watched(record_of(*event->object), clock_.now());
+        if (event->type != WatchEventType::kDeleted) {
+            tell(*event->object);
+            continue;
+        }
+        election_.watched_removal(record_of(*event->object), clock_.now());
         changed_.notify_all();
     }
+}
+
+void Leadership::tell(const json::value& lease) {
+    election_.watched(record_of(lease), clock_.now());
+    changed_.notify_all();
 }
 
 Task<Result<void>> Leadership::resign() {

@@ -47,6 +47,11 @@ class LeadershipTest : public testing::Test, protected SimulatedLoop {
     void expect_read(Result<Response> answer) {
         transport.expect(Method::kGet, kLease, {}, std::move(answer));
     }
+    void expect_list(json::array leases = {}) {
+        transport.expect(
+            Method::kGet, kLeases, selected,
+            json_response({{"metadata", {{"resourceVersion", "9"}}}, {"items", leases}}));
+    }
     void expect_watch() { watch = transport.expect_watch(kLeases, watch_query); }
     void expect_change(Result<Response> answer) {
         transport.expect(Method::kPatch, kLease, {}, std::move(answer));
@@ -54,6 +59,7 @@ class LeadershipTest : public testing::Test, protected SimulatedLoop {
     /// It reads that nobody holds the Lease, and takes it.
     void lead() {
         expect_read(json_response(lease("", 0, "1")));
+        expect_list();
         expect_watch();
         expect_change(json_response(lease("me", 1, "2")));
         leadership.start();
@@ -62,8 +68,10 @@ class LeadershipTest : public testing::Test, protected SimulatedLoop {
     }
     json::value sent(std::size_t request) { return *transport.requests().at(request).body; }
 
+    const Query selected{{"fieldSelector", "metadata.name=muster"}};
     const Query watch_query{{"watch", "true"},
                             {"fieldSelector", "metadata.name=muster"},
+                            {"resourceVersion", "9"},
                             {"allowWatchBookmarks", "true"}};
     FakeTransport transport{context.get_executor()};
     Client client{transport};
@@ -81,32 +89,34 @@ class LeadershipTest : public testing::Test, protected SimulatedLoop {
 
 TEST_F(LeadershipTest, MakesTheLeaseThatIsMissing) {
     expect_read(status_response(Error(Code::kNotFound, "no lease")));
+    expect_list();
     expect_watch();
     transport.expect(Method::kPost, kLeases, {}, json_response(lease("me", 0, "1"), 201));
     leadership.start();
     await(leadership.won());
-    const json::value spec = sent(2).at("spec");
+    const json::value spec = sent(3).at("spec");
     EXPECT_EQ(spec.at("holderIdentity"), "me");
     EXPECT_EQ(spec.at("leaseDurationSeconds"), 4);
     EXPECT_EQ(spec.at("leaseTransitions"), 0);
-    EXPECT_EQ(sent(2).at("metadata").at("name"), "muster");
+    EXPECT_EQ(sent(3).at("metadata").at("name"), "muster");
     EXPECT_THAT(said, IsEmpty());
 }
 
 TEST_F(LeadershipTest, RenewsWhatItHoldsAndOverwritesNothingElse) {
     lead();
-    EXPECT_EQ(sent(2).at("metadata"), json::value({{"resourceVersion", "1"}}));
-    EXPECT_EQ(sent(2).at("spec").at("leaseTransitions"), 1);
+    EXPECT_EQ(sent(3).at("metadata"), json::value({{"resourceVersion", "1"}}));
+    EXPECT_EQ(sent(3).at("spec").at("leaseTransitions"), 1);
     expect_change(json_response(lease("me", 1, "3")));
     advance(seconds(1));
     EXPECT_TRUE(transport.finished());
-    EXPECT_EQ(sent(3).at("metadata").at("resourceVersion"), "2");
-    EXPECT_GT(sent(3).at("spec").at("renewTime").as_string(),
-              sent(2).at("spec").at("renewTime").as_string());
+    EXPECT_EQ(sent(4).at("metadata").at("resourceVersion"), "2");
+    EXPECT_GT(sent(4).at("spec").at("renewTime").as_string(),
+              sent(3).at("spec").at("renewTime").as_string());
 }
 
 TEST_F(LeadershipTest, AReleaseIsSeenAtOnce) {
     expect_read(json_response(lease("other", 5, "1")));
+    expect_list();
     expect_watch();
     leadership.start();
     settle();
@@ -116,11 +126,28 @@ TEST_F(LeadershipTest, AReleaseIsSeenAtOnce) {
     watch->send(WatchEventType::kModified, lease("", 5, "2"));
     settle();
     EXPECT_TRUE(leadership.leads());
-    EXPECT_EQ(sent(2).at("metadata").at("resourceVersion"), "2");
+    EXPECT_EQ(sent(3).at("metadata").at("resourceVersion"), "2");
+}
+
+TEST_F(LeadershipTest, AReleaseWhileTheWatchWasAwayIsSeenAtOnce) {
+    expect_read(json_response(lease("other", 5, "1")));
+    expect_list();
+    expect_watch();
+    leadership.start();
+    settle();
+    watch->end();
+    advance(milliseconds(999));
+    EXPECT_FALSE(leadership.leads());
+    expect_list({lease("", 5, "2")});
+    expect_watch();
+    expect_change(json_response(lease("me", 6, "3")));
+    advance(milliseconds(1));
+    EXPECT_TRUE(leadership.leads());
 }
 
 TEST_F(LeadershipTest, ARenewalOfAnotherStartsTheWaitAnew) {
     expect_read(json_response(lease("other", 5, "1")));
+    expect_list();
     expect_watch();
     leadership.start();
     advance(seconds(3));
@@ -193,6 +220,7 @@ TEST_F(LeadershipTest, AConflictIsReadAndNoFailure) {
 TEST_F(LeadershipTest, SaysOnceWhatItMayNotDo) {
     const Error forbidden(Code::kForbidden, "leases.coordination.k8s.io \"muster\" is forbidden");
     expect_read(status_response(forbidden));
+    expect_list();
     expect_watch();
     for (int i = 0; i < 2; ++i) expect_read(status_response(forbidden));
     expect_read(json_response(lease("other", 2, "3")));
@@ -207,14 +235,15 @@ TEST_F(LeadershipTest, ResignsSoThatOthersNeedNotWait) {
     expect_change(json_response(lease("", 1, "3")));
     ASSERT_TRUE(await(leadership.resign()));
     EXPECT_FALSE(leadership.leads());
-    EXPECT_EQ(sent(3).at("spec").at("holderIdentity"), "");
-    EXPECT_EQ(sent(3).at("metadata").at("resourceVersion"), "2");
+    EXPECT_EQ(sent(4).at("spec").at("holderIdentity"), "");
+    EXPECT_EQ(sent(4).at("metadata").at("resourceVersion"), "2");
     advance(seconds(10));
     EXPECT_TRUE(transport.finished()) << "it is no candidate any more";
 }
 
 TEST_F(LeadershipTest, ResigningWithoutTheLeaseWritesNothing) {
     expect_read(json_response(lease("other", 5, "1")));
+    expect_list();
     expect_watch();
     leadership.start();
     settle();
@@ -225,11 +254,13 @@ TEST_F(LeadershipTest, ResigningWithoutTheLeaseWritesNothing) {
 TEST_F(LeadershipTest, SaysOnceThatItMayNotWatch) {
     const Error forbidden(Code::kForbidden, "leases may not be watched");
     expect_read(json_response(lease("", 0, "1")));
+    expect_list();
     transport.expect_refused_watch(kLeases, watch_query, forbidden);
     expect_change(json_response(lease("me", 1, "2")));
     leadership.start();
     settle();
     for (int second = 1; second <= 3; ++second) {
+        expect_list();
         transport.expect_refused_watch(kLeases, watch_query, forbidden);
         expect_change(json_response(lease("me", 1, std::to_string(second + 2))));
         advance(seconds(1));

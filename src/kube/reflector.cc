@@ -10,6 +10,12 @@ namespace {
 
 constexpr Duration kFirstBackoff = std::chrono::milliseconds(800);
 constexpr Duration kLongestBackoff = std::chrono::seconds(30);
+/// From a server that does not answer: to be there soon after it is back costs it one request.
+constexpr Duration kLongestAway = kFirstBackoff;
+/// Of a failure that lasts.
+constexpr Duration kBetweenWarnings = std::chrono::seconds(30);
+/// Of a resource that is refused: somebody may be installing it right now.
+constexpr Duration kLongestRefusal = std::chrono::seconds(5);
 /// So long without a failure, and the next one counts as the first.
 constexpr Duration kQuietTime = std::chrono::minutes(2);
 /// A stream that ends sooner and brought nothing is a failure: reopening at once would spin.
@@ -40,33 +46,64 @@ bool revision_in_future(const Error& error) {
     return false;
 }
 
+bool is_refusal(const Error& error) {
+    return error.code() == Code::kNotFound || error.code() == Code::kForbidden;
+}
+
+bool is_away(const Error& error) {
+    return error.code() == Code::kUnavailable || error.code() == Code::kTimeout;
+}
+
 bool refuses_revision(const Error& error) {
     return error.code() == Code::kGone || revision_in_future(error);
+}
+
+/// Servers say it in several ways: the parameter is forbidden, or their etcd is too old (a
+/// kube-apiserver of 1.36 on etcd 3.4). A list in pages tells what else it may be.
+bool may_be_unable_to_stream(const Error& error) {
+    switch (error.code()) {
+        case Code::kUnavailable:
+        case Code::kTimeout:
+        case Code::kTooManyRequests:
+        case Code::kUnauthorized:
+        case Code::kCancelled:
+            return false;
+        default:
+            return !is_refusal(error) && !refuses_revision(error);
+    }
 }
 
 }  // namespace
 
 Reflector::Reflector(Client& client, Clock& clock, Rng& rng, ResourceType type, ListOptions options,
-                     Sink sink, std::vector<std::string> listed_fields)
+                     Sink sink, std::vector<std::string> listed_fields, Lists lists)
     : client_(client),
       clock_(clock),
       rng_(rng),
       type_(std::move(type)),
       options_(std::move(options)),
       sink_(std::move(sink)),
-      listed_fields_(std::move(listed_fields)) {
+      listed_fields_(std::move(listed_fields)),
+      lists_(lists) {
+    CHECK(listed_fields_.empty() || lists == Lists::kPaged,
+          "a stream begins with all that it watches");
     if (listed_fields_.empty()) listed_fields_.push_back(options_.field_selector);
 }
 
 void Reflector::start(TaskGroup& tasks) {
-    CHECK(synced_signal_ == nullptr, "a reflector is started once");
-    synced_signal_ = std::make_unique<Signal>(tasks.executor());
+    CHECK(settled_signal_ == nullptr, "a reflector is started once");
+    settled_signal_ = std::make_unique<Signal>(tasks.executor());
     tasks.spawn("reflector of " + type_.qualified(), run());
 }
 
 Task<void> Reflector::wait_synced() {
-    CHECK(synced_signal_ != nullptr, "wait_synced() before start()");
-    while (!synced_) co_await synced_signal_->wait();
+    CHECK(settled_signal_ != nullptr, "wait_synced() before start()");
+    while (!synced_) co_await settled_signal_->wait();
+}
+
+Task<void> Reflector::wait_settled() {
+    CHECK(settled_signal_ != nullptr, "wait_settled() before start()");
+    while (!synced_ && !refusal_) co_await settled_signal_->wait();
 }
 
 Task<void> Reflector::run() {
@@ -75,10 +112,9 @@ Task<void> Reflector::run() {
         if (!listed) {
             const Error& error = listed.error();
             if (error.code() == Code::kCancelled) co_return;
-            log::warning("list failed", {{"resource", type_.qualified()},
-                                         {"code", to_string(error.code())},
-                                         {"error", error.message()}});
-            co_await back_off(error.retry_after());
+            note_failed_list(error);
+            if (sink_.failed) sink_.failed(error);
+            co_await back_off(error);
             continue;
         }
         Next next = Next::kWatch;
@@ -91,12 +127,55 @@ Task<void> Reflector::run() {
 /// than it did before it ended; any state from our own last one on later, which is the cheapest for
 /// the server, unless it no longer knows our revision.
 Task<Result<void>> Reflector::list() {
-    Result<void> listed = co_await list_all(revision_gone_ ? "" : revision_);
+    begun_.reset();
+    Result<void> listed = co_await list_newer(revision_gone_ ? "" : revision_);
     if (!listed && refuses_revision(listed.error())) {
         revision_gone_ = true;
-        listed = co_await list_all("");
+        listed = co_await list_newer("");
     }
     co_return listed;
+}
+
+Task<Result<void>> Reflector::list_newer(std::string revision) {
+    if (lists_ == Lists::kStreamed) {
+        Result<void> listed = co_await stream_list(revision);
+        if (listed || !may_be_unable_to_stream(listed.error())) co_return listed;
+        log::debug("the server streams no lists",
+                   {{"resource", type_.qualified()}, {"error", listed.error().message()}});
+        lists_ = Lists::kPaged;
+    }
+    co_return co_await list_all(std::move(revision));
+}
+
+/// What a watch begins with. Changes may come in between: what went after it was listed goes again
+/// when the list is complete.
+Task<Result<void>> Reflector::stream_list(std::string revision) {
+    WatchOptions options = watch_options();
+    options.resource_version = std::move(revision);
+    options.initial_events = true;
+    CO_TRY(std::unique_ptr<WatchStream> stream, co_await client_.watch(type_, options));
+    std::vector<std::string> gone;
+    sink_.begin_list();
+    for (;;) {
+        CO_TRY(std::optional<WatchEvent> event, co_await stream->next());
+        if (!event) co_return Error(Code::kUnavailable, "the watch ended before all was there");
+        if (event->type == WatchEventType::kError) co_return error_from_status(0, *event->object);
+        if (event->type == WatchEventType::kBookmark) {
+            if (!ends_initial_events(*event->object)) continue;
+            list_is_complete(revision_of(*event->object));
+            break;
+        }
+        std::string key = key_of(*event->object);
+        if (key.empty()) continue;
+        std::erase(gone, key);
+        if (event->type == WatchEventType::kDeleted)
+            gone.push_back(std::move(key));
+        else
+            sink_.listed(std::move(key), std::move(event->object));
+    }
+    for (const std::string& key : gone) sink_.erase(key);
+    begun_ = std::move(stream);
+    co_return Result<void>();
 }
 
 Task<Result<void>> Reflector::list_all(std::string revision) {
@@ -110,14 +189,22 @@ Task<Result<void>> Reflector::list_all(std::string revision) {
         CO_TRY(options.resource_version, co_await list_pages(options));
         options.limit = kPageSize;  // exactly the revision of the first is what the others are of
     }
-    revision_ = std::move(options.resource_version);
+    list_is_complete(std::move(options.resource_version));
+    co_return Result<void>();
+}
+
+void Reflector::list_is_complete(std::string revision) {
+    revision_ = std::move(revision);
     revision_gone_ = false;
     fresh_list_ = true;
+    warned_.reset();
     sink_.end_list();
-    if (synced_) co_return Result<void>();
+    if (refusal_)
+        log::info("a resource that was refused is there now", {{"resource", type_.qualified()}});
+    refusal_.reset();
+    if (synced_) return;
     synced_ = true;
-    synced_signal_->notify_all();
-    co_return Result<void>();
+    settled_signal_->notify_all();
 }
 
 /// Returns the revision of the list.
@@ -138,18 +225,36 @@ Task<Result<std::string>> Reflector::list_pages(ListOptions options) {
     }
 }
 
-Task<Reflector::Next> Reflector::watch() {
+void Reflector::note_failed_list(const Error& error) {
+    const bool known =
+        refusal_ && refusal_->code() == error.code() && refusal_->message() == error.message();
+    if (!known) warn("list failed", error);
+    if (!is_refusal(error)) {
+        refusal_.reset();
+        return;
+    }
+    refusal_ = error;
+    settled_signal_->notify_all();
+}
+
+WatchOptions Reflector::watch_options() const {
     WatchOptions options;
     options.namespace_ = options_.namespace_;
     options.label_selector = options_.label_selector;
     options.field_selector = options_.field_selector;
-    options.resource_version = revision_;
     options.timeout_seconds = static_cast<std::int64_t>(kWatchSeconds + rng_.below(kWatchSeconds));
+    return options;
+}
+
+Task<Reflector::Next> Reflector::watch() {
+    WatchOptions options = watch_options();
+    options.resource_version = revision_;
     const Instant opened = clock_.now();
     events_ = 0;
     Result<void> ended;
-    Result<std::unique_ptr<WatchStream>> stream = co_await client_.watch(type_, options);
-    if (stream) {
+    if (begun_) {
+        ended = co_await follow(std::move(begun_));
+    } else if (auto stream = co_await client_.watch(type_, options); stream) {
         ended = co_await follow(std::move(*stream));
     } else {
         ended = std::move(stream.error());
@@ -169,16 +274,13 @@ Task<Reflector::Next> Reflector::watch() {
         // The list may be answered from our own revision on, unless the server never had it.
         revision_gone_ = revision_in_future(error);
         // A list whose own revision is refused would spin without a pause.
-        if (fresh_list_) co_await back_off(error.retry_after());
+        if (fresh_list_) co_await back_off(error);
         co_return Next::kList;
     }
-    log::warning("watch failed", {{"resource", type_.qualified()},
-                                  {"code", to_string(error.code())},
-                                  {"error", error.message()}});
-    co_await back_off(error.retry_after());
-    const bool away = error.code() == Code::kUnavailable || error.code() == Code::kTimeout ||
-                      error.code() == Code::kTooManyRequests;
-    co_return away ? Next::kWatch : Next::kList;
+    warn("watch failed", error);
+    co_await back_off(error);
+    const bool again = is_away(error) || error.code() == Code::kTooManyRequests;
+    co_return again ? Next::kWatch : Next::kList;
 }
 
 Task<Result<void>> Reflector::follow(std::unique_ptr<WatchStream> stream) {
@@ -199,6 +301,7 @@ Result<void> Reflector::take(const WatchEvent& event) {
     if (event.type == WatchEventType::kError) return error_from_status(0, object);
     ++events_;
     fresh_list_ = false;
+    warned_.reset();
     std::string revision = revision_of(object);
     if (revision.empty())
         return Error(Code::kInternal, "a watch event without metadata.resourceVersion");
@@ -218,12 +321,28 @@ Result<void> Reflector::take(const WatchEvent& event) {
     return {};
 }
 
-Task<void> Reflector::back_off(std::optional<std::chrono::milliseconds> at_least) {
+/// As it begins, when it becomes another, and now and then while it lasts.
+void Reflector::warn(std::string_view what, const Error& error) {
     const Instant now = clock_.now();
+    if (warned_ == error.code() && now - warned_at_ < kBetweenWarnings) return;
+    warned_ = error.code();
+    warned_at_ = now;
+    log::warning(what, {{"resource", type_.qualified()},
+                        {"code", to_string(error.code())},
+                        {"error", error.message()}});
+}
+
+Task<void> Reflector::back_off(const Error& error) {
+    const Instant now = clock_.now();
+    // A kube-apiserver that starts says 503 and to come again in 5 s, and is ready much earlier.
+    const auto at_least = is_away(error) ? std::nullopt : error.retry_after();
+    const Duration longest = is_away(error) || at_least ? kLongestAway
+                             : refusal_                 ? kLongestRefusal
+                                                        : kLongestBackoff;
     if (backoff_ == Duration::zero() || now - last_failure_ > kQuietTime) {
         backoff_ = kFirstBackoff;
     } else {
-        backoff_ = std::min(backoff_ * 2, kLongestBackoff);
+        backoff_ = std::min(backoff_ * 2, longest);
     }
     const auto jitter =
         Duration(static_cast<Duration::rep>(rng_.unit() * static_cast<double>(backoff_.count())));

@@ -5,10 +5,10 @@
 
 #include <boost/json/parse.hpp>
 
-#include "base/test_loop.h"
+#include "base/log.h"
 #include "kube/api_status.h"
-#include "kube/fake_transport.h"
 #include "kube/informer.h"
+#include "kube/reflector_fixture.h"
 
 namespace muster::kube {
 namespace {
@@ -16,86 +16,6 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-constexpr const char* kPods = "/api/v1/namespaces/ns/pods";
-
-json::value pod(std::string_view name, std::string_view revision) {
-    return {{"apiVersion", "v1"},
-            {"kind", "Pod"},
-            {"metadata", {{"namespace", "ns"}, {"name", name}, {"resourceVersion", revision}}}};
-}
-json::value bookmark(std::string_view revision) {
-    return {{"kind", "Pod"}, {"metadata", {{"resourceVersion", revision}}}};
-}
-Response page(std::string_view revision, json::array items, std::string_view more = {}) {
-    json::object metadata{{"resourceVersion", revision}};
-    if (!more.empty()) metadata.emplace("continue", more);
-    return json_response({{"metadata", std::move(metadata)}, {"items", std::move(items)}});
-}
-Query list_query(std::string_view revision) {
-    if (revision.empty()) return {{"limit", "500"}};
-    return {{"resourceVersion", std::string(revision)}};
-}
-Query watch_query(std::string_view revision) {
-    return {{"watch", "true"},
-            {"allowWatchBookmarks", "true"},
-            {"resourceVersion", std::string(revision)},
-            {"timeoutSeconds", "*"}};
-}
-Error expired() { return Error(Code::kGone, "too old resource version: 5 (9)"); }
-Error too_large() {
-    Error error(Code::kTimeout, "Too large resource version: 99, current: 7");
-    error.with_causes({{"ResourceVersionTooLarge", "Too large resource version", ""}});
-    return error;
-}
-
-class ReflectorTest : public ::testing::Test, protected SimulatedLoop {
-  protected:
-    ReflectorTest() { make({}); }
-    void make(std::vector<std::string> listed_fields) {
-        ListOptions options;
-        options.namespace_ = "ns";
-        reflector = std::make_unique<Reflector>(
-            client, clock, rng, types::kPods, options,
-            Reflector::Sink{
-                .begin_list = [this] { list = "list"; },
-                .listed = [this](const std::string& key, ObjectPtr) { list += " " + key; },
-                .end_list = [this] { seen.push_back(std::exchange(list, "none")); },
-                .upsert = [this](const std::string& key,
-                                 ObjectPtr) { seen.push_back("upsert " + key); },
-                .erase = [this](const std::string& key) { seen.push_back("erase " + key); }},
-            std::move(listed_fields));
-    }
-    ~ReflectorTest() override {
-        stop();
-        EXPECT_TRUE(transport.finished());
-    }
-
-    void expect_list(std::string_view revision, Result<Response> answer) {
-        transport.expect(Method::kGet, kPods, list_query(revision), std::move(answer));
-    }
-    std::shared_ptr<FakeWatch> expect_watch(std::string_view revision) {
-        return transport.expect_watch(kPods, watch_query(revision));
-    }
-    void start() {
-        reflector->start(tasks);
-        settle();
-    }
-    std::vector<std::string> take_seen() { return std::exchange(seen, {}); }
-    void stop() {
-        const Instant before = clock.now();
-        await(tasks.stop());
-        EXPECT_EQ(clock.now(), before) << "stopping waits for no timer";
-    }
-
-    Rng rng{1};
-    TaskGroup tasks{context.get_executor()};
-    FakeTransport transport{context.get_executor()};
-    Client client{transport};
-    std::vector<std::string> seen;
-    std::string list = "none";  ///< as far as it has come
-    std::unique_ptr<Reflector> reflector;
-};
 
 TEST_F(ReflectorTest, ListsThenFollowsTheWatch) {
     expect_list("", page("5", {pod("a", "3"), pod("b", "4")}));
@@ -195,7 +115,7 @@ TEST_F(ReflectorTest, AListThatFailsHalfWayIsBegunAnew) {
 
 // --- what matches one of several field selectors
 
-Query list_query(std::string_view fields, std::string_view revision, std::string_view more = {}) {
+Query fields_query(std::string_view fields, std::string_view revision, std::string_view more = {}) {
     Query query{{"fieldSelector", std::string(fields)}};
     if (!revision.empty()) query.emplace_back("resourceVersion", revision);
     if (!more.empty()) query.emplace_back("continue", more);
@@ -205,12 +125,16 @@ Query list_query(std::string_view fields, std::string_view revision, std::string
 
 TEST_F(ReflectorTest, SeveralFieldsAreListedAtOneRevisionAndWatchedAsOne) {
     make({"f=1", "f=2", "f=3"});
-    transport.expect(Method::kGet, kPods, list_query("f=1", ""), page("5", {pod("a", "1")}, "t1"));
-    transport.expect(Method::kGet, kPods, list_query("f=1", "", "t1"), page("5", {pod("b", "4")}));
+    transport.expect(Method::kGet, kPods, fields_query("f=1", ""),
+                     page("5", {pod("a", "1")}, "t1"));
+    transport.expect(Method::kGet, kPods, fields_query("f=1", "", "t1"),
+                     page("5", {pod("b", "4")}));
     // With a limit a server takes a revision as the very one that is wanted.
-    transport.expect(Method::kGet, kPods, list_query("f=2", "5"), page("5", {pod("c", "2")}, "t2"));
-    transport.expect(Method::kGet, kPods, list_query("f=2", "", "t2"), page("5", {pod("d", "3")}));
-    transport.expect(Method::kGet, kPods, list_query("f=3", "5"), page("5", {}));
+    transport.expect(Method::kGet, kPods, fields_query("f=2", "5"),
+                     page("5", {pod("c", "2")}, "t2"));
+    transport.expect(Method::kGet, kPods, fields_query("f=2", "", "t2"),
+                     page("5", {pod("d", "3")}));
+    transport.expect(Method::kGet, kPods, fields_query("f=3", "5"), page("5", {}));
     auto watch = expect_watch("5");
     start();
     EXPECT_THAT(take_seen(), ElementsAre("list ns/a ns/b ns/c ns/d"));
@@ -220,8 +144,8 @@ TEST_F(ReflectorTest, SeveralFieldsAreListedAtOneRevisionAndWatchedAsOne) {
     // From its own revision on the first list may be of any later one, and comes whole.
     transport.expect(Method::kGet, kPods, {{"fieldSelector", "f=1"}, {"resourceVersion", "6"}},
                      page("8", {pod("a", "1")}));
-    transport.expect(Method::kGet, kPods, list_query("f=2", "8"), page("8", {}));
-    transport.expect(Method::kGet, kPods, list_query("f=3", "8"), page("8", {pod("e", "7")}));
+    transport.expect(Method::kGet, kPods, fields_query("f=2", "8"), page("8", {}));
+    transport.expect(Method::kGet, kPods, fields_query("f=3", "8"), page("8", {pod("e", "7")}));
     expect_watch("8");
     settle();
     EXPECT_THAT(take_seen(), ElementsAre("upsert ns/e", "list ns/a ns/e"));
@@ -229,10 +153,10 @@ TEST_F(ReflectorTest, SeveralFieldsAreListedAtOneRevisionAndWatchedAsOne) {
 
 TEST_F(ReflectorTest, WhenTheRevisionOfTheFirstListIsTooOldForTheSecondBothAreListedAnew) {
     make({"f=1", "f=2"});
-    transport.expect(Method::kGet, kPods, list_query("f=1", ""), page("5", {pod("a", "1")}));
-    transport.expect(Method::kGet, kPods, list_query("f=2", "5"), status_response(expired()));
-    transport.expect(Method::kGet, kPods, list_query("f=1", ""), page("9", {pod("b", "8")}));
-    transport.expect(Method::kGet, kPods, list_query("f=2", "9"), page("9", {pod("c", "2")}));
+    transport.expect(Method::kGet, kPods, fields_query("f=1", ""), page("5", {pod("a", "1")}));
+    transport.expect(Method::kGet, kPods, fields_query("f=2", "5"), status_response(expired()));
+    transport.expect(Method::kGet, kPods, fields_query("f=1", ""), page("9", {pod("b", "8")}));
+    transport.expect(Method::kGet, kPods, fields_query("f=2", "9"), page("9", {pod("c", "2")}));
     expect_watch("9");
     start();
     EXPECT_THAT(take_seen(), ElementsAre("list ns/b ns/c"));
@@ -380,24 +304,14 @@ TEST_F(ReflectorTest, AnEventThatIsNoObjectListsAgain) {
 }
 
 TEST_F(ReflectorTest, BackOffDoublesUpToItsLimitAndStartsAnewAfterAQuietTime) {
-    for (int i = 0; i < 10; ++i) expect_list("", Error(Code::kUnavailable, "down"));
-    expect_list("", page("5", {}));
-    auto watch = expect_watch("5");
-    std::vector<Instant> tries;
-    start();
-    tries.push_back(clock.now());
-    while (!transport.finished()) {
-        const std::size_t before = transport.requests().size();
-        run_until([&] { return transport.requests().size() != before; });
-        tries.push_back(clock.now());
-    }
+    const std::vector<Duration> waits =
+        waits_of(10, status_response(Error(Code::kInternal, "a fault")));
     Duration base = 800ms;
-    for (std::size_t i = 1; i <= 10; ++i) {
-        EXPECT_GE(tries[i] - tries[i - 1], base) << i;
-        EXPECT_LE(tries[i] - tries[i - 1], 2 * base) << i;
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+        EXPECT_GE(waits[i], base) << i;
+        EXPECT_LE(waits[i], 2 * base) << i;
         base = std::min<Duration>(2 * base, 30s);
     }
-    settle();
     ASSERT_TRUE(watch->open());
     advance(3min);
     watch->fail(Error(Code::kUnavailable, "broken"));
@@ -405,6 +319,22 @@ TEST_F(ReflectorTest, BackOffDoublesUpToItsLimitAndStartsAnewAfterAQuietTime) {
     auto again = expect_watch("5");
     advance(1600ms);
     EXPECT_TRUE(again->open());
+}
+
+TEST_F(ReflectorTest, AServerThatIsBackIsFoundSoonHoweverLongItWasAway) {
+    std::vector<std::string> said;
+    log::set_sink([&](log::Level, std::string_view line) { said.emplace_back(line); });
+    // As a kube-apiserver that starts has it.
+    Error starting(Code::kUnavailable, "not all known HTTP paths have been installed");
+    starting.with_retry_after(5s);
+    for (const Duration wait : waits_of(50, status_response(starting))) {
+        EXPECT_GE(wait, 800ms);
+        EXPECT_LE(wait, 1600ms);
+    }
+    log::set_sink({});
+    EXPECT_TRUE(watch->open());
+    EXPECT_THAT(said, ::testing::SizeIs(::testing::AllOf(::testing::Ge(2u), ::testing::Le(4u))))
+        << "as it begins, and every half minute of the 40 to 80 s";
 }
 
 TEST_F(ReflectorTest, TheServersRetryAfterIsObeyed) {
@@ -508,6 +438,28 @@ TEST_F(ReflectorTest, AnInformerSeesEveryChangeWithBothStates) {
     settle();
     EXPECT_THAT(std::exchange(changes, {}), ElementsAre("ns/c 19 -"));
     EXPECT_TRUE(informer.items().empty());
+    stop();
+}
+
+TEST_F(ReflectorTest, AnInformerTellsHowEachListWent) {
+    ListOptions options;
+    options.namespace_ = "ns";
+    Informer<bool> informer(client, clock, rng, types::kPods, options,
+                            [](const json::value&) { return std::optional(true); });
+    std::vector<std::string> told;
+    informer.on_list([&](const Error* error) {
+        told.push_back(error ? std::string(to_string(error->code()))
+                             : std::to_string(informer.items().size()));
+    });
+    expect_list("", status_response(Error(Code::kNotFound, "no such type")));
+    expect_list("", page("5", {pod("a", "3"), pod("b", "4")}));
+    expect_watch("5");
+    informer.start(tasks);
+    settle();
+    EXPECT_THAT(told, ElementsAre(std::string(to_string(Code::kNotFound))));
+    advance(2s);
+    EXPECT_THAT(told, ElementsAre(std::string(to_string(Code::kNotFound)), "2"))
+        << "once what it brought is there";
     stop();
 }
 

@@ -2,11 +2,13 @@
 
 #include <boost/json/value.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/async.h"
+#include "base/clock.h"
 #include "base/result.h"
 #include "kube/json.h"
 
@@ -27,7 +29,12 @@ struct Request {
     /// Of a list: the caller takes the items from Response::items, if they are there. An in-process
     /// server then shares them instead of copying each into the body.
     bool items_apart = false;
+    /// The caller reads nothing of what a success brings: a transport that would have to parse the
+    /// body leaves it out.
+    bool body_unread = false;
     std::string user_agent = "muster";
+    /// Whose request it is, where a transport lets several take turns; empty: everybody else's.
+    std::string flow = {};
     /// Fields that the text of the body had more than once; the last one of each is in `body`.
     std::vector<std::string> duplicate_fields = {};
 
@@ -40,6 +47,8 @@ struct Response {
     ObjectPtr body;                ///< for failures a kind: Status object
     std::vector<ObjectPtr> items;  ///< of a list that has no `items` in its body
     std::vector<std::string> warnings;
+    /// Of a refusal that says when to come again.
+    std::optional<Duration> retry_after = std::nullopt;
 };
 
 enum class WatchEventType { kAdded, kModified, kDeleted, kBookmark, kError };

@@ -6,14 +6,23 @@
 #include "base/check.h"
 
 namespace muster::kube {
+namespace {
+
+constexpr int kFirstInTurn = 8;
+
+}  // namespace
 
 WorkQueue::WorkQueue(Clock& clock, TaskGroup& tasks, Backoff backoff)
     : clock_(clock), tasks_(tasks), backoff_(backoff), work_(tasks.executor()) {}
 
-void WorkQueue::add(const std::string& key) {
+void WorkQueue::add(const std::string& key) { add_to(ready_, key); }
+
+void WorkQueue::add_first(const std::string& key) { add_to(first_, key); }
+
+void WorkQueue::add_to(std::deque<std::string>& keys, const std::string& key) {
     State& state = states_[key];
     if (std::exchange(state.queued, true) || state.working) return;
-    ready_.push_back(key);
+    keys.push_back(key);
     work_.notify_all();
 }
 
@@ -36,13 +45,25 @@ void WorkQueue::add_failed(const std::string& key) {
     add_after(key, std::min(delay, backoff_.max));
 }
 
+void WorkQueue::retry_failed() {
+    for (const auto& [key, failures] : std::exchange(failures_, {})) add(key);
+}
+
 Task<std::string> WorkQueue::next() {
     co_await asio::post(tasks_.executor(), asio::use_awaitable);
-    while (ready_.empty()) co_await work_.wait();
-    std::string key = std::move(ready_.front());
-    ready_.pop_front();
+    while (ready() == 0) co_await work_.wait();
+    std::string key = take();
     states_.insert_or_assign(key, State{.queued = false, .working = true});
     co_return key;
+}
+
+std::string WorkQueue::take() {
+    const bool from_first = !first_.empty() && (ready_.empty() || taken_first_ < kFirstInTurn);
+    taken_first_ = from_first ? taken_first_ + 1 : 0;
+    std::deque<std::string>& keys = from_first ? first_ : ready_;
+    std::string key = std::move(keys.front());
+    keys.pop_front();
+    return key;
 }
 
 void WorkQueue::done(const std::string& key) {

@@ -29,6 +29,9 @@ class WorkQueue {
     WorkQueue(Clock& clock, TaskGroup& tasks) : WorkQueue(clock, tasks, Backoff{}) {}
 
     void add(const std::string& key);
+    /// As add(), to be handed out before those that were added so; of nine in turn one is of the
+    /// others, if there are any. A key that is queued or worked on stays where it is.
+    void add_first(const std::string& key);
     /// Adds the key at `when`, also if it is queued or worked on right now: that work can't see
     /// what will be true then. Of several times the earliest counts and the others are forgotten:
     /// the work that it brings sets the later ones again.
@@ -38,22 +41,27 @@ class WorkQueue {
     /// of add_at().
     void add_failed(const std::string& key);
     void forget(const std::string& key) { failures_.erase(key); }
+    /// Adds every key whose back-off is not forgotten, and forgets it: what they failed by has
+    /// changed for all.
+    void retry_failed();
 
-    /// The next key, in the order of adding; waits while there is none. The caller owes a done().
-    /// Throws operation_aborted when cancelled. Yields at least once, so that a worker that is
-    /// never out of keys does not starve the loop.
+    /// The next key, each kind in the order of adding; waits while there is none. The caller owes a
+    /// done(). Throws operation_aborted when cancelled. Yields at least once, so that a worker that
+    /// is never out of keys does not starve the loop.
     Task<std::string> next();
     void done(const std::string& key);
 
-    std::size_t ready() const { return ready_.size(); }
+    std::size_t ready() const { return first_.size() + ready_.size(); }
     std::size_t delayed() const { return due_.size(); }
 
   private:
     struct State {
-        bool queued = false;  ///< in ready_, or to be on done()
+        bool queued = false;  ///< in first_ or ready_, or to be on done()
         bool working = false;
     };
 
+    void add_to(std::deque<std::string>& keys, const std::string& key);
+    std::string take();
     Task<void> run_timer(Instant deadline);
     void add_due();
     void arm();
@@ -61,7 +69,9 @@ class WorkQueue {
     Clock& clock_;
     TaskGroup& tasks_;
     Backoff backoff_;
+    std::deque<std::string> first_;
     std::deque<std::string> ready_;
+    int taken_first_ = 0;  ///< of first_ since the last of ready_
     // Flat: with tens of thousands of keys each node of another table is a miss of the caches.
     boost::unordered_flat_map<std::string, State> states_;  ///< of keys that are either
     boost::unordered_flat_map<std::string, int> failures_;

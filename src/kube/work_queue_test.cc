@@ -1,5 +1,6 @@
 #include "kube/work_queue.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -179,6 +180,36 @@ TEST_F(WorkQueueTest, BackOffDoublesPerKeyUpToItsLimitAndForgetResets) {
     queue.forget("a");
     EXPECT_EQ(delay_of("a"), Duration(5ms));
     EXPECT_EQ(delay_of("a"), Duration(10ms));
+}
+
+TEST_F(WorkQueueTest, WhatIsToBeFirstLeavesTheOthersATurn) {
+    for (int i = 0; i < 3; ++i) queue.add(fmt::format("later-{}", i));
+    for (int i = 0; i < 20; ++i) queue.add_first(fmt::format("first-{}", i));
+    queue.add_first("later-2");
+    EXPECT_EQ(queue.ready(), 23u);
+    const std::vector<std::string> order = drain();
+    ASSERT_EQ(order.size(), 23u);
+    EXPECT_EQ(order[0], "first-0");
+    EXPECT_EQ(order[7], "first-7");
+    EXPECT_EQ(order[8], "later-0");
+    EXPECT_EQ(order[17], "later-1");
+    EXPECT_EQ(order[21], "first-19");
+    EXPECT_EQ(order[22], "later-2");
+}
+
+TEST_F(WorkQueueTest, WhatFailedIsAddedAtOnceAndItsBackOffIsForgotten) {
+    for (const char* key : {"a", "b"}) queue.add_failed(key);
+    for (int i = 0; i < 12; ++i) {
+        advance(1min);
+        for (const std::string& key : drain()) queue.add_failed(key);
+    }
+    queue.add_failed("c");
+    queue.forget("b");
+    queue.retry_failed();
+    EXPECT_THAT(drain(), testing::UnorderedElementsAre("a", "c"));
+    queue.add_failed("a");
+    advance(5ms);
+    EXPECT_THAT(drain(), testing::Contains("a"));
 }
 
 TEST_F(WorkQueueTest, StopsWithTimersAndWaiters) {

@@ -58,6 +58,9 @@ class ByteStream {
     /// At once. What waits ends with kCancelled. The other side reads what was written before, and
     /// then what it can't tell from a clean end; over TLS it can.
     virtual void close() = 0;
+    /// True when something has come that nobody has read, an end included, as far as that can be
+    /// seen without waiting. For whoever keeps a connection on which nothing should come.
+    virtual bool has_input() const = 0;
     /// Where the other side is, for people: "127.0.0.1:4711", "unix", "memory".
     virtual std::string peer_address() const = 0;
 };

@@ -232,6 +232,22 @@ TYPED_TEST_P(ByteStreamContract, AReaderWaitsWhileAWriterWrites) {
     EXPECT_EQ(**reading->value, "pong");
 }
 
+TYPED_TEST_P(ByteStreamContract, WhatHasComeIsSeenWithoutReading) {
+    // What a layer says of its own at the beginning is read along with the first bytes.
+    this->write(*this->far_, "ping");
+    EXPECT_EQ(this->read_exactly(*this->near_, 4), "ping");
+    EXPECT_FALSE(this->near_->has_input());
+    const auto comes = [&] { return this->near_->has_input(); };
+    this->write(*this->far_, "pong");
+    this->world_.loop().run_until(comes);
+    EXPECT_EQ(this->read_exactly(*this->near_, 4), "pong");
+    EXPECT_FALSE(this->near_->has_input());
+    this->shut_down(*this->far_);
+    this->world_.loop().run_until(comes);
+    this->near_->close();
+    EXPECT_TRUE(this->near_->has_input());
+}
+
 TYPED_TEST_P(ByteStreamContract, TheOtherSideHasAnAddress) {
     EXPECT_FALSE(this->near_->peer_address().empty());
     EXPECT_FALSE(this->far_->peer_address().empty());
@@ -243,6 +259,7 @@ REGISTER_TYPED_TEST_SUITE_P(ByteStreamContract, BytesArriveInOrderInBothDirectio
                             AWriterWaitsForItsReader, AHalfIsClosedAndTheOtherGoesOn,
                             ACloseIsAnEndAndOverTlsACut, AWriteToNobodyFails, CloseEndsWhatWaits,
                             ACancelledReaderLosesNothing, ACancelledWriterEnds,
-                            AReaderWaitsWhileAWriterWrites, TheOtherSideHasAnAddress);
+                            AReaderWaitsWhileAWriterWrites, WhatHasComeIsSeenWithoutReading,
+                            TheOtherSideHasAnAddress);
 
 }  // namespace muster::net

@@ -137,6 +137,18 @@ TEST_F(Sockets, AddressesThatAreNoneAreRefused) {
     }
 }
 
+TEST_F(Sockets, EverywhereIsBothFamilies) {
+    auto everywhere = listen_tcp_everywhere(executor(), 0);
+    ASSERT_TRUE(everywhere) << everywhere.error().message();
+    const std::string address = (*everywhere)->address();
+    const auto port = static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
+    EXPECT_TRUE(await(connect_tcp(executor(), "127.0.0.1", port)));
+    if (address.starts_with("[")) EXPECT_TRUE(await(connect_tcp(executor(), "::1", port)));
+    const auto second = listen_tcp_everywhere(executor(), port);
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code(), Code::kAlreadyExists);
+}
+
 TEST_F(Sockets, APortThatIsTakenIsSaid) {
     auto first = listen_tcp(executor(), "127.0.0.1", 0);
     ASSERT_TRUE(first) << first.error().message();

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "net/internal/openssl.h"
+
 namespace muster::net {
 
 namespace {
@@ -159,6 +161,10 @@ std::string_view reason_phrase(unsigned status) {
     for (const Phrase& phrase : kPhrases)
         if (phrase.status == status) return phrase.words;
     return "";
+}
+
+std::string basic_authorization(std::string_view user, std::string_view password) {
+    return "Basic " + base64(std::string(user).append(":").append(password));
 }
 
 std::string http_date(WallTime time) {

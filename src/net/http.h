@@ -88,6 +88,8 @@ bool equal_without_case(std::string_view a, std::string_view b);
 std::string_view reason_phrase(unsigned status);
 /// What may stand in a header: a token as name; a value without control characters.
 bool is_valid_header(std::string_view name, std::string_view value);
+/// "Basic dXNlcjpwYXNzd29yZA==".
+std::string basic_authorization(std::string_view user, std::string_view password);
 /// "Sun, 06 Nov 1994 08:49:37 GMT".
 std::string http_date(WallTime time);
 

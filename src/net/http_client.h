@@ -69,10 +69,16 @@ class HttpClient {
 
     /// The whole answer within `time`.
     Task<Result<HttpResponse>> call(HttpRequest request, Duration time);
-    /// The head of the answer within `time`; then the body takes as long as it takes.
-    Task<Result<std::unique_ptr<HttpBody>>> stream(HttpRequest request, Duration time);
+    /// The head of the answer within `time`, and all of the body within `body_time` of it: then the
+    /// connection is closed, and read() says kTimeout.
+    Task<Result<std::unique_ptr<HttpBody>>> stream(HttpRequest request, Duration time,
+                                                   Duration body_time = Duration::max());
     /// `request` has its Connection and Upgrade fields.
     Task<Result<HttpUpgrade>> upgrade(HttpRequest request, Duration time);
+
+    /// What is connected now serves what runs on it and nothing more, as when it was made by who we
+    /// are no longer: idle connections are closed, those in use when their answer is complete.
+    void retire_connections();
 
     /// Closes all connections and returns when nothing of the client itself is left. Calls end with
     /// kCancelled; bodies and calls end before the client is destroyed.

@@ -226,6 +226,31 @@ TEST_F(Client, AConnectionIsUsedAgainUntilItIsOld) {
     EXPECT_EQ(connections_, 2);
 }
 
+TEST_F(Client, ARetiredConnectionServesWhatRunsOnItAndNothingMore) {
+    make();
+    auto call = begin(client_->stream(get("/watch"), 5s));
+    send(*ends_[0], "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    auto other = begin(client_->call(get("/"), 5s));
+    settle();
+    send(*ends_[1], "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    ASSERT_EQ(outcome(*other), "answered");
+    ASSERT_EQ(outcome(*call), "answered");
+    EXPECT_EQ(client_->idle_connections(), 1u);
+    client_->retire_connections();
+    EXPECT_EQ(client_->idle_connections(), 0u);
+    send(*ends_[0], "3\r\none\r\n0\r\n\r\n");
+    HttpBody& body = ***call->result;
+    EXPECT_EQ(**await(body.read()), "one");
+    EXPECT_EQ(*await(body.read()), std::nullopt);
+    EXPECT_EQ(client_->idle_connections(), 0u);
+    auto next = begin(client_->call(get("/"), 5s));
+    settle();
+    EXPECT_EQ(ends_.size(), 3u);
+    send(*ends_[2], "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    EXPECT_EQ(outcome(*next), "answered");
+    EXPECT_EQ(client_->idle_connections(), 1u);
+}
+
 TEST_F(Client, AConnectionThatTheServerEndedIsNotUsed) {
     start_echo({.idle_time = 20s});
     make_for_server({.idle_time = 60s});
@@ -334,6 +359,34 @@ TEST_F(Client, AConnectionThatIsTakenAtOnceAfterABodyHasOneReader) {
     auto reading = begin((***next->result).read());
     ASSERT_EQ(outcome(*reading), "answered");
     EXPECT_EQ(**reading->result, "bb");
+}
+
+TEST_F(Client, ABodyHasATimeOfItsOwn) {
+    make();
+    auto late = begin(client_->stream(get("/"), 5s, 60s));
+    send(*ends_[0], "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n");
+    settle();
+    HttpBody& body = ***late->result;
+    EXPECT_EQ(**await(body.read()), "one");
+    auto reading = begin(body.read());
+    advance(59s);
+    EXPECT_FALSE(reading->result);
+    send(*ends_[0], "3\r\ntwo\r\n");
+    settle();
+    EXPECT_EQ(***reading->result, "two");
+    const auto ended = await(body.read());
+    EXPECT_EQ(ended.error().code(), Code::kTimeout);
+    EXPECT_NE(ended.error().message().find("60 s"), std::string::npos);
+    EXPECT_EQ(await(read_to_end(*ends_[0])).substr(0, 3), "GET") << "the connection is closed";
+    late->result.reset();
+
+    auto complete = begin(client_->stream(get("/"), 5s, 60s));
+    send(*ends_[1], "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none");
+    settle();
+    EXPECT_EQ(**await((***complete->result).read()), "one");
+    EXPECT_EQ(*await((***complete->result).read()), std::nullopt);
+    advance(60s);
+    EXPECT_EQ(client_->idle_connections(), 1u) << "what has ended is never late";
 }
 
 TEST_F(Client, ABodyThatBreaksIsAnErrorAndOneThatIsDroppedCloses) {

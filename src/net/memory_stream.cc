@@ -84,6 +84,8 @@ class MemoryStream final : public ByteStream {
         out_->changed.notify_all();
     }
 
+    bool has_input() const override { return closed_ || in_->ended || !in_->bytes.empty(); }
+
     std::string peer_address() const override { return "memory"; }
 
   private:

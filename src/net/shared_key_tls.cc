@@ -152,4 +152,9 @@ Result<std::unique_ptr<SharedKeyTls>> SharedKeyTls::create(std::string_view secr
                                        fmt::format("muster {}", purpose), key_for(secret, purpose));
 }
 
+void ignore_openssl_configuration() {
+    CHECK(OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr) == 1,
+          "OpenSSL begins without its configuration");
+}
+
 }  // namespace muster::net

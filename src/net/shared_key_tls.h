@@ -34,4 +34,8 @@ class SharedKeyTls {
     virtual Task<Result<std::unique_ptr<TlsStream>>> connect(std::unique_ptr<ByteStream> below) = 0;
 };
 
+/// For a program that runs among the files of others, before anything else of TLS: OpenSSL's own
+/// configuration may name modules, which a static program must not load.
+void ignore_openssl_configuration();
+
 }  // namespace muster::net

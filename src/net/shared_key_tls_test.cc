@@ -38,6 +38,7 @@ class Recorded final : public ByteStream {
     }
     Task<Result<void>> shut_down_write() override { return below_->shut_down_write(); }
     void close() override { below_->close(); }
+    bool has_input() const override { return below_->has_input(); }
     std::string peer_address() const override { return below_->peer_address(); }
 
   private:

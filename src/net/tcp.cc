@@ -127,6 +127,13 @@ Result<std::unique_ptr<Listener>> listen_tcp(asio::any_io_executor executor, std
     return listen_tcp_socket(std::move(executor), socket.release());
 }
 
+Result<std::unique_ptr<Listener>> listen_tcp_everywhere(asio::any_io_executor executor,
+                                                        std::uint16_t port) {
+    auto both = listen_tcp(executor, "::", port);
+    if (both || both.error().code() == Code::kAlreadyExists) return both;
+    return listen_tcp(executor, "0.0.0.0", port);
+}
+
 Result<std::unique_ptr<Listener>> listen_tcp_socket(asio::any_io_executor executor, int fd) {
     OpenSocket socket(fd);
     sockaddr_storage bound{};
@@ -137,10 +144,12 @@ Result<std::unique_ptr<Listener>> listen_tcp_socket(asio::any_io_executor execut
 }
 
 Task<Result<std::unique_ptr<ByteStream>>> connect_tcp(asio::any_io_executor executor,
-                                                      std::string address, std::uint16_t port) {
+                                                      std::string address, std::uint16_t port,
+                                                      TcpLiveness liveness) {
     if (address == "localhost") address = "127.0.0.1";
     CO_TRY(const tcp::endpoint endpoint, parse_endpoint(address, port));
-    co_return co_await connect_socket(executor, endpoint, fmt::format("{}:{}", address, port));
+    co_return co_await connect_socket(executor, endpoint, fmt::format("{}:{}", address, port),
+                                      liveness);
 }
 
 Task<Result<std::unique_ptr<ByteStream>>> connect_tcp_socket(asio::any_io_executor executor,

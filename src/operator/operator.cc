@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "kube/client.h"
+#include "kube/comeback_transport.h"
 #include "kube/event_recorder.h"
 #include "kube/informer.h"
 #include "kube/work_queue.h"
@@ -18,7 +19,10 @@
 #include "operator/internal/attachments.h"
 #include "operator/internal/executor.h"
 #include "operator/internal/from_scratch.h"
+#include "operator/internal/leavers.h"
 #include "operator/internal/manifest_findings.h"
+#include "operator/internal/milestones.h"
+#include "operator/internal/partners/partner_caches.h"
 #include "operator/internal/planner.h"
 #include "operator/internal/recent_jobs.h"
 #include "operator/internal/records.h"
@@ -27,18 +31,37 @@
 namespace muster::operators {
 namespace {
 
-std::string dependents_selector() {
+std::string dependents_selector(const std::vector<const jobs::JobKind*>& kinds) {
     std::string names;
-    for (const jobs::JobKind* kind : jobs::all_kinds())
+    for (const jobs::JobKind* kind : kinds)
         names += (names.empty() ? "" : ",") + kind->controller_name();
     return fmt::format("{} in ({})", jobs::labels::kOperatorName, names);
 }
 
+std::vector<const jobs::JobKind*> chosen_kinds(const std::vector<std::string>& names) {
+    std::vector<const jobs::JobKind*> chosen;
+    for (const jobs::JobKind* kind : jobs::all_kinds())
+        if (names.empty() || (std::ranges::find(names, kind->resource.kind) != names.end()))
+            chosen.push_back(kind);
+    return chosen;
+}
+
+std::string why_unserved(const kube::ResourceType& type, const Error& refusal) {
+    if (refusal.code() == Code::kNotFound)
+        return fmt::format(
+            "the server has no {} in version {}: install its definition with 'muster manifests "
+            "--crds-only | kubectl apply -f -'; its jobs are served as soon as it is there",
+            type.qualified(), type.version);
+    return fmt::format("{}; its jobs are served as soon as that is allowed", refusal.message());
+}
+
 /// Whole jobs that are kept for making their pods.
 constexpr std::size_t kRecentJobs = 256;
-/// How long a change of nothing but the counts of pods may wait for more of its kind, so that a job
-/// of many replicas does not write its status for each of them.
-constexpr Duration kCountsWait = std::chrono::milliseconds(100);
+constexpr std::size_t kNewJobs = 4096;
+/// The first status of a job waits for so many creations, and is written beside more.
+constexpr std::size_t kFewCreations = 32;
+/// So often a pass that goes on is asked whether another would do better.
+constexpr Duration kLongPass = std::chrono::milliseconds(50);
 
 }  // namespace
 
@@ -64,18 +87,24 @@ struct Operator::Impl {
         : options(std::move(the_options)),
           clock(the_clock),
           tasks(std::move(executor)),
-          client(transport, "muster-operator"),
+          comeback(transport, clock, [this] { queue.retry_failed(); }),
+          client(comeback, "muster-operator"),
           queue(clock, tasks),
           alarms(clock, tasks, [this](const std::string& key) { queue.add(key); }),
-          recent(kRecentJobs),
-          attachments(client, clock, rng, jobs::all_kinds(), options.namespace_,
+          recent(kRecentJobs, kNewJobs),
+          served(chosen_kinds(options.kinds)),
+          attachments(client, clock, rng, served, options.namespace_,
                       [this](const AttachmentRecord& record) { attachment_changed(record); }),
+          partners(client, clock, rng, tasks, options.namespace_, partner_handlers()),
           run(client, clock, tasks, table, options.parallel_writes, options.announce_gangs,
-              &attachments),
-          pods(client, clock, rng, kube::types::kPods, dependents_options(), project_pod),
+              &attachments, &partners),
+          leavers(client, tasks, table, options.parallel_writes),
+          pods(client, clock, rng, kube::types::kPods, dependents_options(), project_pod, {},
+               options.lists),
           services(client, clock, rng, kube::types::kServices, dependents_options(),
-                   project_service) {
-        for (const jobs::JobKind* kind : jobs::all_kinds()) add_kind(*kind, rng);
+                   project_service, {}, options.lists) {
+        options.site.gang_scheduler = options.gang_scheduler_name;
+        for (const jobs::JobKind* kind : served) add_kind(*kind, rng);
         pods.on_change([this](const std::string&, const PodPtr* before, const PodPtr* after) {
             table.apply(before, after);
             if (before != nullptr) add(**before);
@@ -91,9 +120,31 @@ struct Operator::Impl {
             });
     }
 
+    PartnerCaches::Handlers partner_handlers() {
+        return {.changed = [this](const AttachmentRecord& record) { attachment_changed(record); },
+                .known =
+                    [this](PartnerType type) {
+                        compare_again([type](const PartnerWishes& wishes) {
+                            return std::ranges::find(wishes.objects, type, &PartnerWish::type) !=
+                                   wishes.objects.end();
+                        });
+                    },
+                .priorities_changed = [this] { compare_again(&PartnerWishes::reads_priorities); }};
+    }
+    /// What the jobs of these wishes have for partners; rare enough for a walk over all jobs.
+    template <class Concerned>
+    void compare_again(Concerned concerned) {
+        for (const auto& [name, kind] : kinds)
+            for (const auto& [key, job] : kind.informer->items())
+                if (job->facts && std::invoke(concerned, job->facts->partners)) {
+                    table.attachment_changed(job->uid);
+                    queue.add(key_of(*job));
+                }
+    }
+
     kube::ListOptions dependents_options() const {
         kube::ListOptions list = job_options();
-        list.label_selector = dependents_selector();
+        list.label_selector = dependents_selector(served);
         return list;
     }
     kube::ListOptions job_options() const {
@@ -112,7 +163,8 @@ struct Operator::Impl {
             client, clock, rng, kind.resource, job_options(),
             [this, &added](const json::value& object) -> std::optional<JobPtr> {
                 return read_job(added, object);
-            });
+            },
+            std::vector<std::string>{}, options.lists);
         added.informer->on_change([this](const std::string&, const JobPtr* before,
                                          const JobPtr* after) { job_changed(before, after); });
     }
@@ -121,7 +173,9 @@ struct Operator::Impl {
         const JobPtr* known = kind.informer->find(cache_key_of(object));
         ProjectedJob made = project_job(jobs::kind_as_written(*kind.kind, object), object,
                                         known == nullptr ? nullptr : known->get(), options.site);
-        if (made.job) recent.put(made.record->uid, made.record->generation, std::move(made.job));
+        if (made.job)
+            recent.put(made.record->uid, made.record->generation, std::move(made.job),
+                       made.record->status.empty() && !made.record->managed_elsewhere);
         return std::move(made.record);
     }
 
@@ -129,18 +183,78 @@ struct Operator::Impl {
         const JobRecord& job = before != nullptr ? **before : **after;
         const std::string key = key_of(job);
         const bool gone = after == nullptr || (*after)->uid != job.uid;
+        note_leaver(key, job, gone, after);
         if (gone) {
             table.forget(job.uid);
             recent.forget(job.uid);
             warned_edits.erase(key);
             counts_due.erase(key);
+            status_waited.erase(key);
             removed.erase(key);
+            seen_new.erase(key);
             alarms.set(key, std::nullopt);
         }
+        if (options.observer != nullptr && before == nullptr && started &&
+            (*after)->status.unpack().conditions.empty())
+            seen_new.emplace(key, clock.now());
         // What was written is what the cache shows now, or the API has moved on.
         if (auto it = written.find(key);
             it != written.end() && (gone || !it->second.covers((*after)->resource_version)))
             written.erase(it);
+        if (after != nullptr && (*after)->facts && !(*after)->managed_elsewhere)
+            partners.want((*after)->facts->partners);
+        // Pods of new jobs go before news of old ones.
+        if (before == nullptr && (*after)->status.empty())
+            queue.add_first(key);
+        else
+            queue.add(key);
+    }
+
+    /// `known`: as it was before, or as it came.
+    void note_leaver(const std::string& key, const JobRecord& known, bool gone,
+                     const JobPtr* after) {
+        if (!options.removes_dependents) return;
+        const JobRecord& last = gone ? known : **after;
+        if (last.managed_elsewhere || last.dependents_stay) return;
+        if (gone || (last.deleting && last.dependents_go_first)) leavers.add(key, last);
+    }
+
+    /// What jobs left behind that went while nobody watched.
+    Task<void> find_leavers() {
+        std::map<std::pair<std::string, JobUid>, const jobs::JobKind*> lost;
+        const auto look = [&](const DependentRecord& object) {
+            if (object.is_orphan()) return;
+            const std::string& kind = object.owner.kind->resource.kind;
+            // Jobs that can't be read are not gone.
+            if (auto known = kinds.find(kind);
+                known == kinds.end() || !known->second.informer->has_synced())
+                return;
+            const JobPtr* owner = find_job(kind, object.namespace_ + "/" + object.owner.name);
+            if (owner != nullptr && (*owner)->uid == object.owner.uid) return;
+            lost.emplace(
+                std::pair(queue_key(kind, object.namespace_, object.owner.name), object.owner.uid),
+                object.owner.kind);
+        };
+        for (const auto& [key, pod] : pods.items()) look(*pod);
+        for (const auto& [key, service] : services.items()) look(*service);
+        for (const auto& [which, kind] : lost)
+            co_await confirm_leaver(which.first, which.second, *kind);
+    }
+
+    /// The caches of jobs and pods are not of one moment: the API is asked.
+    Task<void> confirm_leaver(std::string key, JobUid uid, const jobs::JobKind& kind) {
+        const std::size_t first = key.find('/');
+        const std::size_t second = key.find('/', first + 1);
+        JobRecord job;
+        job.kind = &kind;
+        job.namespace_ = key.substr(first + 1, second - first - 1);
+        job.name = key.substr(second + 1);
+        job.uid = uid;
+        const auto read = co_await client.get(kind.resource, job.namespace_, job.name);
+        const bool gone =
+            read ? metadata_of(**read).uid != uid.get() : read.error().code() == Code::kNotFound;
+        if (!gone) co_return;
+        leavers.add(key, job);
         queue.add(key);
     }
 
@@ -179,7 +293,12 @@ struct Operator::Impl {
     Task<void> work() {
         for (;;) {
             const std::string key = co_await queue.next();
+            const Instant began = clock.now();
             const bool complete = co_await pass(key);
+            if (options.observer != nullptr)
+                if (auto kind = kinds.find(std::string_view(key).substr(0, key.find('/')));
+                    kind != kinds.end())
+                    options.observer->on_pass(*kind->second.kind, clock.now() - began, complete);
             if (complete)
                 queue.forget(key);
             else
@@ -190,6 +309,12 @@ struct Operator::Impl {
 
     /// One look at one job. False: something failed and wants another try.
     Task<bool> pass(std::string key) {
+        const bool left = co_await leavers.pass(key);
+        const bool looked_after = co_await look_after(key);
+        co_return left&& looked_after;
+    }
+
+    Task<bool> look_after(std::string key) {
         const std::size_t slash = key.find('/');
         auto kind = kinds.find(key.substr(0, slash));
         if (kind == kinds.end()) co_return true;
@@ -206,6 +331,7 @@ struct Operator::Impl {
         Plan next = make_plan(key, *job, version);
         alarms.set(key, next.look_again);
         hold_back(key, *job, next);
+        const bool status_later = hold_first_status(key, *job, next);
         if (next.empty()) co_return true;
 
         std::shared_ptr<const jobs::Job> whole;
@@ -215,18 +341,54 @@ struct Operator::Impl {
         }
         const bool more = next.more;
         const bool over = next.status && next.status->finished();
+        auto enough = [this, key, job, told = next.status ? *next.status : known_status(key, *job),
+                       look_at = clock.now() + kLongPass]() mutable {
+            return should_end(key, *job, told, look_at);
+        };
         PackedStatus status;
-        if (next.status) status = PackedStatus(*next.status);
+        std::vector<Reached> reached;
+        if (next.status) {
+            status = PackedStatus(*next.status);
+            if (options.observer != nullptr)
+                reached = milestones(known_status(key, *job), *next.status);
+        }
         const Execution done = co_await run.execute(job, std::move(whole), version, std::move(next),
-                                                    *recorders.at(job->kind));
-        if (done.status_written)
+                                                    *recorders.at(job->kind), std::move(enough));
+        if (done.status_written) {
             note_written(key, job, std::move(version), done, std::move(status));
-        if (done.job_removed) removed.insert(key);
+            tell_observer(key, *job, reached);
+        }
+        if (done.job_removed) {
+            removed.insert(key);
+            if (options.observer != nullptr)
+                options.observer->on_job_removed(*job->kind, job->namespace_);
+        }
         if (const Instant until = table.of(job->uid).expire(clock.now()); until != Instant::max())
             queue.add_at(key, until);
         // What a finished job needs follows from the status that says so.
-        if (more || (over && done.status_written)) queue.add(key);
+        const bool rest_now = done.cut || (more && (done.complete || done.made_any));
+        if (rest_now || status_later || (over && done.status_written)) queue.add(key);
         co_return done.complete;
+    }
+
+    /// Whether a pass over `job` that will have told `told` ends before all is done: the job is
+    /// another by now, it has reached something that nobody should learn late, or others wait.
+    bool should_end(const std::string& key, const JobRecord& job, const jobs::JobStatus& told,
+                    Instant& look_at) {
+        const JobPtr* found = find_job(job.kind->resource.kind, job.namespace_ + "/" + job.name);
+        if (found == nullptr || (*found)->uid != job.uid || (*found)->deleting ||
+            (*found)->generation != job.generation ||
+            (*found)->managed_elsewhere != job.managed_elsewhere)
+            return true;
+        if (clock.now() < look_at) return false;
+        look_at = clock.now() + kLongPass;
+        if (queue.ready() > 0) return true;
+        if (!(*found)->facts) return false;
+        Dependents& dependents = table.of(job.uid);
+        dependents.configure((*found)->facts, told);
+        const Plan next = plan(**found, told, dependents, table.orphans_of(key), clock.wall_now(),
+                               partners.seen_by(**found));
+        return next.status && !next.only_counts;
     }
 
     /// Our own status counts from its answer on, and not only when the watch brings it: nothing can
@@ -247,24 +409,41 @@ struct Operator::Impl {
             written.erase(key);
     }
 
+    jobs::JobStatus known_status(const std::string& key, const JobRecord& job) const {
+        auto it = written.find(key);
+        return it != written.end() ? it->second.status.unpack() : job.status.unpack();
+    }
+
+    void tell_observer(const std::string& key, const JobRecord& job,
+                       const std::vector<Reached>& reached) {
+        for (const Reached& one : reached) {
+            JobNews news{.kind = *job.kind,
+                         .namespace_ = job.namespace_,
+                         .name = job.name,
+                         .milestone = one.milestone,
+                         .times = one.times,
+                         .cause = one.cause};
+            if (one.milestone == Milestone::kRunning)
+                if (auto seen = seen_new.extract(key); !seen.empty())
+                    news.since_seen = clock.now() - seen.mapped();
+            options.observer->on_job(news);
+        }
+    }
+
     /// Also moves `version` to the revision that the plan's status builds upon.
     Plan make_plan(const std::string& key, const JobRecord& job, std::string& version) {
-        jobs::JobStatus status;
-        if (auto it = written.find(key); it != written.end()) {
-            status = it->second.status.unpack();
-            version = it->second.version;
-        } else {
-            status = job.status.unpack();
-        }
+        const jobs::JobStatus status = known_status(key, job);
+        if (auto it = written.find(key); it != written.end()) version = it->second.version;
         if (job.facts) {
             Dependents& dependents = table.of(job.uid);
             dependents.configure(job.facts, status);
             const Orphans& orphans = table.orphans_of(key);
-            Plan made = plan(job, status, dependents, orphans, clock.wall_now());
+            const PartnersSeen seen = partners.seen_by(job);
+            Plan made = plan(job, status, dependents, orphans, clock.wall_now(), seen);
             if (options.check_sums) {
                 const std::string found =
                     differences_from_scratch(job, status, dependents, orphans, clock.wall_now(),
-                                             pods.items(), services.items());
+                                             pods.items(), services.items(), seen);
                 CHECK(found.empty(), found.c_str());
             }
             if (status.start_time.empty() && made.status && !made.status->start_time.empty())
@@ -292,7 +471,7 @@ struct Operator::Impl {
             counts_due.erase(key);
             return;
         }
-        const auto [due, first] = counts_due.try_emplace(key, clock.now() + kCountsWait);
+        const auto [due, first] = counts_due.try_emplace(key, clock.now() + options.counts_wait);
         if (!first && due->second <= clock.now()) {
             counts_due.erase(due);
             return;
@@ -300,6 +479,21 @@ struct Operator::Impl {
         if (counts) next.status.reset();
         if (attachments_wait) next.attach = false;
         queue.add_at(key, due->second);
+    }
+
+    /// The first status of a job waits until its pods are made, as upstream's does: of many jobs
+    /// that come at once the pods come first, and what has become of them is told in one write.
+    bool hold_first_status(const std::string& key, const JobRecord& job, Plan& next) {
+        if (!next.status || !job.status.empty() || written.contains(key)) return false;
+        const std::size_t creations = next.create_pods.size() + next.create_services.size();
+        if (creations == 0 || creations > kFewCreations) return false;
+        if (!status_waited.insert(key).second) {
+            status_waited.erase(key);
+            return false;
+        }
+        next.status.reset();
+        next.events.clear();
+        return true;
     }
 
     /// For making pods and services. Null when it can't be had, or is not as it was known.
@@ -316,20 +510,25 @@ struct Operator::Impl {
         ProjectedJob made = project_job(*job->kind, **read, nullptr, options.site);
         if (!made.job || made.record->uid != job->uid || made.record->generation != job->generation)
             co_return nullptr;  // the watch is about to show what it has become
-        recent.put(job->uid, job->generation, made.job);
+        recent.put(job->uid, job->generation, made.job, false);
         co_return std::move(made.job);
     }
 
     OperatorOptions options;
     Clock& clock;
     TaskGroup tasks;
+    kube::ComebackTransport comeback;
     kube::Client client;
+    bool started = false;
     kube::WorkQueue queue;
     Alarms alarms;
     Table table;
     RecentJobs recent;
+    std::vector<const jobs::JobKind*> served;
     AttachmentCaches attachments;
+    PartnerCaches partners;
     Executor run;
+    Leavers leavers;
     kube::Informer<PodPtr> pods;
     kube::Informer<ServicePtr> services;
     std::map<std::string, Kind, std::less<>> kinds;  ///< by resource.kind
@@ -338,8 +537,12 @@ struct Operator::Impl {
     std::unordered_map<std::string, std::int64_t> warned_edits;
     /// When counts that were held back are written.
     std::unordered_map<std::string, Instant> counts_due;
+    /// Whose first status waited for their pods, and does not a second time.
+    std::unordered_set<std::string> status_waited;
     /// Deleted at the end of their TTL; until the watch shows it.
     std::unordered_set<std::string> removed;
+    /// Jobs that came while we watched and have not run yet, for the observer.
+    std::unordered_map<std::string, Instant> seen_new;
 };
 
 Operator::Operator(asio::any_io_executor executor, kube::Transport& transport, Clock& clock,
@@ -358,12 +561,29 @@ Task<Result<void>> Operator::start() {
     co_await impl.pods.wait_synced();
     co_await impl.services.wait_synced();
     co_await impl.attachments.wait_synced();
-    for (auto& [name, kind] : impl.kinds) co_await kind.informer->wait_synced();
+    for (auto& [name, kind] : impl.kinds) co_await kind.informer->wait_settled();
+    for (const Unserved& resource : unserved())
+        log::error("a kind of jobs is not served",
+                   {{"resource", resource.resource}, {"why", resource.why}});
+    impl.started = true;
+    if (impl.options.removes_dependents)
+        impl.tasks.spawn("what deleted jobs left behind", impl.find_leavers());
     // Only now, when all of a job's pods are known: a pass before would create them again.
     for (int i = 0; i < impl.options.workers; ++i) impl.tasks.spawn("operator worker", impl.work());
     co_return Result<void>();
 }
 
 Task<void> Operator::stop() { co_await impl_->tasks.stop(); }
+
+std::vector<Unserved> Operator::unserved() const {
+    std::vector<Unserved> all;
+    for (const auto& [name, kind] : impl_->kinds)
+        if (const Error* refusal = kind.informer->refusal())
+            all.push_back(
+                {kind.kind->resource.qualified(), why_unserved(kind.kind->resource, *refusal)});
+    return all;
+}
+
+std::size_t Operator::queue_depth() const { return impl_->queue.ready(); }
 
 }  // namespace muster::operators

@@ -277,6 +277,41 @@ TEST_P(MpiWorld, AForeignObjectIsNotTouchedAndTold) {
     EXPECT_THAT(conditions(), ElementsAre("Created"));
 }
 
+TEST_P(MpiWorld, OfSeveralForeignObjectsTheSameIsNamedEachTime) {
+    const bool v1 = GetParam() == "v1";
+    const kube::ResourceType other = v1 ? kRoles : kube::types::kSecrets;
+    const std::string name = v1 ? "ring-launcher" : "ring-ssh";
+    for (const auto& [type, foreign] :
+         {std::pair(kube::types::kConfigMaps, std::string("ring-config")),
+          std::pair(other, name)}) {
+        json::object object{{"apiVersion", type.api_version()},
+                            {"kind", type.kind},
+                            {"metadata", {{"name", foreign}}}};
+        ASSERT_TRUE(w.wait(w.client.create(type, "default", std::move(object))).has_value());
+    }
+    w.start_operator();
+    create();
+    const auto told = [&] {
+        return w.object(kind().resource, "ring")->at_pointer("/status/conditions/1/message");
+    };
+    w.run_for(2s);
+    const json::value first = told();
+    EXPECT_THAT(std::string(first.as_string()), HasSubstr("ring-config"));
+    for (int i = 0; i < 20; ++i) {
+        w.run_for(1s);
+        EXPECT_EQ(told(), first);
+    }
+    ASSERT_TRUE(
+        w.wait(w.client.remove(kube::types::kConfigMaps, "default", "ring-config")).has_value());
+    w.run_for(300s);
+    EXPECT_THAT(std::string(told().as_string()), HasSubstr(name));
+    EXPECT_FALSE(config().is_null()) << "one that is in the way keeps no other back";
+    EXPECT_THAT(w.pods(), IsEmpty());
+    ASSERT_TRUE(w.wait(w.client.remove(other, "default", name)).has_value());
+    w.run_for(300s);
+    EXPECT_THAT(w.pods(), ElementsAre("ring-worker-0", "ring-worker-1"));
+}
+
 TEST_P(MpiWorld, AnotherOperatorGoesOnAndWritesNothing) {
     w.start_operator();
     create();

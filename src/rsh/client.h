@@ -13,7 +13,7 @@ namespace muster::rsh {
 
 /// What a name means now; kUnavailable when it means nothing yet. May block.
 using Resolve = std::function<Result<std::vector<std::string>>(const std::string& host)>;
-/// By the system's resolver.
+/// By the system's resolver, which a static program does not have (net/name_files.h).
 Result<std::vector<std::string>> resolve_by_system(const std::string& host);
 
 struct ClientOptions {
@@ -25,7 +25,7 @@ struct ClientOptions {
     int input = 0;  ///< descriptors; -1: nothing is read
     int output = 1;
     int errors = 2;
-    Resolve resolve = resolve_by_system;
+    Resolve resolve = {};
 };
 
 /// Runs a command at a host and returns its exit status: 128 + the signal that ended it, 126 when

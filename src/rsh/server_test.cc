@@ -93,6 +93,7 @@ class RshServer : public ::testing::Test, public RealLoop {
         options.input = run.in.fd();
         options.output = run.out.fd();
         options.errors = run.err.fd();
+        options.resolve = resolve_by_system;
         return options;
     }
     void spawn(RemoteRun& run, ClientOptions options, net::SharedKeyTls* keys = nullptr) {

@@ -73,6 +73,9 @@ constexpr const char* kShortPage = "5";
 bool is_event(const kube::Request& request) {
     return request.path.find("/events") != std::string::npos;
 }
+bool is_lease(const kube::Request& request) {
+    return request.path.find("/leases") != std::string::npos;
+}
 
 kube::Response refusal(const Error& error) {
     kube::Response response;
@@ -180,7 +183,7 @@ Task<Result<kube::Response>> FaultyTransport::call(kube::Request request) {
     const TransportFaults& faults = state.faults;
     if (state.is_cut) co_await state.hang();
     const bool writes = request.method != kube::Method::kGet;
-    const bool changes = writes && !is_event(request);
+    const bool changes = writes && !is_event(request) && !is_lease(request);
     if (changes) ++state.writes;
     if (faults.latency > Duration::zero()) co_await state.clock.sleep_for(faults.latency);
     co_await state.delay(faults.slow_request, "a request is on its way", request.path);

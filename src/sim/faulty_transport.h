@@ -59,7 +59,7 @@ class FaultyTransport final : public kube::Transport {
 
     void set_faults(const TransportFaults& faults);
     void cut();
-    /// Requests that would change something, events apart.
+    /// Requests that would change something, but Events and Leases, which are signs of life.
     std::uint64_t writes() const;
 
     Task<Result<kube::Response>> call(kube::Request request) override;

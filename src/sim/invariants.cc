@@ -18,7 +18,7 @@ namespace muster::sim {
 
 namespace {
 
-constexpr std::array<std::string_view, 15> kNames = {
+constexpr std::array<std::string_view, 16> kNames = {
     "one-pod",          // one live pod for a replica index of a generation
     "order",            // a pod waits for those that its type starts after
     "final",            // a terminal condition and completionTime never change
@@ -34,6 +34,7 @@ constexpr std::array<std::string_view, 15> kNames = {
     "ends",             // every job ends or says what it waits for
     "orphans",          // a job leaves no pod and no service behind
     "quiet",            // nothing is written when nothing happens
+    "one-leader",       // no write of a deposed leader has an effect after its successor's first
 };
 
 using namespace std::chrono_literals;
@@ -137,6 +138,28 @@ struct Invariants::State {
     std::map<std::string, JobLedger> jobs;  ///< by uid
     /// Pods and services that exist, with their owner's uid.
     std::map<apiserver::StoreKey, std::string> dependents;
+
+    std::string leader = {};    ///< of the Lease, as a writer; empty: nobody
+    bool leader_wrote = false;  ///< since it is that
+
+    void lease_changed(const apiserver::StoreChange& change) {
+        std::string_view holder;
+        if (change.object != nullptr) holder = text_at(*change.object, {"spec", "holderIdentity"});
+        const std::string_view name = holder.substr(0, holder.find('#'));
+        if (name == leader) return;
+        leader = name;
+        leader_wrote = false;
+    }
+    void operator_wrote(std::string_view who, const apiserver::StoreChange& change) {
+        if (who == leader) {
+            leader_wrote = true;
+        } else if (leader_wrote) {
+            rules.violated(
+                "one-leader",
+                fmt::format("{} wrote {} {}/{} after {}, which leads now, had begun", who,
+                            change.key.resource, change.key.namespace_, change.key.name, leader));
+        }
+    }
 
     WallTime now() const { return rules.clock_.wall_now(); }
     Instant instant() const { return rules.clock_.now(); }
@@ -390,6 +413,12 @@ void Invariants::violated(std::string invariant, std::string what) {
 }
 
 void Invariants::change(std::string_view who, const apiserver::StoreChange& change) {
+    if (state_->hooks.election) {
+        if (change.key.resource == "leases")
+            state_->lease_changed(change);
+        else if (who.starts_with("operator"))
+            state_->operator_wrote(who, change);
+    }
     const bool pod = change.key.resource == "pods";
     if (pod || change.key.resource == "services") {
         if (change.object == nullptr)

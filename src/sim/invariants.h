@@ -37,6 +37,8 @@ struct InvariantHooks {
     /// At once. Nothing tells one of two that what it sees of a pod is older than what the other
     /// has already counted into the job, so each may count a restart.
     int operators = 1;
+    /// One of them leads: who it is, by its name as a writer, the Lease says in front of a '#'.
+    bool election = false;
 };
 
 /// Watches every committed change and says which broke a rule. Knows what really happened from what

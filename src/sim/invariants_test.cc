@@ -53,6 +53,10 @@ class Changes {
     void remove_pod(const std::string& uid, std::string_view who = "operator-1") {
         tell(who, "pods", uid, nullptr);
     }
+    void leads(const std::string& who) {
+        tell(who, "leases", "muster-operator",
+             json::object{{"spec", {{"holderIdentity", who + "#1"}}}});
+    }
     void deadline_passed() { rules_.deadline_passed("job"); }
     void wait(Duration duration) { clock_.advance_to(clock_.now() + duration); }
     void set_calendar(Duration by) { clock_.skew_wall(by); }
@@ -65,7 +69,8 @@ class Changes {
               clock_, std::move(except),
               {.on_deadline = [this](const std::string&, WallTime) { asked_for_deadline_ = true; },
                .seen_before = [] { return Instant::max(); },
-               .forgetful = forgetful}) {
+               .forgetful = forgetful,
+               .election = true}) {
         job(R"({"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"uid":"job","generation":1},"status":{},
                 "spec":{"pytorchReplicaSpecs":{"Worker":{"restartPolicy":"OnFailure"}}}})",
             "user");
@@ -431,6 +436,25 @@ std::vector<Case> cases() {
                    "user");
              w.job(condition("Running"));
              w.end();
+         }},
+        {"ADeposedLeaderThatWrites", "one-leader",
+         [](Changes& w) {
+             w.leads("operator-1");
+             w.job(condition("Running"), "operator-1");
+             w.leads("operator-2");
+             w.job(condition("Created"), "operator-1");  // its successor has not begun
+             w.job(condition("Running"), "operator-2");
+             w.job(condition("Created"), "operator-1");
+         }},
+        {"OneLeaderAfterTheOther", "",
+         [](Changes& w) {
+             w.leads("operator-1");
+             w.job(condition("Running"), "operator-1");
+             w.leads("operator-2");
+             w.job(condition("Running"), "operator-2");
+             w.leads("operator-1");
+             w.job(condition("Running"), "operator-1");
+             w.job(condition("Running"), "user");
          }},
         {"AnOrphan", "orphans",
          [](Changes& w) {

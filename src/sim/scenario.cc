@@ -166,7 +166,8 @@ void read_user(const json::value& value, const std::string& path, UserActions& u
 /// The fields that a file of faults may have.
 void read_faults(FieldReader& fields, Scenario& scenario, Problems& problems) {
     fields.read("description", scenario.description);
-    fields.read("operators", scenario.operators, 1, 2);
+    fields.read("operators", scenario.operators, 1, 3);
+    fields.read("election", scenario.election);
     fields.read("faultsUntil", scenario.faults_until);
     fields.read("reportEveryPhase", scenario.report_every_phase);
     fields.read_with("pods", [&](const json::value& value, const std::string& path) {

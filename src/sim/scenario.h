@@ -74,6 +74,7 @@ struct Scenario {
     std::string description;
     int nodes = 4;
     int operators = 1;
+    bool election = false;  ///< one of the operators leads and the others wait
     Duration duration = std::chrono::hours(3);
     Duration faults_until = std::chrono::minutes(20);
     bool report_every_phase = true;

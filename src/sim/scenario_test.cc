@@ -52,7 +52,7 @@ TEST(Scenario, EveryProblemIsTold) {
         {R"([])", ": must be a map"},
         {R"({"nodes":0})", "nodes: must be a whole number from 1 to 100000"},
         {R"({"nodes":"4"})", "nodes: must be a whole number from 1 to 100000"},
-        {R"({"operators":3})", "operators: must be a whole number from 1 to 2"},
+        {R"({"operators":4})", "operators: must be a whole number from 1 to 3"},
         {R"({"duration":5})", "duration: must be a time span such as 90s, 1h30m or 500ms"},
         {R"({"duration":"-5s"})", "duration: must be a time span such as 90s, 1h30m or 500ms"},
         {R"({"duration":"1m","faultsUntil":"2m"})", "faultsUntil: must not be after the duration"},
@@ -83,7 +83,7 @@ TEST(Scenario, EveryProblemIsTold) {
         {R"({"except":"nothing"})",
          "except: must be of one-pod, order, final, exclusive, completion-time, restarts-fall, "
          "restarts-most, restarts-least, groups, backoff-limit, deadline, ttl, ends, orphans, "
-         "quiet"},
+         "quiet, one-leader"},
     };
     for (const auto& [text, problem] : table)
         EXPECT_THAT(problems(text), ElementsAre(std::string(problem))) << text;

@@ -6,11 +6,13 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "cli/internal/connect/exec_credential.h"
-#include "cli/internal/connect/server_access.h"
+#include "cli/internal/connect/kubeconfig_merge.h"
+#include "kube/access/exec_credential.h"
+#include "kube/access/server_access.h"
 
 using namespace muster;
 using namespace muster::cli;
+using namespace muster::kube;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string text(reinterpret_cast<const char*>(data), size);

@@ -24,4 +24,13 @@ void check_range(std::optional<std::int32_t> fewest, std::optional<std::int32_t>
             fmt::format("must not be above maxReplicas: {} is more than {}", *fewest, *most)));
 }
 
+AdmissionRule range_admission_rule() {
+    return {.expression =
+                "!object.spec.?elasticPolicy.?minReplicas.hasValue() || "
+                "!object.spec.?elasticPolicy.?maxReplicas.hasValue() || "
+                "object.spec.elasticPolicy.minReplicas <= "
+                "object.spec.elasticPolicy.maxReplicas",
+            .message = "spec.elasticPolicy.minReplicas: must not be above maxReplicas"};
+}
+
 }  // namespace muster::jobs

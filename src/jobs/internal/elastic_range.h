@@ -17,5 +17,7 @@ void set_range_defaults(const Job& job, std::string_view type, std::optional<std
 /// At most one cause, of spec.elasticPolicy.minReplicas.
 void check_range(std::optional<std::int32_t> fewest, std::optional<std::int32_t> most,
                  std::vector<Cause>& causes);
+/// The same in CEL.
+AdmissionRule range_admission_rule();
 
 }  // namespace muster::jobs

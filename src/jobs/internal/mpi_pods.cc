@@ -4,6 +4,7 @@
 #include <boost/json/array.hpp>
 
 #include "jobs/internal/mpijob.h"
+#include "jobs/internal/program_in_pods.h"
 #include "jobs/internal/variables.h"
 
 namespace muster::jobs {
@@ -16,7 +17,6 @@ constexpr std::string_view kConfigVolume = "mpi-job-config";
 constexpr std::string_view kKubectlVolume = "mpi-job-kubectl";
 constexpr std::string_view kKeyVolume = "ssh-auth";
 constexpr std::string_view kTokenVolume = "muster-rsh";
-constexpr std::string_view kProgramVolume = "muster";
 /// Where sshd and ssh refuse keys that others may read.
 constexpr std::string_view kRootsKeys = "/root/.ssh";
 
@@ -226,24 +226,13 @@ void add_token(const MpiView& mpi, kube::Pod& pod, kube::Container& container) {
     mount(container, kTokenVolume, kTokenDirectory);
 }
 
-void add_program(const MpiView& mpi, kube::Pod& pod, kube::Container& container) {
-    if (mpi.job.site.node_program.empty()) return;  // the image has it
-    kube::Volume volume;
-    volume.name = kProgramVolume;
-    volume.host_path =
-        kube::HostPathVolumeSource{.path = mpi.job.site.node_program, .type = "File"};
-    pod.spec.volumes.push_back(std::move(volume));
-    mount(container, kProgramVolume, kProgramInPods);
-    container.volume_mounts.back().read_only = true;
-}
-
 /// Daemons in the workers may call the agent, too, to start those of further workers.
 void finish_for_ours(const MpiView& mpi, bool launcher, kube::Pod& pod) {
     if (!mpi.first_dialect)
         pod.metadata.labels[std::string(labels::kJobRole)] = launcher ? "launcher" : "worker";
     name_host(mpi, launcher, pod);
     kube::Container& main = launcher ? pod.spec.containers.front() : entered(mpi, pod);
-    add_program(mpi, pod, main);
+    add_program(mpi.job.site, pod, main);
     add_token(mpi, pod, main);
     std::vector<kube::KeyToPath> items = {item(kRsh, kExecutable)};
     if (launcher) {

@@ -116,6 +116,52 @@ std::vector<Cause> mpi_rules(const Job& job) {
     return causes;
 }
 
+std::vector<AdmissionRule> mpi_admission_rules(bool second_dialect) {
+    std::vector<AdmissionRule> rules;
+    const auto once = [&](std::string_view field, std::string_view unset) {
+        rules.push_back(
+            {.expression = fmt::format(
+                 "object.spec.?{0}.orValue({1}) == {1} || object.spec.?runPolicy.?{0}.orValue({1}) "
+                 "== {1} || object.spec.{0} == object.spec.runPolicy.{0}",
+                 field, unset),
+             .message = fmt::format(
+                 "spec.{0}: spec.runPolicy.{0} says something else; keep only that one", field)});
+    };
+    once("cleanPodPolicy", "''");
+    once("backoffLimit", "-1");
+    once("activeDeadlineSeconds", "-1");
+    rules.push_back({.expression = "object.spec.?mpiDistribution.orValue('') == '' || "
+                                   "object.spec.?mpiImplementation.orValue('') == ''",
+                     .message = "spec.mpiDistribution: spec.mpiImplementation is set too; keep "
+                                "only that one"});
+    rules.push_back({.expression = "object.spec.?sshAuthMountPath.orValue('/').matches('^(/|$)')",
+                     .message = "spec.sshAuthMountPath: must be a path from the root, such as "
+                                "/root/.ssh"});
+    const std::string containers = "variables.replicas[t].?template.?spec.?containers.orValue([])";
+    rules.push_back(
+        {.expression = fmt::format("object.spec.?mainContainer.orValue('') == '' || "
+                                   "variables.replicas.all(t, t.lowerAscii() != 'worker' || "
+                                   "size({0}) == 0 || {0}.exists(c, c.?name.orValue('') == "
+                                   "object.spec.mainContainer))",
+                                   containers),
+         .message = "spec.mainContainer: the workers have no container of this name"});
+    const std::string_view own = second_dialect ? kShellSsh : kShellKubectl;
+    rules.push_back(
+        {.expression =
+             fmt::format("object.metadata.?annotations[?'{}'].orValue('{}') in ['{}', '{}']",
+                         kShellAnnotation, kShellOurs, kShellOurs, own),
+         .message = fmt::format("{}: no way to the workers of this version's jobs; write {}",
+                                annotation_field(kShellAnnotation),
+                                one_of({std::string(kShellOurs), std::string(own)}))});
+    if (second_dialect)
+        rules.push_back(
+            {.expression = "variables.replicas.all(t, t.lowerAscii() != 'worker' || "
+                           "variables.replicas[t].?replicas.orValue(0) > 0)",
+             .message = "spec.mpiReplicaSpecs.Worker.replicas: write how many workers there are, "
+                        "at least 1; leave the Worker out for a launcher alone"});
+    return rules;
+}
+
 std::vector<Cause> mpi_warnings(const Job& job) {
     const auto& spec = spec_of<MpiJobSpec>(job);
     const RemoteShell shell = shell_of(job);

@@ -79,8 +79,8 @@ MpiView view_of(const Job& job);
 // The same without defaults: from the job as written.
 
 bool has_first_dialect(const Job& job);
-/// The one that the job asks for; else ours, where it can be: this program is on the nodes and no
-/// worker has a command of its own, which would be another shell's server. Else the dialect's.
+/// The one that the job asks for; else ours, where it can be: pods get this program and no worker
+/// has a command of its own, which would be another shell's server. Else the dialect's.
 RemoteShell shell_of(const Job& job);
 /// The container of a worker's pod that the launcher enters.
 const kube::Container* entered_container(const Job& job);
@@ -110,8 +110,6 @@ inline constexpr std::string_view kKubexec = "kubexec.sh";
 inline constexpr std::string_view kRsh = "rsh.sh";
 inline constexpr std::string_view kTokenDirectory = "/etc/muster-rsh";
 inline constexpr std::string_view kToken = "token";
-/// Where pods have our program from their node.
-inline constexpr std::string_view kProgramInPods = "/opt/muster/muster";
 
 // --- texts (mpi_hosts.cc)
 
@@ -133,6 +131,8 @@ std::vector<Attachment> mpi_attachments(const Job& job, const std::vector<SeenPo
 Result<std::vector<Variable>> mpi_environment(const Job& job, const ReplicaId& replica);
 void finish_mpi_pod(const Job& job, const ReplicaId& replica, kube::Pod& pod);
 std::vector<Cause> mpi_rules(const Job& written);
+/// What of them CEL can say of the jobs of a dialect.
+std::vector<AdmissionRule> mpi_admission_rules(bool second_dialect);
 std::vector<Cause> mpi_warnings(const Job& written);
 
 }  // namespace muster::jobs

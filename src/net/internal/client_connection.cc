@@ -12,6 +12,11 @@ namespace {
 
 constexpr std::size_t kBuffer = std::size_t{16} * 1024;
 
+/// HEAD asks for none, and what follows the answer to a CONNECT is the server behind the proxy.
+bool answered_without_body(std::string_view method) {
+    return method == "HEAD" || method == "CONNECT";
+}
+
 bool has_body_by_nature(std::string_view method) {
     return method == "POST" || method == "PUT" || method == "PATCH";
 }
@@ -72,7 +77,7 @@ Result<void> ClientConnection::parse() {
 
 Task<Result<void>> ClientConnection::exchange(const std::string& head, const HttpRequest& request,
                                               Progress& progress) {
-    parser_.begin(response_, request.method == "HEAD");
+    parser_.begin(response_, answered_without_body(request.method));
     progress.sent = true;
     const Result<void> written =
         co_await stream_->write({asio::buffer(head), asio::buffer(request.body)});
@@ -83,7 +88,7 @@ Task<Result<void>> ClientConnection::exchange(const std::string& head, const Htt
         if (parser_.head_done()) {
             const bool interim = response_.status < 200 && response_.status != 101;
             if (!interim) break;
-            parser_.begin(response_, request.method == "HEAD");
+            parser_.begin(response_, answered_without_body(request.method));
             continue;
         }
         CO_TRY(const bool more, co_await receive());

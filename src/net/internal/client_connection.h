@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/task_group.h"
 #include "net/byte_stream.h"
 #include "net/http.h"
@@ -42,6 +43,13 @@ class ClientConnection {
     Task<void> watch_idle();
     TaskGroup& watch() { return watch_; }
     bool ended() const { return ended_; }
+    /// Of one that nothing is asked of: whether the server has said something all the same, or
+    /// ended it.
+    bool has_input() const { return ended_ || stream_->has_input(); }
+
+    // Of one that is kept for another request.
+    Instant kept_at{};
+    bool is_watched = false;  ///< watch() notices the server's end
 
     void close() {
         ended_ = true;

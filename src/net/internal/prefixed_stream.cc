@@ -21,6 +21,7 @@ class PrefixedStream final : public ByteStream {
         prefix_.clear();
         stream_->close();
     }
+    bool has_input() const override { return !prefix_.empty() || stream_->has_input(); }
     std::string peer_address() const override { return stream_->peer_address(); }
 
   private:

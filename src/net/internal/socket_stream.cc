@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -25,17 +26,19 @@ Error broken(std::string_view doing, const error_code& error) {
     return Error(Code::kUnavailable, fmt::format("{}: {}", doing, error.message()));
 }
 
-/// Small writes go out at once, and a peer that vanished without a word is noticed within a minute
-/// or two: a stream that only reads would otherwise wait for it for ever.
-void tune(int fd) {
+/// Small writes go out at once, and a peer that vanished without a word is noticed: a stream that
+/// only reads would otherwise wait for it for ever.
+void tune(int fd, const TcpLiveness& liveness) {
     const auto set = [fd](int level, int option, int value) {
         ::setsockopt(fd, level, option, &value, sizeof value);
     };
     set(IPPROTO_TCP, TCP_NODELAY, 1);
     set(SOL_SOCKET, SO_KEEPALIVE, 1);
-    set(IPPROTO_TCP, TCP_KEEPIDLE, 30);   // seconds of silence before the first probe
-    set(IPPROTO_TCP, TCP_KEEPINTVL, 15);  // seconds between probes
-    set(IPPROTO_TCP, TCP_KEEPCNT, 4);
+    set(IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(liveness.idle.count()));
+    set(IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(liveness.interval.count()));
+    set(IPPROTO_TCP, TCP_KEEPCNT, liveness.probes);
+    if (liveness.unacknowledged.count() > 0)
+        set(IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(liveness.unacknowledged.count()));
 }
 
 class SocketStream final : public ByteStream {
@@ -96,6 +99,14 @@ class SocketStream final : public ByteStream {
         closed_ = true;
         error_code ignored;  // the descriptor is gone in any case
         socket_.close(ignored);
+    }
+
+    bool has_input() const override {
+        if (closed_ || input_ended_) return true;
+        pollfd socket{.fd = const_cast<Socket&>(socket_).native_handle(),
+                      .events = POLLIN | POLLRDHUP,
+                      .revents = 0};
+        return ::poll(&socket, 1, 0) != 0;
     }
 
     std::string peer_address() const override { return peer_; }
@@ -180,7 +191,7 @@ class SocketListener final : public Listener {
             return Error(Code::kTooManyRequests,
                          fmt::format("accepting at {}: {}", address_, error.message()));
         }
-        if (from.ss_family != AF_UNIX) tune(fd);
+        if (from.ss_family != AF_UNIX) tune(fd, {});
         return make_socket_stream(std::move(socket), describe_address(from));
     }
 
@@ -197,16 +208,18 @@ std::unique_ptr<ByteStream> make_socket_stream(Socket socket, std::string peer) 
 }
 
 Task<Result<std::unique_ptr<ByteStream>>> connect_socket(
-    asio::any_io_executor executor, asio::generic::stream_protocol::endpoint to, std::string name) {
+    asio::any_io_executor executor, asio::generic::stream_protocol::endpoint to, std::string name,
+    TcpLiveness liveness) {
     Socket socket(executor);
     error_code error;
     socket.open(to.protocol(), error);
     if (error) co_return broken(fmt::format("connecting to {}", name), error);
-    co_return co_await connect_opened(std::move(socket), std::move(to), std::move(name));
+    co_return co_await connect_opened(std::move(socket), std::move(to), std::move(name), liveness);
 }
 
 Task<Result<std::unique_ptr<ByteStream>>> connect_opened(
-    Socket socket, asio::generic::stream_protocol::endpoint to, std::string name) {
+    Socket socket, asio::generic::stream_protocol::endpoint to, std::string name,
+    TcpLiveness liveness) {
     error_code error;
     co_await socket.async_connect(to, asio::redirect_error(asio::use_awaitable, error));
     if (error == asio::error::operation_aborted) throw boost::system::system_error(error);
@@ -216,7 +229,7 @@ Task<Result<std::unique_ptr<ByteStream>>> connect_opened(
             failed = Error(Code::kNotFound, failed.message());
         co_return failed;
     }
-    if (to.protocol().family() != AF_UNIX) tune(socket.native_handle());
+    if (to.protocol().family() != AF_UNIX) tune(socket.native_handle(), liveness);
     co_return make_socket_stream(std::move(socket), std::move(name));
 }
 

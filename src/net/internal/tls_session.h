@@ -27,6 +27,10 @@ class TlsSession final : public TlsStream {
     Task<Result<void>> write(ConstBuffers bytes) override;
     Task<Result<void>> shut_down_write() override;
     void close() override;
+    bool has_input() const override {
+        return closed_ || received_at_ < received_end_ || SSL_has_pending(ssl_.get()) == 1 ||
+               below_->has_input();
+    }
     std::string peer_address() const override { return below_->peer_address(); }
     const std::optional<PeerCertificate>& peer_certificate() const override { return peer_; }
     std::string protocol() const override { return SSL_get_version(ssl_.get()); }

@@ -5,6 +5,14 @@
 namespace muster::operators {
 namespace {
 
+const std::string kJobName(jobs::labels::kJobName);
+
+void set_label(json::object& object, const std::string& job_name) {
+    json::value& labels = object["metadata"].as_object()["labels"];
+    if (!labels.is_object()) labels = json::object();
+    labels.get_object()[kJobName] = job_name;
+}
+
 bool is_of(const jobs::Job& job, const kube::ObjectMeta& metadata) {
     const kube::OwnerReference* owner = metadata.controller();
     return owner != nullptr && owner->uid == job.metadata.uid;
@@ -25,11 +33,9 @@ Error foreign(const jobs::Job& job, const jobs::Attachment& wanted,
 
 }  // namespace
 
-Task<Result<bool>> keep_attachment(kube::Client& client, const AttachmentCaches* caches,
+Task<Result<bool>> keep_attachment(kube::Client& client, AttachmentPtr known,
                                    std::shared_ptr<const jobs::Job> job, jobs::Attachment wanted) {
     const std::string& ns = job->metadata.namespace_;
-    const AttachmentRecord* known =
-        caches == nullptr ? nullptr : caches->find(wanted.type, ns, wanted.name);
     const bool is_there = known != nullptr;
     if (is_there && known->owner_uid.get() == job->metadata.uid && !known->deleting &&
         !differs(known->content, wanted))
@@ -52,9 +58,13 @@ Task<Result<bool>> keep_attachment(kube::Client& client, const AttachmentCaches*
     if (!is_of(*job, metadata)) co_return foreign(*job, wanted, metadata);
     if (metadata.deleting())
         co_return Error(Code::kConflict, title(*job, wanted) + " is being deleted");
-    if (!differs(project_attachment(wanted.type, **live).content, wanted)) co_return false;
-    auto updated = co_await client.update(wanted.type, ns, wanted.name,
-                                          corrected((*live)->get_object(), wanted));
+    const auto label = metadata.labels.find(kJobName);
+    const bool is_labelled = label != metadata.labels.end() && label->second == job->metadata.name;
+    if (is_labelled && !differs(project_attachment(wanted.type, **live).content, wanted))
+        co_return false;
+    json::object right = corrected((*live)->get_object(), wanted);
+    if (!is_labelled) set_label(right, job->metadata.name);
+    auto updated = co_await client.update(wanted.type, ns, wanted.name, std::move(right));
     if (!updated.has_value()) co_return std::move(updated.error());
     co_return false;
 }

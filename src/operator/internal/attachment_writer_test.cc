@@ -104,6 +104,14 @@ TEST_F(AttachmentWriter, WritesWhatDiffersAndNothingElse) {
     EXPECT_EQ(there().at("immutable"), false);
 }
 
+TEST_F(AttachmentWriter, GivesTheJobsLabelToOneOfAnEarlierOperator) {
+    ASSERT_TRUE(keep().has_value());
+    there().at("metadata").as_object()["labels"] = json::object{{"theirs", "1"}};
+    EXPECT_FALSE(keep().value());
+    EXPECT_EQ(there().at("metadata").at("labels"),
+              json::parse(R"({"theirs": "1", "training.kubeflow.org/job-name": "demo"})"));
+}
+
 TEST_F(AttachmentWriter, LeavesAForeignOneAlone) {
     for (const char* owner : {"[]", R"([{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u",
                                         "controller":true}])"}) {

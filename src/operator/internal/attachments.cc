@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/fields.h"
+#include "kube/equality.h"
 #include "kube/json_access.h"
 
 namespace muster::operators {
@@ -34,6 +35,8 @@ AttachmentRecord project_attachment(const kube::ResourceType& type, const json::
         record.owner_name = owner->name;
         record.owner_uid = JobUid(owner->uid);
     }
+    if (const json::object* status = kube::object_at(object.get_object(), "status"))
+        record.phase = kube::string_at(*status, "phase");
     for (const auto& [key, value] : object.get_object()) {
         if (key == "apiVersion" || key == "kind" || key == "metadata" || key == "status") continue;
         json::value& kept = record.content[key] = value;
@@ -49,17 +52,37 @@ std::string owner_text(const kube::ObjectMeta& metadata) {
     return fmt::format("belongs to {} {} (uid {})", owner->kind, owner->name, owner->uid);
 }
 
+namespace {
+
+bool is_missing(const json::object& content, const std::string& path) {
+    const json::value* found = kube::value_at_path(content, path);
+    return found == nullptr || (found->is_string() && found->get_string().empty());
+}
+
+/// Takes the member at a dotted path away, if it is there.
+void remove_place(json::object& object, const std::string& path) {
+    if (kube::value_at_path(object, path) == nullptr) return;
+    const std::size_t dot = path.rfind('.');
+    if (dot == std::string::npos)
+        object.erase(path);
+    else
+        place(object, std::string_view(path).substr(0, dot))
+            .get_object()
+            .erase(path.substr(dot + 1));
+}
+
+}  // namespace
+
 bool differs(const json::object& content, const jobs::Attachment& wanted) {
-    const auto is_missing = [&](const std::string& path) {
-        return kube::value_at_path(content, path) == nullptr;
-    };
     const auto is_wrong = [&](const std::string& path) {
         const json::value* is = kube::value_at_path(content, path);
         const json::value* should = kube::value_at_path(wanted.content, path);
-        return should != nullptr && (is == nullptr || *is != *should);
+        if (is == nullptr || should == nullptr) return is != should;
+        return !kube::equal(*is, *should);
     };
     return std::ranges::any_of(wanted.kept, is_wrong) ||
-           std::ranges::any_of(wanted.made_once, is_missing);
+           std::ranges::any_of(wanted.made_once,
+                               [&](const std::string& path) { return is_missing(content, path); });
 }
 
 json::object corrected(json::object object, const jobs::Attachment& wanted) {
@@ -67,11 +90,13 @@ json::object corrected(json::object object, const jobs::Attachment& wanted) {
         if (const json::value* should = kube::value_at_path(wanted.content, path))
             place(object, path) = *should;
     };
-    for (const std::string& path : wanted.kept) take(path);
+    for (const std::string& path : wanted.kept) {
+        take(path);
+        if (kube::value_at_path(wanted.content, path) == nullptr) remove_place(object, path);
+    }
     // All or none: halves of two keys would not fit together.
-    if (std::ranges::any_of(wanted.made_once, [&](const std::string& path) {
-            return kube::value_at_path(object, path) == nullptr;
-        }))
+    if (std::ranges::any_of(wanted.made_once,
+                            [&](const std::string& path) { return is_missing(object, path); }))
         for (const std::string& path : wanted.made_once) take(path);
     return object;
 }
@@ -108,13 +133,12 @@ Task<void> AttachmentCaches::wait_synced() {
     for (OfType& of_type : types_) co_await of_type.informer->wait_synced();
 }
 
-const AttachmentRecord* AttachmentCaches::find(const kube::ResourceType& type,
-                                               const std::string& namespace_,
-                                               const std::string& name) const {
+AttachmentPtr AttachmentCaches::find(const kube::ResourceType& type, const std::string& namespace_,
+                                     const std::string& name) const {
     const auto of_type = std::ranges::find(types_, type, &OfType::type);
     if (of_type == types_.end()) return nullptr;
     const AttachmentPtr* found = of_type->informer->find(namespace_ + "/" + name);
-    return found == nullptr ? nullptr : found->get();
+    return found == nullptr ? nullptr : *found;
 }
 
 }  // namespace muster::operators

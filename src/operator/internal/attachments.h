@@ -22,15 +22,18 @@ struct AttachmentRecord {
     std::string owner_name;
     JobUid owner_uid;  ///< empty: nobody controls it
     bool deleting = false;
+    std::string phase = {};  ///< of its status, where it has one
     /// All but apiVersion, kind, metadata and status; of a Secret's data the keys alone.
     json::object content;
+
+    friend bool operator==(const AttachmentRecord&, const AttachmentRecord&) = default;
 };
 using AttachmentPtr = std::shared_ptr<const AttachmentRecord>;
 
 AttachmentRecord project_attachment(const kube::ResourceType& type, const json::value& object);
 
 /// True when what is there is not what there is to be: one of the places that are kept differs, or
-/// one that is made once is missing.
+/// one that is made once is missing or an empty text.
 bool differs(const json::object& content, const jobs::Attachment& wanted);
 
 /// "belongs to PyTorchJob demo (uid 7)": who owns the object that has a name we want.
@@ -55,8 +58,8 @@ class AttachmentCaches {
     Task<void> wait_synced();
 
     /// Null when there is none, or it carries no job's label.
-    const AttachmentRecord* find(const kube::ResourceType& type, const std::string& namespace_,
-                                 const std::string& name) const;
+    AttachmentPtr find(const kube::ResourceType& type, const std::string& namespace_,
+                       const std::string& name) const;
 
   private:
     struct OfType {

@@ -31,6 +31,13 @@ jobs::Attachment key() {
             .made_once = {"data.private", "data.public"}};
 }
 
+jobs::Attachment without_hosts() {
+    jobs::Attachment wanted = settings();
+    wanted.content["data"] = json::object();
+    wanted.kept = {"data.hosts"};
+    return wanted;
+}
+
 json::object parsed(std::string_view text) { return json::parse(text).as_object(); }
 
 struct DifferenceCase {
@@ -51,6 +58,9 @@ TEST(Attachments, WhatIsWrittenAgain) {
              {"a key of somebody else's", key(), R"({"data":{"private":"x","public":"y"}})", false},
              {"half a key", key(), R"({"data":{"private":"x"}})", true},
              {"no key", key(), R"({"type":"Opaque"})", true},
+             {"an empty key", key(), R"({"data":{"private":"","public":"y"}})", true},
+             {"a place that is to be absent", without_hosts(), R"({"data":{"hosts":"a"}})", true},
+             {"a place that is absent", without_hosts(), R"({"data":{"more":""}})", false},
          }) {
         SCOPED_TRACE(row.name);
         const json::object content = parsed(row.content);

@@ -19,7 +19,11 @@ bool set_condition(jobs::JobStatus& status, const ConditionChange& change, WallT
 
     auto same_type = std::ranges::find(all, next.type, &jobs::JobCondition::type);
     if (same_type != all.end()) {
-        if (same_type->status == wanted && same_type->reason == change.reason) return false;
+        // What is in the way may change while something is; the others keep their first message,
+        // as upstream's do.
+        const bool told =
+            change.type != conditions::kBlocked || same_type->message == change.message;
+        if (same_type->status == wanted && same_type->reason == change.reason && told) return false;
         if (same_type->status == wanted)
             next.last_transition_time = same_type->last_transition_time;
         all.erase(same_type);
@@ -34,6 +38,11 @@ bool set_condition(jobs::JobStatus& status, const ConditionChange& change, WallT
     }
     all.push_back(std::move(next));
     return true;
+}
+
+void remove_condition(jobs::JobStatus& status, std::string_view type) {
+    std::erase_if(status.conditions,
+                  [&](const jobs::JobCondition& condition) { return condition.type == type; });
 }
 
 }  // namespace muster::operators

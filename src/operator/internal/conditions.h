@@ -13,8 +13,11 @@ inline constexpr std::string_view kCreated = "Created";
 inline constexpr std::string_view kRunning = "Running";
 inline constexpr std::string_view kRestarting = "Restarting";
 inline constexpr std::string_view kSuspended = "Suspended";
-/// An object of somebody else's has a name that the job needs. Goes with what it tells of.
+/// An object of somebody else's has a name that the job needs, or the cluster lacks a type of
+/// object that it needs. This and Queued go with what they tell of.
 inline constexpr std::string_view kBlocked = "Blocked";
+/// The pods are not made yet because the gang's scheduler has not admitted it.
+inline constexpr std::string_view kQueued = "Queued";
 inline constexpr std::string_view kSucceeded = "Succeeded";
 inline constexpr std::string_view kFailed = "Failed";
 }  // namespace conditions
@@ -35,5 +38,7 @@ struct ConditionChange {
 ///
 /// True when the status changed.
 bool set_condition(jobs::JobStatus& status, const ConditionChange& change, WallTime now);
+
+void remove_condition(jobs::JobStatus& status, std::string_view type);
 
 }  // namespace muster::operators

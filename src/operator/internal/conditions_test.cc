@@ -68,6 +68,15 @@ TEST(Conditions, EqualReasonIsNoChangeWhateverTheMessage) {
     EXPECT_EQ(status.conditions[0].last_update_time, kube::format_time(kStart));
 }
 
+TEST(Conditions, BlockedSaysWhatIsInTheWayNow) {
+    jobs::JobStatus status;
+    EXPECT_TRUE(set(status, "Blocked", true, "r", "first"));
+    EXPECT_FALSE(set(status, "Blocked", true, "r", "first", kStart + 1s));
+    EXPECT_TRUE(set(status, "Blocked", true, "r", "second", kStart + 2s));
+    EXPECT_EQ(status.conditions.back().message, "second");
+    EXPECT_EQ(status.conditions.back().last_transition_time, kube::format_time(kStart));
+}
+
 TEST(Conditions, ANewReasonMovesToTheEndAndKeepsTheTransitionTime) {
     jobs::JobStatus status;
     set(status, "Suspended", true, "a");

@@ -2,17 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "base/fault.h"
 #include "base/log.h"
+#include "base/lower_case.h"
 #include "kube/codec.h"
 #include "operator/internal/attachment_writer.h"
 #include "operator/internal/gang.h"
+#include "operator/internal/partners/partner_caches.h"
 #include "operator/internal/seen_pods.h"
 #include "operator/internal/write_batch.h"
 
 namespace muster::operators {
 namespace {
 
+/// So many creations of a pass have an event each.
+constexpr std::size_t kToldOneByOne = 8;
 /// How long a request's effect may take to show in the watch. Past it the request is made again,
 /// which is safe: it costs one answer "already exists" or "not found".
 constexpr Duration kPatience = std::chrono::seconds(30);
@@ -20,13 +26,18 @@ constexpr Duration kPatience = std::chrono::seconds(30);
 }  // namespace
 
 struct Executor::Pass {
+    kube::Client client;  ///< of the job's own flow
     JobPtr record;
     std::shared_ptr<const jobs::Job> job;
     std::string status_version;
     kube::EventRecorder& recorder;
     kube::ObjectReference about;
     Execution result;
-    bool status_failed = false;
+    std::vector<std::string> created_pods = {};
+    std::vector<std::string> created_services = {};
+    int unattached = 0;                       ///< attachments that are not as they should be
+    bool pods_must_wait = false;              ///< one of these is needed by pods
+    std::set<std::string> obstructions = {};  ///< what is there of somebody else
 
     const std::string& ns() const { return record->namespace_; }
     const JobUid& job_uid() const { return record->uid; }
@@ -39,6 +50,20 @@ struct Executor::Pass {
 
     void tell(kube::EventType type, std::string reason, std::string message) {
         recorder.record(about, type, std::move(reason), std::move(message));
+    }
+    /// An event each; of many one for all, which is easier to read than a thousand and costs the
+    /// API server one write.
+    void tell_created(std::string_view what, const std::vector<std::string>& names) {
+        const std::string reason = fmt::format("SuccessfulCreate{}", what);
+        const std::string kind = lower_case(what);
+        if (names.size() > kToldOneByOne) {
+            tell(kube::EventType::kNormal, reason,
+                 fmt::format("Created {} {}s: {} to {}", names.size(), kind, names.front(),
+                             names.back()));
+            return;
+        }
+        for (const std::string& name : names)
+            tell(kube::EventType::kNormal, reason, fmt::format("Created {}: {}", kind, name));
     }
     /// Of a request that did not do what it should; most also tell an event.
     void fail(std::string_view what, std::string_view name, const Error& error) {
@@ -61,83 +86,90 @@ struct Executor::Pass {
 };
 
 Executor::Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& table, int parallel,
-                   bool announce_gangs, const AttachmentCaches* attachments)
+                   bool announce_gangs, const AttachmentCaches* attachments,
+                   const PartnerCaches* partners)
     : client_(client),
       clock_(clock),
       tasks_(tasks),
       table_(table),
       parallel_(parallel),
       announce_gangs_(announce_gangs),
-      attachments_(attachments) {}
+      attachments_(attachments),
+      partners_(partners) {}
 
 Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job> job,
                                   std::string status_version, Plan plan,
-                                  kube::EventRecorder& recorder) {
+                                  kube::EventRecorder& recorder, std::function<bool()> enough) {
     kube::ObjectReference about = reference_to(*record);
-    auto pass = std::make_shared<Pass>(Pass{.record = std::move(record),
+    kube::Client client = client_.of_flow(record->uid.get());
+    auto pass = std::make_shared<Pass>(Pass{.client = std::move(client),
+                                            .record = std::move(record),
                                             .job = std::move(job),
                                             .status_version = std::move(status_version),
                                             .recorder = recorder,
                                             .about = std::move(about),
                                             .result = {}});
 
-    if (plan.attach && !co_await attach(pass)) {
+    if (plan.attach && !co_await attach(pass, std::move(plan.keep_for_partners))) {
         plan.create_pods.clear();
         plan.create_services.clear();
     }
 
-    // Marked before anything is sent: the watch may show an effect before the answer comes.
-    const Instant until = clock_.now() + kPatience;
-    Dependents& dependents = table_.of(pass->job_uid());
-    for (const PodCreation& creation : plan.create_pods)
-        dependents.pod_create_sent(creation.slot, until);
-    for (SlotId slot : plan.create_services) dependents.service_create_sent(slot, until);
-
-    std::vector<Task<void>> writes;
-    if (plan.status) writes.push_back(write_status(pass, *std::move(plan.status)));
+    std::vector<Write> writes;
+    const bool tells_status = plan.status.has_value();
+    if (tells_status)
+        writes.emplace_back(
+            [this, pass, status = *std::move(plan.status)] { return write_status(pass, status); });
     // A replica's service goes next to its pod, so that the name resolves when the process starts.
     auto service = plan.create_services.begin();
     for (const PodCreation& creation : plan.create_pods) {
-        writes.push_back(create_pod(pass, creation));
+        writes.emplace_back([this, pass, creation] { return create_pod(pass, creation); });
         if (service != plan.create_services.end())
-            writes.push_back(create_service(pass, *service++));
+            writes.emplace_back(
+                [this, pass, slot = *service++] { return create_service(pass, slot); });
     }
     for (; service != plan.create_services.end(); ++service)
-        writes.push_back(create_service(pass, *service));
+        writes.emplace_back([this, pass, slot = *service] { return create_service(pass, slot); });
     // First of all: what is let go of is in nobody's way, or known to be.
-    co_await claim(pass, plan);
-    co_await run_writes(tasks_, std::move(writes), parallel_);
+    if (plan.claims()) co_await claim(pass, plan);
+    pass->result.cut = !co_await run_writes(tasks_, std::move(writes), parallel_, enough);
+    pass->tell_created("Pod", pass->created_pods);
+    pass->tell_created("Service", pass->created_services);
+    pass->result.made_any = !pass->created_pods.empty() || !pass->created_services.empty();
 
-    if (!pass->status_failed) {
+    if (!tells_status || pass->result.status_written) {
         for (JobEvent& event : plan.events)
             pass->tell(event.type, std::move(event.reason), std::move(event.message));
-        std::vector<Task<void>> deletions;
-        const Instant gone_by = clock_.now() + kPatience;
+        std::vector<Write> deletions;
         const auto remove_all = [&](std::vector<Deletion>& all, const kube::ResourceType& type) {
-            for (Deletion& deletion : all) {
-                table_.of(pass->job_uid()).delete_sent(deletion.slot, deletion.uid, gone_by);
-                deletions.push_back(remove(pass, type, std::move(deletion)));
-            }
+            for (Deletion& deletion : all)
+                deletions.emplace_back(
+                    [this, pass, type, deletion] { return remove(pass, type, deletion); });
         };
         remove_all(plan.delete_pods, kube::types::kPods);
         remove_all(plan.delete_services, kube::types::kServices);
-        co_await run_writes(tasks_, std::move(deletions), parallel_);
-        if (plan.delete_job) co_await remove_job(pass);
+        for (PartnerDeletion& deletion : plan.delete_for_partners)
+            deletions.emplace_back(
+                [this, pass, deletion] { return remove_for_partner(pass, deletion); });
+        if (!co_await run_writes(tasks_, std::move(deletions), parallel_, enough))
+            pass->result.cut = true;
+        if (plan.delete_job && !pass->result.cut) co_await remove_job(pass);
     }
     co_return std::move(pass->result);
 }
 
-Task<Result<void>> Executor::create(kube::ResourceType type, JobPtr record, std::string name,
-                                    json::value object) {
+Task<Result<void>> Executor::create(std::shared_ptr<Pass> pass, kube::ResourceType type,
+                                    std::string name, json::value object) {
+    const JobPtr& record = pass->record;
     const std::string ns = record->namespace_;
-    auto written = co_await client_.create(type, ns, std::move(object));
+    auto written = co_await pass->client.create_unread(type, ns, std::move(object));
     if (written.has_value() && fault_point())
         co_return Error(Code::kTimeout, "the answer was lost, the object was made");
     if (written.has_value()) co_return Result<void>();
     if (written.error().code() != Code::kAlreadyExists) co_return std::move(written.error());
 
     // Ours from an earlier try whose answer or watch event is still on the way, or somebody else's.
-    auto existing = co_await client_.get(type, ns, name);
+    auto existing = co_await pass->client.get(type, ns, name);
     if (!existing.has_value()) {
         if (existing.error().code() == Code::kNotFound)
             co_return Error(Code::kConflict, fmt::format("{} {}/{} was there and is gone again",
@@ -162,17 +194,22 @@ Task<Result<void>> Executor::create(kube::ResourceType type, JobPtr record, std:
     co_return Result<void>();
 }
 
+// Each is marked before it is sent: the watch may show its effect before the answer comes.
+
 Task<void> Executor::create_pod(std::shared_ptr<Pass> pass, PodCreation creation) {
+    table_.of(pass->job_uid()).pod_create_sent(creation.slot, clock_.now() + kPatience);
     const std::string name = pass->name_of(creation.slot);
     Result<void> created;
     auto pod = jobs::build_pod(*pass->job, pass->replica(creation.slot), creation.lineage);
     if (pod.has_value() && announce_gangs_) announce_gang(*pass->job, *pod);
+    if (pod.has_value() && partners_ != nullptr)
+        mark_for_partner(*pass->job, pass->replica(creation.slot), partners_->priorities(), *pod);
     if (pod.has_value())
-        created = co_await create(kube::types::kPods, pass->record, name, kube::encode(*pod));
+        created = co_await create(pass, kube::types::kPods, name, kube::encode(*pod));
     else
         created = std::move(pod.error());
     if (created.has_value()) {
-        pass->tell(kube::EventType::kNormal, "SuccessfulCreatePod", "Created pod: " + name);
+        pass->created_pods.push_back(name);
         co_return;
     }
     table_.of(pass->job_uid()).pod_create_failed(creation.slot);
@@ -180,16 +217,16 @@ Task<void> Executor::create_pod(std::shared_ptr<Pass> pass, PodCreation creation
 }
 
 Task<void> Executor::create_service(std::shared_ptr<Pass> pass, SlotId slot) {
+    table_.of(pass->job_uid()).service_create_sent(slot, clock_.now() + kPatience);
     const std::string name = pass->name_of(slot);
     Result<void> created;
     auto service = jobs::build_service(*pass->job, pass->replica(slot));
     if (service.has_value())
-        created =
-            co_await create(kube::types::kServices, pass->record, name, kube::encode(*service));
+        created = co_await create(pass, kube::types::kServices, name, kube::encode(*service));
     else
         created = std::move(service.error());
     if (created.has_value()) {
-        pass->tell(kube::EventType::kNormal, "SuccessfulCreateService", "Created service: " + name);
+        pass->created_services.push_back(name);
         co_return;
     }
     table_.of(pass->job_uid()).service_create_failed(slot);
@@ -199,9 +236,11 @@ Task<void> Executor::create_service(std::shared_ptr<Pass> pass, SlotId slot) {
 
 Task<void> Executor::remove(std::shared_ptr<Pass> pass, kube::ResourceType type,
                             Deletion deletion) {
+    table_.of(pass->job_uid()).delete_sent(deletion.slot, deletion.uid, clock_.now() + kPatience);
     kube::DeleteOptions options;
     options.precondition_uid = deletion.uid;
-    auto removed = co_await client_.remove(type, pass->ns(), deletion.name, std::move(options));
+    auto removed =
+        co_await pass->client.remove(type, pass->ns(), deletion.name, std::move(options));
     const bool is_pod = type == kube::types::kPods;
     if (removed.has_value()) {
         pass->tell(kube::EventType::kNormal,
@@ -225,8 +264,8 @@ Task<void> Executor::remove_job(std::shared_ptr<Pass> pass) {
     options.precondition_uid = job.uid.get();
     // Not if it was suspended or edited since.
     options.precondition_resource_version = pass->status_version;
-    auto removed =
-        co_await client_.remove(job.kind->resource, job.namespace_, job.name, std::move(options));
+    auto removed = co_await pass->client.remove(job.kind->resource, job.namespace_, job.name,
+                                                std::move(options));
     if (removed.has_value()) {
         pass->result.job_removed = true;
         pass->tell(kube::EventType::kNormal, "SuccessfulDeleteJob", "Deleted job: " + job.name);
@@ -243,29 +282,74 @@ Task<void> Executor::remove_job(std::shared_ptr<Pass> pass) {
 
 // --- attachments
 
-/// False when one of them is not as it should be: the job's next pass tries again.
-Task<bool> Executor::attach(std::shared_ptr<Pass> pass) {
+AttachmentPtr Executor::known(const Pass& pass, const jobs::Attachment& attachment) const {
+    AttachmentPtr found;
+    if (attachments_ != nullptr)
+        found = attachments_->find(attachment.type, pass.ns(), attachment.name);
+    if (!found && partners_ != nullptr)
+        found = partners_->find(attachment.type, pass.ns(), attachment.name);
+    return found;
+}
+
+/// False when one of them that pods need is not as it should be. Whatever is not, the job's next
+/// pass tries again.
+Task<bool> Executor::attach(std::shared_ptr<Pass> pass, std::vector<PartnerType> for_partners) {
     const Dependents& dependents = table_.of(pass->job_uid());
     const std::uint64_t version = dependents.attachments_version();
-    for (const jobs::Attachment& wanted :
-         pass->record->kind->attachments(*pass->job, seen_pods(*pass->record->facts, dependents))) {
-        const Result<bool> made =
-            co_await keep_attachment(client_, attachments_, pass->job, wanted);
-        if (made.has_value()) {
-            if (*made)
-                pass->tell(kube::EventType::kNormal, "SuccessfulCreate" + wanted.type.kind,
-                           fmt::format("Created {}: {}", wanted.type.kind, wanted.name));
-            continue;
-        }
-        const bool foreign = made.error().code() == Code::kAlreadyExists;
-        if (foreign) table_.of(pass->job_uid()).obstructed(made.error().message());
-        pass->fail_and_tell("create " + wanted.type.kind, wanted.name, made.error(),
-                            foreign ? "ErrResourceExists" : "FailedCreate" + wanted.type.kind,
-                            "Error creating");
-        co_return false;
+    std::vector<Write> writes;
+    const auto keep_each = [&](jobs::Attachment wanted, bool needed) {
+        writes.emplace_back([this, pass, wanted = std::move(wanted), needed] {
+            return keep(pass, wanted, needed);
+        });
+    };
+    if (pass->record->kind->attachments) {
+        for (jobs::Attachment& wanted : pass->record->kind->attachments(
+                 *pass->job, seen_pods(*pass->record->facts, dependents)))
+            keep_each(std::move(wanted), true);
     }
-    table_.of(pass->job_uid()).attached(version);
-    co_return true;
+    for (PartnerType type : for_partners)
+        keep_each(partner_object(*pass->job, type, partners_->priorities()), is_pod_group(type));
+    co_await run_writes(tasks_, std::move(writes), parallel_);
+    // Of several the same each time, so that the condition that tells it does not change.
+    if (!pass->obstructions.empty())
+        table_.of(pass->job_uid()).obstructed(*pass->obstructions.begin());
+    if (pass->unattached == 0) table_.of(pass->job_uid()).attached(version);
+    co_return !pass->pods_must_wait;
+}
+
+Task<void> Executor::keep(std::shared_ptr<Pass> pass, jobs::Attachment wanted, bool needed) {
+    const Result<bool> made =
+        co_await keep_attachment(pass->client, known(*pass, wanted), pass->job, wanted);
+    if (made.has_value()) {
+        if (*made)
+            pass->tell(kube::EventType::kNormal, "SuccessfulCreate" + wanted.type.kind,
+                       fmt::format("Created {}: {}", wanted.type.kind, wanted.name));
+        co_return;
+    }
+    ++pass->unattached;
+    if (needed) pass->pods_must_wait = true;
+    const bool foreign = made.error().code() == Code::kAlreadyExists;
+    if (foreign && needed) pass->obstructions.insert(made.error().message());
+    pass->fail_and_tell("create " + wanted.type.kind, wanted.name, made.error(),
+                        foreign ? "ErrResourceExists" : "FailedCreate" + wanted.type.kind,
+                        "Error creating");
+}
+
+Task<void> Executor::remove_for_partner(std::shared_ptr<Pass> pass, PartnerDeletion deletion) {
+    const kube::ResourceType& type = resource_of(deletion.type);
+    const std::string& name = pass->record->name;
+    kube::DeleteOptions options;
+    options.precondition_uid = deletion.uid;
+    auto removed = co_await pass->client.remove(type, pass->ns(), name, std::move(options));
+    if (removed.has_value()) {
+        pass->tell(kube::EventType::kNormal, "SuccessfulDelete" + type.kind,
+                   fmt::format("Deleted {}: {}", type.kind, name));
+        co_return;
+    }
+    const Code code = removed.error().code();
+    if (code == Code::kNotFound || code == Code::kConflict) co_return;
+    pass->fail_and_tell("delete " + type.kind, name, removed.error(), "FailedDelete" + type.kind,
+                        "Error deleting");
 }
 
 // --- adoption and release
@@ -274,7 +358,7 @@ Task<void> Executor::claim(std::shared_ptr<Pass> pass, Plan plan) {
     if (!plan.adopt_pods.empty() || !plan.adopt_services.empty()) {
         // Asked of the API and not of the cache: nothing may be adopted for a job that is gone.
         const JobRecord& job = *pass->record;
-        auto now = co_await client_.get(job.kind->resource, job.namespace_, job.name);
+        auto now = co_await pass->client.get(job.kind->resource, job.namespace_, job.name);
         if (!now.has_value()) {
             pass->fail("read job", job.name, now.error());
             co_return;
@@ -285,14 +369,18 @@ Task<void> Executor::claim(std::shared_ptr<Pass> pass, Plan plan) {
             co_return;
         }
     }
-    std::vector<Task<void>> writes;
-    for (Claim& claim : plan.adopt_pods) writes.push_back(adopt(pass, kube::types::kPods, claim));
+    std::vector<Write> writes;
+    for (Claim& claim : plan.adopt_pods)
+        writes.emplace_back([this, pass, claim] { return adopt(pass, kube::types::kPods, claim); });
     for (Claim& claim : plan.adopt_services)
-        writes.push_back(adopt(pass, kube::types::kServices, claim));
+        writes.emplace_back(
+            [this, pass, claim] { return adopt(pass, kube::types::kServices, claim); });
     for (Claim& claim : plan.release_pods)
-        writes.push_back(release(pass, kube::types::kPods, claim));
+        writes.emplace_back(
+            [this, pass, claim] { return release(pass, kube::types::kPods, claim); });
     for (Claim& claim : plan.release_services)
-        writes.push_back(release(pass, kube::types::kServices, claim));
+        writes.emplace_back(
+            [this, pass, claim] { return release(pass, kube::types::kServices, claim); });
     co_await run_writes(tasks_, std::move(writes), parallel_);
 }
 
@@ -308,7 +396,7 @@ Task<void> Executor::adopt(std::shared_ptr<Pass> pass, kube::ResourceType type, 
                                                 {"uid", job.uid.get()},
                                                 {"controller", true},
                                                 {"blockOwnerDeletion", true}}}}}}};
-    auto patched = co_await client_.patch(
+    auto patched = co_await pass->client.patch(
         type, pass->ns(), claim.name, kube::ContentType::kStrategicMergePatch, std::move(patch));
     if (patched.has_value()) {
         pass->tell(kube::EventType::kNormal, "Adopted" + type.kind,
@@ -327,7 +415,7 @@ Task<void> Executor::release(std::shared_ptr<Pass> pass, kube::ResourceType type
                                   {"ownerReferences",
                                    json::array{json::object{{"$patch", "delete"},
                                                             {"uid", pass->job_uid().get()}}}}}}};
-    auto patched = co_await client_.patch(
+    auto patched = co_await pass->client.patch(
         type, pass->ns(), claim.name, kube::ContentType::kStrategicMergePatch, std::move(patch));
     if (patched.has_value()) {
         pass->tell(kube::EventType::kWarning, "Released" + type.kind,
@@ -355,9 +443,8 @@ Task<void> Executor::write_status(std::shared_ptr<Pass> pass, jobs::JobStatus st
         {"status", kube::encode(status)},
     };
     auto written =
-        co_await client_.update(resource, job.namespace_, job.name, std::move(body), "status");
+        co_await pass->client.update(resource, job.namespace_, job.name, std::move(body), "status");
     if (!written.has_value()) {
-        pass->status_failed = true;
         // Gone while we worked: the next pass finds no job.
         if (written.error().code() == Code::kNotFound) co_return;
         pass->fail("write status", job.name, written.error());

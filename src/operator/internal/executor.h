@@ -1,22 +1,26 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/clock.h"
 #include "base/task_group.h"
 #include "kube/client.h"
 #include "kube/event_recorder.h"
+#include "operator/internal/attachments.h"
 #include "operator/internal/plan.h"
 #include "operator/internal/records.h"
 #include "operator/internal/table.h"
 
 namespace muster::operators {
 
-class AttachmentCaches;
+class PartnerCaches;
 
 /// How a pass ended.
 struct Execution {
-    bool complete = true;  ///< false: something failed and wants another try
+    bool complete = true;   ///< false: something failed and wants another try
+    bool cut = false;       ///< `enough` was true before the end of the plan
+    bool made_any = false;  ///< a pod or service
     bool status_written = false;
     bool job_removed = false;
     std::string resource_version;  ///< of the job, that the status made
@@ -25,28 +29,34 @@ struct Execution {
 /// Carries out plans. Creations and the status go out together, deletions after the status; every
 /// creation has a deterministic name and every deletion a uid, so that repeating a pass that was
 /// cut off anywhere does no harm. Failures become events, a log line and `complete = false`.
-/// With `announce_gangs` each pod says how many of its job start together. `attachments`: where to
-/// look before writing one; null where no kind has any.
+/// With `announce_gangs` each pod says how many of its job start together. `attachments` and
+/// `partners`: where to look before writing one; null where there are none.
 class Executor {
   public:
     Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& table, int parallel,
-             bool announce_gangs = false, const AttachmentCaches* attachments = nullptr);
+             bool announce_gangs = false, const AttachmentCaches* attachments = nullptr,
+             const PartnerCaches* partners = nullptr);
 
     /// `job`: what pods and services are made from; null only if the plan makes none.
-    /// `status_version`: the job's resourceVersion that the plan's status was made from.
+    /// `status_version`: the job's resourceVersion that the plan's status was made from. `enough`
+    /// is asked before each creation and deletion: once it is true, nothing more is begun.
     Task<Execution> execute(JobPtr record, std::shared_ptr<const jobs::Job> job,
-                            std::string status_version, Plan plan, kube::EventRecorder& recorder);
+                            std::string status_version, Plan plan, kube::EventRecorder& recorder,
+                            std::function<bool()> enough = nullptr);
 
   private:
     struct Pass;
 
-    Task<bool> attach(std::shared_ptr<Pass> pass);
+    Task<bool> attach(std::shared_ptr<Pass> pass, std::vector<PartnerType> for_partners);
+    Task<void> keep(std::shared_ptr<Pass> pass, jobs::Attachment wanted, bool needed);
+    AttachmentPtr known(const Pass& pass, const jobs::Attachment& attachment) const;
+    Task<void> remove_for_partner(std::shared_ptr<Pass> pass, PartnerDeletion deletion);
     Task<void> create_pod(std::shared_ptr<Pass> pass, PodCreation creation);
     Task<void> create_service(std::shared_ptr<Pass> pass, SlotId slot);
     Task<void> remove(std::shared_ptr<Pass> pass, kube::ResourceType type, Deletion deletion);
     Task<void> remove_job(std::shared_ptr<Pass> pass);
     Task<void> write_status(std::shared_ptr<Pass> pass, jobs::JobStatus status);
-    Task<Result<void>> create(kube::ResourceType type, JobPtr record, std::string name,
+    Task<Result<void>> create(std::shared_ptr<Pass> pass, kube::ResourceType type, std::string name,
                               json::value object);
     Task<void> claim(std::shared_ptr<Pass> pass, Plan plan);
     Task<void> adopt(std::shared_ptr<Pass> pass, kube::ResourceType type, Claim claim);
@@ -59,6 +69,7 @@ class Executor {
     int parallel_;
     bool announce_gangs_;
     const AttachmentCaches* attachments_;
+    const PartnerCaches* partners_;
 };
 
 }  // namespace muster::operators

@@ -97,13 +97,15 @@ class ExecutorTest : public ::testing::Test {
         run_simulation(context, clock);
     }
 
-    Execution execute(Plan plan) {
+    Execution execute(Plan plan, std::function<bool()> enough = nullptr) {
         std::optional<Execution> result;
-        asio::co_spawn(context, executor.execute(record, job, "7", std::move(plan), recorder),
-                       [&](std::exception_ptr thrown, Execution done) {
-                           EXPECT_EQ(thrown, nullptr);
-                           result = std::move(done);
-                       });
+        asio::co_spawn(
+            context,
+            executor.execute(record, job, "7", std::move(plan), recorder, std::move(enough)),
+            [&](std::exception_ptr thrown, Execution done) {
+                EXPECT_EQ(thrown, nullptr);
+                result = std::move(done);
+            });
         run_simulation(context, clock);
         EXPECT_TRUE(result.has_value());
         return result.value_or(Execution{});
@@ -167,6 +169,45 @@ Plan everything() {
             .events = {{kube::EventType::kNormal, "Told", "it"}}};
 }
 
+struct Cut {
+    const char* name;
+    std::size_t sent;  ///< of the status, the pod and the service, in this order
+};
+
+class CutPass : public ExecutorTest, public testing::WithParamInterface<Cut> {};
+
+// Whoever cuts a pass short finds all as the next one needs it: what was sent is marked, nothing
+// else is, and nothing is told that is not on record.
+TEST_P(CutPass, LeavesTheRestToTheNext) {
+    const std::size_t sent = GetParam().sent;
+    std::size_t asked = 0;
+    const Execution done = execute(everything(), [&] { return asked++ >= sent; });
+    EXPECT_TRUE(done.cut);
+    EXPECT_TRUE(done.complete);
+    EXPECT_EQ(transport.requests.size(), sent);
+    EXPECT_EQ(done.status_written, sent > 0);
+    EXPECT_EQ(done.made_any, sent > 1);
+    EXPECT_EQ(creating_pod(), sent > 1);
+    EXPECT_EQ(creating_service(), sent > 2);
+    EXPECT_FALSE(asked_to_go("pod-uid"));
+    EXPECT_EQ(std::ranges::count(transport.events, "Told: it"), sent > 0 ? 1 : 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CutPass,
+                         testing::Values(Cut{"before_the_status", 0}, Cut{"before_its_pod", 1},
+                                         Cut{"before_its_service", 2},
+                                         Cut{"before_its_deletions", 3}),
+                         [](const auto& row) { return row.param.name; });
+
+TEST_F(ExecutorTest, AJobIsNotRemovedByAPassThatIsCut) {
+    Plan plan;
+    plan.delete_pods = {{"demo-worker-1", "pod-uid", {1, 1}}};
+    plan.delete_job = true;
+    EXPECT_FALSE(execute(plan, [] { return true; }).job_removed);
+    EXPECT_THAT(transport.requests, IsEmpty());
+    EXPECT_TRUE(execute(plan, [] { return false; }).job_removed);
+}
+
 TEST_F(ExecutorTest, DeletionsFollowTheStatus) {
     const Execution done = execute(everything());
     EXPECT_TRUE(done.complete);
@@ -212,15 +253,15 @@ TEST_F(ExecutorTest, AStatusIsWrittenOverTheVersionThatItWasMadeFrom) {
 TEST_F(ExecutorTest, RequestsAreMarkedBeforeTheyAreSent) {
     int seen = 0;
     transport.answer = [&, otherwise = transport.answer](const kube::Request& request) {
-        if (request.method == kube::Method::kPost) {
+        if (request.method == kube::Method::kPost && request.path == kPods)
             seen += creating_pod() ? 1 : 0;
+        if (request.method == kube::Method::kPost && request.path == kServices)
             seen += creating_service() ? 1 : 0;
-        }
         if (request.method == kube::Method::kDelete) seen += asked_to_go("pod-uid") ? 10 : 0;
         return otherwise(request);
     };
     execute(everything());
-    EXPECT_EQ(seen, 24);
+    EXPECT_EQ(seen, 22);
     EXPECT_TRUE(creating_pod()) << "until the watch shows";
     EXPECT_TRUE(asked_to_go("pod-uid") && asked_to_go("service-uid"));
 }

@@ -26,7 +26,8 @@ std::string differences_from_scratch(const JobRecord& job, const jobs::JobStatus
                                      const Dependents& dependents, const Orphans& orphans,
                                      WallTime now,
                                      const std::unordered_map<std::string, PodPtr>& pods,
-                                     const std::unordered_map<std::string, ServicePtr>& services) {
+                                     const std::unordered_map<std::string, ServicePtr>& services,
+                                     const PartnersSeen& partners) {
     std::vector<PodPtr> our_pods;
     std::vector<ServicePtr> our_services;
     Orphans found;
@@ -44,7 +45,8 @@ std::string differences_from_scratch(const JobRecord& job, const jobs::JobStatus
     if (found != orphans)
         return fmt::format("{}/{}: the orphans are not those of the caches", job.namespace_,
                            job.name);
-    if (plan(job, status, anew, found, now) != plan(job, status, dependents, orphans, now))
+    if (plan(job, status, anew, found, now, partners) !=
+        plan(job, status, dependents, orphans, now, partners))
         return fmt::format("{}/{}: the plan is not the one made from scratch", job.namespace_,
                            job.name);
     return {};

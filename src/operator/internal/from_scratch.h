@@ -13,6 +13,7 @@ std::string differences_from_scratch(const JobRecord& job, const jobs::JobStatus
                                      const Dependents& dependents, const Orphans& orphans,
                                      WallTime now,
                                      const std::unordered_map<std::string, PodPtr>& pods,
-                                     const std::unordered_map<std::string, ServicePtr>& services);
+                                     const std::unordered_map<std::string, ServicePtr>& services,
+                                     const PartnersSeen& partners);
 
 }  // namespace muster::operators

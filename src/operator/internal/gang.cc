@@ -5,24 +5,28 @@
 #include "jobs/kind.h"
 
 namespace muster::operators {
-namespace {
 
-/// A pod that starts after others is not there before they run: nobody may wait for it with them.
-std::int32_t at_first(const jobs::Job& job) {
-    if (job.kind == nullptr || !job.kind->starts_after) return job.total_replicas();
-    std::int32_t sum = 0;
-    for (const auto& [type, spec] : job.replicas)
-        if (job.kind->starts_after(job, type).empty()) sum += spec.replicas.value_or(0);
-    return sum;
+bool starts_at_first(const jobs::Job& job, const std::string& type) {
+    return job.kind == nullptr || !job.kind->starts_after ||
+           job.kind->starts_after(job, type).empty();
 }
 
-}  // namespace
-
 std::int32_t gang_size(const jobs::Job& job) {
-    const std::int32_t all = at_first(job);
+    std::optional<jobs::Elasticity> elastic;
+    if (job.kind != nullptr && job.kind->elasticity) elastic = job.kind->elasticity(job);
+    std::int32_t all = 0;
+    std::int32_t fewest = 0;
+    for (const auto& [type, spec] : job.replicas) {
+        if (!starts_at_first(job, type)) continue;
+        const std::int32_t replicas = spec.replicas.value_or(0);
+        all += replicas;
+        fewest += elastic && type == job.kind->scaled_type
+                      ? std::min(replicas, elastic->min_replicas)
+                      : replicas;
+    }
     const auto& policy = job.run_policy.scheduling_policy;
-    if (!policy || !policy->min_available) return all;
-    return std::min(*policy->min_available, all);
+    const std::int32_t wanted = policy && policy->min_available ? *policy->min_available : fewest;
+    return std::clamp(wanted, 0, all);
 }
 
 void announce_gang(const jobs::Job& job, kube::Pod& pod) {

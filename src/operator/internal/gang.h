@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "jobs/job.h"
@@ -11,8 +13,12 @@ namespace muster::operators {
 /// machine, which has no other way to know how many are still to come.
 inline constexpr std::string_view kGangSizeAnnotation = "muster.dev/gang-size";
 
-/// schedulingPolicy.minAvailable where it is given, else all replicas; but for those that start
-/// after others.
+/// Whether the replicas of this type start with the job and not after others. A pod that is still
+/// to come is nobody to wait for.
+bool starts_at_first(const jobs::Job& job, const std::string& type);
+
+/// How many pods start together or not at all: schedulingPolicy.minAvailable where it is given,
+/// the fewest that an elastic job goes on with, else all replicas; never more than start at first.
 std::int32_t gang_size(const jobs::Job& job);
 
 /// Writes the size on a pod of the job; a gang of one is none.

@@ -51,5 +51,22 @@ TEST(Gang, WaitsForNobodyWhoStartsAfterIt) {
     EXPECT_EQ(gang_size(job), 3);
 }
 
+TEST(Gang, OfAnElasticJobIsTheFewestThatItGoesOnWith) {
+    jobs::JobKind kind;
+    kind.scaled_type = "Worker";
+    kind.elasticity = [](const jobs::Job&) {
+        return jobs::Elasticity{.min_replicas = 2, .max_replicas = 8};
+    };
+    jobs::Job job;
+    job.kind = &kind;
+    job.replicas["Master"].replicas = 1;
+    job.replicas["Worker"].replicas = 5;
+    EXPECT_EQ(gang_size(job), 3) << "the master and two workers";
+    job.replicas["Worker"].replicas = 1;
+    EXPECT_EQ(gang_size(job), 2) << "nobody waits for pods that are not there";
+    job.run_policy.scheduling_policy.emplace().min_available = 1;
+    EXPECT_EQ(gang_size(job), 1);
+}
+
 }  // namespace
 }  // namespace muster::operators

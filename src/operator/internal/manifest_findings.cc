@@ -12,16 +12,21 @@ std::string text_of(const Cause& cause) {
     return cause.field.empty() ? cause.message : cause.field + ": " + cause.message;
 }
 
+/// Upstream's reason where it has an event of the kind.
+std::string reason_of(const Cause& warning) {
+    if (warning.field.ends_with(".template.spec.restartPolicy"))
+        return "SetPodTemplateRestartPolicy";
+    if (warning.field.ends_with(".template.spec.schedulerName"))
+        return "SetPodTemplateSchedulerName";
+    return warning.reason;
+}
+
 }  // namespace
 
 std::vector<JobEvent> warning_events(const std::vector<Cause>& warnings) {
     std::vector<JobEvent> events;
-    for (const Cause& warning : warnings) {
-        const bool policy = warning.field.ends_with(".template.spec.restartPolicy");
-        events.push_back({kube::EventType::kWarning,
-                          policy ? "SetPodTemplateRestartPolicy" : warning.reason,
-                          text_of(warning)});
-    }
+    for (const Cause& warning : warnings)
+        events.push_back({kube::EventType::kWarning, reason_of(warning), text_of(warning)});
     return events;
 }
 

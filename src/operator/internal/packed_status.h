@@ -14,6 +14,7 @@ class PackedStatus {
     explicit PackedStatus(const jobs::JobStatus& status);
 
     jobs::JobStatus unpack() const;
+    bool empty() const { return text_.empty(); }
 
   private:
     std::string text_;  ///< empty: an empty status

@@ -35,12 +35,22 @@ struct Claim {
     friend bool operator==(const Claim&, const Claim&) = default;
 };
 
+struct PartnerDeletion {
+    PartnerType type = PartnerType::kVolcano;
+    std::string uid;
+
+    friend bool operator==(const PartnerDeletion&, const PartnerDeletion&) = default;
+};
+
 /// What one pass over a job does. The executor writes creations and the status at once, and
 /// deletions only after the status, so that what a deleted pod has shown is never lost.
 struct Plan {
     /// The attachments are compared, and written where they differ, before anything else; no pod is
     /// made without them.
     bool attach = false;
+    /// What the job has for partners is among these attachments.
+    std::vector<PartnerType> keep_for_partners = {};
+    std::vector<PartnerDeletion> delete_for_partners = {};
     std::vector<PodCreation> create_pods = {};
     std::vector<SlotId> create_services = {};
     std::vector<Deletion> delete_pods = {};
@@ -61,12 +71,15 @@ struct Plan {
 
     friend bool operator==(const Plan&, const Plan&) = default;
 
+    bool claims() const {
+        return !adopt_pods.empty() || !adopt_services.empty() || !release_pods.empty() ||
+               !release_services.empty();
+    }
     /// True when there is nothing to write.
     bool empty() const {
         return !attach && create_pods.empty() && create_services.empty() && delete_pods.empty() &&
-               delete_services.empty() && adopt_pods.empty() && adopt_services.empty() &&
-               release_pods.empty() && release_services.empty() && !delete_job && !status &&
-               events.empty();
+               delete_services.empty() && delete_for_partners.empty() && !claims() && !delete_job &&
+               !status && events.empty();
     }
 };
 

@@ -20,33 +20,37 @@ const Tally kNothing;
 class Planner {
   public:
     Planner(const JobRecord& job, const jobs::JobStatus& status, const Dependents& dependents,
-            const Orphans& orphans, WallTime now)
+            const Orphans& orphans, WallTime now, const PartnersSeen& partners)
         : job_(job),
           facts_(*job.facts),
           before_(status),
           dependents_(dependents),
           orphans_(orphans),
+          partners_(partners),
+          hold_(hold_of(job, partners)),
           draft_{.job = job, .status = status, .events = {}, .now = now} {}
 
     Plan run() {
         claim();
         if (before_.finished()) {
             clean_up();
+            let_go_of_partners();
             expire();
             return std::move(plan_);
         }
         draft_.set(conditions::kCreated, true, "Created",
                    fmt::format("{} {} is created.", draft_.kind(), job_.name));
-        attach();
+        const bool rests =
+            facts_.suspend || (before_.is(conditions::kSuspended) && dependents_.has_pods());
+        attach(!rests);
         if (facts_.suspend) {
             suspend();
-        } else if (before_.is(conditions::kSuspended) && dependents_.has_pods()) {
+        } else if (rests) {
             // The pods of before the suspension go first: on their way out they would count as
             // failed replicas of the resumed job.
             erase_all();
         } else {
             resume();
-            if (draft_.status.start_time.empty()) begin();
             work();
         }
         compare();
@@ -157,15 +161,59 @@ class Planner {
 
     // --- attachments
 
-    void attach() {
-        if (!job_.kind->attachments) return;
-        plan_.attach = dependents_.attachments_due();
-        if (dependents_.obstacle() != nullptr)
-            draft_.set(conditions::kBlocked, true, "Blocked", *dependents_.obstacle());
+    void attach(bool with_partners) {
+        if (with_partners)
+            keep_partners();
         else
-            std::erase_if(draft_.status.conditions, [](const jobs::JobCondition& condition) {
-                return condition.type == conditions::kBlocked;
-            });
+            let_go_of_partners();
+        const bool any = job_.kind->attachments || !plan_.keep_for_partners.empty();
+        plan_.attach = any && dependents_.attachments_due();
+        if (!plan_.attach) plan_.keep_for_partners.clear();
+        if (!with_partners) tell_what_holds(nullptr);
+    }
+
+    /// Says what keeps pods from being made, and takes back what no longer does.
+    void tell_what_holds(const Hold* hold) {
+        if (hold != nullptr && hold->why == Hold::Why::kUnknown) return;
+        const std::string* obstacle = dependents_.obstacle();
+        const auto stands_if = [&](bool is_so, std::string_view type) {
+            if (!is_so) remove_condition(draft_.status, type);
+            return is_so;
+        };
+        const bool missing = hold != nullptr && hold->why == Hold::Why::kMissing;
+        const bool queued = hold != nullptr && hold->why == Hold::Why::kQueued;
+        if (stands_if(obstacle != nullptr || missing, conditions::kBlocked)) {
+            if (obstacle != nullptr)
+                draft_.set(conditions::kBlocked, true, "Blocked", *obstacle);
+            else if (draft_.set(conditions::kBlocked, true, "PodGroupMissing", hold->message))
+                draft_.tell(kube::EventType::kWarning, "PodGroupMissing", hold->message);
+        }
+        if (stands_if(queued && obstacle == nullptr, conditions::kQueued) &&
+            draft_.set(conditions::kQueued, true, "Queued", hold->message))
+            draft_.tell(kube::EventType::kNormal, "Queued", hold->message);
+    }
+
+    // --- partners
+
+    void keep_partners() {
+        for (const PartnerSeen& seen : partners_.objects) {
+            // No pod waits for an autoscaler: one that can't be seen is asked for, and the job's
+            // events say what comes of it.
+            const bool is_asked =
+                seen.knowledge == Knowledge::kCurrent ||
+                (seen.knowledge == Knowledge::kRefused && !is_pod_group(seen.wish.type));
+            if (!seen.wish.wanted)
+                let_go_of(seen);
+            else if (is_asked)
+                plan_.keep_for_partners.push_back(seen.wish.type);
+        }
+    }
+    void let_go_of_partners() {
+        for (const PartnerSeen& seen : partners_.objects) let_go_of(seen);
+    }
+    void let_go_of(const PartnerSeen& seen) {
+        if (seen.object && !seen.object->deleting)
+            plan_.delete_for_partners.push_back({seen.wish.type, seen.object->uid});
     }
 
     // --- suspension
@@ -206,9 +254,15 @@ class Planner {
         const bool waits_for_the_old = std::ranges::any_of(
             findings, [](const TypeFindings& found) { return found.tally.outdated > 0; });
         const std::optional<WallTime> pause = end_of_pause(before_, draft_.now);
+        for (TypeFindings& found : findings) found.waits = !may_start(found, findings);
+        const bool held = hold_ && std::ranges::any_of(findings, [&](const TypeFindings& found) {
+                              return lacks_pods(found);
+                          });
+        tell_what_holds(held ? &*hold_ : nullptr);
+        // The time in a queue is not the job's.
+        if (draft_.status.start_time.empty() && !held) begin();
         for (TypeFindings& found : findings) {
-            found.waits = !may_start(found, findings);
-            if (!waits_for_the_old && !pause) create_pods(found);
+            if (!waits_for_the_old && !pause && !held) create_pods(found);
             create_services(found);
             remove(found);
         }
@@ -276,20 +330,33 @@ class Planner {
         return first == all.end() || first->tally.ready + first->done.size() >= first->type.wanted;
     }
 
-    void create_pods(const TypeFindings& found) {
+    /// Calls f with the place of each pod that is to be made, until it says false.
+    template <class F>
+    void for_each_lacking(const TypeFindings& found, F f) const {
         if (found.waits) return;
         const IndexSet& vacant = found.tally.vacant;
         for (auto i = vacant.next(0); i >= 0; i = vacant.next(i + 1)) {
             const SlotId id{found.type.type, i};
-            if (found.done.contains(i) || is_adopted(orphans_.pods, id)) continue;
-            if (!has_room()) return;
+            if (!found.done.contains(i) && !is_adopted(orphans_.pods, id) && !f(id)) return;
+        }
+    }
+    bool lacks_pods(const TypeFindings& found) const {
+        bool any = false;
+        for_each_lacking(found, [&](SlotId) { return !(any = true); });
+        return any;
+    }
+    void create_pods(const TypeFindings& found) {
+        for_each_lacking(found, [&](SlotId id) {
+            if (!has_room()) return false;
+            const std::int32_t i = id.index;
             plan_.create_pods.push_back({id,
                                          {.restarts = slot(found, i).carried,
                                           .generation = before_.restart_generation.value_or(0)}});
             // A replica's service goes next to its pod, so that the name resolves when the process
             // starts.
             if (found.tally.unserved.contains(i)) create_service(id);
-        }
+            return true;
+        });
     }
     void create_services(const TypeFindings& found) {
         const IndexSet& unserved = found.tally.unserved;
@@ -338,6 +405,8 @@ class Planner {
     const jobs::JobStatus& before_;
     const Dependents& dependents_;
     const Orphans& orphans_;
+    const PartnersSeen& partners_;
+    std::optional<Hold> hold_;
     Draft draft_;
     Plan plan_;
 };
@@ -345,8 +414,8 @@ class Planner {
 }  // namespace
 
 Plan plan(const JobRecord& job, const jobs::JobStatus& status, const Dependents& dependents,
-          const Orphans& orphans, WallTime now) {
-    return Planner(job, status, dependents, orphans, now).run();
+          const Orphans& orphans, WallTime now, const PartnersSeen& partners) {
+    return Planner(job, status, dependents, orphans, now, partners).run();
 }
 
 }  // namespace muster::operators

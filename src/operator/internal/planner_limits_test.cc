@@ -114,7 +114,7 @@ TEST(PlannerLimits, ASuspendedJobHasNoDeadline) {
 
 // The pods that it needs would be too much for one pass; the rest follows.
 TEST(PlannerLimits, APassDoesSoMuch) {
-    const jobs::Job job = make_job({.workers = 1'000});
+    const jobs::Job job = make_job({.workers = 3'000});
     const Plan next = plan(job, {}, {}, kNow);
     EXPECT_LE(next.create_pods.size() + next.create_services.size(), kWritesPerPass + 1);
     EXPECT_GE(next.create_pods.size() + next.create_services.size(), kWritesPerPass);

@@ -61,8 +61,11 @@ const jobs::JobKind* kind_of(std::string_view controller_name) {
 }
 
 /// The replica that the labels name; nothing when they are no replica's of this kind.
+/// mpi-operator's workers (v0.7, pkg/controller/mpi_job_controller.go, workerSelector) have no type
+/// but a role.
 std::optional<SlotId> slot_of(const jobs::JobKind& kind, const json::value* labels) {
-    const std::string type = text(child(labels, jobs::labels::kReplicaType));
+    std::string type = text(child(labels, jobs::labels::kReplicaType));
+    if (type.empty()) type = text(child(labels, jobs::labels::kJobRole));
     const std::string index = text(child(labels, jobs::labels::kReplicaIndex));
     for (std::size_t at = 0; at < kind.replica_types.size(); ++at) {
         const jobs::ReplicaType& known = kind.replica_types[at];
@@ -183,11 +186,21 @@ bool is_foreign(const jobs::JobKind& kind, const json::value* managed_by) {
 
 bool is_set(const json::value* value) { return value != nullptr && !value->is_null(); }
 
+void read_finalizers(const json::value& object, JobRecord& job) {
+    const json::value* finalizers = at(object, {"metadata", "finalizers"});
+    if (finalizers == nullptr || !finalizers->is_array()) return;
+    for (const json::value& finalizer : finalizers->get_array()) {
+        job.dependents_go_first |= text(&finalizer) == "foregroundDeletion";
+        job.dependents_stay |= text(&finalizer) == "orphan";
+    }
+}
+
 /// False when it is no replica of a job.
 bool read_identity(const json::value& object, std::string_view what, DependentRecord& record) {
     record.namespace_ = text(at(object, {"metadata", "namespace"}));
     record.name = text(at(object, {"metadata", "name"}));
     record.uid = text(at(object, {"metadata", "uid"}));
+    record.resource_version = text(at(object, {"metadata", "resourceVersion"}));
     record.deleting = is_set(at(object, {"metadata", "deletionTimestamp"}));
 
     const json::value* labels = at(object, {"metadata", "labels"});
@@ -305,6 +318,7 @@ ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
     if (const json::value* generation = at(object, {"metadata", "generation"}))
         record->generation = generation->is_number() ? generation->to_number<std::int64_t>() : 0;
     record->deleting = is_set(at(object, {"metadata", "deletionTimestamp"}));
+    if (record->deleting) read_finalizers(object, *record);
     record->managed_elsewhere = is_foreign(kind, at(object, {"spec", "runPolicy", "managedBy"}));
 
     jobs::JobStatus status;

@@ -46,6 +46,7 @@ struct DependentRecord {
     std::string namespace_;
     std::string name;
     std::string uid;
+    std::string resource_version;
     OwnerId owner;
     SlotId slot;  ///< from the labels
     bool deleting = false;
@@ -98,6 +99,9 @@ struct JobRecord {
     std::string resource_version;
     std::int64_t generation = 0;
     bool deleting = false;
+    /// Of one that is being deleted: what it owns goes before it (foreground), or stays (orphan).
+    bool dependents_go_first = false;
+    bool dependents_stay = false;
     /// Another controller's: never touched (training-operator pkg/controller.v1/common,
     /// ManagedByExternalController).
     bool managed_elsewhere = false;

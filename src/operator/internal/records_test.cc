@@ -87,6 +87,23 @@ TEST(Records, APodThatIsNoReplicaIsNotKept) {
     EXPECT_FALSE(project_pod(adopted).has_value());
 }
 
+// mpi-operator v0.7, pkg/controller/mpi_job_controller.go: newWorker, defaultLabels.
+TEST(Records, AWorkerOfTheMpiOperatorHasARoleForAType) {
+    json::value object = pod_object();
+    json::object& metadata = object.at("metadata").as_object();
+    metadata["name"] = "demo-worker-3";
+    metadata["labels"] = {{"training.kubeflow.org/operator-name", "mpi-operator"},
+                          {"training.kubeflow.org/job-name", "demo"},
+                          {"training.kubeflow.org/job-role", "worker"},
+                          {"training.kubeflow.org/replica-index", "3"}};
+    metadata["ownerReferences"].as_array()[1].as_object()["kind"] = "MPIJob";
+    const PodRecord pod = project(object);
+    EXPECT_EQ(pod.owner.kind->resource.kind, "MPIJob");
+    EXPECT_EQ(pod.owner.kind->replica_types[pod.slot.type].name, "Worker");
+    EXPECT_EQ(pod.slot.index, 3);
+    EXPECT_FALSE(pod.astray);
+}
+
 TEST(Records, APodThatNobodyControlsBelongsToTheJobThatItNames) {
     json::value object = pod_object();
     object.at("metadata").as_object().erase("ownerReferences");

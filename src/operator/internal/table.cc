@@ -57,6 +57,11 @@ void Table::add(const Ptr& object) {
     by_owner_[object->owner.uid].apply(static_cast<const Ptr*>(nullptr), &object);
 }
 
+const Dependents* Table::find(const JobUid& job_uid) const {
+    auto owner = by_owner_.find(job_uid);
+    return owner == by_owner_.end() ? nullptr : &owner->second;
+}
+
 void Table::attachment_changed(const JobUid& job_uid) {
     // One that outlives its job is nobody's concern.
     if (auto owner = by_owner_.find(job_uid); owner != by_owner_.end())

@@ -34,6 +34,8 @@ class Table {
 
     /// The reference holds until the job is forgotten.
     Dependents& of(const JobUid& job_uid) { return by_owner_[job_uid]; }
+    /// Null when it has none and none was asked for.
+    const Dependents* find(const JobUid& job_uid) const;
     /// One of a job's attachments is not as it was.
     void attachment_changed(const JobUid& job_uid);
     /// For a job that does not exist any more.

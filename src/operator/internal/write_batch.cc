@@ -8,33 +8,42 @@ namespace muster::operators {
 namespace {
 
 struct Batch {
-    Batch(const asio::any_io_executor& executor, std::vector<Task<void>> all)
-        : writes(std::move(all)), left(writes.size()), done(executor) {}
+    Batch(const asio::any_io_executor& executor, std::vector<Write> all,
+          std::function<bool()> asked)
+        : writes(std::move(all)), enough(std::move(asked)), done(executor) {}
 
-    std::vector<Task<void>> writes;
+    bool goes_on() {
+        if (next < writes.size() && enough && !stopped) stopped = enough();
+        return next < writes.size() && !stopped;
+    }
+
+    std::vector<Write> writes;
+    std::function<bool()> enough;
+    bool stopped = false;
     std::size_t next = 0;
-    std::size_t left;
+    std::size_t workers = 0;
     Signal done;
 };
 
 Task<void> work(std::shared_ptr<Batch> batch) {
-    while (batch->next < batch->writes.size()) {
-        Task<void> write = std::move(batch->writes[batch->next++]);
-        co_await std::move(write);
-        --batch->left;
+    while (batch->goes_on()) {
+        const Write write = std::move(batch->writes[batch->next++]);
+        co_await write();
     }
-    if (batch->left == 0) batch->done.notify_all();
+    if (--batch->workers == 0) batch->done.notify_all();
 }
 
 }  // namespace
 
-Task<void> run_writes(TaskGroup& tasks, std::vector<Task<void>> writes, int parallel) {
-    if (writes.empty()) co_return;
-    auto batch = std::make_shared<Batch>(tasks.executor(), std::move(writes));
-    const std::size_t workers =
+Task<bool> run_writes(TaskGroup& tasks, std::vector<Write> writes, int parallel,
+                      std::function<bool()> enough) {
+    if (writes.empty()) co_return true;
+    auto batch = std::make_shared<Batch>(tasks.executor(), std::move(writes), std::move(enough));
+    batch->workers =
         std::min(batch->writes.size(), static_cast<std::size_t>(std::max(parallel, 1)));
-    for (std::size_t i = 0; i < workers; ++i) tasks.spawn("operator write", work(batch));
-    while (batch->left > 0) co_await batch->done.wait();
+    for (std::size_t i = batch->workers; i > 0; --i) tasks.spawn("operator write", work(batch));
+    while (batch->workers > 0) co_await batch->done.wait();
+    co_return batch->next == batch->writes.size();
 }
 
 }  // namespace muster::operators

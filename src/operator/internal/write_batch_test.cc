@@ -22,8 +22,9 @@ class WriteBatchTest : public ::testing::Test {
         --running;
         ended.push_back(id);
     }
-    Task<void> run(std::vector<Task<void>> writes, int parallel) {
-        co_await run_writes(tasks, std::move(writes), parallel);
+    Task<void> run(std::vector<Write> writes, int parallel,
+                   std::function<bool()> enough = nullptr) {
+        all = co_await run_writes(tasks, std::move(writes), parallel, std::move(enough));
         done = true;
     }
 
@@ -35,14 +36,15 @@ class WriteBatchTest : public ::testing::Test {
     int running = 0;
     int most = 0;
     bool done = false;
+    bool all = false;
 };
 
 TEST_F(WriteBatchTest, BeginsInOrderAndKeepsToTheLimit) {
-    std::vector<Task<void>> writes;
-    writes.push_back(write(0, 30ms));
-    writes.push_back(write(1, 10ms));
-    writes.push_back(write(2, 10ms));
-    writes.push_back(write(3, 40ms));
+    std::vector<Write> writes;
+    writes.emplace_back([=, this] { return write(0, 30ms); });
+    writes.emplace_back([=, this] { return write(1, 10ms); });
+    writes.emplace_back([=, this] { return write(2, 10ms); });
+    writes.emplace_back([=, this] { return write(3, 40ms); });
     asio::co_spawn(context, run(std::move(writes), 2), asio::detached);
     run_simulation(context, clock);
     EXPECT_THAT(begun, ElementsAre(0, 1, 2, 3));
@@ -53,14 +55,38 @@ TEST_F(WriteBatchTest, BeginsInOrderAndKeepsToTheLimit) {
 }
 
 TEST_F(WriteBatchTest, NothingToDoIsDoneAtOnce) {
-    asio::co_spawn(context, run({}, 2), asio::detached);
+    asio::co_spawn(context, run({}, 2, [] { return true; }), asio::detached);
     context.poll();
     EXPECT_TRUE(done);
+    EXPECT_TRUE(all);
+}
+
+TEST_F(WriteBatchTest, EnoughEndsItOnceWhatWasBegunIsDone) {
+    std::vector<Write> writes;
+    for (int id = 0; id < 6; ++id) writes.emplace_back([=, this] { return write(id, 10ms); });
+    bool answer = false;
+    const auto enough = [&] { return std::exchange(answer, begun.size() == 3); };
+    asio::co_spawn(context, run(std::move(writes), 2, enough), asio::detached);
+    run_simulation(context, clock);
+    EXPECT_THAT(begun, ElementsAre(0, 1, 2, 3)) << "asked before each, and no more after a yes";
+    EXPECT_THAT(ended, ElementsAre(0, 1, 2, 3));
+    EXPECT_TRUE(done);
+    EXPECT_FALSE(all);
+}
+
+TEST_F(WriteBatchTest, EnoughAfterTheLastIsNone) {
+    std::vector<Write> writes;
+    for (int id = 0; id < 2; ++id) writes.emplace_back([=, this] { return write(id, 10ms); });
+    asio::co_spawn(context, run(std::move(writes), 1, [&] { return begun.size() == 2; }),
+                   asio::detached);
+    run_simulation(context, clock);
+    EXPECT_TRUE(done);
+    EXPECT_TRUE(all);
 }
 
 TEST_F(WriteBatchTest, StoppingTheGroupEndsAll) {
-    std::vector<Task<void>> writes;
-    for (int id = 0; id < 5; ++id) writes.push_back(write(id, 1h));
+    std::vector<Write> writes;
+    for (int id = 0; id < 5; ++id) writes.emplace_back([=, this] { return write(id, 1h); });
     tasks.spawn("waiter", run(std::move(writes), 3));
     context.poll();
     EXPECT_EQ(begun.size(), 3u);

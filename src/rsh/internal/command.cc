@@ -2,13 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+
+#include "base/spawn_lists.h"
 
 namespace muster::rsh {
 
@@ -43,42 +44,6 @@ struct PipeEnds {
     }
 };
 
-/// posix_spawn's two lists, which have to be destroyed.
-struct SpawnLists {
-    SpawnLists() {
-        ::posix_spawn_file_actions_init(&actions);
-        ::posix_spawnattr_init(&attributes);
-    }
-    ~SpawnLists() {
-        ::posix_spawn_file_actions_destroy(&actions);
-        ::posix_spawnattr_destroy(&attributes);
-    }
-    SpawnLists(const SpawnLists&) = delete;
-    SpawnLists& operator=(const SpawnLists&) = delete;
-
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-};
-
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-    std::vector<char*> all;
-    for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));
-    all.push_back(nullptr);
-    return all;
-}
-
-/// Which signals are blocked or ignored here is not the command's business.
-void set_attributes(posix_spawnattr_t& attributes) {
-    sigset_t none;
-    sigset_t all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    ::posix_spawnattr_setsigmask(&attributes, &none);
-    ::posix_spawnattr_setsigdefault(&attributes, &all);
-    ::posix_spawnattr_setflags(&attributes,
-                               POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-}
-
 Error not_started(const std::string& what, int why) {
     return Error(Code::kInvalid, system_error(fmt::format("starting {}", what), why).message());
 }
@@ -92,8 +57,7 @@ Result<std::unique_ptr<Command>> Command::start(const asio::any_io_executor& exe
     TRY_VOID(in.open());
     TRY_VOID(out.open());
     TRY_VOID(err.open());
-    SpawnLists lists;
-    set_attributes(lists.attributes);
+    SpawnLists lists(POSIX_SPAWN_SETSID);
     ::posix_spawn_file_actions_adddup2(&lists.actions, in.read.get(), STDIN_FILENO);
     ::posix_spawn_file_actions_adddup2(&lists.actions, out.write.get(), STDOUT_FILENO);
     ::posix_spawn_file_actions_adddup2(&lists.actions, err.write.get(), STDERR_FILENO);
@@ -102,8 +66,9 @@ Result<std::unique_ptr<Command>> Command::start(const asio::any_io_executor& exe
     ::posix_spawn_file_actions_addclosefrom_np(&lists.actions, STDERR_FILENO + 1);
     const std::vector<std::string> arguments = {shell, "-c", text};
     pid_t pid = -1;
-    const int failed = ::posix_spawn(&pid, shell.c_str(), &lists.actions, &lists.attributes,
-                                     pointers(arguments).data(), pointers(environment).data());
+    const int failed =
+        ::posix_spawn(&pid, shell.c_str(), &lists.actions, &lists.attributes,
+                      spawn_pointers(arguments).data(), spawn_pointers(environment).data());
     if (failed != 0) return not_started(shell, failed);
     const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
     if (pidfd < 0) {

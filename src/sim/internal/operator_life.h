@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/task_group.h"
-#include "operator/operator.h"
+#include "operator/replica.h"
 #include "sim/faulty_transport.h"
 
 namespace muster::sim {
@@ -13,25 +13,32 @@ namespace muster::sim {
 class OperatorLife {
   public:
     OperatorLife(asio::any_io_executor executor, kube::Transport& api, Clock& clock,
-                 std::uint64_t seed, const TransportFaults& faults, TransportHooks hooks)
+                 std::uint64_t seed, const TransportFaults& faults, TransportHooks hooks,
+                 std::optional<kube::Leadership::Options> election)
         : transport(executor, api, clock, seed, faults, std::move(hooks)),
           rng_(seed ^ 0x0b),
-          operator_(executor, transport, clock, rng_, {.namespace_ = {}, .check_sums = true}),
+          replica_(executor, transport, clock, rng_,
+                   {.work = {.namespace_ = {},
+                             .check_sums = true,
+                             // Each way in every other life.
+                             .lists = seed % 2 == 0 ? kube::Reflector::Lists::kStreamed
+                                                    : kube::Reflector::Lists::kPaged},
+                    .limits = {},
+                    .election = std::move(election),
+                    .on_request = {}}),
           tasks_(executor) {}
 
-    void start() { tasks_.spawn("operator start", run()); }
+    void start() { tasks_.spawn("operator", replica_.run()); }
     Task<void> stop() {
         co_await tasks_.stop();
-        co_await operator_.stop();
+        (void)co_await replica_.stop();
     }
 
     FaultyTransport transport;
 
   private:
-    Task<void> run() { (void)co_await operator_.start(); }
-
     Rng rng_;
-    operators::Operator operator_;
+    operators::Replica replica_;
     TaskGroup tasks_;
 };
 

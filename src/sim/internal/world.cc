@@ -24,6 +24,8 @@ constexpr Duration kLatency = 1ms;
 /// By when an operator with a good way to the API has written down what it saw: changes of mere
 /// counts wait for more of their kind.
 constexpr Duration kWrittenDown = 1s;
+/// One that crashes is followed within four seconds.
+constexpr kube::ElectionTiming kElection{4s, 3s, 1s};
 /// For how long the world must be quiet at the end.
 constexpr Duration kQuiet = 1h;
 
@@ -69,7 +71,8 @@ World::World(const Scenario& scenario, const SimulationOptions& options)
       invariants_(clock_, scenario.except,
                   {[this](std::string uid, WallTime when) { watch_deadline(uid, when); },
                    [this] { return seen_before(); }, scenario.operators > 1 || crashes(scenario),
-                   [this] { return lives_; }, scenario.operators}),
+                   [this] { return lives_; }, scenario.election ? 1 : scenario.operators,
+                   scenario.election}),
       api_rng_(part(seed_, 1)),
       nodes_rng_(part(seed_, 2)),
       fault_rng_(part(seed_, 3)),
@@ -142,6 +145,14 @@ void World::committed(const apiserver::StoreChange& change) {
     if (change.key.resource == "pods" && change.object != nullptr && change.previous == nullptr)
         ++pods_made_;
     history_.change(clock_.now(), writer_, change);
+    if (change.key.resource == "leases" && change.object != nullptr) {
+        const std::string_view holder = text_at(*change.object, {"spec", "holderIdentity"});
+        if (holder != leader_) {
+            leader_ = holder;
+            leads_since_ = clock_.now();
+            note(fmt::format("{} leads", leader_.empty() ? "nobody" : leader_));
+        }
+    }
     const std::size_t before = invariants_.violations().size();
     invariants_.change(writer_, change);
     for (std::size_t i = before; i < invariants_.violations().size(); ++i) {
@@ -176,9 +187,17 @@ void World::start_operator(std::size_t index) {
         crash_operator(index, draw(faults.restart_delay, fault_rng_));
         return true;
     };
+    ++lives_;
+    std::optional<kube::Leadership::Options> election;
+    if (scenario_.election)
+        election = {.namespace_ = "default",
+                    .name = "muster-operator",
+                    .identity = fmt::format("{}#{}", name, lives_),
+                    .timing = kElection};
     operators_[index] = std::make_unique<OperatorLife>(
-        context_.get_executor(), api_, clock_, part(seed_, 100 + ++lives_),
-        with_latency(in_trouble_ ? scenario_.operator_api : TransportFaults{}), std::move(hooks));
+        context_.get_executor(), api_, clock_, part(seed_, 100 + lives_),
+        with_latency(in_trouble_ ? scenario_.operator_api : TransportFaults{}), std::move(hooks),
+        std::move(election));
     operators_[index]->start();
     up_since_[index] = clock_.now();
 }
@@ -190,6 +209,7 @@ Instant World::seen_before() const {
     Instant since = Instant::max();
     for (std::size_t i = 0; i < operators_.size(); ++i)
         if (operators_[i] != nullptr) since = std::min(since, up_since_[i]);
+    if (scenario_.election) since = leader_.empty() ? Instant::max() : leads_since_;
     const bool lossy = loses_requests(scenario_) && clock_.now() < calm_since_;
     const Duration lag = lossy ? kRecovery : kWrittenDown;
     if (since == Instant::max() || clock_.now() - since < lag) return Instant::min();

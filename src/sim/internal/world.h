@@ -80,6 +80,8 @@ class World {
     User user_;
     std::vector<std::unique_ptr<OperatorLife>> operators_;  ///< null: crashed
     std::vector<Instant> up_since_;
+    std::string leader_;             ///< whom the Lease names
+    Instant leads_since_{};          ///< when it was named first
     std::uint64_t lives_ = 0;        ///< of operators, so far
     std::uint64_t past_writes_ = 0;  ///< of dead operators
     TaskGroup trouble_;              ///< ends when the trouble does

@@ -158,6 +158,17 @@ class Adjuster {
         }
     }
 
+    void set_default_namespace(const std::string& ns) {
+        for (Document& document : documents_) {
+            const KnownKind* kind = kind_of(document);
+            if (kind == nullptr || !kind->type.namespaced) continue;
+            json::value* metadata = document.object.get_object().if_contains("metadata");
+            if (metadata == nullptr || !metadata->is_object()) continue;
+            json::value& field = metadata->get_object()["namespace"];
+            if (field.is_null() || field == "") field = ns;
+        }
+    }
+
     void set_field(const std::string& path, const std::string& text) {
         std::string flag = fmt::format("--set {}={}", path, text);
         std::vector<Segment> segments = split_path(path);
@@ -291,7 +302,10 @@ class Adjuster {
 std::vector<Problem> adjust(std::vector<Document>& documents, const Adjustments& adjustments) {
     std::vector<Problem> problems;
     Adjuster adjuster(documents, problems);
-    if (!adjustments.namespace_.empty()) adjuster.set_namespace(adjustments.namespace_);
+    if (!adjustments.namespace_.empty())
+        adjuster.set_namespace(adjustments.namespace_);
+    else if (!adjustments.default_namespace.empty())
+        adjuster.set_default_namespace(adjustments.default_namespace);
     for (const auto& [type, count] : adjustments.replicas) adjuster.set_replicas(type, count);
     for (const auto& [path, value] : adjustments.sets) adjuster.set_field(path, value);
     for (const auto& [name, value] : adjustments.env) adjuster.set_env(name, value);

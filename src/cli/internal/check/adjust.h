@@ -10,7 +10,9 @@ namespace muster::cli {
 
 /// What flags change in a manifest before it is checked.
 struct Adjustments {
-    std::string namespace_;                                     ///< --namespace
+    std::string namespace_;  ///< --namespace
+    /// Of objects that name none, where namespace_ is empty too; empty: "default".
+    std::string default_namespace;
     std::vector<std::pair<std::string, std::string>> sets;      ///< --set path=value
     std::vector<std::pair<std::string, std::string>> replicas;  ///< --replicas Worker=4
     std::vector<std::pair<std::string, std::string>> env;       ///< --env K=V

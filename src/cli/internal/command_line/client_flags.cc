@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/duration.h"
 #include "cli/internal/command_line/raw_flags.h"
 
 namespace muster::cli {
@@ -116,6 +117,13 @@ std::optional<std::string> take_apart(const Raw& raw, EventsOptions& options) {
 std::optional<std::string> take_apart(const Raw&, TopOptions& options) {
     if (options.objects.words.empty()) return "say 'muster top pods' or 'muster top nodes'";
     return std::nullopt;
+}
+
+std::optional<std::string> take_apart(const Raw&, MigrateOptions& options) {
+    if (options.what == "check") return std::nullopt;
+    return options.what.empty()
+               ? "say 'muster migrate check'"
+               : fmt::format("there is 'muster migrate check', not \"{}\"", options.what);
 }
 
 std::optional<std::string> take_apart(const Raw&, CompletionOptions& options) {

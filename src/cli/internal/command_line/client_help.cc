@@ -42,6 +42,23 @@ Examples:
   muster get pods -l training.kubeflow.org/job-name=digits -w
 )";
 
+constexpr std::string_view kMigrate =
+    R"(Reads the jobs of a cluster and says which of them would behave otherwise if this operator took the place of
+Kubeflow's training-operator or mpi-operator. Nothing is changed.
+
+Usage: muster migrate check [FLAGS]
+
+"at once" is what happens as soon as the operators change, such as a deadline that has long passed; "later" is
+what happens if something else happens first. docs/migrate.md says how to change them with jobs running.
+
+  -A, --all-namespaces       of every namespace
+  -n, --namespace NS         default: the context's, else "default"
+      --context NAME         of the kubeconfig; default: its current one
+      --kubeconfig FILE      as in 'muster get'
+
+Exit status: 0; 3 when a job would notice the change at once; 1 when the server can't be reached; 2 for bad flags.
+)";
+
 constexpr std::string_view kDelete =
     R"(Deletes objects, and waits until they are gone.
 
@@ -218,6 +235,7 @@ Examples:
 
 std::string_view client_help_text(std::string_view verb) {
     if (verb == "get") return kGet;
+    if (verb == "migrate") return kMigrate;
     if (verb == "delete") return kDelete;
     if (verb == "apply") return kApply;
     if (verb == "wait") return kWait;

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "base/duration.h"
+#include "kube/name_syntax.h"
 #include "kube/quantity.h"
 
 namespace muster::cli {
@@ -103,6 +105,10 @@ std::optional<std::string> take_apart(const Raw& raw, RunOptions& options) {
     if (raw.files != "shared" && raw.files != "private")
         return fmt::format("--files wants shared or private, not \"{}\"", raw.files);
     options.private_files = raw.files == "private";
+    if (!raw.context.empty() || !raw.kubeconfig.empty())
+        options.cluster = {.kubeconfig = raw.kubeconfig,
+                           .context = raw.context,
+                           .namespace_ = options.manifest.adjustments.namespace_};
     if (!raw.files_limit.empty()) {
         const auto limit = kube::Quantity::parse(raw.files_limit);
         if (!limit || limit->ceil_units() < 1)
@@ -142,6 +148,38 @@ std::optional<std::string> take_apart(const Raw& raw, SimulateOptions& options) 
                 "--duration wants a duration of a year at most, such as 90s or 1h30m, not \"{}\"",
                 raw.duration);
     }
+    return std::nullopt;
+}
+
+std::optional<std::string> take_apart(const Raw& raw, ManifestsOptions& options) {
+    Installation& wanted = options.installation;
+    const auto no_namespace = [](std::string_view flag, const std::string& name) {
+        return fmt::format("{} wants the name of a namespace, not \"{}\"", flag, name);
+    };
+    if (!wanted.watched.empty() && !kube::is_dns1123_label(wanted.watched))
+        return no_namespace("--namespace", wanted.watched);
+    if (!kube::is_dns1123_label(wanted.namespace_))
+        return no_namespace("--install-namespace", wanted.namespace_);
+    if (raw.installed_replicas < 1)
+        return fmt::format("--replicas wants a number above 0, not {}", raw.installed_replicas);
+    wanted.replicas = raw.installed_replicas;
+    if (!raw.image.empty()) wanted.image = json::string(raw.image);
+    wanted.admission_policies = !raw.without_admission_policy;
+    if (raw.layout == "helm")
+        options.layout = Layout::kHelm;
+    else if (raw.layout == "kustomize")
+        options.layout = Layout::kKustomize;
+    else if (!raw.layout.empty())
+        return fmt::format("--layout wants helm or kustomize, not \"{}\"", raw.layout);
+    const bool is_stream = options.layout == Layout::kStream;
+    if (is_stream != options.output_dir.empty())
+        return is_stream
+                   ? "--output-dir needs --layout helm or kustomize: without it all is printed"
+                   : "--layout needs --output-dir DIR: it is several files";
+    if (!is_stream && options.crds_only) return "--crds-only has no layout: leave --layout out";
+    if (!is_stream && !wanted.watched.empty())
+        return "--namespace has no layout: a chart takes it as the value watchNamespace, and the "
+               "kustomization has overlays/namespaced";
     return std::nullopt;
 }
 

@@ -20,6 +20,8 @@ struct Raw {
     std::string sandbox = "auto";
     std::string files = "shared";
     std::string files_limit;
+    std::string context;
+    std::string kubeconfig;
     std::vector<std::string> words;  ///< of explain: files, or a path of fields
     std::string to;
     std::string output;
@@ -34,6 +36,10 @@ struct Raw {
     std::optional<std::int64_t> grace_period;
     bool ignore_not_found = false;
     bool no_headers = false;
+    std::string image;
+    std::int64_t installed_replicas = 2;
+    bool without_admission_policy = false;
+    std::string layout;
 };
 
 // Each puts what was written into the options of a verb, and says what is wrong with it.
@@ -53,6 +59,8 @@ std::optional<std::string> take_apart(const Raw& raw, LogsOptions& options);
 std::optional<std::string> take_apart(const Raw& raw, DescribeOptions& options);
 std::optional<std::string> take_apart(const Raw& raw, EventsOptions& options);
 std::optional<std::string> take_apart(const Raw& raw, TopOptions& options);
+std::optional<std::string> take_apart(const Raw& raw, ManifestsOptions& options);
 std::optional<std::string> take_apart(const Raw& raw, CompletionOptions& options);
+std::optional<std::string> take_apart(const Raw& raw, MigrateOptions& options);
 
 }  // namespace muster::cli

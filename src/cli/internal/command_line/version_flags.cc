@@ -55,8 +55,9 @@ std::optional<std::string> take_apart(const Raw& raw, ExplainOptions& options) {
         return options.path.empty()
                    ? "name a manifest, or a field as in pytorchjob.spec.elasticPolicy"
                    : "name manifests or a field, not both";
-    if (!options.path.empty() && (!options.rank.empty() || !raw.output.empty()))
-        return "--rank and --output go with a manifest, not with a field";
+    if (!options.path.empty() &&
+        (!options.rank.empty() || !raw.output.empty() || !options.in_pods_image.empty()))
+        return "--rank, --in-pods-image and --output go with a manifest, not with a field";
     if (options.path.empty() && (options.recursive || !options.api_version.empty()))
         return "--recursive and --api-version go with a field, not with a manifest";
     return take_output(raw.output, options.output);

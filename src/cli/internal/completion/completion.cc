@@ -23,6 +23,7 @@ const std::vector<Values>& flag_values() {
         {"convert", "--output", {"json", "yaml"}},
         {"explain", "--output", {"json", "yaml"}},
         {"simulate", "--output", {"text", "json"}},
+        {"manifests", "--layout", {"helm", "kustomize"}},
         {"", "--sandbox", {"auto", "namespaces", "none"}},
         {"", "--fit", {"scale", "strict"}},
         {"", "--files", {"shared", "private"}},

@@ -10,10 +10,8 @@
 #include "base/task_group.h"
 #include "cli/caller.h"
 #include "cli/command_line.h"
-#include "cli/internal/connect/server_access.h"
+#include "kube/access/server_connection.h"
 #include "kube/client.h"
-#include "kube/http_transport.h"
-#include "net/http_client.h"
 
 namespace muster::cli {
 
@@ -21,24 +19,26 @@ namespace muster::cli {
 /// before it is destroyed.
 class Connection {
   public:
-    /// Reads kubeconfigs and what they name, runs an exec plugin, looks up the server's name: all
-    /// of it before the loop runs, blocking. Nothing is sent yet.
+    /// Reads kubeconfigs and what they name, and runs an exec plugin: all of it before the loop
+    /// runs, blocking. Nothing is sent yet.
     static Result<std::unique_ptr<Connection>> open(const ServerOptions& options,
                                                     const Caller& caller,
                                                     asio::any_io_executor executor, Clock& clock);
 
     Clock& clock() { return clock_; }
-    const ServerAccess& access() const { return access_; }
+    const kube::ServerAccess& access() const { return server_->access(); }
     /// What --namespace or the context says.
     const std::string& default_namespace() const { return default_namespace_; }
     kube::Client& client() { return client_; }
     /// Objects, Tables where the server has them, aggregated discovery where the server has it.
-    kube::Transport& objects() { return objects_; }
+    kube::Transport& objects() { return server_->objects(); }
     kube::Transport& tables() { return tables_; }
     kube::Transport& discovery() { return discovery_; }
 
     /// What it answers to a GET of a path that is no object's, within `time`.
-    Task<Result<net::HttpResponse>> ask(std::string path, Duration time);
+    Task<Result<net::HttpResponse>> ask(std::string path, Duration time) {
+        return server_->objects().ask(std::move(path), time);
+    }
 
     /// For tasks beside the verb's own. They are stopped by stop(), also when the verb is
     /// cancelled.
@@ -49,17 +49,12 @@ class Connection {
     Task<void> stop();
 
   private:
-    Connection(ServerAccess access, std::string ns, std::unique_ptr<net::TlsClientContext> tls,
-               std::vector<std::string> addresses, const std::string& token,
+    Connection(std::unique_ptr<kube::ServerConnection> server, std::string ns,
                asio::any_io_executor executor, Clock& clock);
 
     Clock& clock_;
-    ServerAccess access_;
+    std::unique_ptr<kube::ServerConnection> server_;
     std::string default_namespace_;
-    std::unique_ptr<net::TlsClientContext> tls_;
-    std::string token_;
-    net::HttpClient http_;
-    kube::HttpTransport objects_;
     kube::HttpTransport tables_;
     kube::HttpTransport discovery_;
     kube::Client client_;

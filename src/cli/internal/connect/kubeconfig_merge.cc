@@ -35,7 +35,8 @@ Result<json::object> parse_config(const KubeconfigText& config) {
 
 /// Adds the entries of `list`, each `{name: NAME, FIELD: {...}}`, that are not there yet.
 Result<void> add_entries(const std::string& file, const json::object& config, std::string_view list,
-                         std::string_view field, std::map<std::string, KubeconfigEntry>& entries) {
+                         std::string_view field,
+                         std::map<std::string, kube::KubeconfigEntry>& entries) {
     const json::value* value = config.if_contains(list);
     if (value == nullptr || value->is_null()) return {};
     if (!value->is_array()) return wrong(file, list, "has to be a list");
@@ -49,7 +50,7 @@ Result<void> add_entries(const std::string& file, const json::object& config, st
         const json::value* fields = object->if_contains(field);
         if (fields != nullptr && !fields->is_null() && !fields->is_object())
             return wrong(file, fmt::format("{}.{}", at, field), "has to be a map");
-        KubeconfigEntry entry{file, {}};
+        kube::KubeconfigEntry entry{file, {}};
         if (fields != nullptr && fields->is_object()) entry.fields = fields->get_object();
         entries.emplace(name, std::move(entry));
     }
@@ -58,8 +59,8 @@ Result<void> add_entries(const std::string& file, const json::object& config, st
 
 }  // namespace
 
-Result<MergedKubeconfig> merge_kubeconfigs(const std::vector<KubeconfigText>& texts) {
-    MergedKubeconfig merged;
+Result<kube::MergedKubeconfig> merge_kubeconfigs(const std::vector<KubeconfigText>& texts) {
+    kube::MergedKubeconfig merged;
     for (const KubeconfigText& text : texts) {
         TRY(const json::object config, parse_config(text));
         merged.files.push_back(text.file);

@@ -16,27 +16,6 @@ namespace muster::cli {
 
 namespace {
 
-/// What to do about it, which the code below can't know.
-std::string advice(const Error& error, const ServerAccess& access, const Caller& caller) {
-    const std::string whom =
-        fmt::format("{}, context \"{}\" of {}", access.url.text(), access.context, access.file);
-    if (error.code() == Code::kUnavailable || error.code() == Code::kTimeout) {
-        const bool proxy =
-            !caller.variable("HTTPS_PROXY").empty() || !caller.variable("https_proxy").empty();
-        return fmt::format("\n  the server is {}{}", whom,
-                           proxy ? "\n  HTTPS_PROXY is set, but muster connects without a proxy"
-                           : access.context == "muster"
-                               ? "\n  'muster status' tells whether it is up"
-                               : "");
-    }
-    if (error.code() == Code::kUnauthorized)
-        return fmt::format(
-            "\n  the server is {}; it does not know user \"{}\" by these "
-            "credentials, or its certificate is not trusted",
-            whom, access.user);
-    return {};
-}
-
 Task<Result<int>> work_and_stop(Connection& connection, const ServerWork& work) {
     Result<int> done = co_await work(connection);
     co_await connection.stop();
@@ -44,6 +23,21 @@ Task<Result<int>> work_and_stop(Connection& connection, const ServerWork& work) 
 }
 
 }  // namespace
+
+std::string advice(const Error& error, const kube::ServerAccess& access) {
+    const std::string whom =
+        fmt::format("{}, context \"{}\" of {}", access.url.text(), access.context, access.file);
+    if (error.code() == Code::kUnavailable || error.code() == Code::kTimeout)
+        return fmt::format(
+            "\n  the server is {}{}", whom,
+            access.context == "muster" ? "\n  'muster status' tells whether it is up" : "");
+    if (error.code() == Code::kUnauthorized)
+        return fmt::format(
+            "\n  the server is {}; it does not know user \"{}\" by these "
+            "credentials, or its certificate is not trusted",
+            whom, access.user);
+    return {};
+}
 
 void tell_error(const std::string& verb, const Error& error) {
     std::fflush(stdout);
@@ -86,7 +80,7 @@ int on_server(const std::string& verb, const ServerOptions& options, const Serve
             } else {
                 tell_error(verb, Error(done.error().code(),
                                        done.error().message() +
-                                           advice(done.error(), (**connection).access(), caller)));
+                                           advice(done.error(), (**connection).access())));
             }
         }));
     context.run();

@@ -16,6 +16,10 @@ using ServerWork = std::function<Task<Result<int>>(Connection&)>;
 /// 143. `work` outlives the call.
 int on_server(const std::string& verb, const ServerOptions& options, const ServerWork& work);
 
+/// What to do about an error, which the code that met it can't know: lines to put behind it, or
+/// none.
+std::string advice(const Error& error, const kube::ServerAccess& access);
+
 /// Prints an error of a verb, with the causes that the server named.
 void tell_error(const std::string& verb, const Error& error);
 

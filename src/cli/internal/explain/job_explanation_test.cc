@@ -56,6 +56,16 @@ TEST(ExplainPod, HasTheVariablesOfThePodThatIsMade) {
     }
 }
 
+TEST(ExplainJob, ShowsWhatPodsGetFromTheOperatorsImage) {
+    jobs::Job job = job_of("kubeflow.org/v2beta1", "MPIJob", "mpiReplicaSpecs", "mpi",
+                           {{"Launcher", 1}, {"Worker", 2}});
+    EXPECT_THAT(explanation_text(job).value(), Not(HasSubstr("initContainers")));
+    job.site.program_image = "registry.example/muster:1";
+    EXPECT_THAT(explanation_text(job).value(),
+                AllOf(HasSubstr("initContainers"), HasSubstr("image: registry.example/muster:1"),
+                      HasSubstr("- copy\n"), HasSubstr("mountPath: /opt/muster\n")));
+}
+
 TEST(ExplainPod, SaysWhichRuleSetAValue) {
     const ExplainedPod pod = explain_pod(pytorch(2), {"Worker", 1}).value();
     EXPECT_THAT(

@@ -18,14 +18,14 @@ std::string label(const runtime::KeptPod& pod, std::string_view key) {
 
 }  // namespace
 
-std::optional<std::filesystem::path> kept_logs_dir(const ServerAccess& access,
+std::optional<std::filesystem::path> kept_logs_dir(const kube::ServerAccess& access,
                                                    const Caller& caller) {
     for (const std::filesystem::path& home :
          {std::filesystem::path(access.file).parent_path(), state_path({}, caller)}) {
         const auto daemon = find_daemon(home);
         // One that can't be looked at is not ours.
         if (!daemon || !*daemon || (*daemon)->address.empty()) continue;
-        const auto url = parse_server_url((*daemon)->address, true);
+        const auto url = kube::parse_server_url((*daemon)->address, true);
         if (url && *url == access.url) return home / "logs";
     }
     return std::nullopt;

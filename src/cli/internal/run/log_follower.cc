@@ -5,12 +5,16 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/log.h"
+#include "cli/internal/connect/away.h"
 #include "cli/internal/run/line_splitter.h"
 
 namespace muster::cli {
 
 namespace {
+
+/// Between tries to read a log when the way to the server is broken; doubled from one to the other.
+constexpr Duration kFirstPause = std::chrono::seconds(1);
+constexpr Duration kLongestPause = std::chrono::seconds(30);
 
 struct CloseFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
@@ -24,9 +28,10 @@ int instances(const ContainerView& container) {
 
 }  // namespace
 
-LogFollower::LogFollower(kube::Client& client, TaskGroup& tasks, Screen& screen, Signal& changed,
-                         std::string directory)
+LogFollower::LogFollower(kube::Client& client, Clock& clock, TaskGroup& tasks, Screen& screen,
+                         Signal& changed, std::string directory)
     : client_(client),
+      clock_(clock),
       tasks_(tasks),
       screen_(screen),
       changed_(changed),
@@ -83,6 +88,37 @@ std::FILE* LogFollower::open_file(const Followed& followed) {
     return file;
 }
 
+/// Reads to the end of the log what is behind `offset`, which moves with it.
+Task<Result<void>> LogFollower::read_from(const Followed& followed, std::size_t& offset,
+                                          const Take& take) {
+    kube::LogOptions options;
+    options.container = followed.container;
+    options.follow = true;
+    CO_TRY(const auto stream, co_await client_.logs(followed.namespace_, followed.pod, options));
+    std::size_t skipped = 0;
+    for (;;) {
+        CO_TRY(const std::optional<std::string> piece, co_await stream->read());
+        if (!piece) co_return Result<void>();
+        const std::size_t skip = std::min(piece->size(), offset - skipped);
+        skipped += skip;
+        if (skip == piece->size()) continue;
+        take(std::string_view(*piece).substr(skip));
+        offset += piece->size() - skip;
+        skipped = offset;
+    }
+}
+
+void LogFollower::tell_failure(Followed& followed, const Error& error) {
+    // A pod that is gone has been told (its node may be what is not found), and our own stop is no
+    // failure.
+    const bool gone = error.code() == Code::kNotFound && error.message().starts_with("pods ");
+    if (gone || error.code() == Code::kCancelled || followed.told) return;
+    followed.told = true;
+    screen_.tell({Tone::kBad,
+                  fmt::format("the log of pod {} can't be read{}: {}", followed.shown_name,
+                              is_away(error) ? " now, it is tried again" : "", error.message())});
+}
+
 Task<void> LogFollower::follow(Key key) {
     // Nodes of the map stay where they are, and none is ever removed.
     Followed& followed = followed_.at(key);
@@ -96,22 +132,28 @@ Task<void> LogFollower::follow(Key key) {
         followed.last.emplace_back(line.substr(0, kKeptBytes));
         if (followed.last.size() > kKeptLines) followed.last.pop_front();
     });
-    kube::LogOptions options;
-    options.container = followed.container;
-    options.follow = true;
-    auto stream = co_await client_.logs(followed.namespace_, followed.pod, options);
-    if (!stream)
-        log::debug("a log can't be read",
-                   {{"pod", followed.pod}, {"error", stream.error().message()}});
-    while (stream) {
-        auto piece = co_await (*stream)->read();
-        if (!piece || !*piece) break;
+    const Take take = [&](std::string_view piece) {
         if (file) {
-            std::fwrite((*piece)->data(), 1, (*piece)->size(), file.get());
+            std::fwrite(piece.data(), 1, piece.size(), file.get());
             std::fflush(file.get());
         }
-        splitter.add(**piece);
+        splitter.add(piece);
         if (!block.empty()) screen_.write_block(std::exchange(block, {}));
+    };
+    const int instance = followed.followed;
+    std::size_t offset = 0;
+    Duration pause = kFirstPause;
+    for (;;) {
+        const std::size_t before = offset;
+        const Result<void> read = co_await read_from(followed, offset, take);
+        if (read) break;
+        tell_failure(followed, read.error());
+        if (!is_away(read.error())) break;
+        if (offset > before) pause = kFirstPause;
+        co_await clock_.sleep_for(pause);
+        pause = std::min(pause * 2, kLongestPause);
+        // The log of the next instance has no more of this one.
+        if (followed.started > instance) break;
     }
     splitter.finish();
     if (!block.empty()) screen_.write_block(block);

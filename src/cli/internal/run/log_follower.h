@@ -2,12 +2,15 @@
 
 #include <cstdio>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/signal.h"
 #include "base/task_group.h"
 #include "cli/internal/run/screen.h"
@@ -18,13 +21,15 @@ namespace muster::cli {
 
 /// Follows the log of every container that starts: prints its lines with the pod's name, keeps the
 /// last ones, and writes all of it to a file where asked to. Each instance of a restarted
-/// container is followed after the one before it has ended. Thread: the loop of the task group.
+/// container is followed after the one before it has ended. When the way to the server breaks, it
+/// goes on behind what was shown; a log that can't be had is told once. Thread: the loop of the
+/// task group.
 class LogFollower {
   public:
     /// `changed` is notified when a stream has ended. `directory` is where logs are kept; empty:
     /// nowhere.
-    LogFollower(kube::Client& client, TaskGroup& tasks, Screen& screen, Signal& changed,
-                std::string directory);
+    LogFollower(kube::Client& client, Clock& clock, TaskGroup& tasks, Screen& screen,
+                Signal& changed, std::string directory);
     ~LogFollower();
 
     /// Starts what has to be followed; call it with every state of a pod.
@@ -52,14 +57,19 @@ class LogFollower {
         int started = 0;   ///< instances that the pod has reported
         int followed = 0;  ///< of those, how many we took up
         bool open = false;
+        bool told = false;  ///< that it can't be had
         std::deque<std::string> last;
     };
 
     void start(const Key& key);
     Task<void> follow(Key key);
+    using Take = std::function<void(std::string_view piece)>;
+    Task<Result<void>> read_from(const Followed& followed, std::size_t& offset, const Take& take);
+    void tell_failure(Followed& followed, const Error& error);
     std::FILE* open_file(const Followed& followed);
 
     kube::Client& client_;
+    Clock& clock_;
     TaskGroup& tasks_;
     Screen& screen_;
     Signal& changed_;

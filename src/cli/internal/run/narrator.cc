@@ -28,9 +28,16 @@ bool is_ordinary_wait(const std::string& reason) {
     return reason.empty() || reason == "ContainerCreating" || reason == "PodInitializing";
 }
 
+/// A kubelet that can't pull an image goes to and fro between the try and the wait for the next.
+bool is_pull(const std::string& reason) {
+    return reason == "ErrImagePull" || reason == "ImagePullBackOff";
+}
+
 /// Warnings that say again what a condition or a container's state has told.
 bool repeats_a_state(const EventView& event) {
-    if (event.kind == "Pod") return event.reason == "BackOff";
+    if (event.kind == "Pod")
+        return event.reason == "BackOff" || event.message == "Error: ErrImagePull" ||
+               event.message == "Error: ImagePullBackOff";
     return event.reason.starts_with(event.kind) || event.message.starts_with("Error pod ");
 }
 
@@ -70,7 +77,9 @@ class PodTeller {
             say(Tone::kBad,
                 fmt::format("{}restarted (restart {}){}", which(after_, now), now.restarts, why));
         }
-        if (!is_ordinary_wait(now.waiting_reason) &&
+        const bool told =
+            then != nullptr && is_pull(then->waiting_reason) && is_pull(now.waiting_reason);
+        if (!told && !is_ordinary_wait(now.waiting_reason) &&
             (then == nullptr || then->waiting_reason != now.waiting_reason ||
              (then->waiting_message != now.waiting_message &&
               now.waiting_reason != "CrashLoopBackOff"))) {

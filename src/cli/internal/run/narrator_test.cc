@@ -93,6 +93,23 @@ TEST(Narrator, WaitsThatNeedAttentionAreTold) {
     EXPECT_THAT(tell_pod(&after, &after), IsEmpty());
 }
 
+TEST(Narrator, AnImageThatCanNotBePulledIsToldOnce) {
+    ContainerView waiting;
+    waiting.waiting_reason = "ErrImagePull";
+    waiting.waiting_message = "not found";
+    const PodView tried = pod("Pending", waiting);
+    waiting.waiting_reason = "ImagePullBackOff";
+    waiting.waiting_message = "Back-off pulling image";
+    const PodView waits = pod("Pending", waiting);
+    const PodView before = pod("Pending");
+    EXPECT_THAT(texts(tell_pod(&before, &tried)),
+                ElementsAre("pod d-worker-0 waits: ErrImagePull: not found"));
+    EXPECT_THAT(tell_pod(&tried, &waits), IsEmpty());
+    EXPECT_THAT(tell_pod(&waits, &tried), IsEmpty());
+    EXPECT_THAT(texts(tell_pod(&before, &waits)),
+                ElementsAre("pod d-worker-0 waits: ImagePullBackOff: Back-off pulling image"));
+}
+
 TEST(Narrator, Durations) {
     EXPECT_EQ(tell_duration(0.351), "0.35 s");
     EXPECT_EQ(tell_duration(12.34), "12.3 s");

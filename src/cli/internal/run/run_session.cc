@@ -1,10 +1,12 @@
 #include "cli/internal/run/run_session.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
 
+#include "cli/internal/connect/away.h"
+#include "cli/internal/install/installation.h"
 #include "kube/document.h"
 
 namespace muster::cli {
@@ -14,13 +16,24 @@ namespace {
 /// How long pods that outlive their job may end by themselves: ranks of one job stop within moments
 /// of each other, and their last lines matter. Parameter servers never end.
 constexpr Duration kLinger = std::chrono::seconds(5);
+/// An operator that works says something about a new job within a second.
+constexpr Duration kUnattended = std::chrono::seconds(10);
+/// Between tries to delete when the way to the server is broken; doubled from one to the other.
+constexpr Duration kFirstPause = std::chrono::seconds(1);
+constexpr Duration kLongestPause = std::chrono::seconds(30);
+/// So many pods are named that stay.
+constexpr std::size_t kNamed = 5;
 
 double seconds_between(Instant from, Instant to) {
     return std::chrono::duration<double>(to - from).count();
 }
 
-bool is_workload(const CheckedObject& object) {
-    return object.job.has_value() || object.type == kube::types::kPods;
+/// "a, b, c and 7 more".
+std::string name_some(const std::vector<std::string>& names) {
+    const auto shown = static_cast<std::ptrdiff_t>(std::min(names.size(), kNamed));
+    std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
+    if (names.size() > kNamed) text += fmt::format(" and {} more", names.size() - kNamed);
+    return text;
 }
 
 }  // namespace
@@ -29,14 +42,24 @@ RunSession::RunSession(asio::any_io_executor executor, Clock& clock, Rng& rng, k
                        Screen& screen, std::vector<CheckedObject> objects, Options options)
     : clock_(clock),
       client_(client),
-      rng_(rng),
       screen_(screen),
       objects_(std::move(objects)),
       options_(std::move(options)),
       tasks_(executor),
-      changed_(executor) {
-    logs_ = std::make_unique<LogFollower>(client_, tasks_, screen_, changed_, options_.logs_dir);
-}
+      changed_(executor),
+      logs_(client_, clock_, tasks_, screen_, changed_, options_.logs_dir),
+      own_(client_, clock_, rng, objects_,
+           {.job = [this](const JobView* before,
+                          const JobView* after) { job_changed(before, after); },
+            .pod = [this](const PodView* before,
+                          const PodView* after) { pod_changed(before, after); },
+            .event =
+                [this](const EventView* before, const EventView& after) {
+                    chronicle_.event_changed(after);
+                    screen_.tell(tell_event(before, &after));
+                }}),
+      posting_(client_, screen_, objects_, !options_.on_cluster,
+               [this] { return stop_ != Stop::kNone; }) {}
 
 RunSession::~RunSession() = default;
 
@@ -45,9 +68,12 @@ void RunSession::stop(Stop why) {
         stop_ = why;
         screen_.clear_progress();
         std::string_view reason = why == Stop::kTimeout ? "the time is up" : "interrupted";
-        screen_.tell({Tone::kBad,
-                      fmt::format("{}: deleting the jobs and waiting for their processes{}", reason,
-                                  why == Stop::kInterrupt ? " (Ctrl-C again kills them)" : "")});
+        std::string_view again = why != Stop::kInterrupt ? ""
+                                 : options_.on_cluster   ? " (Ctrl-C again leaves at once)"
+                                                         : " (Ctrl-C again kills them)";
+        screen_.tell(
+            {Tone::kBad, fmt::format("{}: deleting the jobs and waiting for their {}{}", reason,
+                                     options_.on_cluster ? "pods to go" : "processes", again)});
     } else {
         impatient_ = true;
     }
@@ -56,19 +82,27 @@ void RunSession::stop(Stop why) {
 
 Task<int> RunSession::run() {
     started_ = clock_.now();
-    bool accepted = co_await post();
-    if (!accepted) {
-        co_await tasks_.stop();
-        co_return 2;
-    }
+    // A task of its own: whoever is impatient need not wait for an answer.
+    tasks_.spawn("post", post());
     if (options_.timeout) tasks_.spawn("timeout", wake_at(started_ + *options_.timeout));
+    while (phase_ == Phase::kPosting && !impatient_) {
+        co_await changed_.wait();
+        check_time();
+    }
+    if (phase_ != Phase::kPosted) {
+        if (phase_ == Phase::kPosting) tell_what_stays();
+        co_await tasks_.stop();
+        if (stop_ != Stop::kNone) co_return static_cast<int>(stop_);
+        co_return failure_ ? 1 : 2;
+    }
+    if (options_.on_cluster) {
+        unattended_at_ = clock_.now() + kUnattended;
+        tasks_.spawn("look for an operator", wake_at(*unattended_at_));
+    }
     if (screen_.live()) tasks_.spawn("progress", tick());
     while (!all_ended() && stop_ == Stop::kNone) {
         co_await changed_.wait();
-        if (options_.timeout && stop_ == Stop::kNone &&
-            clock_.now() >= started_ + *options_.timeout && !all_ended())
-            stop(Stop::kTimeout);
-        if (screen_.broken()) stop(Stop::kReaderGone);
+        check_time();
     }
     if (stop_ == Stop::kNone) co_await linger();
     for (Posted& posted : posted_)
@@ -79,143 +113,124 @@ Task<int> RunSession::run() {
     if (options_.collect_objects) co_await collect();
     screen_.clear_progress();
     int status = tell_verdicts(verdicts);
-    if (stop_ == Stop::kNone && pods_running()) co_await remove_all();
-    for (const std::string& problem : logs_->take_problems()) screen_.tell({Tone::kBad, problem});
+    if (stop_ == Stop::kNone && pods_running()) {
+        if (options_.on_cluster)
+            tell_what_runs_on();
+        else
+            co_await remove_all();
+    }
+    for (const std::string& problem : logs_.take_problems()) screen_.tell({Tone::kBad, problem});
     co_await tasks_.stop();
     co_return stop_ == Stop::kNone ? status : static_cast<int>(stop_);
 }
 
+/// What is due by now, and whether anybody still reads.
+void RunSession::check_time() {
+    if (stop_ != Stop::kNone) return;
+    if (options_.timeout && clock_.now() >= started_ + *options_.timeout && !all_ended())
+        stop(Stop::kTimeout);
+    if (screen_.broken()) stop(Stop::kReaderGone);
+    if (unattended_at_ && clock_.now() >= *unattended_at_) {
+        unattended_at_.reset();
+        tell_unattended();
+    }
+}
+
 // --- posting
 
-Task<bool> RunSession::post() {
-    watch();
-    co_await pods_->wait_synced();
-    co_await events_->wait_synced();
-    for (auto& informer : jobs_) co_await informer->wait_synced();
-    bool made = co_await make_namespaces();
-    if (!made) co_return false;
-    bool accepted = co_await post_all(true);
-    if (!accepted) co_return false;
-    co_return co_await post_all(false);
+Task<void> RunSession::post() {
+    const bool posted = co_await try_to_post();
+    if (!posted && options_.on_cluster) co_await posting_.withdraw();
+    phase_ = posted ? Phase::kPosted : Phase::kRefused;
+    changed_.notify_all();
 }
 
-/// Those of the manifest, then those that its objects name.
-Task<bool> RunSession::make_namespaces() {
-    std::map<std::string, json::value> wanted;
-    for (const CheckedObject& object : objects_) {
-        if (object.type == kube::types::kNamespaces) wanted[object.name] = object.document.object;
-        if (object.namespace_.empty() || wanted.contains(object.namespace_)) continue;
-        wanted[object.namespace_] = json::object{{"apiVersion", "v1"},
-                                                 {"kind", "Namespace"},
-                                                 {"metadata", {{"name", object.namespace_}}}};
-    }
-    for (auto& [name, object] : wanted) {
-        auto written = co_await client_.create(kube::types::kNamespaces, {}, std::move(object));
-        if (written || written.error().code() == Code::kAlreadyExists) continue;
-        screen_.tell({Tone::kBad,
-                      fmt::format("making the namespace {}: {}", name, written.error().message())});
+Task<bool> RunSession::try_to_post() {
+    const bool rehearsed = co_await posting_.rehearse();
+    if (!rehearsed) {
+        failure_ = posting_.failure();
         co_return false;
     }
-    co_return true;
-}
-
-/// The dry run first, so that a refusal of one object comes before any has started.
-Task<bool> RunSession::post_all(bool dry_run) {
-    bool accepted = true;
-    // What the jobs use comes before them.
-    for (bool workload : {false, true}) {
-        for (std::size_t i = 0; i < objects_.size(); ++i) {
-            const CheckedObject& object = objects_[i];
-            if (is_workload(object) != workload || object.type == kube::types::kNamespaces)
-                continue;
-            kube::WriteOptions options;
-            options.dry_run = dry_run;
-            options.field_validation =
-                kube::FieldValidation::kIgnore;  // the check has told about them
-            json::value body = object.document.object;
-            auto written =
-                co_await client_.create(object.type, object.namespace_, std::move(body), options);
-            if (!written) {
-                refuse(object, written.error());
-                accepted = false;
-            } else if (!dry_run && workload) {
-                std::string uid(written->object->at("metadata").at("uid").get_string());
-                posted_.push_back({i, uid, object.namespace_ + "/" + object.name, std::nullopt});
-            }
-        }
+    own_.start(tasks_);
+    if (Result<void> watched = co_await own_.wait_settled(); !watched) {
+        failure_ = std::move(watched.error());
+        co_return false;
     }
-    co_return accepted;
-}
-
-void RunSession::refuse(const CheckedObject& object, const Error& error) {
-    if (error.causes().empty())
-        problems_.push_back(object.document.problem(Severity::kError, "", error.message()));
-    for (const Cause& cause : error.causes())
-        problems_.push_back(object.document.problem(Severity::kError, cause.field, cause.message));
+    if (const Error* refused = own_.events_refusal())
+        screen_.tell({Tone::kBad, "trouble of the pods can't be shown: " + refused->message()});
+    const bool posted = co_await posting_.post([this](std::size_t object, std::string uid) {
+        posted_.push_back({.object = object, .uid = uid});
+        own_.add(uid);
+    });
+    failure_ = posting_.failure();
+    co_return posted;
 }
 
 // --- following
 
-void RunSession::watch() {
-    pods_ = std::make_unique<kube::Informer<PodView>>(client_, clock_, rng_, kube::types::kPods,
-                                                      kube::ListOptions{}, pod_view);
-    pods_->on_change([this](const std::string&, const PodView* before, const PodView* after) {
-        pod_changed(before, after);
-    });
-    pods_->start(tasks_);
-    events_ = std::make_unique<kube::Informer<EventView>>(
-        client_, clock_, rng_, kube::types::kEvents, kube::ListOptions{}, event_view);
-    events_->on_change([this](const std::string&, const EventView* before, const EventView* after) {
-        if (after == nullptr) return;
-        chronicle_.event_changed(*after);
-        screen_.tell(tell_event(before, after));
-    });
-    events_->start(tasks_);
-    std::set<std::string> watched;
-    for (const CheckedObject& object : objects_) {
-        if (!object.job || !watched.insert(object.type.qualified()).second) continue;
-        jobs_.push_back(std::make_unique<kube::Informer<JobView>>(
-            client_, clock_, rng_, object.type, kube::ListOptions{}, job_view));
-        jobs_.back()->on_change([this](const std::string&, const JobView* before,
-                                       const JobView* after) { job_changed(before, after); });
-        jobs_.back()->start(tasks_);
+RunSession::Posted* RunSession::posted_with(const std::string& uid) {
+    auto it = std::ranges::find(posted_, uid, &Posted::uid);
+    return it == posted_.end() ? nullptr : &*it;
+}
+
+void RunSession::job_changed(const JobView* before, const JobView* after) {
+    screen_.tell(tell_job(before, after));
+    const JobView& job = after != nullptr ? *after : *before;
+    if (Posted* posted = posted_with(job.uid)) {
+        posted->job = job;
+        if (job.finished() && !posted->ended) posted->ended = clock_.now();
+        if (after == nullptr) lose(*posted);
     }
+    show_progress();
+    changed_.notify_all();
 }
 
 void RunSession::pod_changed(const PodView* before, const PodView* after) {
     chronicle_.pod_changed(before, after);
     screen_.tell(tell_pod(before, after));
-    if (after != nullptr) {
-        logs_->observe(*after);
-        for (Posted& posted : posted_)
-            if (posted.uid == after->uid && after->finished() && !posted.ended)
-                posted.ended = clock_.now();
+    if (after != nullptr) logs_.observe(*after);
+    const PodView& pod = after != nullptr ? *after : *before;
+    if (Posted* posted = posted_with(pod.uid)) {
+        posted->pod = pod;
+        if (pod.finished() && !posted->ended) posted->ended = clock_.now();
+        if (after == nullptr) lose(*posted);
     }
     changed_.notify_all();
 }
 
-void RunSession::job_changed(const JobView* before, const JobView* after) {
-    screen_.tell(tell_job(before, after));
-    if (after != nullptr) {
-        job_states_[after->uid] = *after;
-        for (Posted& posted : posted_)
-            if (posted.uid == after->uid && after->finished() && !posted.ended)
-                posted.ended = clock_.now();
-        show_progress();
+/// It is gone. One that has not ended, and that we did not delete, never will.
+void RunSession::lose(Posted& posted) {
+    if (posted.ended || stop_ != Stop::kNone) return;
+    posted.ended = clock_.now();
+    posted.lost = true;
+    screen_.tell({Tone::kBad, fmt::format("{} is gone: somebody deleted it",
+                                          shown_name(objects_[posted.object]))});
+}
+
+void RunSession::tell_unattended() {
+    for (const Posted& posted : posted_) {
+        const CheckedObject& object = objects_[posted.object];
+        if (!object.job || posted.ended || (posted.job && !posted.job->conditions.empty()))
+            continue;
+        screen_.tell(
+            {Tone::kBad,
+             fmt::format("job {0}: nothing has acted on it for {1} s, so no operator seems to run "
+                         "{2} here; 'kubectl get pods -A -l app.kubernetes.io/name={3}' shows "
+                         "muster's, 'muster manifests | kubectl apply -f -' installs it",
+                         object.name,
+                         std::chrono::duration_cast<std::chrono::seconds>(kUnattended).count(),
+                         object.type.plural, kOperatorName)});
     }
-    changed_.notify_all();
 }
 
 bool RunSession::all_ended() const {
-    return std::ranges::all_of(posted_, [&](const Posted& posted) {
-        if (posted.ended) return true;
-        auto job = job_states_.find(posted.uid);
-        return job != job_states_.end() && job->second.finished();
-    });
+    return phase_ == Phase::kPosted && std::ranges::all_of(posted_, [](const Posted& posted) {
+               return posted.ended.has_value();
+           });
 }
 
 bool RunSession::pods_running() const {
-    return std::ranges::any_of(pods_->items(),
+    return std::ranges::any_of(own_.pods(),
                                [](const auto& entry) { return !entry.second.finished(); });
 }
 
@@ -245,7 +260,7 @@ void RunSession::show_progress() {
 
 std::string RunSession::progress_text() const {
     std::string text;
-    for (const auto& [uid, job] : job_states_) {
+    for (const auto& [uid, job] : own_.jobs()) {
         if (job.counts() == CountsView{}) continue;  // before anything has started
         if (!text.empty()) text += "; ";
         text += fmt::format("{}: {}", job.name, tell_progress(job));
@@ -258,7 +273,7 @@ std::string RunSession::progress_text() const {
 Task<void> RunSession::linger() {
     Instant deadline = clock_.now() + kLinger;
     tasks_.spawn("linger", wake_at(deadline));
-    while (stop_ == Stop::kNone && clock_.now() < deadline && (pods_running() || logs_->busy()))
+    while (stop_ == Stop::kNone && clock_.now() < deadline && (pods_running() || logs_.busy()))
         co_await changed_.wait();
 }
 
@@ -273,14 +288,17 @@ std::vector<Verdict> RunSession::make_verdicts() const {
     std::vector<Verdict> verdicts;
     for (const Posted& posted : posted_) {
         Verdict verdict;
-        auto job = job_states_.find(posted.uid);
-        if (job != job_states_.end())
-            verdict = chronicle_.verdict(job->second);
-        else if (const PodView* pod = pods_->find(posted.key))
-            verdict = chronicle_.verdict(*pod);
+        if (posted.job)
+            verdict = chronicle_.verdict(*posted.job);
+        else if (posted.pod)
+            verdict = chronicle_.verdict(*posted.pod);
+        else
+            verdict.name = shown_name(objects_[posted.object]);
         verdict.seconds = seconds_between(started_, posted.ended.value_or(clock_.now()));
-        if (verdict.result == "unfinished")
-            verdict.result = stop_ == Stop::kTimeout ? "timed out" : "interrupted";
+        if (verdict.result.empty() || verdict.result == "unfinished")
+            verdict.result = posted.lost               ? "deleted"
+                             : stop_ == Stop::kTimeout ? "timed out"
+                                                       : "interrupted";
         verdicts.push_back(std::move(verdict));
     }
     return verdicts;
@@ -291,7 +309,7 @@ int RunSession::tell_verdicts(const std::vector<Verdict>& verdicts) {
     for (const Verdict& verdict : verdicts) {
         std::vector<std::string> lines;
         if (verdict.failure)
-            lines = logs_->last_lines(verdict.failure->pod_uid, verdict.failure->container);
+            lines = logs_.last_lines(verdict.failure->pod_uid, verdict.failure->container);
         screen_.tell(tell_verdict(verdict, lines));
         if (status == 0) status = verdict.exit_code;
     }
@@ -299,18 +317,79 @@ int RunSession::tell_verdicts(const std::vector<Verdict>& verdicts) {
 }
 
 Task<void> RunSession::remove_all() {
-    for (const Posted& posted : posted_) {
-        const CheckedObject& object = objects_[posted.object];
-        kube::DeleteOptions options;
-        options.propagation = kube::Propagation::kBackground;
-        options.precondition_uid = posted.uid;
+    removing_ = posted_.size();
+    for (Posted& posted : posted_)
+        tasks_.spawn("delete " + objects_[posted.object].name, remove(posted));
+    while (!impatient_ && (removing_ > 0 || !leaving_pods().empty())) co_await changed_.wait();
+    tell_what_stays();
+}
+
+Task<void> RunSession::remove(Posted& posted) {
+    const CheckedObject& object = objects_[posted.object];
+    kube::DeleteOptions options;
+    options.propagation = kube::Propagation::kBackground;
+    options.precondition_uid = posted.uid;
+    Duration pause = kFirstPause;
+    for (bool told = false;; told = true) {
         auto removed =
             co_await client_.remove(object.type, object.namespace_, object.name, options);
-        if (!removed && removed.error().code() != Code::kNotFound)
+        // A conflict: another one has the name by now.
+        posted.removed = removed || removed.error().code() == Code::kNotFound ||
+                         removed.error().code() == Code::kConflict;
+        if (posted.removed) break;
+        if (!told)
             screen_.tell({Tone::kBad,
-                          fmt::format("deleting {}: {}", object.name, removed.error().message())});
+                          fmt::format("deleting {}: {}{}", object.name, removed.error().message(),
+                                      is_away(removed.error()) ? "; trying again" : "")});
+        if (!is_away(removed.error())) break;
+        co_await clock_.sleep_for(pause);
+        pause = std::min(pause * 2, kLongestPause);
     }
-    while (!impatient_ && pods_running()) co_await changed_.wait();
+    --removing_;
+    changed_.notify_all();
+}
+
+/// The pods of what was deleted. Those of a job that could not be deleted run on.
+std::vector<std::string> RunSession::leaving_pods() const {
+    std::vector<std::string> names;
+    for (const auto& [uid, pod] : own_.pods()) {
+        const bool leaves = std::ranges::any_of(posted_, [&pod](const Posted& posted) {
+            return posted.removed && (posted.uid == pod.uid || posted.uid == pod.owner_uid);
+        });
+        if (leaves && !pod.finished()) names.push_back(pod.name);
+    }
+    std::ranges::sort(names);
+    return names;
+}
+
+/// What the way out of here leaves behind. On one machine that is nothing.
+void RunSession::tell_what_stays() {
+    if (!options_.on_cluster) return;
+    if (phase_ == Phase::kPosting)
+        screen_.tell({Tone::kBad,
+                      "the last request has no answer yet: 'muster get' shows what it "
+                      "has made"});
+    for (const Posted& posted : posted_) {
+        const CheckedObject& object = objects_[posted.object];
+        if (posted.removed || posted.lost) continue;
+        screen_.tell({Tone::kBad, fmt::format("{} stays: 'muster delete {} {} -n {}' deletes it",
+                                              shown_name(object), object.type.plural, object.name,
+                                              object.namespace_)});
+    }
+    const std::vector<std::string> leaving = leaving_pods();
+    if (!leaving.empty())
+        screen_.tell({Tone::kBad, "pods that are not gone yet: " + name_some(leaving)});
+}
+
+void RunSession::tell_what_runs_on() {
+    if (std::ranges::any_of(posted_, &Posted::lost)) return;  // its pods go after it
+    std::vector<std::string> running;
+    for (const auto& [uid, pod] : own_.pods())
+        if (!pod.finished() && !pod.deleting) running.push_back(pod.name);
+    std::ranges::sort(running);
+    if (!running.empty())
+        screen_.tell(
+            {Tone::kPlain, "pods that run on, as cleanPodPolicy says: " + name_some(running)});
 }
 
 }  // namespace muster::cli

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,18 +13,21 @@
 #include "cli/command_line.h"
 #include "cli/internal/run/chronicle.h"
 #include "cli/internal/run/log_follower.h"
+#include "cli/internal/run/own_objects.h"
+#include "cli/internal/run/posting.h"
 #include "cli/internal/run/screen.h"
 #include "cli/internal/run/views.h"
 #include "kube/client.h"
-#include "kube/informer.h"
 
 namespace muster::cli {
 
 /// One run against an API server: posts the objects, tells what happens to them, ends when the jobs
 /// have ended or when it is told to, and leaves nothing running that it posted.
 ///
-///   post -> follow -> [all ended] -> linger -> verdict -> remove what still runs
-///                  \-> [stop()]  ----------------------^
+///   rehearse -> post -> follow -> [all ended] -> linger -> verdict -> remove what still runs
+///                             \-> [stop()]  ----------------------^
+///
+/// On a cluster a job that has ended stays, and pods that its cleanPodPolicy keeps go on.
 ///
 /// Thread: one loop.
 class RunSession {
@@ -42,6 +45,8 @@ class RunSession {
         std::string logs_dir;
         std::optional<Duration> timeout;
         bool collect_objects = false;  ///< for --output
+        /// The server is of others too, and the way to it may break.
+        bool on_cluster = false;
     };
 
     RunSession(asio::any_io_executor executor, Clock& clock, Rng& rng, kube::Client& client,
@@ -53,7 +58,9 @@ class RunSession {
     /// Ends the run early; a second call stops waiting for the processes.
     void stop(Stop why);
 
-    const std::vector<Problem>& problems() const { return problems_; }
+    const std::vector<Problem>& problems() const { return posting_.problems(); }
+    /// What was wrong with the server when nothing could be started.
+    const std::optional<Error>& failure() const { return failure_; }
     /// The posted objects as they were at the end.
     const std::vector<json::value>& final_objects() const { return final_objects_; }
 
@@ -61,50 +68,57 @@ class RunSession {
     struct Posted {
         std::size_t object;  ///< index into objects_
         std::string uid;
-        std::string key;  ///< namespace/name
-        std::optional<Instant> ended;
+        std::optional<Instant> ended = {};
+        std::optional<JobView> job = {};  ///< as it was last, also when it is gone
+        std::optional<PodView> pod = {};  ///< likewise
+        bool lost = false;                ///< somebody else deleted it
+        bool removed = false;             ///< by us
     };
-    template <class T>
-    using Informers = std::vector<std::unique_ptr<kube::Informer<T>>>;
+    enum class Phase { kPosting, kPosted, kRefused };
 
-    Task<bool> post();
-    Task<bool> make_namespaces();
-    Task<bool> post_all(bool dry_run);
-    void refuse(const CheckedObject& object, const Error& error);
-    void watch();
-    void pod_changed(const PodView* before, const PodView* after);
+    void check_time();
+    Task<void> post();
+    Task<bool> try_to_post();
     void job_changed(const JobView* before, const JobView* after);
+    void pod_changed(const PodView* before, const PodView* after);
+    void lose(Posted& posted);
+    Posted* posted_with(const std::string& uid);
+    void tell_unattended();
     Task<void> tick();
     Task<void> wake_at(Instant deadline);
     void show_progress();
     std::string progress_text() const;
     bool all_ended() const;
     bool pods_running() const;
+    std::vector<std::string> leaving_pods() const;
     Task<void> linger();
     Task<void> collect();
     std::vector<Verdict> make_verdicts() const;
     int tell_verdicts(const std::vector<Verdict>& verdicts);
     Task<void> remove_all();
+    Task<void> remove(Posted& posted);
+    void tell_what_stays();
+    void tell_what_runs_on();
 
     Clock& clock_;
     kube::Client& client_;
-    Rng& rng_;
     Screen& screen_;
-    std::vector<CheckedObject> objects_;
-    Options options_;
+    const std::vector<CheckedObject> objects_;
+    const Options options_;
     TaskGroup tasks_;
     Signal changed_;
     Chronicle chronicle_;
-    std::unique_ptr<LogFollower> logs_;
-    std::unique_ptr<kube::Informer<PodView>> pods_;
-    std::unique_ptr<kube::Informer<EventView>> events_;
-    Informers<JobView> jobs_;
-    std::map<std::string, JobView> job_states_;  ///< by uid, of the posted ones
-    std::string told_progress_;                  ///< where each line stays: without the time
-    std::vector<Posted> posted_;                 ///< jobs and pods of the manifest
-    std::vector<Problem> problems_;
+    LogFollower logs_;
+    OwnObjects own_;
+    Posting posting_;
+    Phase phase_ = Phase::kPosting;
+    std::optional<Error> failure_;
+    std::string told_progress_;   ///< where each line stays: without the time
+    std::vector<Posted> posted_;  ///< jobs and pods of the manifest
+    std::size_t removing_ = 0;
     std::vector<json::value> final_objects_;
     Instant started_{};
+    std::optional<Instant> unattended_at_;  ///< when a job that nobody has acted on is told
     Stop stop_ = Stop::kNone;
     bool impatient_ = false;
 };

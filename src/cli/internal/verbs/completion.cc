@@ -25,7 +25,8 @@ constexpr Duration kPatience = std::chrono::seconds(2);
 std::vector<std::string> contexts(const ServerOptions& server) {
     std::vector<std::string> names;
     const auto texts = read_kubeconfigs(kubeconfig_places(server.kubeconfig, current_caller()));
-    const auto config = texts ? merge_kubeconfigs(*texts) : Result<MergedKubeconfig>(texts.error());
+    const auto config =
+        texts ? merge_kubeconfigs(*texts) : Result<kube::MergedKubeconfig>(texts.error());
     if (config)
         for (const auto& [name, entry] : config->contexts) names.push_back(name);
     return names;

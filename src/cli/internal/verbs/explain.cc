@@ -28,13 +28,17 @@ int explain_path(const ExplainOptions& options) {
     return 0;
 }
 
-/// The jobs of the files as this machine would run them.
-std::vector<jobs::Job> jobs_of(const Prepared& prepared) {
+/// The jobs of the files as this machine would run them, or a cluster whose operator has an image
+/// to give.
+std::vector<jobs::Job> jobs_of(const Prepared& prepared, const std::string& image) {
     std::vector<jobs::Job> found;
     for (const CheckedObject& object : prepared.objects) {
         if (!object.job) continue;
         found.push_back(*object.job);
-        found.back().site.node_program = own_program();
+        jobs::Site& site = found.back().site;
+        site.program_image = image;
+        site.node_program = image.empty() ? own_program() : std::string();
+        site.cluster = !image.empty();
     }
     return found;
 }
@@ -90,7 +94,7 @@ int explain_files(const ExplainOptions& options) {
     const Prepared prepared = prepare(manifest, caller, *make_real_machine(caller.environment));
     for (const Problem& problem : prepared.problems) fmt::print(stderr, "{}\n", format(problem));
     if (has_errors(prepared.problems)) return refuse(count_problems(prepared.problems));
-    const std::vector<jobs::Job> jobs = jobs_of(prepared);
+    const std::vector<jobs::Job> jobs = jobs_of(prepared, options.in_pods_image);
     if (jobs.empty()) return refuse("the files hold no job");
     const auto text = options.output == OutputFormat::kNone ? text_of(jobs, options.rank)
                                                             : objects_of(jobs, options);

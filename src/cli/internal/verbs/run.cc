@@ -8,10 +8,11 @@
 
 #include "base/log.h"
 #include "base/real_clock.h"
-#include "cli/dry_run.h"
+#include "cli/internal/run/cluster_run.h"
 #include "cli/internal/run/local_cluster.h"
 #include "cli/internal/run/node_settings.h"
 #include "cli/internal/run/run_session.h"
+#include "cli/internal/run/run_shell.h"
 #include "cli/internal/run/state_dir.h"
 #include "cli/internal/verbs/verbs.h"
 #include "cli/prepare.h"
@@ -19,30 +20,6 @@
 namespace muster::cli {
 
 namespace {
-
-void print_problems(const std::vector<Problem>& problems) {
-    for (const Problem& problem : problems) fmt::print(stderr, "{}\n", format(problem));
-}
-
-int refuse(const std::vector<Problem>& problems) {
-    fmt::print(stderr, "muster run: {}; nothing was started\n", count_problems(problems));
-    return 2;
-}
-
-int fail(const Error& error) {
-    fmt::print(stderr, "muster run: {}\n", error.message());
-    return 1;
-}
-
-void require_workload(Prepared& prepared) {
-    bool any = std::ranges::any_of(prepared.objects, [](const CheckedObject& object) {
-        return object.job.has_value() || object.type == kube::types::kPods;
-    });
-    if (any || prepared.objects.empty()) return;
-    prepared.problems.push_back(prepared.objects.front().document.problem(
-        Severity::kError, "kind",
-        "the manifest has no job and no pod, so there is nothing to run"));
-}
 
 runtime::NodeOptions node_options(const RunOptions& options, const Prepared& prepared,
                                   const Caller& caller, const Machine& machine,
@@ -61,59 +38,41 @@ runtime::NodeOptions node_options(const RunOptions& options, const Prepared& pre
     return node;
 }
 
-/// Turns signals into stops until it is cancelled.
-Task<void> watch_signals(asio::signal_set& signals, RunSession& session) {
-    for (;;) {
-        int signal = co_await signals.async_wait(asio::use_awaitable);
-        session.stop(signal == SIGINT ? RunSession::Stop::kInterrupt
-                                      : RunSession::Stop::kTerminate);
-    }
-}
-
 Task<int> run_in_cluster(asio::signal_set& signals, LocalCluster& cluster, RunSession& session) {
     TaskGroup tasks(co_await asio::this_coro::executor);
     tasks.spawn("signals", watch_signals(signals, session));
     Result<void> started = co_await cluster.start();
-    int status = started ? co_await session.run() : fail(started.error());
+    int status = started ? co_await session.run() : fail_run(started.error());
     co_await cluster.stop();
     co_await tasks.stop();
     co_return status;
 }
 
-int run_prepared(const RunOptions& options, Prepared prepared, const Caller& caller,
-                 const Machine& machine) {
+int run_here(const RunOptions& options, Prepared prepared, const Caller& caller,
+             const Machine& machine) {
     std::string temporary = caller.variable("TMPDIR");
     if (temporary.empty()) temporary = "/tmp";
     Rng rng = Rng::from_system();
     auto keeper = runtime::Keeper::start();
-    if (!keeper) return fail(keeper.error());
+    if (!keeper) return fail_run(keeper.error());
     Result<StateDir> state = options.keep ? StateDir::create_kept(temporary, rng)
                                           : StateDir::create(temporary, rng, **keeper);
-    if (!state) return fail(state.error());
-    if (!options.logs_dir.empty()) {
-        std::error_code failed;
-        std::filesystem::create_directories(options.logs_dir, failed);
-        if (failed)
-            return fail(system_error("making the directory " + options.logs_dir, failed.value()));
-    }
+    if (!state) return fail_run(state.error());
+    if (Result<void> made = make_logs_dir(options); !made) return fail_run(made.error());
 
     std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is seen as a failed write
     asio::io_context context(1);
     asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
     RealClock clock;
-    Screen screen(screen_for(options.output != OutputFormat::kNone, options.quiet,
-                             !caller.variable("NO_COLOR").empty()));
+    Screen screen(screen_of_run(options, caller));
     for (const std::string& notice : prepared.notices) screen.tell({Tone::kPlain, notice});
     auto cluster =
         LocalCluster::create(context.get_executor(), clock, rng, apiserver::make_memory_store(), {},
                              node_options(options, prepared, caller, machine, *state, **keeper));
-    if (!cluster) return fail(cluster.error());
+    if (!cluster) return fail_run(cluster.error());
     for (const std::string& notice : (*cluster)->notices()) screen.tell({Tone::kPlain, notice});
     RunSession session(context.get_executor(), clock, rng, (*cluster)->client(), screen,
-                       std::move(prepared.objects),
-                       {.logs_dir = options.logs_dir,
-                        .timeout = options.timeout,
-                        .collect_objects = options.output != OutputFormat::kNone});
+                       std::move(prepared.objects), session_options(options));
     int status = 1;
     asio::co_spawn(context, run_in_cluster(signals, **cluster, session),
                    [&](std::exception_ptr thrown, int result) {
@@ -121,10 +80,8 @@ int run_prepared(const RunOptions& options, Prepared prepared, const Caller& cal
                        status = result;
                    });
     context.run();
-    print_problems(session.problems());
-    if (status == 2 && !session.problems().empty()) return refuse(session.problems());
-    if (options.output != OutputFormat::kNone)
-        fmt::print("{}", print_objects(session.final_objects(), options.output));
+    if (session.failure()) return fail_run(*session.failure());
+    status = end_run(options, session, status);
     if (options.keep)
         fmt::print(stderr, "muster: the state is kept in {}\n", state->path().string());
     return status;
@@ -136,18 +93,11 @@ int run(const RunOptions& options) {
     if (options.verbose > 0)
         log::set_level(options.verbose > 1 ? log::Level::kDebug : log::Level::kInfo);
     Caller caller = current_caller();
+    if (options.cluster) return run_on_cluster(options, caller);
     std::unique_ptr<Machine> machine = make_real_machine(caller.environment);
     Prepared prepared = prepare(options.manifest, caller, *machine);
-    require_workload(prepared);
-    print_problems(prepared.problems);
-    if (has_errors(prepared.problems)) return refuse(prepared.problems);
-    if (options.dry_run) {
-        Result<std::vector<json::value>> planned = planned_objects(prepared.objects);
-        if (!planned) return fail(planned.error());
-        fmt::print("{}", print_objects(*planned, options.output));
-        return 0;
-    }
-    return run_prepared(options, std::move(prepared), caller, *machine);
+    if (const std::optional<int> status = end_before_start(options, prepared)) return *status;
+    return run_here(options, std::move(prepared), caller, *machine);
 }
 
 }  // namespace muster::cli

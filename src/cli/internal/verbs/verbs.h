@@ -23,9 +23,12 @@ int logs(const LogsOptions& options);
 int describe(const DescribeOptions& options);
 int events(const EventsOptions& options);
 int top(const TopOptions& options);
+int manifests(const ManifestsOptions& options);
 int completion(const CompletionOptions& options);
 int complete(const CompleteOptions& options);
 int rsh(const RshOptions& options);
+int operate(const OperateOptions& options);
+int migrate(const MigrateOptions& options);
 int clean();
 int version();
 

@@ -1,0 +1,256 @@
+#include "cli/internal/command_line/operator_flags.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+
+#include "base/duration.h"
+#include "base/lower_case.h"
+#include "cli/command_line.h"
+#include "jobs/kind.h"
+#include "kube/schema.h"
+
+namespace muster::cli {
+
+namespace {
+
+struct Ineffective {
+    const char* flag;
+    const char* why;
+};
+
+constexpr const char* kNoInitContainer = "pods have no hidden init container";
+constexpr const char* kNoWebhook = "there is no webhook: jobs are checked by the operator itself";
+constexpr const char* kNoSharedQueue = "each job backs off by itself";
+
+/// Of training-operator v1.9 and mpi-operator v0.7.
+constexpr std::array kIneffective{
+    Ineffective{"--pytorch-init-container-image", kNoInitContainer},
+    Ineffective{"--pytorch-init-container-template-file", kNoInitContainer},
+    Ineffective{"--pytorch-init-container-max-tries", kNoInitContainer},
+    Ineffective{"--mpi-kubectl-delivery-image", kNoInitContainer},
+    Ineffective{"--kubectl-delivery-image", kNoInitContainer},
+    Ineffective{"--webhook-server-port", kNoWebhook},
+    Ineffective{"--webhook-service-name", kNoWebhook},
+    Ineffective{"--webhook-secret-name", kNoWebhook},
+    Ineffective{"--controller-queue-rate-limit", kNoSharedQueue},
+    Ineffective{"--controller-queue-burst", kNoSharedQueue},
+};
+/// Of logs: they change nothing but how they look.
+constexpr std::array kIneffectiveSwitches{
+    Ineffective{"--zap-devel", "--log-format says how logs look"},
+    Ineffective{"--alsologtostderr", "logs always go to standard error"},
+    Ineffective{"--logtostderr", "logs always go to standard error"},
+};
+
+std::string not_positive(const std::string& text) {
+    if (!text.empty() && text.find_first_not_of("0123456789") == text.npos && text != "0")
+        return {};
+    return fmt::format("wants a number above 0, not \"{}\"", text);
+}
+
+std::optional<std::string> take_kind(const std::string& wanted, std::vector<std::string>& kinds) {
+    std::vector<std::string> known;
+    for (const jobs::JobKind* kind : jobs::all_kinds())
+        if (!(std::ranges::find(known, kind->resource.kind) != known.end()))
+            known.push_back(kind->resource.kind);
+    for (const std::string& name : known) {
+        if (lower_case(name) != lower_case(wanted)) continue;
+        if (!(std::ranges::find(kinds, name) != kinds.end())) kinds.push_back(name);
+        return std::nullopt;
+    }
+    return fmt::format("--enable-scheme wants a kind of {}, not \"{}\"", fmt::join(known, ", "),
+                       wanted);
+}
+
+std::optional<std::string> take_time(const char* flag, const std::string& text, Duration& time) {
+    const auto parsed = parse_duration(text);
+    if (!parsed) return fmt::format("{} wants a duration such as 15s, not \"{}\"", flag, text);
+    time = *parsed;
+    return std::nullopt;
+}
+
+std::optional<std::string> take_address(const char* flag, const std::string& text,
+                                        BindAddress& address) {
+    const auto parsed = parse_bind_address(text);
+    if (!parsed)
+        return fmt::format("{} wants :PORT, ADDRESS:PORT or 0 for none, not \"{}\"", flag, text);
+    address = *parsed;
+    return std::nullopt;
+}
+
+std::optional<std::string> take_election(const RawOperate& raw, kube::ElectionTiming& timing) {
+    Duration lease{};
+    if (auto wrong = take_time("--leader-elect-lease-duration", raw.lease, lease)) return wrong;
+    timing.lease = std::chrono::duration_cast<std::chrono::seconds>(lease);
+    if (timing.lease != lease)
+        return fmt::format("--leader-elect-lease-duration wants whole seconds, not \"{}\"",
+                           raw.lease);
+    if (auto wrong =
+            take_time("--leader-elect-renew-deadline", raw.renew_deadline, timing.renew_deadline))
+        return wrong;
+    if (auto wrong = take_time("--leader-elect-retry-period", raw.retry, timing.retry))
+        return wrong;
+    if (const std::string problem = kube::problem_of(timing); !problem.empty())
+        return "the leader election's times do not go together: " + problem;
+    return std::nullopt;
+}
+
+std::optional<std::string> take_log(const RawOperate& raw, OperateOptions& options) {
+    const std::string format = lower_case(raw.log_format);
+    if (format == "json")
+        options.log_format = log::Format::kJson;
+    else if (format == "text" || format == "console")
+        options.log_format = log::Format::kText;
+    else
+        return fmt::format("--log-format wants json or text, not \"{}\"", raw.log_format);
+    constexpr std::array<std::pair<std::string_view, log::Level>, 5> kLevels{{
+        {"debug", log::Level::kDebug},
+        {"info", log::Level::kInfo},
+        {"warning", log::Level::kWarning},
+        {"warn", log::Level::kWarning},
+        {"error", log::Level::kError},
+    }};
+    const auto level = std::ranges::find(kLevels, lower_case(raw.log_level),
+                                         &std::pair<std::string_view, log::Level>::first);
+    if (level == kLevels.end())
+        return fmt::format("--log-level wants debug, info, warning or error, not \"{}\"",
+                           raw.log_level);
+    options.log_level = level->second;
+    return std::nullopt;
+}
+
+}  // namespace
+
+void add_operate_flags(CLI::App& app, OperateOptions& options, RawOperate& raw) {
+    // What stands last counts: the command line follows on the file.
+    app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    app.add_option("--kubeconfig,--kubeConfig", options.kubeconfig);
+    app.add_option("--context", options.context);
+    app.add_option("--config", raw.config);
+    app.add_option("--namespace,-n", options.namespace_);
+    app.add_option("--enable-scheme", raw.kinds)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->allow_extra_args(false)
+        ->delimiter(',');
+    app.add_option("--gang-scheduler-name,--gang-scheduling", options.gang_scheduler_name);
+    app.add_option("--controller-threads,--threadiness", options.controller_threads)
+        ->check(not_positive);
+    app.add_option("--kube-api-qps", options.limits.per_second);
+    app.add_option("--kube-api-burst", options.limits.burst);
+    app.add_flag("--leader-elect", options.leader_elect);
+    app.add_option("--leader-election-id", options.lease_name);
+    app.add_option("--leader-election-namespace,--lock-namespace", options.lease_namespace);
+    app.add_option("--leader-elect-lease-duration", raw.lease);
+    app.add_option("--leader-elect-renew-deadline", raw.renew_deadline);
+    app.add_option("--leader-elect-retry-period", raw.retry);
+    app.add_option("--metrics-bind-address", raw.metrics);
+    app.add_option("--health-probe-bind-address", raw.health);
+    app.add_option("--monitoring-port", raw.monitoring_port);
+    app.add_option("--cluster-domain", options.cluster_domain);
+    app.add_option("--in-pods-image", options.in_pods_image);
+    app.add_flag("--image-volumes", options.image_volumes);
+    app.add_option("--log-format,--zap-encoder", raw.log_format);
+    app.add_option("--log-level,--zap-log-level", raw.log_level);
+    for (const Ineffective& one : kIneffective)
+        app.add_option_function<std::string>(one.flag, [&raw, &one](const std::string&) {
+            raw.ineffective.emplace_back(one.flag, one.why);
+        });
+    for (const Ineffective& one : kIneffectiveSwitches)
+        app.add_flag_function(one.flag, [&raw, &one](std::int64_t) {
+            raw.ineffective.emplace_back(one.flag, one.why);
+        });
+}
+
+std::optional<std::string> take_apart(const RawOperate& raw, OperateOptions& options) {
+    for (const std::string& kind : raw.kinds)
+        if (auto wrong = take_kind(kind, options.kinds)) return wrong;
+    if (options.limits.per_second < 0 || options.limits.burst < 0)
+        return "--kube-api-qps and --kube-api-burst want numbers above 0, or 0 for no limit";
+    if (options.limits.burst > 0 && options.limits.per_second == 0)
+        return "--kube-api-burst needs --kube-api-qps: a burst is what goes beyond a rate";
+    if (auto wrong = take_election(raw, options.election)) return wrong;
+    if (auto wrong = take_address("--metrics-bind-address", raw.metrics, options.metrics))
+        return wrong;
+    if (raw.monitoring_port)
+        if (auto wrong = take_address(
+                "--monitoring-port",
+                *raw.monitoring_port == 0 ? "0" : fmt::format(":{}", *raw.monitoring_port),
+                options.metrics))
+            return wrong;
+    if (auto wrong = take_address("--health-probe-bind-address", raw.health, options.health))
+        return wrong;
+    if (options.health.port != 0 && options.health.port == options.metrics.port)
+        return fmt::format(
+            "--metrics-bind-address and --health-probe-bind-address both want port "
+            "{}: give one of them another, or 0 for none",
+            options.health.port);
+    for (const auto& [flag, why] : raw.ineffective)
+        options.ineffective.push_back(fmt::format("{} has no effect: {}", flag, why));
+    return take_log(raw, options);
+}
+
+std::vector<std::string> with_two_dashes(std::vector<std::string> words) {
+    for (std::string& word : words)
+        if (word.size() > 2 && word[0] == '-' && word[1] != '-' && word[2] != '=')
+            word.insert(word.begin(), '-');
+    return words;
+}
+
+std::string_view operate_help() {
+    return R"(Runs the operator of all job kinds on a cluster, in the place of Kubeflow's training-operator and of
+mpi-operator. 'muster manifests | kubectl apply -f -' installs it there; started by hand it works with the
+cluster of a kubeconfig.
+
+Usage: muster operator [FLAGS]
+
+Which cluster, and what of it:
+      --kubeconfig FILE      default: the pod's service account, else as in 'muster get'
+      --context NAME         of the kubeconfig; default: its current one
+  -n, --namespace NS         work in this namespace alone (default: $KUBEFLOW_NAMESPACE, else all)
+      --enable-scheme KIND   work on these kinds alone, such as PyTorchJob; may be repeated
+      --gang-scheduler-name NAME
+                             volcano, yunikorn, or a scheduler with the PodGroups of scheduler-plugins
+      --cluster-domain NAME  what full names of pods end with (default: $CUSTOM_CLUSTER_DOMAIN, else names that
+                             end with svc)
+
+What pods get that need our program, as those of MPIJobs do:
+      --in-pods-image IMAGE  which has it; an init container 'muster' copies it (default: $MUSTER_IMAGE, else pods
+                             get nothing, and MPIJobs need ssh or kubectl in their images)
+      --image-volumes        that image as a volume instead, where nodes run programs from such volumes
+
+How much at a time:
+      --controller-threads N jobs looked at at a time (default: 64)
+      --kube-api-qps N       requests a second, at most (default: as many as the server takes; 429 and slower
+                             answers say when it has enough)
+      --kube-api-burst N     so many at once after a pause
+
+Several replicas:
+      --leader-elect         one works, the others wait
+      --leader-election-id NAME
+                             of the Lease (default: muster-operator.kubeflow.org)
+      --leader-election-namespace NS
+                             of the Lease (default: the pod's own)
+      --leader-elect-lease-duration T, --leader-elect-renew-deadline T, --leader-elect-retry-period T
+                             default: 15s, 10s and 2s; after a crash another one leads within the first
+
+How it is doing:
+      --metrics-bind-address ADDRESS
+                             /metrics (default: :8080; 0: nowhere)
+      --health-probe-bind-address ADDRESS
+                             /healthz, /livez and /readyz (default: :8081; 0: nowhere)
+      --log-format FORMAT    json (default) or text
+      --log-level LEVEL      debug, info (default), warning or error
+
+      --config FILE          YAML with flags by their names, as in 'leader-elect: true'; the command line goes first
+
+The other flags of training-operator v1 and mpi-operator are accepted, with one dash or two; those that have
+no effect here say so.
+
+Exit status: 0 after SIGTERM or Ctrl-C; 1 when it could not start; 2 for bad flags.
+)";
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+
+#include "base/check.h"
+#include "cli/internal/install/chart_text.h"
+#include "cli/internal/install/layouts.h"
+#include "cli/internal/manifest/yaml_writer.h"
+
+namespace muster::cli {
+
+namespace {
+
+constexpr std::string_view kWatched = ".Values.watchNamespace";
+constexpr std::string_view kHasPolicies =
+    "and .Values.admissionPolicies (.Capabilities.APIVersions.Has "
+    "\"admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy\")";
+
+/// What users of the chart may set; the comment stands above it in values.yaml.
+struct Value {
+    std::string name;
+    json::value standard;
+    std::string_view comment;
+};
+
+json::object& object_at(json::value& value, std::string_view pointer) {
+    return value.at_pointer(pointer).as_object();
+}
+
+/// The Deployment with the values that only a chart has; returns what stood in their places.
+std::vector<Value> add_values(json::value& deployment) {
+    json::object& pod = object_at(deployment, "/spec/template/spec");
+    json::object& container = pod["containers"].as_array().front().as_object();
+    const json::value resources = container["resources"];
+    container["resources"] = chart_value(".Values.resources");
+    container["imagePullPolicy"] = chart_value(".Values.imagePullPolicy");
+    container["args"].as_array().push_back(json::string(chart_items(".Values.extraArgs")));
+    pod["imagePullSecrets"] = chart_value(".Values.imagePullSecrets");
+    pod["nodeSelector"] = chart_value(".Values.nodeSelector");
+    pod["tolerations"] = chart_value(".Values.tolerations");
+    return {{"imagePullPolicy", "IfNotPresent", "When a node fetches the image."},
+            {"imagePullSecrets", json::array(), "Secrets for it, as in - name: NAME."},
+            {"extraArgs", json::array(), "More flags of muster operator, one a line."},
+            {"resources", resources, "Of the operator's container."},
+            {"nodeSelector", json::object(), "Nodes that may run it."},
+            {"tolerations", json::array(), "Taints that it puts up with."}};
+}
+
+json::value& deployment_in(std::vector<json::value>& objects) {
+    const auto found = std::ranges::find_if(
+        objects, [](const json::value& object) { return object.at("kind") == "Deployment"; });
+    CHECK(found != objects.end(), "the operator is a Deployment");
+    return *found;
+}
+
+std::string values_file(const Installation& installation, const std::vector<Value>& more) {
+    std::vector<Value> values = {
+        {"image", installation.image, "The operator's image, with its tag or digest."},
+        {"replicas", installation.replicas, "One of them leads; the others wait to take over."},
+        {"watchNamespace", "",
+         "The one namespace whose jobs are run, with roles there alone; empty: all namespaces."},
+        {"admissionPolicies", installation.admission_policies,
+         "Refuse wrong jobs when they are created (from Kubernetes 1.30 on)."},
+        {"userRoles", true,
+         "Let who may see or change pods of a namespace see or change its jobs. A cluster has "
+         "these "
+         "roles once."}};
+    values.insert(values.end(), more.begin(), more.end());
+    std::string text(kOrigin);
+    for (const Value& value : values)
+        text += fmt::format("\n# {}\n{}", value.comment,
+                            to_yaml(json::object{{value.name, value.standard}}));
+    return text;
+}
+
+std::string chart_file(std::string_view version) {
+    return to_yaml(json::object{{"apiVersion", "v2"},
+                                {"name", "muster"},
+                                {"description",
+                                 "An operator for distributed training jobs: PyTorchJob, TFJob, "
+                                 "MPIJob and the others of kubeflow.org"},
+                                {"type", "application"},
+                                {"version", version},
+                                {"appVersion", version},
+                                {"kubeVersion", ">=1.23.0-0"}});
+}
+
+/// Everything that is installed, its values being marks.
+std::vector<Part> marked_parts(const std::string& watched, std::vector<Value>& values) {
+    std::vector<Part> parts = parts_of({.namespace_ = chart_value(".Release.Namespace"),
+                                        .watched = watched,
+                                        .image = json::string(chart_value(".Values.image")),
+                                        .replicas = json::string(chart_value(".Values.replicas"))});
+    for (Part& part : parts)
+        if (part.name == "operator") values = add_values(deployment_in(part.objects));
+    return parts;
+}
+
+}  // namespace
+
+Files helm_chart(const Installation& installation, std::string_view version) {
+    Files files = definition_files();
+    std::vector<Value> values;
+    const std::vector<Part> everywhere = marked_parts("", values);
+    const std::vector<Part> restricted = marked_parts(chart_value(kWatched), values);
+    for (std::size_t i = 0; i < everywhere.size(); ++i) {
+        std::string text = either(kWatched, with_expressions(yaml_stream(restricted[i].objects)),
+                                  with_expressions(yaml_stream(everywhere[i].objects)));
+        if (everywhere[i].name == "admission-policies") text = only_if(kHasPolicies, text);
+        if (everywhere[i].name == "user-roles") text = only_if(".Values.userRoles", text);
+        files[fmt::format("templates/{}.yaml", everywhere[i].name)] = std::string(kOrigin) + text;
+    }
+    files["Chart.yaml"] = std::string(kOrigin) + chart_file(version);
+    files["values.yaml"] = values_file(installation, values);
+    return files;
+}
+
+}  // namespace muster::cli

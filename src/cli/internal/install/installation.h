@@ -1,0 +1,50 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <string>
+#include <vector>
+
+#include "kube/json.h"
+
+namespace muster::cli {
+
+/// What `muster operator` looks like on a cluster. The values may be expressions of a chart, which
+/// are texts wherever they stand; what is made of them is the same.
+struct Installation {
+    std::string namespace_ = "kubeflow";  ///< where the operator itself is
+    std::string watched = {};             ///< the one namespace whose jobs it runs; empty: all
+    json::value image = {};
+    json::value replicas = 2;
+    bool admission_policies = true;
+};
+
+/// Objects that belong together, and the name of the file that they have in a layout.
+struct Part {
+    std::string name;
+    std::vector<json::value> objects;
+};
+
+/// The definitions of all jobs: cluster-wide, and the same for every installation.
+Part job_definitions();
+/// Everything else, in an order in which it can be applied.
+std::vector<Part> parts_of(const Installation& installation);
+
+// The parts, one each.
+
+json::value namespace_object(const Installation& installation);
+Part operator_access(const Installation& installation);
+/// Roles for people, which add jobs to what they may see and change already.
+Part user_roles();
+Part admission_policies(const Installation& installation);
+Part workload(const Installation& installation);
+
+/// Labels of everything that is installed.
+json::object common_labels();
+/// Of the operator's pods, which Deployment, Service and budget select.
+json::object pod_labels();
+
+inline constexpr std::string_view kOperatorName = "muster-operator";
+/// Of the Lease that says who leads, unless --leader-election-id has another.
+inline constexpr std::string_view kLeaseName = "muster-operator.kubeflow.org";
+
+}  // namespace muster::cli

@@ -1,0 +1,156 @@
+#include "cli/internal/install/installation.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <fstream>
+
+#include "cli/internal/install/permissions.h"
+
+namespace muster::cli {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::IsSubsetOf;
+using testing::Not;
+
+std::string text(const json::value& object, std::string_view pointer) {
+    const json::value* found = nullptr;
+    boost::system::error_code absent;
+    found = object.find_pointer(pointer, absent);
+    return found == nullptr ? "" : std::string(found->as_string());
+}
+
+/// "Kind namespace/name" of everything but definitions.
+std::vector<std::string> names_of(const Installation& installation) {
+    std::vector<std::string> names;
+    for (const Part& part : parts_of(installation))
+        for (const json::value& object : part.objects)
+            names.push_back(text(object, "/kind") + " " + text(object, "/metadata/namespace") +
+                            "/" + text(object, "/metadata/name"));
+    return names;
+}
+
+json::value object_of(const Installation& installation, std::string_view kind) {
+    for (const Part& part : parts_of(installation))
+        for (const json::value& object : part.objects)
+            if (text(object, "/kind") == kind) return object;
+    ADD_FAILURE() << "there is no " << kind;
+    return {};
+}
+
+TEST(Installation, OfAWholeClusterHasClusterRoles) {
+    const std::vector<std::string> names = names_of({.image = "a/b:1"});
+    EXPECT_THAT(names, Contains("ClusterRole /muster-operator"));
+    EXPECT_THAT(names, Not(Contains("Role kubeflow/muster-operator")));
+    EXPECT_THAT(names, Contains("Role kubeflow/muster-operator-leader"));
+    EXPECT_THAT(names, Contains("ValidatingAdmissionPolicyBinding /muster-pytorchjobs"));
+    EXPECT_THAT(names, Contains("Deployment kubeflow/muster-operator"));
+}
+
+TEST(Installation, OfOneNamespaceHasItsRolesThere) {
+    const Installation team{.namespace_ = "ops", .watched = "team", .image = "a/b:1"};
+    const std::vector<std::string> names = names_of(team);
+    EXPECT_THAT(names, Contains("Role team/muster-operator"));
+    EXPECT_THAT(names, Contains("RoleBinding team/muster-operator"));
+    EXPECT_THAT(names, Contains("Role ops/muster-operator-leader"));
+    // Another installation has its own beside it.
+    EXPECT_THAT(names, Contains("ClusterRole /muster-operator-team"));
+    EXPECT_THAT(names, Contains("ValidatingAdmissionPolicyBinding /muster-pytorchjobs-team"));
+    EXPECT_THAT(names, Not(Contains("ClusterRole /muster-operator")));
+    const json::value deployment = object_of(team, "Deployment");
+    EXPECT_EQ(
+        deployment.at_pointer("/spec/template/spec/containers/0/args"),
+        json::parse(R"(["operator","--leader-elect","--log-format=json","--namespace=team"])"));
+    EXPECT_EQ(object_of(team, "ValidatingAdmissionPolicyBinding")
+                  .at_pointer("/spec/matchResources/namespaceSelector/matchLabels"),
+              json::parse(R"({"kubernetes.io/metadata.name":"team"})"));
+}
+
+TEST(Installation, WithoutPoliciesHasNone) {
+    for (const std::string& name : names_of({.image = "a", .admission_policies = false}))
+        EXPECT_FALSE(name.starts_with("ValidatingAdmission")) << name;
+}
+
+TEST(Installation, PartsSelectTheOperatorsPods) {
+    const Installation plain{.image = "a/b:1"};
+    const json::value labels =
+        object_of(plain, "Deployment").at_pointer("/spec/template/metadata/labels");
+    EXPECT_EQ(object_of(plain, "Deployment").at_pointer("/spec/selector/matchLabels"), labels);
+    EXPECT_EQ(object_of(plain, "PodDisruptionBudget").at_pointer("/spec/selector/matchLabels"),
+              labels);
+    EXPECT_EQ(object_of(plain, "Service").at_pointer("/spec/selector"), labels);
+}
+
+TEST(Installation, DefinitionsFitAClientSideApply) {
+    constexpr std::size_t kLimit = 200'000;  // of 262,144 for all annotations of an object
+    const Part definitions = job_definitions();
+    EXPECT_EQ(definitions.objects.size(), 7);
+    for (const json::value& definition : definitions.objects)
+        EXPECT_LT(json::serialize(definition).size(), kLimit) << text(definition, "/metadata/name");
+}
+
+// --- permissions
+
+TEST(Permissions, CoverEachKindAndWhatItAttaches) {
+    const std::vector<Permission> all = operator_permissions(jobs::all_kinds());
+    const auto may = [&](std::string_view group, const std::string& resource,
+                         const std::string& verb) {
+        return std::ranges::any_of(all, [&](const Permission& each) {
+            return each.reach == Reach::kJobs && each.group == group &&
+                   std::ranges::find(each.resources, resource) != each.resources.end() &&
+                   std::ranges::find(each.verbs, verb) != each.verbs.end();
+        });
+    };
+    for (const jobs::JobKind* kind : jobs::all_kinds()) {
+        const std::string& plural = kind->resource.plural;
+        for (const char* verb : {"get", "list", "watch", "delete"})
+            EXPECT_TRUE(may(kind->resource.group, plural, verb)) << plural << " " << verb;
+        EXPECT_FALSE(may(kind->resource.group, plural, "update")) << plural;
+        EXPECT_TRUE(may(kind->resource.group, plural + "/status", "update")) << plural;
+        EXPECT_TRUE(may(kind->resource.group, plural + "/finalizers", "update")) << plural;
+        for (const kube::ResourceType& type : kind->attached_types)
+            for (const char* verb : {"get", "list", "watch", "create"})
+                EXPECT_TRUE(may(type.group, type.plural, verb)) << type.plural << " " << verb;
+    }
+}
+
+TEST(Permissions, AreNoWildcardsAndSayWhatTheyAreFor) {
+    for (const Permission& each : operator_permissions(jobs::all_kinds())) {
+        SCOPED_TRACE(each.resources.front());
+        EXPECT_FALSE(each.why.empty());
+        EXPECT_THAT(each.verbs,
+                    IsSubsetOf({"get", "list", "watch", "create", "update", "patch", "delete"}));
+        EXPECT_THAT(each.resources, Not(Contains("*")));
+        if (each.reach == Reach::kCluster)
+            EXPECT_THAT(each.verbs, IsSubsetOf({"get", "list", "watch"}));
+    }
+}
+
+TEST(Permissions, AreInTheDocuments) {
+    std::ifstream in(MUSTER_SOURCE_DIR "/docs/cluster.md");
+    const std::string document((std::istreambuf_iterator<char>(in)), {});
+    for (const Permission& each : operator_permissions(jobs::all_kinds())) {
+        const std::string row =
+            fmt::format("| {}{} | {} | {} |", fmt::join(each.resources, ", "),
+                        each.group.empty() ? "" : fmt::format(" ({})", each.group),
+                        fmt::join(each.verbs, ", "), each.why);
+        EXPECT_NE(document.find(row), std::string::npos) << "docs/cluster.md lacks: " << row;
+    }
+}
+
+TEST(Permissions, OfANamespaceAndOfTheClusterAreAllThatAWholeClusterHas) {
+    const std::vector<Permission> all = operator_permissions(jobs::all_kinds());
+    const json::value wide = object_of({.image = "a"}, "ClusterRole").at("rules");
+    EXPECT_EQ(wide.as_array().size(),
+              role_rules(all, Reach::kJobs).size() + role_rules(all, Reach::kCluster).size());
+    EXPECT_EQ(role_rules(all, Reach::kOwnNamespace).size(), 2);
+}
+
+}  // namespace
+}  // namespace muster::cli

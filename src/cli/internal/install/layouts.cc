@@ -1,0 +1,142 @@
+#include "cli/internal/install/layouts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+
+#include "cli/internal/manifest/yaml_writer.h"
+
+namespace muster::cli {
+
+const std::string_view kOrigin =
+    "# Made by `muster manifests --layout`: src/cli/internal/install has what it is made of.\n";
+
+namespace {
+
+std::string file_of(const std::vector<json::value>& objects) {
+    return std::string(kOrigin) + yaml_stream(objects);
+}
+
+}  // namespace
+
+std::string yaml_stream(const std::vector<json::value>& objects) {
+    std::string text;
+    for (const json::value& object : objects)
+        text += (text.empty() ? "" : "---\n") + to_yaml(object);
+    return text;
+}
+
+Files definition_files() {
+    Files files;
+    for (const json::value& definition : job_definitions().objects) {
+        const std::string_view name = definition.at_pointer("/metadata/name").as_string();
+        files[fmt::format("crds/{}.yaml", name)] = file_of({definition});
+    }
+    return files;
+}
+
+// --- kustomize
+
+namespace {
+
+json::value kustomization_file(json::array resources) {
+    return json::object{{"apiVersion", "kustomize.config.k8s.io/v1beta1"},
+                        {"kind", "Kustomization"},
+                        {"resources", std::move(resources)}};
+}
+
+json::array operation(std::string_view path, json::value value) {
+    return {json::object{{"op", "add"}, {"path", path}, {"value", std::move(value)}}};
+}
+
+/// Takes an object of the base away.
+json::value removal(const json::value& object) {
+    return json::object{{"$patch", "delete"},
+                        {"apiVersion", object.at("apiVersion")},
+                        {"kind", object.at("kind")},
+                        {"metadata", {{"name", object.at_pointer("/metadata/name")}}}};
+}
+
+/// Of a kind's name.
+std::string lower(std::string_view name) {
+    std::string text(name);
+    for (char& c : text)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return text;
+}
+
+bool contains(const std::vector<json::value>& objects, const json::value& object) {
+    return std::ranges::find(objects, object) != objects.end();
+}
+
+/// The patches of a kustomization, each in a file of its own.
+class Patches {
+  public:
+    Patches(Files& files, std::string folder) : files_(files), folder_(std::move(folder)) {}
+
+    /// `target` null: the patch says itself what it is about.
+    void add(const std::string& name, json::value target, const json::value& content) {
+        files_[fmt::format("{}/{}.yaml", folder_, name)] = file_of({content});
+        json::object entry{{"path", name + ".yaml"}};
+        if (!target.is_null()) entry["target"] = std::move(target);
+        entries_.push_back(std::move(entry));
+    }
+    json::array take() { return std::move(entries_); }
+
+  private:
+    Files& files_;
+    std::string folder_;
+    json::array entries_;
+};
+
+/// From the base to the same installation for jobs of its own namespace.
+void add_overlay(const Installation& everywhere, Files& files) {
+    const std::string folder = "overlays/namespaced";
+    Installation own = everywhere;
+    own.watched = own.namespace_;
+    const std::vector<json::value> wide = operator_access(everywhere).objects;
+    const std::vector<json::value> narrow = operator_access(own).objects;
+    Patches patches(files, folder);
+    for (const json::value& object : wide)
+        if (!contains(narrow, object))
+            patches.add(fmt::format("no-{}", lower(object.at("kind").as_string())), nullptr,
+                        removal(object));
+    // Whatever a user of this overlay calls the namespace.
+    patches.add(
+        "one-namespace", json::object{{"kind", "Deployment"}, {"name", kOperatorName}},
+        operation("/spec/template/spec/containers/0/args/-", "--namespace=$(MY_POD_NAMESPACE)"));
+    const json::value binding = admission_policies(own).objects.back();
+    patches.add("one-namespace-policies",
+                json::object{{"kind", "ValidatingAdmissionPolicyBinding"}},
+                operation("/spec/matchResources", binding.at_pointer("/spec/matchResources")));
+    std::vector<json::value> added;
+    for (const json::value& object : narrow)
+        if (!contains(wide, object)) added.push_back(object);
+    files[folder + "/rbac.yaml"] = file_of(added);
+    json::value file = kustomization_file({"../../base", "rbac.yaml"});
+    file.get_object()["patches"] = patches.take();
+    files[folder + "/kustomization.yaml"] = file_of({file});
+}
+
+}  // namespace
+
+Files kustomization(const Installation& installation) {
+    Files files;
+    json::array resources;
+    for (const auto& [path, text] : definition_files()) {
+        resources.push_back(json::string(path));
+        files["base/" + path] = text;
+    }
+    const auto add = [&](const std::string& name, const std::vector<json::value>& objects) {
+        resources.push_back(json::string(name + ".yaml"));
+        files[fmt::format("base/{}.yaml", name)] = file_of(objects);
+    };
+    add("namespace", {namespace_object(installation)});
+    for (const Part& part : parts_of(installation)) add(part.name, part.objects);
+    files["base/kustomization.yaml"] = file_of({kustomization_file(std::move(resources))});
+    add_overlay(installation, files);
+    return files;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jobs/kind.h"
+#include "kube/json.h"
+
+namespace muster::cli {
+
+/// Where a permission holds: in the namespaces whose jobs are run, in the operator's own, or for
+/// objects that are in no namespace.
+enum class Reach { kJobs, kOwnNamespace, kCluster };
+
+/// One rule of a role of the operator, and what it is for.
+struct Permission {
+    Reach reach = Reach::kJobs;
+    std::string group = {};  ///< "": that of pods
+    std::vector<std::string> resources;
+    std::vector<std::string> verbs;
+    std::vector<std::string> names = {};  ///< of objects; empty: any
+    std::string_view why;                 ///< lives as long as the program
+};
+
+/// Everything that the operator may do, and nothing that it does not do. docs/cluster.md has the
+/// same as a table.
+std::vector<Permission> operator_permissions(std::span<const jobs::JobKind* const> kinds);
+
+/// The rules of a role for those of one reach.
+json::array role_rules(std::span<const Permission> permissions, Reach reach);
+
+}  // namespace muster::cli

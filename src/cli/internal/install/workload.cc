@@ -1,0 +1,124 @@
+#include <fmt/format.h>
+
+#include <boost/json/array.hpp>
+
+#include "cli/internal/install/installation.h"
+
+namespace muster::cli {
+
+namespace {
+
+constexpr std::int64_t kNobody = 65532;  ///< as images without users have it
+constexpr std::int64_t kMetricsPort = 8080;
+constexpr std::int64_t kHealthPort = 8081;
+
+json::object metadata(const Installation& installation) {
+    return {{"name", kOperatorName},
+            {"namespace", installation.namespace_},
+            {"labels", common_labels()}};
+}
+
+json::object selector() { return {{"matchLabels", pod_labels()}}; }
+
+json::object from_field(std::string_view name, std::string_view path) {
+    return {{"name", name}, {"valueFrom", {{"fieldRef", {{"fieldPath", path}}}}}};
+}
+
+json::object probe(std::string_view path, std::int64_t delay, std::int64_t period) {
+    return {{"httpGet", {{"path", path}, {"port", "health"}}},
+            {"initialDelaySeconds", delay},
+            {"periodSeconds", period},
+            {"timeoutSeconds", 3}};
+}
+
+json::object container(const Installation& installation) {
+    json::array arguments{"operator", "--leader-elect", "--log-format=json"};
+    if (!installation.watched.empty())
+        arguments.push_back(json::string("--namespace=" + installation.watched));
+    return {
+        {"name", "operator"},
+        {"image", installation.image},
+        {"args", std::move(arguments)},
+        {"env", json::array{from_field("MY_POD_NAME", "metadata.name"),
+                            from_field("MY_POD_NAMESPACE", "metadata.namespace"),
+                            // What pods get that need our program.
+                            json::object{{"name", "MUSTER_IMAGE"}, {"value", installation.image}}}},
+        {"ports", json::array{json::object{{"name", "metrics"}, {"containerPort", kMetricsPort}},
+                              json::object{{"name", "health"}, {"containerPort", kHealthPort}}}},
+        {"livenessProbe", probe("/healthz", 15, 20)},
+        {"readinessProbe", probe("/readyz", 1, 5)},
+        {"resources", {{"requests", {{"cpu", "100m"}, {"memory", "128Mi"}}}}},
+        {"securityContext",
+         {{"allowPrivilegeEscalation", false},
+          {"readOnlyRootFilesystem", true},
+          {"capabilities", {{"drop", json::array{"ALL"}}}}}}};
+}
+
+/// Never two on one node where there are others, and spread over zones.
+json::object pod(const Installation& installation) {
+    return {{"serviceAccountName", kOperatorName},
+            {"securityContext",
+             {{"runAsNonRoot", true},
+              {"runAsUser", kNobody},
+              {"runAsGroup", kNobody},
+              {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
+            {"affinity",
+             {{"podAntiAffinity",
+               {{"preferredDuringSchedulingIgnoredDuringExecution",
+                 json::array{json::object{{"weight", 100},
+                                          {"podAffinityTerm",
+                                           {{"topologyKey", "kubernetes.io/hostname"},
+                                            {"labelSelector", selector()}}}}}}}}}},
+            {"topologySpreadConstraints",
+             json::array{json::object{{"maxSkew", 1},
+                                      {"topologyKey", "topology.kubernetes.io/zone"},
+                                      {"whenUnsatisfiable", "ScheduleAnyway"},
+                                      {"labelSelector", selector()}}}},
+            {"containers", json::array{container(installation)}}};
+}
+
+json::value deployment(const Installation& installation) {
+    return json::object{
+        {"apiVersion", "apps/v1"},
+        {"kind", "Deployment"},
+        {"metadata", metadata(installation)},
+        {"spec",
+         {{"replicas", installation.replicas},
+          {"selector", selector()},
+          {"template",
+           {{"metadata",
+             {{"labels", pod_labels()}, {"annotations", {{"sidecar.istio.io/inject", "false"}}}}},
+            {"spec", pod(installation)}}}}}};
+}
+
+json::value budget(const Installation& installation) {
+    return json::object{{"apiVersion", "policy/v1"},
+                        {"kind", "PodDisruptionBudget"},
+                        {"metadata", metadata(installation)},
+                        {"spec", {{"maxUnavailable", 1}, {"selector", selector()}}}};
+}
+
+json::value metrics_service(const Installation& installation) {
+    json::object meta = metadata(installation);
+    meta["annotations"] = {{"prometheus.io/scrape", "true"},
+                           {"prometheus.io/path", "/metrics"},
+                           {"prometheus.io/port", std::to_string(kMetricsPort)}};
+    return json::object{{"apiVersion", "v1"},
+                        {"kind", "Service"},
+                        {"metadata", std::move(meta)},
+                        {"spec",
+                         {{"selector", pod_labels()},
+                          {"ports", json::array{json::object{{"name", "metrics"},
+                                                             {"port", kMetricsPort},
+                                                             {"targetPort", "metrics"}}}}}}};
+}
+
+}  // namespace
+
+Part workload(const Installation& installation) {
+    return {
+        .name = "operator",
+        .objects = {metrics_service(installation), deployment(installation), budget(installation)}};
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,139 @@
+#include "cli/internal/migrate/difference.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "kube/time.h"
+
+namespace muster::cli {
+
+namespace {
+
+using When = Difference::When;
+
+constexpr std::string_view kRemoteShell = "muster.dev/remote-shell";
+constexpr std::string_view kKubectlDelivery = "muster.dev/kubectl-delivery";
+
+std::string ago(WallTime then, WallTime now) {
+    return fmt::format("{} s ago",
+                       std::chrono::duration_cast<std::chrono::seconds>(now - then).count());
+}
+
+void judge_deadline(const jobs::Job& job, WallTime now, std::vector<Difference>& found) {
+    const auto& limit = job.run_policy.active_deadline_seconds;
+    const auto started = kube::parse_time(job.status.start_time);
+    if (!limit || !started || job.status.finished()) return;
+    const WallTime end = *started + std::chrono::seconds(*limit);
+    if (end <= now)
+        found.push_back({When::kNow, "spec.runPolicy.activeDeadlineSeconds",
+                         fmt::format("its {} s ended {}, and it fails at once: upstream looks at a "
+                                     "deadline only when something else happens; raise it first if "
+                                     "the job is to go on",
+                                     *limit, ago(end, now))});
+    else
+        found.push_back({When::kThen, "spec.runPolicy.activeDeadlineSeconds",
+                         fmt::format("fires at its time, {}", kube::format_time(end))});
+}
+
+void judge_ttl(const jobs::Job& job, WallTime now, std::vector<Difference>& found) {
+    const auto& limit = job.run_policy.ttl_seconds_after_finished;
+    if (!limit || !job.status.finished()) return;
+    const auto completed = kube::parse_time(job.status.completion_time);
+    if (!completed) {
+        found.push_back({When::kNow, "spec.runPolicy.ttlSecondsAfterFinished",
+                         "it is finished and has no completionTime, so upstream never deletes it; "
+                         "it gets one now, and is deleted when its time is over"});
+        return;
+    }
+    const WallTime end = *completed + std::chrono::seconds(*limit);
+    if (end <= now)
+        found.push_back({When::kNow, "spec.runPolicy.ttlSecondsAfterFinished",
+                         fmt::format("ended {}: the job is deleted at once", ago(end, now))});
+}
+
+void judge_restarts(const jobs::Job& job, std::vector<Difference>& found) {
+    if (job.status.finished()) return;
+    if (job.run_policy.backoff_limit)
+        found.push_back({When::kThen, "spec.runPolicy.backoffLimit",
+                         fmt::format("counts every restart from now on, pods that are replaced "
+                                     "included: after {} the job fails",
+                                     *job.run_policy.backoff_limit)});
+    std::string together;
+    for (const jobs::ReplicaType& type : job.kind->replica_types)
+        if (job.replica(type.name) != nullptr && job.restarts_all(type))
+            together += (together.empty() ? "" : ", ") + type.name;
+    if (!together.empty())
+        found.push_back(
+            {When::kThen, "",
+             fmt::format("when a replica of {} fails, all of its pods restart together; "
+                         "the annotation muster.dev/restart: replica has the one alone",
+                         together)});
+}
+
+/// The pods of one that runs were made for a launcher that calls kubectl.
+void judge_remote_shell(const jobs::Job& job, std::vector<Difference>& found) {
+    const bool of_training_operator =
+        job.kind->resource.kind == "MPIJob" && job.kind->resource.version == "v1";
+    if (!of_training_operator || job.status.start_time.empty() || job.status.finished()) return;
+    const auto& marks = job.metadata.annotations;
+    const jobs::ReplicaSpec* worker = job.replica("Worker");
+    const bool open =
+        worker != nullptr &&
+        std::ranges::all_of(worker->template_.spec.containers, [](const kube::Container& one) {
+            return one.command.empty() && one.args.empty();
+        });
+    if (open && !marks.contains(std::string(kRemoteShell)))
+        found.push_back(
+            {When::kNow, fmt::format("metadata.annotations[{}]", kRemoteShell),
+             fmt::format("its workers have no command, so they would be called by muster rsh, for "
+                         "which its pods are not made: first 'kubectl annotate mpijob -n {} {} "
+                         "{}=kubexec'",
+                         job.metadata.namespace_, job.metadata.name, kRemoteShell)});
+    else if (!marks.contains(std::string(kKubectlDelivery)))
+        found.push_back({When::kThen, fmt::format("metadata.annotations[{}]", kKubectlDelivery),
+                         "a launcher that is made again gets kubectl from its own image, or from "
+                         "the one that this annotation names"});
+}
+
+void judge_outcome(const jobs::Job& job, std::vector<Difference>& found) {
+    if (job.status.is("Succeeded") && job.status.is("Failed"))
+        found.push_back({When::kThen, "status.conditions",
+                         "says both Succeeded and Failed, as upstream may; it stays as it is"});
+}
+
+}  // namespace
+
+std::vector<Difference> differences_of(const jobs::JobKind& kind, const json::value& object,
+                                       bool batch_launcher, WallTime now) {
+    std::vector<Difference> found;
+    const jobs::Review review = jobs::review(kind, object);
+    const jobs::Job& job = review.job;
+    if (!jobs::is_ours(kind, job.run_policy.managed_by)) return found;
+    const bool finished = job.status.finished();
+    if (batch_launcher && !finished)
+        found.push_back(
+            {When::kNow, "",
+             "its launcher is a Job of mpi-operator, which this operator does not know: "
+             "a second launcher would be made; let the MPIJob end first, or give it to "
+             "another controller with spec.runPolicy.managedBy"});
+    if (!finished)
+        for (const Cause& problem : review.problems)
+            found.push_back({When::kNow, problem.field,
+                             fmt::format("{}; the job is not worked on until that is mended",
+                                         problem.message)});
+    if (!review.problems.empty()) return found;
+    judge_deadline(job, now, found);
+    judge_ttl(job, now, found);
+    judge_restarts(job, found);
+    judge_remote_shell(job, found);
+    judge_outcome(job, found);
+    std::vector<Difference> sorted;
+    for (const When when : {When::kNow, When::kThen})
+        std::ranges::copy_if(found, std::back_inserter(sorted),
+                             [when](const Difference& one) { return one.when == when; });
+    return sorted;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/internal/command_line/known_verbs.h"
+
+namespace muster::cli {
+
+/// A configuration file as the flags that it stands for: a YAML map from flags without their
+/// dashes to a text, number, boolean, or a list of these for one that may be repeated. kInvalid
+/// names the file, line and key.
+Result<std::vector<std::string>> flags_of_config(const std::string& file, const std::string& text,
+                                                 const KnownVerb& verb);
+
+}  // namespace muster::cli

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "base/async.h"
+#include "base/clock.h"
+
+namespace muster::cli {
+
+/// Gives back to the machine what was freed. The allocator keeps it otherwise: after a list of ten
+/// thousand pods that is three times as much as is in use, in pieces between what is. Cheap where
+/// there is little. Any thread.
+void give_back_spare_memory();
+
+/// Does so every minute, until it is cancelled: jobs come and go.
+Task<void> keep_giving_back_spare_memory(Clock& clock);
+
+}  // namespace muster::cli

@@ -1,0 +1,69 @@
+#include "cli/internal/run/cluster_run.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+
+#include "base/real_clock.h"
+#include "cli/internal/connect/connection.h"
+#include "cli/internal/connect/on_server.h"
+#include "cli/internal/machine/machine.h"
+#include "cli/internal/run/run_shell.h"
+
+namespace muster::cli {
+
+namespace {
+
+Task<int> run_and_stop(asio::signal_set& signals, Connection& connection, RunSession& session) {
+    TaskGroup tasks(co_await asio::this_coro::executor);
+    tasks.spawn("signals", watch_signals(signals, session));
+    const int status = co_await session.run();
+    co_await tasks.stop();
+    co_await connection.stop();
+    co_return status;
+}
+
+/// The checks of one machine, but for those that look at it.
+Prepared prepare_for_cluster(const RunOptions& options, const Caller& caller,
+                             const Connection& connection) {
+    ManifestOptions manifest = options.manifest;
+    manifest.any_machine = true;
+    manifest.cluster = true;
+    manifest.adjustments.default_namespace = connection.default_namespace();
+    return prepare(manifest, caller, *make_real_machine(caller.environment));
+}
+
+}  // namespace
+
+int run_on_cluster(const RunOptions& options, const Caller& caller) {
+    RealClock clock;
+    asio::io_context context(1);
+    auto connection = Connection::open(*options.cluster, caller, context.get_executor(), clock);
+    if (!connection) return fail_run(connection.error());
+    Prepared prepared = prepare_for_cluster(options, caller, **connection);
+    if (const std::optional<int> status = end_before_start(options, prepared)) return *status;
+    if (Result<void> made = make_logs_dir(options); !made) return fail_run(made.error());
+
+    std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is seen as a failed write
+    asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
+    Rng rng = Rng::from_system();
+    Screen screen(screen_of_run(options, caller));
+    RunSession session(context.get_executor(), clock, rng, (*connection)->client(), screen,
+                       std::move(prepared.objects), session_options(options));
+    int status = 1;
+    asio::co_spawn(context, run_and_stop(signals, **connection, session),
+                   [&](std::exception_ptr thrown, int result) {
+                       if (thrown) std::rethrow_exception(thrown);
+                       status = result;
+                   });
+    context.run();
+    if (status == 1 && session.failure()) {
+        const Error& error = *session.failure();
+        return fail_run(
+            Error(error.code(), error.message() + advice(error, (*connection)->access())));
+    }
+    return end_run(options, session, status);
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,104 @@
+#include "cli/internal/run/log_follower.h"
+
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/test_loop.h"
+#include "kube/fake_transport.h"
+
+namespace muster::cli {
+namespace {
+
+constexpr const char* kPath = "/api/v1/namespaces/ml/pods/p/log";
+const kube::Query kQuery = {{"container", "c"}, {"follow", "true"}};
+
+PodView pod_with(int restarts, bool running = true) {
+    PodView pod;
+    pod.namespace_ = "ml";
+    pod.name = "p";
+    pod.uid = "u";
+    ContainerView container;
+    container.name = "c";
+    container.restarts = restarts;
+    container.running = running;
+    pod.containers.push_back(container);
+    return pod;
+}
+
+class LogFollowerTest : public testing::Test, protected SimulatedLoop {
+  protected:
+    ~LogFollowerTest() override {
+        await(tasks.stop());
+        ::close(descriptor);
+    }
+    std::string shown() const {
+        std::string text(100'000, '\0');
+        const ssize_t size = ::pread(descriptor, text.data(), text.size(), 0);
+        text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, size)));
+        return text;
+    }
+
+    int descriptor = ::memfd_create("screen", MFD_CLOEXEC);
+    kube::FakeTransport server{context.get_executor()};
+    kube::Client client{server};
+    Screen screen{{.descriptor = descriptor, .color = false, .live = false, .quiet = false}};
+    Signal changed{context.get_executor()};
+    TaskGroup tasks{context.get_executor()};
+    LogFollower logs{client, clock, tasks, screen, changed, {}};
+};
+
+TEST_F(LogFollowerTest, GoesOnBehindWhatWasShownWhenTheConnectionBreaks) {
+    const auto first = server.expect_text(kPath, kQuery);
+    first->send("one\ntwo\nthr");
+    first->fail(Error(Code::kTimeout, "the connection broke"));
+    server.expect_refused_text(kPath, kQuery, Error(Code::kUnavailable, "nobody answers"));
+    const auto second = server.expect_text(kPath, kQuery);
+    second->send("one\ntw");
+    second->send("o\nthree\nfour\n");
+    second->end();
+    logs.observe(pod_with(0));
+    run_until([this] { return !logs.busy() && server.finished(); });
+    EXPECT_EQ(
+        shown(),
+        "p | one\np | two\n"
+        "muster: the log of pod p can't be read now, it is tried again: the connection broke\n"
+        "p | three\np | four\n");
+}
+
+TEST_F(LogFollowerTest, WhatCanNotBeHadIsToldOnce) {
+    for (int i = 0; i < 2; ++i)
+        server.expect_refused_text(kPath, kQuery,
+                                   Error(Code::kBadRequest, "pod p has no host assigned"));
+    logs.observe(pod_with(0));
+    run_until([this] { return !logs.busy(); });
+    logs.observe(pod_with(1));
+    run_until([this] { return !logs.busy(); });
+    EXPECT_TRUE(server.finished());
+    EXPECT_EQ(shown(), "muster: the log of pod p can't be read: pod p has no host assigned\n");
+}
+
+TEST_F(LogFollowerTest, ThePodThatIsGoneHasBeenToldAlready) {
+    server.expect_refused_text(kPath, kQuery, Error(Code::kNotFound, "pods \"p\" not found"));
+    logs.observe(pod_with(0));
+    run_until([this] { return !logs.busy(); });
+    EXPECT_EQ(shown(), "");
+}
+
+TEST_F(LogFollowerTest, TheNextInstanceIsReadFromItsBeginning) {
+    const auto first = server.expect_text(kPath, kQuery);
+    first->send("one\n");
+    first->fail(Error(Code::kUnavailable, "the connection broke"));
+    const auto second = server.expect_text(kPath, kQuery);
+    second->send("again\n");
+    second->end();
+    logs.observe(pod_with(0));
+    settle();
+    logs.observe(pod_with(1));
+    run_until([this] { return !logs.busy() && server.finished(); });
+    EXPECT_THAT(shown(), testing::StartsWith("p | one\n"));
+    EXPECT_THAT(shown(), testing::EndsWith("\np | again\n"));
+}
+
+}  // namespace
+}  // namespace muster::cli

@@ -1,0 +1,87 @@
+#include "cli/internal/run/run_shell.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+
+#include "cli/dry_run.h"
+#include "cli/internal/run/posting.h"
+
+namespace muster::cli {
+
+namespace {
+
+void print_problems(const std::vector<Problem>& problems) {
+    for (const Problem& problem : problems) fmt::print(stderr, "{}\n", format(problem));
+}
+
+int refuse(const std::vector<Problem>& problems) {
+    fmt::print(stderr, "muster run: {}; nothing was started\n", count_problems(problems));
+    return 2;
+}
+
+void require_workload(Prepared& prepared) {
+    if (prepared.objects.empty() || std::ranges::any_of(prepared.objects, is_workload)) return;
+    prepared.problems.push_back(prepared.objects.front().document.problem(
+        Severity::kError, "kind",
+        "the manifest has no job and no pod, so there is nothing to run"));
+}
+
+}  // namespace
+
+int fail_run(const Error& error) {
+    fmt::print(stderr, "muster run: {}\n", error.message());
+    return 1;
+}
+
+std::optional<int> end_before_start(const RunOptions& options, Prepared& prepared) {
+    require_workload(prepared);
+    print_problems(prepared.problems);
+    if (has_errors(prepared.problems)) return refuse(prepared.problems);
+    if (!options.dry_run) return std::nullopt;
+    Result<std::vector<json::value>> planned = planned_objects(prepared.objects);
+    if (!planned) return fail_run(planned.error());
+    fmt::print("{}", print_objects(*planned, options.output));
+    return 0;
+}
+
+Result<void> make_logs_dir(const RunOptions& options) {
+    if (options.logs_dir.empty()) return {};
+    std::error_code failed;
+    std::filesystem::create_directories(options.logs_dir, failed);
+    if (failed) return system_error("making the directory " + options.logs_dir, failed.value());
+    return {};
+}
+
+ScreenOptions screen_of_run(const RunOptions& options, const Caller& caller) {
+    return screen_for(options.output != OutputFormat::kNone, options.quiet,
+                      !caller.variable("NO_COLOR").empty());
+}
+
+RunSession::Options session_options(const RunOptions& options) {
+    return {.logs_dir = options.logs_dir,
+            .timeout = options.timeout,
+            .collect_objects = options.output != OutputFormat::kNone,
+            .on_cluster = options.cluster.has_value()};
+}
+
+Task<void> watch_signals(asio::signal_set& signals, RunSession& session) {
+    for (;;) {
+        int signal = co_await signals.async_wait(asio::use_awaitable);
+        session.stop(signal == SIGINT ? RunSession::Stop::kInterrupt
+                                      : RunSession::Stop::kTerminate);
+    }
+}
+
+int end_run(const RunOptions& options, const RunSession& session, int status) {
+    print_problems(session.problems());
+    if (status == 2 && !session.problems().empty()) return refuse(session.problems());
+    if (options.output != OutputFormat::kNone)
+        fmt::print("{}", print_objects(session.final_objects(), options.output));
+    return status;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <boost/asio/signal_set.hpp>
+#include <optional>
+#include <vector>
+
+#include "cli/caller.h"
+#include "cli/command_line.h"
+#include "cli/internal/run/run_session.h"
+#include "cli/internal/run/screen.h"
+#include "cli/prepare.h"
+
+namespace muster::cli {
+
+// What `muster run` does around its session, on this machine as on a cluster.
+
+/// Prints "muster run: ..." and gives 1.
+int fail_run(const Error& error);
+
+/// Tells what is wrong with the manifest, and prints what a dry run is for. The exit status where
+/// that was all.
+std::optional<int> end_before_start(const RunOptions& options, Prepared& prepared);
+
+Result<void> make_logs_dir(const RunOptions& options);
+ScreenOptions screen_of_run(const RunOptions& options, const Caller& caller);
+RunSession::Options session_options(const RunOptions& options);
+
+/// Turns signals into stops until it is cancelled.
+Task<void> watch_signals(asio::signal_set& signals, RunSession& session);
+
+/// Prints what the session leaves to print, and gives the exit status.
+int end_run(const RunOptions& options, const RunSession& session, int status);
+
+}  // namespace muster::cli

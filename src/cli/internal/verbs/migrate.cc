@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/real_clock.h"
+#include "cli/internal/connect/on_server.h"
+#include "cli/internal/migrate/difference.h"
+#include "cli/internal/verbs/verbs.h"
+#include "kube/json_access.h"
+#include "kube/resource_type.h"
+
+namespace muster::cli {
+
+namespace {
+
+const kube::ResourceType kBatchJobs{
+    .group = "batch", .version = "v1", .plural = "jobs", .kind = "Job"};
+
+struct Judged {
+    std::string kind;
+    std::string name;  ///< "namespace/name"
+    std::vector<Difference> differences;
+};
+
+/// "namespace/name".
+std::string key_of(const json::value& object) {
+    const json::object& metadata = object.at("metadata").as_object();
+    return fmt::format("{}/{}", std::string(kube::string_at(metadata, "namespace")),
+                       std::string(kube::string_at(metadata, "name")));
+}
+
+bool runs(const json::value& batch_job) {
+    const json::object& job = batch_job.as_object();
+    const json::object* spec = kube::object_at(job, "spec");
+    if (const json::value* suspend = spec == nullptr ? nullptr : spec->if_contains("suspend"))
+        if (*suspend == true) return false;
+    const json::object* status = kube::object_at(job, "status");
+    const json::value* conditions = status == nullptr ? nullptr : status->if_contains("conditions");
+    if (conditions == nullptr || !conditions->is_array()) return true;
+    return std::ranges::none_of(conditions->get_array(), [](const json::value& condition) {
+        const std::string_view type = kube::string_at(condition.as_object(), "type");
+        return (type == "Complete" || type == "Failed") &&
+               kube::string_at(condition.as_object(), "status") == "True";
+    });
+}
+
+/// "namespace/name" of the Jobs that run or may begin to. Nothing where we may not list them.
+Task<std::set<std::string>> running_batch_jobs(Connection& connection, const std::string& ns) {
+    std::set<std::string> running;
+    kube::ListOptions options;
+    options.namespace_ = ns;
+    const auto listed = co_await connection.client().list(kBatchJobs, options);
+    if (!listed) co_return running;
+    for (const kube::ObjectPtr& job : listed->items)
+        if (runs(*job)) running.insert(key_of(*job));
+    co_return running;
+}
+
+Task<Result<std::vector<Judged>>> judge_all(Connection& connection, const MigrateOptions& options,
+                                            std::size_t& looked_at) {
+    const std::string ns = options.all_namespaces ? "" : connection.default_namespace();
+    const std::set<std::string> batch = co_await running_batch_jobs(connection, ns);
+    std::vector<Judged> judged;
+    std::set<std::string> seen;  // the API shows a job in each version that it serves
+    for (const jobs::JobKind* kind : jobs::all_kinds()) {
+        kube::ListOptions list;
+        list.namespace_ = ns;
+        const auto listed = co_await connection.client().list(kind->resource, list);
+        if (!listed && listed.error().code() == Code::kNotFound) continue;
+        if (!listed) co_return std::move(listed.error());
+        for (const kube::ObjectPtr& job : listed->items) {
+            const std::string key = key_of(*job);
+            if (!seen.insert(kind->resource.kind + " " + key).second) continue;
+            ++looked_at;
+            auto found =
+                differences_of(jobs::kind_as_written(*kind, *job), *job,
+                               batch.contains(key + "-launcher"), connection.clock().wall_now());
+            if (!found.empty()) judged.push_back({kind->resource.kind, key, std::move(found)});
+        }
+    }
+    co_return judged;
+}
+
+void print_judged(const std::vector<Judged>& judged, std::size_t looked_at) {
+    std::size_t now = 0;
+    for (const Judged& job : judged) {
+        fmt::print("{} {}\n", job.kind, job.name);
+        bool at_once = false;
+        for (const Difference& one : job.differences) {
+            at_once |= one.when == Difference::When::kNow;
+            fmt::print("  {} {}{}{}\n",
+                       one.when == Difference::When::kNow ? "at once:" : "later:  ", one.field,
+                       one.field.empty() ? "" : ": ", one.what);
+        }
+        now += at_once ? 1 : 0;
+    }
+    fmt::print("{}{} jobs: {} would notice the change at once, {} may later, {} not at all\n",
+               judged.empty() ? "" : "\n", looked_at, now, judged.size() - now,
+               looked_at - judged.size());
+}
+
+Task<Result<int>> check_all(Connection& connection, const MigrateOptions& options) {
+    std::size_t looked_at = 0;
+    CO_TRY(const std::vector<Judged> judged, co_await judge_all(connection, options, looked_at));
+    print_judged(judged, looked_at);
+    const bool harmless = std::ranges::none_of(judged, [](const Judged& job) {
+        return std::ranges::any_of(job.differences, [](const Difference& one) {
+            return one.when == Difference::When::kNow;
+        });
+    });
+    co_return harmless ? 0 : 3;
+}
+
+}  // namespace
+
+int migrate(const MigrateOptions& options) {
+    return on_server("migrate", options.server,
+                     [&](Connection& connection) { return check_all(connection, options); });
+}
+
+}  // namespace muster::cli

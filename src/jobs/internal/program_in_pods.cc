@@ -1,0 +1,74 @@
+#include "jobs/internal/program_in_pods.h"
+
+#include <fmt/format.h>
+
+#include <boost/json/array.hpp>
+
+namespace muster::jobs {
+namespace {
+
+constexpr std::int64_t kNobody = 65532;  ///< as images without users have it
+
+kube::VolumeMount mount(std::string_view path, bool read_only) {
+    kube::VolumeMount made;
+    made.name = kProgramVolume;
+    made.mount_path = path;
+    if (read_only) made.read_only = true;
+    return made;
+}
+
+/// What a namespace that enforces the profile `restricted` asks for, and more.
+json::object least_rights() {
+    return {{"runAsNonRoot", true},
+            {"runAsUser", kNobody},
+            {"runAsGroup", kNobody},
+            {"allowPrivilegeEscalation", false},
+            {"readOnlyRootFilesystem", true},
+            {"capabilities", {{"drop", json::array{"ALL"}}}},
+            {"seccompProfile", {{"type", "RuntimeDefault"}}}};
+}
+
+/// Limits that are the requests leave a pod its class of service.
+kube::Container copier(const std::string& image) {
+    static const kube::ResourceList kEnough{{"cpu", "100m"}, {"memory", "64Mi"}};
+    kube::Container container;
+    container.name = kProgramVolume;
+    container.image = image;
+    container.command = {std::string(kProgramInImage), "copy", std::string(kProgramInPods)};
+    container.resources.limits = container.resources.requests = kEnough;
+    container.volume_mounts.push_back(mount(kProgramDirectory, false));
+    container.rest["imagePullPolicy"] = "IfNotPresent";
+    container.rest["securityContext"] = least_rights();
+    return container;
+}
+
+}  // namespace
+
+std::string program_in_pods(const Site& site) {
+    if (!site.gives_program()) return "muster";
+    if (site.node_program.empty() && site.image_volumes)
+        return fmt::format("{}{}", kProgramDirectory, kProgramInImage);
+    return std::string(kProgramInPods);
+}
+
+void add_program(const Site& site, kube::Pod& pod, kube::Container& container) {
+    if (!site.gives_program()) return;
+    kube::Volume volume;
+    volume.name = kProgramVolume;
+    if (!site.node_program.empty()) {
+        volume.host_path = kube::HostPathVolumeSource{.path = site.node_program, .type = "File"};
+        container.volume_mounts.push_back(mount(kProgramInPods, true));
+    } else {
+        if (site.image_volumes) {
+            volume.rest["image"] = {{"reference", site.program_image},
+                                    {"pullPolicy", "IfNotPresent"}};
+        } else {
+            volume.empty_dir.emplace();
+            pod.spec.init_containers.push_back(copier(site.program_image));
+        }
+        container.volume_mounts.push_back(mount(kProgramDirectory, true));
+    }
+    pod.spec.volumes.push_back(std::move(volume));
+}
+
+}  // namespace muster::jobs

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "jobs/job.h"
+#include "kube/pod.h"
+
+namespace muster::jobs {
+
+// Our program in a user's pods, for jobs that need it: from the file that the nodes have, or from
+// the operator's own image, by an init container or by a volume of that image.
+
+/// The name of the volume, and of the init container.
+inline constexpr std::string_view kProgramVolume = "muster";
+/// Where the operator's image has the program that runs in any other.
+inline constexpr std::string_view kProgramInImage = "/usr/local/bin/muster-in-pods";
+inline constexpr std::string_view kProgramDirectory = "/opt/muster";
+/// Where pods have it, but for those that have all of the image there.
+inline constexpr std::string_view kProgramInPods = "/opt/muster/muster";
+
+/// As containers that add_program() gave it to call it; elsewhere "muster", which an image may
+/// have.
+std::string program_in_pods(const Site& site);
+/// Nothing where the site has no program to give. `container` is one of the pod's.
+void add_program(const Site& site, kube::Pod& pod, kube::Container& container);
+
+}  // namespace muster::jobs

@@ -1,0 +1,74 @@
+#include "net/name_lookup.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <optional>
+
+namespace muster::net {
+
+using asio::ip::tcp;
+
+namespace {
+
+Error stopped() { return Error(Code::kCancelled, "names are looked up no more"); }
+
+}  // namespace
+
+struct NameLookup::Question {
+    Question(const asio::any_io_executor& executor, std::string name)
+        : host(std::move(name)), answered(executor) {}
+
+    std::string host;
+    std::optional<Result<std::vector<std::string>>> answer;
+    Signal answered;
+};
+
+NameLookup::NameLookup(asio::any_io_executor executor) : tasks_(std::move(executor)) {}
+
+Task<Result<std::vector<std::string>>> NameLookup::addresses(std::string host) {
+    boost::system::error_code no_address;
+    (void)asio::ip::make_address(host, no_address);
+    if (!no_address || host == "localhost") co_return std::vector<std::string>{host};
+    if (tasks_.stopping()) co_return stopped();
+    std::shared_ptr<Question>& open = open_[host];
+    if (!open) {
+        open = std::make_shared<Question>(tasks_.executor(), host);
+        tasks_.spawn("name lookup", ask(open));
+    }
+    // Waited for apart from the question itself, so that who waits can be cancelled.
+    const std::shared_ptr<Question> question = open;
+    while (!question->answer) co_await question->answered.wait();
+    co_return *question->answer;
+}
+
+Task<void> NameLookup::ask(std::shared_ptr<Question> question) {
+    tcp::resolver resolver(tasks_.executor());
+    boost::system::error_code failed;
+    const tcp::resolver::results_type found =
+        co_await resolver.async_resolve(question->host, "", tcp::resolver::flags(),
+                                        asio::redirect_error(asio::use_awaitable, failed));
+    if (question->answer) co_return;  // given up by stop()
+    std::vector<std::string> addresses;
+    for (const auto& entry : found) addresses.push_back(entry.endpoint().address().to_string());
+    if (failed || addresses.empty())
+        question->answer =
+            Error(Code::kUnavailable,
+                  fmt::format("the name {} can't be found: {}", question->host,
+                              failed ? failed.message() : std::string("it has no address")));
+    else
+        question->answer = std::move(addresses);
+    open_.erase(question->host);
+    question->answered.notify_all();
+}
+
+Task<void> NameLookup::stop() {
+    for (const auto& [host, question] : std::exchange(open_, {})) {
+        question->answer = stopped();
+        question->answered.notify_all();
+    }
+    co_await tasks_.stop();
+}
+
+}  // namespace muster::net

@@ -1,0 +1,52 @@
+#include "net/name_lookup.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/test_loop.h"
+
+namespace muster::net {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class NameLookupTest : public testing::Test, public RealLoop {
+  protected:
+    ~NameLookupTest() override { await(names_.stop()); }
+    NameLookup names_{context.get_executor()};
+};
+
+TEST_F(NameLookupTest, AnAddressIsItsOwn) {
+    for (const char* host : {"10.0.0.1", "fd00::1", "localhost"})
+        EXPECT_THAT(await(names_.addresses(host)).value(), ElementsAre(host));
+}
+
+// "127.1" is what the system's resolver reads without asking anybody.
+TEST_F(NameLookupTest, OthersAreAskedFor) {
+    EXPECT_THAT(await(names_.addresses("127.1")).value(), ElementsAre("127.0.0.1"));
+    EXPECT_THAT(await(names_.addresses("127.1")).value(), ElementsAre("127.0.0.1"));
+}
+
+TEST_F(NameLookupTest, WhatCantBeANameIsNotFound) {
+    const auto found = await(names_.addresses(std::string(100, 'x')));
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().code(), Code::kUnavailable);
+    EXPECT_THAT(found.error().message(), HasSubstr("xxx"));
+}
+
+TEST_F(NameLookupTest, AStopEndsWhatWaits) {
+    std::optional<Code> code;
+    asio::co_spawn(context, names_.addresses("127.1"),
+                   [&](std::exception_ptr thrown, Result<std::vector<std::string>> found) {
+                       if (!thrown && !found) code = found.error().code();
+                   });
+    settle();
+    await(names_.stop());
+    settle();
+    EXPECT_EQ(code, Code::kCancelled);
+    EXPECT_EQ(await(names_.addresses("127.1")).error().code(), Code::kCancelled);
+}
+
+}  // namespace
+}  // namespace muster::net

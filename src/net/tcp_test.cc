@@ -1,0 +1,62 @@
+#include "net/tcp.h"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <filesystem>
+#include <map>
+
+#include "base/test_loop.h"
+
+namespace muster::net {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// This program's connections to `port`, and what one of their options is.
+std::vector<int> options_of_connections_to(std::uint16_t port, int level, int option) {
+    std::vector<int> values;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        const int fd = std::stoi(entry.path().filename());
+        sockaddr_in peer{};
+        socklen_t size = sizeof peer;
+        if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0 ||
+            peer.sin_family != AF_INET || ntohs(peer.sin_port) != port)
+            continue;
+        int value = -1;
+        socklen_t value_size = sizeof value;
+        EXPECT_EQ(::getsockopt(fd, level, option, &value, &value_size), 0);
+        values.push_back(value);
+    }
+    return values;
+}
+
+class Tcp : public testing::Test, public RealLoop {};
+
+TEST_F(Tcp, AConnectionNoticesAPeerThatVanishedAsItIsTold) {
+    auto listener = listen_tcp(context.get_executor(), "127.0.0.1", 0).value();
+    const std::string address = listener->address();
+    const auto port = static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
+    struct Row {
+        TcpLiveness liveness;
+        std::map<int, int> options;  // of IPPROTO_TCP
+    };
+    const Row kRows[] = {
+        {{}, {{TCP_KEEPIDLE, 30}, {TCP_KEEPINTVL, 15}, {TCP_KEEPCNT, 4}, {TCP_USER_TIMEOUT, 0}}},
+        {{.idle = 15s, .interval = 5s, .probes = 3, .unacknowledged = 30s},
+         {{TCP_KEEPIDLE, 15}, {TCP_KEEPINTVL, 5}, {TCP_KEEPCNT, 3}, {TCP_USER_TIMEOUT, 30'000}}}};
+    for (const Row& row : kRows) {
+        const auto stream =
+            await(connect_tcp(context.get_executor(), "127.0.0.1", port, row.liveness));
+        ASSERT_TRUE(stream) << stream.error().message();
+        EXPECT_EQ(options_of_connections_to(port, SOL_SOCKET, SO_KEEPALIVE), std::vector{1});
+        for (const auto& [option, value] : row.options)
+            EXPECT_EQ(options_of_connections_to(port, IPPROTO_TCP, option), std::vector{value})
+                << option;
+    }
+}
+
+}  // namespace
+}  // namespace muster::net

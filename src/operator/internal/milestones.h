@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "jobs/job.h"
+#include "operator/observer.h"
+
+namespace muster::operators {
+
+struct Reached {
+    Milestone milestone;
+    std::int32_t times = 1;
+    RestartCause cause = RestartCause::kReplica;
+
+    friend bool operator==(const Reached&, const Reached&) = default;
+};
+
+/// What a job reached by the change from one status to the next, in the order in which it happens.
+std::vector<Reached> milestones(const jobs::JobStatus& before, const jobs::JobStatus& after);
+
+}  // namespace muster::operators

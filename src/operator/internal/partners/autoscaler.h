@@ -1,0 +1,15 @@
+#pragma once
+
+#include "jobs/kind.h"
+
+// Kubernetes' HorizontalPodAutoscaler (autoscaling/v2), which works through the job's scale
+// subresource.
+
+namespace muster::operators::autoscaler {
+
+extern const kube::ResourceType kType;
+
+/// Of a job whose elasticity has metrics.
+jobs::Attachment autoscaler(const jobs::Job& job, const jobs::Elasticity& elasticity);
+
+}  // namespace muster::operators::autoscaler

@@ -1,0 +1,74 @@
+#include "pod_tools/program.h"
+
+#include <fmt/format.h>
+#include <sys/auxv.h>
+
+#include "net/name_files.h"
+#include "net/shared_key_tls.h"
+#include "pod_tools/copy.h"
+#include "rsh/run.h"
+
+namespace muster::pod_tools {
+
+namespace {
+
+constexpr int kBadUsage = 2;
+
+constexpr std::string_view kHelp =
+    R"(What Muster puts into the pods of jobs that need it: one file, which runs in any image.
+
+Usage: muster-in-pods copy TARGET   puts itself there, in one step
+       muster-in-pods rsh ...       'muster rsh'; 'rsh --help' has more
+
+Exit status of copy: 0, or 1 when it could not; 2 for a wrong command line.
+)";
+
+int refuse(std::string_view what) {
+    fmt::print(stderr, "muster-in-pods: {}\n", what);
+    return kBadUsage;
+}
+
+/// As it was called, since /proc may not be there.
+std::string own_file() {
+    const auto* path = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+    return path == nullptr ? std::string() : std::string(path);
+}
+
+int copy(const std::vector<std::string>& words) {
+    if (words.size() != 1) return refuse("copy wants one word: where to");
+    const Result<void> copied = copy_program(own_file(), words.front());
+    if (copied) return 0;
+    fmt::print(stderr, "muster-in-pods: {}\n", copied.error().message());
+    return 1;
+}
+
+bool asks_for_help(const std::vector<std::string>& words) {
+    return words.size() == 1 && (words.front() == "--help" || words.front() == "-h");
+}
+
+int print(std::string_view text) {
+    fmt::print("{}", text);
+    return 0;
+}
+
+int remote_shell(const std::vector<std::string>& words, std::vector<std::string> environment) {
+    if (asks_for_help(words)) return print(rsh::line_help());
+    rsh::Line line;
+    if (const auto wrong = rsh::parse_line(words, line)) return refuse("rsh: " + *wrong);
+    net::ignore_openssl_configuration();
+    return rsh::run(line, std::move(environment),
+                    [](const std::string& host) { return net::addresses_by_files(host); });
+}
+
+}  // namespace
+
+int run(const std::vector<std::string>& words, std::vector<std::string> environment) {
+    if (asks_for_help(words)) return print(kHelp);
+    if (words.empty()) return refuse("say what to do: copy or rsh");
+    const std::vector<std::string> rest(words.begin() + 1, words.end());
+    if (words.front() == "copy") return copy(rest);
+    if (words.front() == "rsh") return remote_shell(rest, std::move(environment));
+    return refuse(fmt::format("there is no \"{}\"; there are copy and rsh", words.front()));
+}
+
+}  // namespace muster::pod_tools
