@@ -19,7 +19,7 @@ etcd_is_there() { [[ -x $1/usr/bin/etcd ]]; }
 
 # ---- conformance: the suite asked of `muster up`; cluster: asked of the real server, whose answers are the truth ----
 
-conformance_clients=(kubectl kubectl-next controllers informers-0.29 informers-0.32 informers-0.36 python-clients)
+conformance_clients=(kubectl kubectl-next helm controllers informers-0.29 informers-0.32 informers-0.36 python-clients)
 conformance_servers=(etcd kube-apiserver kube-controller-manager kube-scheduler)
 
 # build_programs SUITE PROGRAM...: builds them once. Where that can't be, returns 1 and `reason` says why; a
@@ -60,4 +60,7 @@ suite_cluster() {
     done
     local under=("$(our_python)" "$root/tests/cluster/cluster.py" run --)
     run_pytest cluster tests/conformance "$@"
+    # Its servers are its own: it stops them in the middle.
+    under=()
+    if suite_build operator release muster; then run_pytest operator tests/operator "$@"; fi
 }

@@ -9,6 +9,7 @@ verb_drill() {
     kill) shift; drill_kill "$@" ;;
     crash) shift; drill_crash "$@" ;;
     soak) shift; drill_soak "$@" ;;
+    versions) shift; drill_versions "$@" ;;
     failures) shift; with_frameworks failure_drill.py "$@" ;;
     corpus) shift; with_frameworks corpus_drill.py "$@" ;;
     '')
@@ -23,6 +24,8 @@ verb_drill() {
         say "                       kill -9 of muster up under load (500): what it acknowledged is kept"
         say "soak [--minutes N] [--seed N]"
         say "                       random calls of kubectl, the Python client and plain HTTP (60 minutes): nothing may grow"
+        say "versions [MINOR...] [-- PYTEST OPTION...]"
+        say "                       the operator's tests on an older and a newer Kubernetes than that of ./dev test"
         say "failures [--only WORDS] [--write]"
         say "                       kill each replica type of each framework's example: docs/failures.md"
         say "corpus [--only WORDS]"
@@ -84,6 +87,14 @@ with_frameworks() {
     shift
     path=$(job_path)
     PATH=$path "$(our_python)" "$root/scripts/$script" "$root/build/release/src/cli/muster" "$@"
+}
+
+drill_versions() {
+    prepare_test
+    build_target release muster muster_in_pods
+    need_packages cluster
+    need_etcd
+    "$(our_python)" "$root/scripts/versions_drill.py" "$root/build/release/src/cli/muster" "$@"
 }
 
 # The clients that can be built here take part.

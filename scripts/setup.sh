@@ -5,7 +5,7 @@
 # finds these modules does without.
 packages_build=(
     clang-19 lld-19 llvm-19 libclang-rt-19-dev cmake ninja-build ccache ca-certificates
-    libfmt-dev libspdlog-dev libcli11-dev libyaml-cpp-dev libssl-dev libsqlite3-dev zlib1g-dev prometheus-cpp-dev
+    libfmt-dev libspdlog-dev libcli11-dev libyaml-cpp-dev libssl-dev libc-ares-dev libsqlite3-dev zlib1g-dev prometheus-cpp-dev
     libgtest-dev libgmock-dev
 )
 packages_run=(python3 python3-torch python3-sklearn)
@@ -208,7 +208,8 @@ report_missing_tools() {
             want_header spdlog/spdlog.h "spdlog 1.10 or newer, built against the same fmt"
             want_header CLI/CLI.hpp "CLI11 2.1 or newer"
             want_header yaml-cpp/yaml.h "yaml-cpp 0.7 or newer, with the static library"
-            want_header openssl/ssl.h "OpenSSL 3 headers"
+            want_header openssl/ssl.h "OpenSSL 3 headers and static libraries"
+            want_header ares.h "c-ares 1.18 or newer, with the static library"
             want_header sqlite3.h "SQLite 3.40 or newer, with the static library"
             want_header zlib.h "zlib 1.2.13 or newer, with the static library"
             want_header prometheus/registry.h "prometheus-cpp 1.0 or newer"

@@ -65,7 +65,7 @@ def arguments_of(part, where):
                 "--token-auth-file", secret["tokens.csv"], "--authorization-mode=Node,RBAC",
                 "--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file", secret["sa.pub"],
                 "--service-account-signing-key-file", secret["sa.key"], "--service-cluster-ip-range=10.0.0.0/16",
-                "--endpoint-reconciler-type=none", "--cert-dir", where.state / "certs", *admission]
+                "--endpoint-reconciler-type=none", "--cert-dir", where.state / "certs", *admission, *where.more]
     if part == "kube-controller-manager":
         return ["--kubeconfig", where.kubeconfig, "--leader-elect=false", "--secure-port=0",
                 "--service-account-private-key-file", secret["sa.key"], "--root-ca-file", secret["ca.crt"],
@@ -93,11 +93,12 @@ class Cluster:
     """A running cluster. `processes` by name; `kubeconfig` has the rights of system:masters.
 
     `bare`: etcd and kube-apiserver alone, without the admission that waits for a controller's service accounts.
+    `more`: further arguments of kube-apiserver.
     Raises Missing when a program can't be had, Failed when one does not come up.
     """
 
-    def __init__(self, state, bare=False, with_kwok=False, peer=None):
-        self.state, self.bare, self.peer = pathlib.Path(state), bare, peer
+    def __init__(self, state, bare=False, with_kwok=False, peer=None, more=()):
+        self.state, self.bare, self.peer, self.more = pathlib.Path(state), bare, peer, more
         self.processes = {}
         parts = parts_of(bare, with_kwok, peer)
         self.programs = {name: build(name) for name in parts}

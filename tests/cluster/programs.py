@@ -248,10 +248,16 @@ class Sshd:
         made.rename(self.home())
 
 
+# Minor versions beside the one of ./dev test, for ./dev drill versions.
+OTHER_MINORS = ("1.32", "1.36")
+
 SOURCES = {
     **{name: GoProgram("kubernetes", f"{KUBERNETES}/cmd/{name}", KUBERNETES)
        for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")},
+    **{f"kube-apiserver-{minor}": GoProgram(f"kubernetes-{minor}", f"{KUBERNETES}/cmd/kube-apiserver", KUBERNETES)
+       for minor in OTHER_MINORS},
     "kubectl-next": GoProgram("kubectl", f"{KUBERNETES}/cmd/kubectl", KUBERNETES),
+    "helm": GoProgram("helm", "helm.sh/helm/v3/cmd/helm", "helm.sh/helm/v3"),
     "kwok": GoProgram("kwok", "sigs.k8s.io/kwok/cmd/kwok", "sigs.k8s.io/kwok"),
     "training-operator": GoProgram("training-operator", "github.com/kubeflow/training-operator/cmd/training-operator.v1",
                                    "github.com/kubeflow/training-operator"),

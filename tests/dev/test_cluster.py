@@ -30,6 +30,14 @@ def test_the_version_that_a_module_requires(text, version):
     assert programs.required_version(text, "k8s.io/kubernetes") == version
 
 
+def test_other_minors_are_an_older_and_a_newer_one():
+    def minor_of(name):
+        return programs.numbers(programs.SOURCES[name].version)[:2]
+    older, newer = programs.OTHER_MINORS
+    assert [minor_of(f"kube-apiserver-{each}") for each in (older, newer)] == [programs.numbers(each) for each in (older, newer)]
+    assert minor_of(f"kube-apiserver-{older}") < minor_of("kube-apiserver") < minor_of(f"kube-apiserver-{newer}")
+
+
 def test_a_module_that_is_not_required_is_no_guess():
     with pytest.raises(ValueError, match="k8s.io/kubernetes"):
         programs.required_version("replace k8s.io/kubernetes => ../here\n", "k8s.io/kubernetes")

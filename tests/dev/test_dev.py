@@ -142,8 +142,8 @@ run_pytest() { echo "${under[*]-} pytest $*"; }; """
 @pytest.mark.parametrize("suite,fake,said", [
     ("cluster", "[ $2 = fetch ] && { echo 'cluster: there is no go' >&2; exit 77; }",
      ["cluster: skipped, there is no go", "cluster 0 0 1"]),
-    ("cluster", "[ $2 = built ] || exit 0; exit 1", ["build cluster", "build cluster", "build cluster", "run -- pytest cluster"]),
-    ("cluster", "exit 0", ["run -- pytest cluster"]),
+    ("cluster", "[ $2 = built ] || exit 0; exit 1", ["build cluster", "build cluster", "build cluster", "run -- pytest cluster", " pytest operator"]),
+    ("cluster", "exit 0", ["run -- pytest cluster", " pytest operator"]),
     ("cluster", "[ $2 = fetch ]", ["build cluster", "cluster: skipped, what it needs was not built", "cluster-build 0 1 0",
                                    "cluster 0 0 1"]),
     ("conformance", "[ $2 = fetch ] && [ $3 = two ] && { echo 'cluster: old' >&2; exit 77; }; exit 0",
@@ -161,3 +161,9 @@ def test_etcd_is_unpacked_and_not_installed(tmp_path):
     result = bash("is_debian() { :; }; command() { [[ $2 != etcd ]]; }; need_etcd; $cache/etcd/usr/bin/etcd && ls $cache", tmp_path,
                   f"{tmp_path}/bin:/bin")
     assert result.stdout.splitlines()[-1] == "etcd", result
+
+
+def test_no_file_of_the_repository_is_a_link():
+    """Not every checkout keeps links: without them they are files with a path for a text."""
+    files = subprocess.run(["git", "-C", ROOT, "ls-files", "--stage"], capture_output=True, text=True, check=True)
+    assert [line for line in files.stdout.splitlines() if line.startswith("120000")] == []

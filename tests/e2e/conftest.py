@@ -18,6 +18,8 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(
     os.environ.get("MUSTER_BIN", ROOT / "build" / "release" / "src" / "cli" / "muster"))
+# The static program that an operator's pods get, of the same build.
+IN_PODS = BINARY.parents[1] / "pod_tools" / "muster-in-pods"
 
 # No test may take longer: a hang is a failure with the output so far, not a stuck suite.
 LIMIT_S = 120

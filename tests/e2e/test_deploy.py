@@ -1,11 +1,11 @@
-"""The systemd unit that comes with muster."""
+"""The systemd unit that comes with muster, and what its image is made of."""
 
 import shutil
 import subprocess
 
 import pytest
 
-from conftest import BINARY, ROOT
+from conftest import BINARY, IN_PODS, ROOT
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze here")
@@ -19,3 +19,26 @@ def test_systemd_takes_the_unit(tmp_path):
                           timeout=60, check=False)
     said = [line for line in done.stderr.splitlines() if "muster.service" in line]
     assert done.returncode == 0 and not said, done.stderr
+
+
+def test_the_image_has_all_that_the_program_needs(tmp_path):
+    image = tmp_path / "image"
+    if not IN_PODS.exists():
+        pytest.skip(f"{IN_PODS} is not built")
+    subprocess.run([ROOT / "scripts" / "image_root.sh", BINARY, IN_PODS, image], check=True, timeout=60)
+    assert (image / "usr/local/bin/muster-in-pods").read_bytes() == IN_PODS.read_bytes()
+    assert not list(image.rglob("sh")) and not list(image.rglob("*python*"))
+    done = subprocess.run(["unshare", "--user", "--map-root-user", f"--root={image}", "/usr/bin/muster", "manifests", "--crds-only"],
+                          text=True, capture_output=True, timeout=60, check=False)
+    if "unshare failed" in done.stderr:
+        pytest.skip("user namespaces are forbidden here: " + done.stderr)
+    assert done.returncode == 0 and "name: pytorchjobs.kubeflow.org" in done.stdout, done
+
+
+def test_the_dockerfile_names_files_that_are_there():
+    text = (ROOT / "deploy" / "Dockerfile").read_text()
+    for path in ("dev", "scripts", "scripts/image_root.sh"):
+        assert path in text and (ROOT / path).exists()
+    assert "/image\n" in text and "src/pod_tools/muster-in-pods" in text
+    # Where an image comes from is its builder's choice, and it runs as nobody.
+    assert "FROM debian:12 AS build" in text and "FROM scratch" in text and "USER 65532:65532" in text

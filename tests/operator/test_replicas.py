@@ -1,0 +1,187 @@
+"""Two replicas: one works and the other waits."""
+
+import json
+import signal
+import time
+
+import pytest
+import yaml
+from conftest import PATIENCE, job
+
+NAMESPACE, NAME = "kubeflow", "muster-operator.kubeflow.org"
+LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
+LEASE = ["--leader-elect", "--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=1s"]
+
+
+@pytest.fixture
+def flags(stage, server):
+    # What a leader of the test before left that was killed.
+    server.call("DELETE", f"{LEASES}/{NAME}")
+    return [f"--namespace={stage.namespace}", f"--leader-election-namespace={NAMESPACE}", *LEASE]
+
+
+@pytest.fixture
+def two(start, flags):
+    leader = start(*flags).works()
+    return leader, start(*flags)
+
+
+def holder(server):
+    return server.must("GET", f"{LEASES}/{NAME}")["spec"]["holderIdentity"]
+
+
+def ready(operator):
+    operator.said("this replica waits to lead")
+    assert operator.get("/readyz") == (200, "ok\n")
+
+
+def until_the_next_leaders_pod(stage, end_leader):
+    """Seconds from the leader's end to the first pod that another one makes."""
+    stage.post(job("PyTorchJob", name="before", replicas={"Master": 1}))
+    stage.pods(1)
+    began = time.monotonic()
+    end_leader()
+    stage.post(job("PyTorchJob", name="after", replicas={"Master": 1}))
+    stage.pods(2)
+    took = time.monotonic() - began
+    print(f"a pod of the next leader after {took:.2f} s")
+    return took
+
+
+def test_one_works_and_the_other_is_ready(two, server, stage):
+    leader, other = two
+    ready(other)
+    stage.post(job("PyTorchJob", replicas={"Master": 1}))
+    stage.pods(1)
+    assert leader.metrics()["muster_is_leader"] == 1
+    assert other.metrics()["muster_is_leader"] == 0
+    assert leader.said("this replica leads")["identity"] == holder(server)
+
+
+def test_after_a_crash_the_other_leads_when_the_lease_has_ended(two, server, stage):
+    leader, other = two
+    ready(other)
+    took = until_the_next_leaders_pod(stage, leader.kill)
+    assert took < 15, "longer than the lease by far"
+    assert other.said("this replica leads")["identity"] == holder(server)
+
+
+def test_after_a_clean_stop_the_other_leads_at_once(two, server, stage):
+    leader, other = two
+    ready(other)
+    def stop():
+        assert leader.stop() == 0
+
+    took = until_the_next_leaders_pod(stage, stop)
+    assert took < 4, "no sooner than after a crash"
+    assert other.said("this replica leads")["identity"] == holder(server)
+
+
+def test_a_leader_that_is_deposed_goes_on_as_a_candidate(two, server, stage):
+    leader, other = two
+    ready(other)
+    lease = f"{LEASES}/{NAME}"
+    server.merge(lease, {"spec": {"holderIdentity": "somebody else"}})
+    leader.said("this replica leads no more", leader="somebody else")
+    # Nobody renews it: after its duration one of the two takes it.
+    server.until(lease, lambda now: now["spec"]["holderIdentity"] != "somebody else")
+    stage.post(job("PyTorchJob", replicas={"Master": 1}))
+    stage.pods(1)
+    assert leader.process.poll() is None and other.process.poll() is None
+
+
+# ---- a leader that is lost in the middle of its work ----
+
+class Births:
+    """The pods of a namespace as they come; none may go."""
+
+    def __init__(self, stage):
+        version = stage.server.must("GET", stage.pods_path)["metadata"]["resourceVersion"]
+        self.events, self.uids = stage.server.events(stage.pods_path, version, PATIENCE), {}
+
+    def until(self, count):
+        while len(self.uids) < count:
+            event = next(self.events)
+            assert event["type"] in ("ADDED", "MODIFIED"), event
+            metadata = event["object"]["metadata"]
+            assert self.uids.setdefault(metadata["name"], metadata["uid"]) == metadata["uid"]
+
+
+EXTRA = "example.com/replica"
+
+
+def named(server, tmp_path, name):
+    """The operator's account, with a mark that the audit shows."""
+    config = yaml.safe_load(server.account.read_text())
+    config["users"][0]["user"]["as-user-extra"] = {EXTRA: [name]}
+    path = tmp_path / f"{name}.kubeconfig"
+    path.write_text(yaml.safe_dump(config))
+    return path
+
+
+@pytest.fixture
+def slow_and_next(start, flags, server, tmp_path):
+    """A leader that takes seconds for a few hundred pods, and who comes after it."""
+    slow = start(*flags, "--kube-api-qps=100", "--kube-api-burst=10", kubeconfig=named(server, tmp_path, "slow")).works()
+    other = start(*flags, kubeconfig=named(server, tmp_path, "next"))
+    ready(other)
+    return slow, other
+
+
+TOTAL = 300
+LOADS = [(20, 15), (1, TOTAL)]
+
+
+def load(stage, jobs, replicas):
+    """The names of the pods that there will be."""
+    for number in range(jobs):
+        stage.post(job("PyTorchJob", name=f"job-{number}", replicas={"Master": 1, "Worker": replicas - 1}))
+    return {f"job-{number}-{name}" for number in range(jobs) for name in ("master-0", *(f"worker-{each}" for each in range(replicas - 1)))}
+
+
+def all_made_once(stage, births, wanted):
+    """By a watch that began before the first: each of them, no other, and none anew. One that comes later is the last of them all."""
+    births.until(TOTAL)
+    stage.post(job("PyTorchJob", name="later", replicas={"Master": 1}))
+    births.until(TOTAL + 1)
+    assert births.uids.keys() == wanted | {"later-master-0"}
+    assert {name: pod["metadata"]["uid"] for name, pod in stage.pods(TOTAL + 1).items()} == births.uids
+    stage.server.until_listed(stage.pods_path.replace("/pods", "/services"), lambda there: there.keys() == births.uids.keys())
+
+
+def writes(server, name, since):
+    """(when the server took it, when it was done with it) of each write of this replica that it granted."""
+    told = [json.loads(line) for line in server.audit.read_text()[since:].splitlines()]
+    return [(each["requestReceivedTimestamp"], each["stageTimestamp"]) for each in told if each["responseStatus"]["code"] < 300
+            and each.get("impersonatedUser", {}).get("extra", {}).get(EXTRA) == [name]]
+
+
+@pytest.mark.parametrize("jobs, replicas", LOADS)
+def test_a_leader_that_is_killed_in_the_middle_is_followed_without_a_pod_too_many_or_too_few(slow_and_next, stage, jobs, replicas):
+    slow, other = slow_and_next
+    births = Births(stage)
+    wanted = load(stage, jobs, replicas)
+    births.until(TOTAL // 3)
+    slow.process.kill()
+    slow.process.wait()
+    assert len(stage.server.must("GET", stage.pods_path)["items"]) < TOTAL
+    all_made_once(stage, births, wanted)
+
+
+@pytest.mark.parametrize("jobs, replicas", LOADS)
+def test_a_leader_that_sleeps_through_its_end_wakes_up_and_writes_nothing(slow_and_next, stage, server, jobs, replicas):
+    slow, other = slow_and_next
+    since = len(server.audit.read_text())
+    births = Births(stage)
+    wanted = load(stage, jobs, replicas)
+    births.until(TOTAL // 3)
+    slow.process.send_signal(signal.SIGSTOP)
+    assert len(stage.server.must("GET", stage.pods_path)["items"]) < TOTAL
+    other.said("this replica leads")
+    slow.process.send_signal(signal.SIGCONT)
+    slow.said("this replica leads no more")
+    all_made_once(stage, births, wanted)
+    assert holder(server) == other.said("this replica leads")["identity"] and slow.get("/readyz") == (200, "ok\n")
+    before, after = writes(server, "slow", since), writes(server, "next", since)
+    assert len(before) >= TOTAL // 3 and len(after) >= TOTAL // 2
+    assert max(done for _, done in before) < min(taken for taken, _ in after)

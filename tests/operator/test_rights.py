@@ -1,0 +1,35 @@
+"""All tests of this folder run as the account that `muster manifests` makes, so what it may not do they can't. Here: what it may and
+nobody does. Last of the session, since what was used is known then."""
+
+import pytest
+from conftest import RIGHTS, used
+
+# Granted and not asked for by any test of this folder, each with its reason.
+ELSEWHERE = {
+    ("get", "pods/exec"): "as create",
+    ("create", "pods/exec"): "passed on to launchers that use kubectl, who may not get what we don't have",
+    ("update", "finalizers"): "ownerReferences with blockOwnerDeletion need it where OwnerReferencesPermissionEnforcement is on",
+}
+
+
+def granted(manifests):
+    """(verb, resources of one rule): kinds of jobs are alike, so one of them stands for the others."""
+    for role in (each for kind in RIGHTS if not kind.endswith("Binding") for each in manifests.get(kind, [])):
+        if "aggregat" in str(role["metadata"].get("labels", {})):
+            continue  # of people
+        for rule in role["rules"]:
+            for verb in rule["verbs"]:
+                yield verb, tuple(rule["resources"])
+
+
+def elsewhere(verb, resources):
+    return any((verb, each) in ELSEWHERE or (verb, each.split("/")[-1]) in ELSEWHERE for each in resources)
+
+
+def test_every_right_is_used(manifests, request):
+    files = {item.path.name for item in request.session.items}
+    if not {"test_jobs.py", "test_bad_clusters.py", "test_replicas.py", "test_process.py", "test_partners.py"} <= files:
+        pytest.skip("only some of the tests ran")
+    unused = [f"{verb} {'/'.join(resources)}" for verb, resources in granted(manifests)
+              if not any((verb, each) in used for each in resources) and not elsewhere(verb, resources)]
+    assert not unused, "; ".join(unused)
