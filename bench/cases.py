@@ -12,6 +12,7 @@ import time
 import example_cases
 import manifest_cases
 import mpi_cases
+import operator_cases
 import peer_cases
 import up_cases
 from figure import Figure
@@ -506,6 +507,7 @@ CASES = {
     "mpi-first-line": mpi_cases.first_line,
     **up_cases.CASES,
     **peer_cases.CASES,
+    **operator_cases.CASES,
     **example_cases.CASES,
     **manifest_cases.CASES,
     "scale-one": scale_one,
