@@ -167,6 +167,10 @@ Error error_from_status(int http_code, const json::value& body) {
     return error;
 }
 
+bool is_unanswered(const Error& error) {
+    return error.code() == Code::kUnavailable || error.code() == Code::kTimeout;
+}
+
 StatusDetails details_from_status(const json::value& body) {
     const json::object* status = as_status(body);
     const json::object* details = status == nullptr ? nullptr : object_at(*status, "details");

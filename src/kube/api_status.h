@@ -31,6 +31,8 @@ json::value status_from_error(const Error& error, const StatusDetails& details =
 /// decides; without a known one the HTTP code does. For the ERROR event of a watch, which has no
 /// code of its own, pass 0: the Status carries it.
 Error error_from_status(int http_code, const json::value& body);
+/// Nobody answered, or only a gateway: what was sent may or may not have had its effect.
+bool is_unanswered(const Error& error);
 /// Which object a Status is about; empty for any other body.
 StatusDetails details_from_status(const json::value& body);
 

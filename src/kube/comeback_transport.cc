@@ -1,14 +1,12 @@
 #include "kube/comeback_transport.h"
 
+#include "kube/api_status.h"
+
 namespace muster::kube {
 namespace {
 
 /// A request that is lost among others that are answered says nothing of the server.
 constexpr Duration kAway = std::chrono::seconds(1);
-
-bool is_missing(const Error& error) {
-    return error.code() == Code::kUnavailable || error.code() == Code::kTimeout;
-}
 
 }  // namespace
 
@@ -17,7 +15,7 @@ ComebackTransport::ComebackTransport(Transport& transport, Clock& clock, std::fu
 
 Task<Result<Response>> ComebackTransport::call(Request request) {
     Result<Response> answer = co_await transport_.call(std::move(request));
-    if (answer ? answer->status == 503 : is_missing(answer.error()))
+    if (answer ? answer->status == 503 : is_unanswered(answer.error()))
         missed();
     else
         answered();
@@ -26,7 +24,7 @@ Task<Result<Response>> ComebackTransport::call(Request request) {
 
 Task<Result<std::unique_ptr<WatchStream>>> ComebackTransport::watch(Request request) {
     Result<std::unique_ptr<WatchStream>> stream = co_await transport_.watch(std::move(request));
-    if (!stream && is_missing(stream.error()))
+    if (!stream && is_unanswered(stream.error()))
         missed();
     else
         answered();

@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "base/log.h"
+#include "kube/api_status.h"
 #include "kube/internal/event_correlator.h"
 #include "kube/time.h"
 
@@ -27,11 +28,6 @@ json::object reference_json(const ObjectReference& about) {
     put("resourceVersion", about.resource_version);
     put("fieldPath", about.field_path);
     return out;
-}
-
-/// True when nobody answered; every answer is final.
-bool worth_retrying(const Error& error) {
-    return error.code() == Code::kUnavailable || error.code() == Code::kTimeout;
 }
 
 }  // namespace
@@ -140,7 +136,8 @@ Task<void> EventRecorder::State::send(Occurrence occurrence, EventWrite write) {
         Result<void> result = co_await try_write(occurrence, write);
         if (result) co_return;
         const Error& error = result.error();
-        if (!worth_retrying(error) || tries == kTries) {
+        // Every answer is final.
+        if (!is_unanswered(error) || tries == kTries) {
             log::warning("event not written",
                          {{"about", occurrence.about.kind + " " + occurrence.about.name},
                           {"reason", occurrence.reason},

@@ -180,7 +180,9 @@ Task<Result<void>> Leadership::follow_once() {
     one.namespace_ = options_.namespace_;
     one.field_selector = "metadata.name=" + options_.name;
     CO_TRY(const ListResult listed, co_await client_.list(types::kLeases, one));
-    for (const ObjectPtr& lease : listed.items) tell(*lease);
+    for (const ObjectPtr& lease : listed.items)
+        election_.watched(record_of(*lease), clock_.now());
+    changed_.notify_all();
     WatchOptions from_there;
     from_there.namespace_ = one.namespace_;
     from_there.field_selector = one.field_selector;
@@ -192,18 +194,12 @@ Task<Result<void>> Leadership::follow_once() {
         if (!event) co_return Result<void>();
         if (event->type == WatchEventType::kError) co_return error_from_status(0, *event->object);
         if (event->type == WatchEventType::kBookmark) continue;
-        if (event->type != WatchEventType::kDeleted) {
-            tell(*event->object);
-            continue;
-        }
-        election_.watched_removal(record_of(*event->object), clock_.now());
+        if (event->type == WatchEventType::kDeleted)
+            election_.watched_removal(record_of(*event->object), clock_.now());
+        else
+            election_.watched(record_of(*event->object), clock_.now());
         changed_.notify_all();
     }
-}
-
-void Leadership::tell(const json::value& lease) {
-    election_.watched(record_of(lease), clock_.now());
-    changed_.notify_all();
 }
 
 Task<Result<void>> Leadership::resign() {

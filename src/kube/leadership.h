@@ -49,7 +49,6 @@ class Leadership {
     Task<Result<Written>> change(const LeaseRecord& record);
     Task<void> follow();
     Task<Result<void>> follow_once();
-    void tell(const json::value& lease);
     Task<void> wait_until(Instant when);
     void failed(std::string_view verb, const Error& error);
 

@@ -35,8 +35,7 @@ std::string_view verb_of(Method method, bool one, bool watches) {
 }
 
 int code_of(const Error& error) {
-    const bool no_answer = error.code() == Code::kUnavailable || error.code() == Code::kTimeout ||
-                           error.code() == Code::kCancelled;
+    const bool no_answer = is_unanswered(error) || error.code() == Code::kCancelled;
     return no_answer ? 0 : http_status(error.code());
 }
 

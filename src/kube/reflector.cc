@@ -50,10 +50,6 @@ bool is_refusal(const Error& error) {
     return error.code() == Code::kNotFound || error.code() == Code::kForbidden;
 }
 
-bool is_away(const Error& error) {
-    return error.code() == Code::kUnavailable || error.code() == Code::kTimeout;
-}
-
 bool refuses_revision(const Error& error) {
     return error.code() == Code::kGone || revision_in_future(error);
 }
@@ -279,7 +275,7 @@ Task<Reflector::Next> Reflector::watch() {
     }
     warn("watch failed", error);
     co_await back_off(error);
-    const bool again = is_away(error) || error.code() == Code::kTooManyRequests;
+    const bool again = is_unanswered(error) || error.code() == Code::kTooManyRequests;
     co_return again ? Next::kWatch : Next::kList;
 }
 
@@ -335,8 +331,8 @@ void Reflector::warn(std::string_view what, const Error& error) {
 Task<void> Reflector::back_off(const Error& error) {
     const Instant now = clock_.now();
     // A kube-apiserver that starts says 503 and to come again in 5 s, and is ready much earlier.
-    const auto at_least = is_away(error) ? std::nullopt : error.retry_after();
-    const Duration longest = is_away(error) || at_least ? kLongestAway
+    const auto at_least = is_unanswered(error) ? std::nullopt : error.retry_after();
+    const Duration longest = is_unanswered(error) || at_least ? kLongestAway
                              : refusal_                 ? kLongestRefusal
                                                         : kLongestBackoff;
     if (backoff_ == Duration::zero() || now - last_failure_ > kQuietTime) {

@@ -194,9 +194,8 @@ struct Operator::Impl {
             seen_new.erase(key);
             alarms.set(key, std::nullopt);
         }
-        if (options.observer != nullptr && before == nullptr && started &&
-            (*after)->status.unpack().conditions.empty())
-            seen_new.emplace(key, clock.now());
+        const bool is_new = before == nullptr && (*after)->status.empty();
+        if (options.observer != nullptr && is_new && started) seen_new.emplace(key, clock.now());
         // What was written is what the cache shows now, or the API has moved on.
         if (auto it = written.find(key);
             it != written.end() && (gone || !it->second.covers((*after)->resource_version)))
@@ -204,7 +203,7 @@ struct Operator::Impl {
         if (after != nullptr && (*after)->facts && !(*after)->managed_elsewhere)
             partners.want((*after)->facts->partners);
         // Pods of new jobs go before news of old ones.
-        if (before == nullptr && (*after)->status.empty())
+        if (is_new)
             queue.add_first(key);
         else
             queue.add(key);

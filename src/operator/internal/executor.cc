@@ -35,7 +35,7 @@ struct Executor::Pass {
     Execution result;
     std::vector<std::string> created_pods = {};
     std::vector<std::string> created_services = {};
-    int unattached = 0;                       ///< attachments that are not as they should be
+    bool attached = true;                     ///< each attachment is as it should be
     bool pods_must_wait = false;              ///< one of these is needed by pods
     std::set<std::string> obstructions = {};  ///< what is there of somebody else
 
@@ -313,7 +313,7 @@ Task<bool> Executor::attach(std::shared_ptr<Pass> pass, std::vector<PartnerType>
     // Of several the same each time, so that the condition that tells it does not change.
     if (!pass->obstructions.empty())
         table_.of(pass->job_uid()).obstructed(*pass->obstructions.begin());
-    if (pass->unattached == 0) table_.of(pass->job_uid()).attached(version);
+    if (pass->attached) table_.of(pass->job_uid()).attached(version);
     co_return !pass->pods_must_wait;
 }
 
@@ -326,7 +326,7 @@ Task<void> Executor::keep(std::shared_ptr<Pass> pass, jobs::Attachment wanted, b
                        fmt::format("Created {}: {}", wanted.type.kind, wanted.name));
         co_return;
     }
-    ++pass->unattached;
+    pass->attached = false;
     if (needed) pass->pods_must_wait = true;
     const bool foreign = made.error().code() == Code::kAlreadyExists;
     if (foreign && needed) pass->obstructions.insert(made.error().message());
