@@ -19,6 +19,7 @@
 #include "operator/internal/attachments.h"
 #include "operator/internal/executor.h"
 #include "operator/internal/from_scratch.h"
+#include "operator/internal/held_back.h"
 #include "operator/internal/leavers.h"
 #include "operator/internal/manifest_findings.h"
 #include "operator/internal/milestones.h"
@@ -27,6 +28,7 @@
 #include "operator/internal/recent_jobs.h"
 #include "operator/internal/records.h"
 #include "operator/internal/table.h"
+#include "operator/internal/written_statuses.h"
 
 namespace muster::operators {
 namespace {
@@ -58,8 +60,6 @@ std::string why_unserved(const kube::ResourceType& type, const Error& refusal) {
 /// Whole jobs that are kept for making their pods.
 constexpr std::size_t kRecentJobs = 256;
 constexpr std::size_t kNewJobs = 4096;
-/// The first status of a job waits for so many creations, and is written beside more.
-constexpr std::size_t kFewCreations = 32;
 /// So often a pass that goes on is asked whether another would do better.
 constexpr Duration kLongPass = std::chrono::milliseconds(50);
 
@@ -71,17 +71,6 @@ struct Operator::Impl {
         const jobs::JobKind* kind = nullptr;  ///< the version that it is read in
         std::unique_ptr<kube::Informer<JobPtr>> informer;
     };
-    /// A status that was written and that the watch has not shown yet.
-    struct Written {
-        std::vector<std::string> below;  ///< the revisions that it was written over
-        std::string version;             ///< what it became
-        PackedStatus status;
-
-        bool covers(const std::string& shown) const {
-            return std::ranges::find(below, shown) != below.end();
-        }
-    };
-
     Impl(asio::any_io_executor executor, kube::Transport& transport, Clock& the_clock, Rng& rng,
          OperatorOptions the_options)
         : options(std::move(the_options)),
@@ -102,7 +91,8 @@ struct Operator::Impl {
           pods(client, clock, rng, kube::types::kPods, dependents_options(), project_pod, {},
                options.lists),
           services(client, clock, rng, kube::types::kServices, dependents_options(),
-                   project_service, {}, options.lists) {
+                   project_service, {}, options.lists),
+          held_back(options.counts_wait) {
         options.site.gang_scheduler = options.gang_scheduler_name;
         for (const jobs::JobKind* kind : served) add_kind(*kind, rng);
         pods.on_change([this](const std::string&, const PodPtr* before, const PodPtr* after) {
@@ -188,18 +178,15 @@ struct Operator::Impl {
             table.forget(job.uid);
             recent.forget(job.uid);
             warned_edits.erase(key);
-            counts_due.erase(key);
-            status_waited.erase(key);
+            held_back.forget(key);
+            written.forget(key);
             removed.erase(key);
             seen_new.erase(key);
             alarms.set(key, std::nullopt);
         }
         const bool is_new = before == nullptr && (*after)->status.empty();
         if (options.observer != nullptr && is_new && started) seen_new.emplace(key, clock.now());
-        // What was written is what the cache shows now, or the API has moved on.
-        if (auto it = written.find(key);
-            it != written.end() && (gone || !it->second.covers((*after)->resource_version)))
-            written.erase(it);
+        if (after != nullptr) written.shown(key, (*after)->resource_version);
         if (after != nullptr && (*after)->facts && !(*after)->managed_elsewhere)
             partners.want((*after)->facts->partners);
         // Pods of new jobs go before news of old ones.
@@ -329,8 +316,11 @@ struct Operator::Impl {
         std::string version = job->resource_version;
         Plan next = make_plan(key, *job, version);
         alarms.set(key, next.look_again);
-        hold_back(key, *job, next);
-        const bool status_later = hold_first_status(key, *job, next);
+        if (const auto due =
+                held_back.counts(key, next, table.of(job->uid).attached_before(), clock.now()))
+            queue.add_at(key, *due);
+        const bool is_first = job->status.empty() && written.find(key) == nullptr;
+        const bool status_later = is_first && held_back.first_status(key, next);
         if (next.empty()) co_return true;
 
         std::shared_ptr<const jobs::Job> whole;
@@ -354,7 +344,11 @@ struct Operator::Impl {
         const Execution done = co_await run.execute(job, std::move(whole), version, std::move(next),
                                                     *recorders.at(job->kind), std::move(enough));
         if (done.status_written) {
-            note_written(key, job, std::move(version), done, std::move(status));
+            const JobPtr* shown =
+                find_job(job->kind->resource.kind, job->namespace_ + "/" + job->name);
+            const bool same = shown != nullptr && (*shown)->uid == job->uid;
+            written.add(key, job->resource_version, std::move(version), done.resource_version,
+                        std::move(status), same ? (*shown)->resource_version : std::string());
             tell_observer(key, *job, reached);
         }
         if (done.job_removed) {
@@ -390,27 +384,9 @@ struct Operator::Impl {
         return next.status && !next.only_counts;
     }
 
-    /// Our own status counts from its answer on, and not only when the watch brings it: nothing can
-    /// lie between the revisions.
-    void note_written(const std::string& key, const JobPtr& job, std::string base,
-                      const Execution& done, PackedStatus status) {
-        Written next{.below = {job->resource_version},
-                     .version = done.resource_version,
-                     .status = std::move(status)};
-        if (auto it = written.find(key); it != written.end() && it->second.version == base)
-            next.below = std::move(it->second.below);
-        if (!next.covers(base)) next.below.push_back(std::move(base));
-        const JobPtr* shown = find_job(job->kind->resource.kind, job->namespace_ + "/" + job->name);
-        if (shown != nullptr && (*shown)->uid == job->uid &&
-            next.covers((*shown)->resource_version))
-            written[key] = std::move(next);
-        else
-            written.erase(key);
-    }
-
     jobs::JobStatus known_status(const std::string& key, const JobRecord& job) const {
-        auto it = written.find(key);
-        return it != written.end() ? it->second.status.unpack() : job.status.unpack();
+        const WrittenStatus* ours = written.find(key);
+        return (ours != nullptr ? ours->status : job.status).unpack();
     }
 
     void tell_observer(const std::string& key, const JobRecord& job,
@@ -432,7 +408,7 @@ struct Operator::Impl {
     /// Also moves `version` to the revision that the plan's status builds upon.
     Plan make_plan(const std::string& key, const JobRecord& job, std::string& version) {
         const jobs::JobStatus status = known_status(key, job);
-        if (auto it = written.find(key); it != written.end()) version = it->second.version;
+        if (const WrittenStatus* ours = written.find(key)) version = ours->version;
         if (job.facts) {
             Dependents& dependents = table.of(job.uid);
             dependents.configure(job.facts, status);
@@ -457,42 +433,6 @@ struct Operator::Impl {
             warned->second = job.generation;
         }
         return invalid;
-    }
-
-    /// Counts, and attachments that tell of running pods, wait for more of the same; not what a pod
-    /// that is about to be made will see.
-    void hold_back(const std::string& key, const JobRecord& job, Plan& next) {
-        const bool told = !next.events.empty() || (next.status && !next.only_counts);
-        const bool counts = next.status && next.only_counts;
-        const bool attachments_wait =
-            next.attach && next.create_pods.empty() && table.of(job.uid).attached_before();
-        if (told || (!counts && !attachments_wait)) {
-            counts_due.erase(key);
-            return;
-        }
-        const auto [due, first] = counts_due.try_emplace(key, clock.now() + options.counts_wait);
-        if (!first && due->second <= clock.now()) {
-            counts_due.erase(due);
-            return;
-        }
-        if (counts) next.status.reset();
-        if (attachments_wait) next.attach = false;
-        queue.add_at(key, due->second);
-    }
-
-    /// The first status of a job waits until its pods are made, as upstream's does: of many jobs
-    /// that come at once the pods come first, and what has become of them is told in one write.
-    bool hold_first_status(const std::string& key, const JobRecord& job, Plan& next) {
-        if (!next.status || !job.status.empty() || written.contains(key)) return false;
-        const std::size_t creations = next.create_pods.size() + next.create_services.size();
-        if (creations == 0 || creations > kFewCreations) return false;
-        if (!status_waited.insert(key).second) {
-            status_waited.erase(key);
-            return false;
-        }
-        next.status.reset();
-        next.events.clear();
-        return true;
     }
 
     /// For making pods and services. Null when it can't be had, or is not as it was known.
@@ -532,12 +472,9 @@ struct Operator::Impl {
     kube::Informer<ServicePtr> services;
     std::map<std::string, Kind, std::less<>> kinds;  ///< by resource.kind
     std::map<const jobs::JobKind*, std::unique_ptr<kube::EventRecorder>> recorders;
-    std::unordered_map<std::string, Written> written;
+    WrittenStatuses written;
+    HeldBack held_back;
     std::unordered_map<std::string, std::int64_t> warned_edits;
-    /// When counts that were held back are written.
-    std::unordered_map<std::string, Instant> counts_due;
-    /// Whose first status waited for their pods, and does not a second time.
-    std::unordered_set<std::string> status_waited;
     /// Deleted at the end of their TTL; until the watch shows it.
     std::unordered_set<std::string> removed;
     /// Jobs that came while we watched and have not run yet, for the observer.
