@@ -41,6 +41,16 @@ add_library(muster_sqlite INTERFACE)
 target_link_libraries(muster_sqlite INTERFACE
     /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libsqlite3.a Threads::Threads m ${CMAKE_DL_LIBS})
 
+# What agents and their master say to each other (proto/). The lite runtime, static: the full one has
+# reflection that nobody here uses, and pods may lack either.
+find_program(MUSTER_PROTOC protoc)
+if(NOT MUSTER_PROTOC)
+    message(FATAL_ERROR "No protoc. Run ./dev setup, or install protobuf-compiler and libprotobuf-dev.")
+endif()
+add_library(muster_protobuf INTERFACE)
+target_link_libraries(muster_protobuf INTERFACE
+    /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libprotobuf-lite.a Threads::Threads)
+
 add_library(muster_zlib INTERFACE)
 target_link_libraries(muster_zlib INTERFACE /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libz.a)
 

@@ -6,6 +6,7 @@
 packages_build=(
     clang-19 lld-19 llvm-19 libclang-rt-19-dev cmake ninja-build ccache ca-certificates
     libfmt-dev libspdlog-dev libcli11-dev libyaml-cpp-dev libssl-dev libc-ares-dev libsqlite3-dev zlib1g-dev prometheus-cpp-dev
+    libprotobuf-dev protobuf-compiler
     libgtest-dev libgmock-dev
 )
 packages_run=(python3 python3-torch python3-sklearn)

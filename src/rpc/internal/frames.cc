@@ -1,0 +1,66 @@
+#include "rpc/internal/frames.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace muster::rpc {
+namespace {
+
+constexpr std::size_t kLengthBytes = 4;
+/// What is kept for the next frames after a long one.
+constexpr std::size_t kKept = std::size_t{16} * 1024;
+
+std::size_t length_at(std::string_view bytes) {
+    std::size_t length = 0;
+    for (std::size_t i = 0; i < kLengthBytes; ++i)
+        length |= static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+    return length;
+}
+
+Error too_long(std::size_t length, std::size_t longest) {
+    return Error(Code::kTooLarge, fmt::format("a message of {} bytes; at most {} are allowed here",
+                                              length, longest));
+}
+
+}  // namespace
+
+Result<void> append_frame(std::string& out, const Frame& frame, std::size_t longest) {
+    const std::size_t length = frame.ByteSizeLong();
+    if (length > longest) return too_long(length, longest);
+    std::array<char, kLengthBytes> prefix{};
+    for (std::size_t i = 0; i < kLengthBytes; ++i)
+        prefix[i] = static_cast<char>((length >> (8 * i)) & 0xff);
+    out.append(prefix.data(), prefix.size());
+    frame.AppendToString(&out);
+    return {};
+}
+
+void FrameReader::put(std::string_view bytes) {
+    if (used_ == bytes_.size()) {
+        bytes_.clear();
+        used_ = 0;
+        if (bytes_.capacity() > kKept) bytes_.shrink_to_fit();
+    } else if (used_ > bytes_.size() / 2) {
+        bytes_.erase(0, used_);
+        used_ = 0;
+    }
+    bytes_.append(bytes);
+}
+
+Result<std::optional<Frame>> FrameReader::next() {
+    const std::string_view left = std::string_view(bytes_).substr(used_);
+    if (left.size() < kLengthBytes) return std::optional<Frame>();
+    const std::size_t length = length_at(left);
+    if (length > longest_) return too_long(length, longest_);
+    if (left.size() - kLengthBytes < length) return std::optional<Frame>();
+    std::optional<Frame> frame(std::in_place);
+    if (!frame->ParseFromArray(left.data() + kLengthBytes, static_cast<int>(length)))
+        return Error(Code::kBadRequest, "what came is no message of this protocol");
+    if (frame->kind_case() == Frame::KIND_NOT_SET)
+        return Error(Code::kBadRequest, "a message of a kind that this version does not know");
+    used_ += kLengthBytes + length;
+    return frame;
+}
+
+}  // namespace muster::rpc

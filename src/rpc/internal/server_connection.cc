@@ -1,0 +1,288 @@
+#include "rpc/internal/server_connection.h"
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "base/then_stop.h"
+#include "base/time_limit.h"
+#include "rpc/internal/admission.h"
+
+namespace muster::rpc {
+namespace {
+
+/// For the other side to read a farewell.
+constexpr Duration kFarewellTime = std::chrono::seconds(1);
+/// So many times what may be queued: whoever lets that much wait reads nothing.
+constexpr std::size_t kUnread = 4;
+
+}  // namespace
+
+struct ServerConnection::Stream {
+    Stream(const asio::any_io_executor& executor, std::uint64_t given)
+        : cancellation(std::make_shared<Cancellation>(executor)),
+          credit_changed(executor),
+          credit(given) {}
+
+    std::shared_ptr<Cancellation> cancellation;
+    Signal credit_changed;
+    std::uint64_t credit;  ///< items that the client has room for
+};
+
+class ServerConnection::Writer final : public ItemWriter {
+  public:
+    Writer(ServerConnection& connection, Stream& stream, std::uint64_t id)
+        : connection_(connection), stream_(stream), id_(id) {}
+
+    Task<Result<void>> write(std::string item) override {
+        while (stream_.credit == 0) co_await stream_.credit_changed.wait();
+        --stream_.credit;
+        co_await connection_.wire_->room();
+        Frame frame;
+        frame.mutable_item()->set_id(id_);
+        frame.mutable_item()->set_body(std::move(item));
+        co_return connection_.wire_->queue(frame);
+    }
+
+  private:
+    ServerConnection& connection_;
+    Stream& stream_;
+    std::uint64_t id_;
+};
+
+ServerConnection::ServerConnection(Serving& serving, std::unique_ptr<net::ByteStream> stream,
+                                   net::TlsServerContext* tls)
+    : serving_(serving),
+      stream_(std::move(stream)),
+      tls_(tls),
+      ends_(serving.clock.now() + serving.limits().hello_time) {}
+
+Task<void> ServerConnection::run(std::optional<Error> refusal) {
+    TaskGroup tasks(serving_.executor);
+    co_await then_stop(talk(std::move(refusal), tasks), tasks);
+}
+
+Task<void> ServerConnection::talk(std::optional<Error> refusal, TaskGroup& tasks) {
+    const Error why = co_await converse(std::move(refusal), tasks);
+    if (wire_) wire_->close();
+    part(why_ ? *why_ : why);
+}
+
+Task<Error> ServerConnection::converse(std::optional<Error> refusal, TaskGroup& tasks) {
+    const std::string address = stream_->peer_address();
+    if (tls_ != nullptr) {
+        auto secured = co_await within(serving_.clock, serving_.limits().hello_time,
+                                       tls_->accept(std::move(stream_)));
+        if (!secured) co_return Error(Code::kTimeout, "who connected did not begin with TLS");
+        if (!*secured) co_return secured->error();
+        stream_ = **std::move(secured);
+    }
+    wire_.emplace(std::move(stream_), serving_.executor,
+                  Wire::Limits{.longest_frame = serving_.limits().longest_frame,
+                               .queued = serving_.limits().queued},
+                  kLongestHello);
+    tasks.spawn("rpc writer", write());
+    auto first = co_await wire_->read();
+    if (!first) {
+        leave(first.error());
+        co_return co_await read_on(tasks);
+    }
+    if (!*first) co_return Error(Code::kCancelled, "the connection ended before it began");
+    auto in = admit(**first, serving_.options.token, kVersion);
+    if (!in || refusal) {
+        const Error& error = in ? *refusal : in.error();
+        log::warning("a connection was refused", {{"from", address}, {"error", error.message()}});
+        leave(error);
+        co_return co_await read_on(tasks);
+    }
+    peer_ = std::make_shared<const Peer>(
+        Peer{.client = in->client, .about = in->about, .address = address});
+    enter();
+    co_return co_await read_on(tasks);
+}
+
+void ServerConnection::enter() {
+    std::shared_ptr<Caller>& caller = serving_.callers[peer_->client];
+    if (!caller) caller = std::make_shared<Caller>(peer_->client, serving_.limits().calls);
+    caller_ = caller;
+    if (ServerConnection* before = std::exchange(caller->connection, this))
+        before->leave(Error(Code::kConflict, "this client has connected again"));
+    ++serving_.admitted;
+    liveness_.emplace(serving_.limits().liveness, false, serving_.clock.now());
+    wire_->trust();
+    send(welcome_frame(
+        {.server = serving_.options.name, .longest_frame = serving_.limits().longest_frame},
+        kVersion));
+}
+
+void ServerConnection::part(const Error& why) {
+    if (!peer_) return;
+    --serving_.admitted;
+    if (caller_->connection != this) return;
+    caller_->connection = nullptr;
+    caller_->left = serving_.clock.now();
+    if (serving_.gone) serving_.gone(peer_, why);
+}
+
+/// Until the end. After a farewell of this side nothing that comes counts any more.
+Task<Error> ServerConnection::read_on(TaskGroup& tasks) {
+    while (!why_) {
+        auto frame = co_await wire_->read();
+        if (why_) break;
+        if (!frame) {
+            if (frame.error().code() == Code::kUnavailable) co_return frame.error();
+            leave(frame.error());
+            break;
+        }
+        if (!*frame) co_return Error(Code::kCancelled, "the client left");
+        liveness_->heard(serving_.clock.now());
+        if (auto taken = take(**std::move(frame), tasks); !taken) leave(taken.error());
+    }
+    co_await wire_->discard();
+    co_return *why_;
+}
+
+Task<void> ServerConnection::write() {
+    const Result<void> written = co_await wire_->write_queued();
+    if (written) co_return;
+    if (!why_) why_ = written.error();
+    wire_->close();
+}
+
+void ServerConnection::send(const Frame& frame) {
+    // An error: the connection has ended, and its reader knows.
+    if (!wire_->queue(frame)) return;
+    if (wire_->queued() > kUnread * serving_.limits().queued && !why_) {
+        why_ = Error(Code::kTooManyRequests,
+                     fmt::format("the client asks on and leaves {} bytes of answers unread",
+                                 wire_->queued()));
+        wire_->close();
+    }
+}
+
+void ServerConnection::leave(Error why) {
+    if (why_) return;
+    why_ = std::move(why);
+    ends_ = serving_.clock.now() + kFarewellTime;
+    if (wire_) wire_->end_with(farewell_frame(*why_));
+}
+
+Instant ServerConnection::deadline(Instant now, Instant planned) {
+    if (why_ || !liveness_) return ends_;
+    return liveness_->next(now, planned).until;
+}
+
+void ServerConnection::expire() {
+    const Instant now = serving_.clock.now();
+    if (liveness_ && !why_) {
+        // What has come and was not read yet is no silence.
+        if (wire_->has_input()) return liveness_->heard(now);
+        why_ =
+            Error(Code::kUnavailable,
+                  fmt::format(
+                      "nothing was heard for {} ms",
+                      std::chrono::duration_cast<std::chrono::milliseconds>(liveness_->silence(now))
+                          .count()));
+    }
+    if (!why_) why_ = Error(Code::kTimeout, "who connected did not say who it is");
+    // Without it TLS is not there yet, and has its own end.
+    if (wire_) wire_->close();
+}
+
+Result<void> ServerConnection::take(Frame frame, TaskGroup& tasks) {
+    switch (frame.kind_case()) {
+        case Frame::kPing: {
+            Frame pong;
+            pong.mutable_pong();
+            send(pong);
+            return {};
+        }
+        case Frame::kCall:
+            take_call(std::move(*frame.mutable_call()), tasks);
+            return {};
+        case Frame::kNote:
+            take_note(std::move(*frame.mutable_note()));
+            return {};
+        case Frame::kCancel:
+            if (const auto it = streams_.find(frame.cancel().id()); it != streams_.end())
+                it->second->cancellation->ask();
+            if (const auto it = caller_->running.find(frame.cancel().id());
+                it != caller_->running.end())
+                it->second->ask();
+            return {};
+        case Frame::kCredit:
+            if (const auto it = streams_.find(frame.credit().id()); it != streams_.end()) {
+                it->second->credit += frame.credit().items();
+                it->second->credit_changed.notify_all();
+            }
+            return {};
+        default:
+            return Error(Code::kBadRequest, "a message that clients do not send");
+    }
+}
+
+void ServerConnection::take_call(wire::Call call, TaskGroup& tasks) {
+    const auto refuse = [&](Code code, std::string message) {
+        send(answer_frame(call.id(), Error(code, std::move(message)),
+                          serving_.limits().longest_frame));
+    };
+    const auto unknown = [&] {
+        refuse(Code::kUnsupported, fmt::format("this server has no {}", call.method()));
+    };
+    const auto too_many = [&] {
+        refuse(Code::kTooManyRequests,
+               fmt::format("this client has {} calls under way already", serving_.limits().calls));
+    };
+    for (const std::uint64_t id : call.arrived()) caller_->kept.forget(id);
+    if (call.streams()) {
+        const auto handler = serving_.stream_handlers.find(call.method());
+        if (handler == serving_.stream_handlers.end()) return unknown();
+        if (streams_.size() >= serving_.limits().calls) return too_many();
+        if (streams_.contains(call.id())) return;
+        return start_stream(std::move(call), handler->second, tasks);
+    }
+    const auto handler = serving_.call_handlers.find(call.method());
+    if (handler == serving_.call_handlers.end()) return unknown();
+    switch (caller_->kept.begin(call.id())) {
+        case KeptAnswers::Seen::kNew:
+            return start_call(serving_, caller_, peer_, std::move(call), handler->second);
+        case KeptAnswers::Seen::kAnswered: {
+            Frame again;
+            again.ParseFromString(caller_->kept.answer(call.id()));
+            return send(again);
+        }
+        case KeptAnswers::Seen::kTooMany:
+            return too_many();
+        case KeptAnswers::Seen::kRunning:
+            return;
+    }
+}
+
+void ServerConnection::take_note(wire::Note note) {
+    const auto handler = serving_.note_handlers.find(note.method());
+    if (handler == serving_.note_handlers.end()) {
+        log::warning("a note that nobody here takes was dropped",
+                     {{"from", peer_->about}, {"method", note.method()}});
+        return;
+    }
+    handler->second(peer_, std::move(*note.mutable_body()));
+}
+
+void ServerConnection::start_stream(wire::Call call, const Server::StreamHandler& handler,
+                                    TaskGroup& tasks) {
+    auto stream = std::make_shared<Stream>(serving_.executor, call.credit());
+    streams_.emplace(call.id(), stream);
+    tasks.spawn("rpc " + call.method(), run_stream(call.id(), std::move(stream), handler,
+                                                   std::move(*call.mutable_body()), time_of(call)));
+}
+
+Task<void> ServerConnection::run_stream(std::uint64_t id, std::shared_ptr<Stream> stream,
+                                        const Server::StreamHandler& handler, std::string body,
+                                        Duration time) {
+    Writer writer(*this, *stream, id);
+    Result<std::string> outcome = co_await until_cancelled(
+        serving_.clock, stream->cancellation, time, handler(peer_, std::move(body), writer));
+    send(answer_frame(id, std::move(outcome), serving_.limits().longest_frame));
+    streams_.erase(id);
+}
+
+}  // namespace muster::rpc

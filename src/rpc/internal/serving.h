@@ -1,0 +1,86 @@
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "base/signal.h"
+#include "base/task_group.h"
+#include <muster/rpc/frame.pb.h>
+#include "rpc/internal/kept_answers.h"
+#include "rpc/server.h"
+
+namespace muster::rpc {
+
+class ServerConnection;
+
+/// Asks one handler to end. It may be asked before it began.
+class Cancellation {
+  public:
+    explicit Cancellation(const asio::any_io_executor& executor) : asked_changed_(executor) {}
+
+    void ask() {
+        asked_ = true;
+        asked_changed_.notify_all();
+    }
+    /// Returns when it was asked.
+    Task<void> wait() {
+        while (!asked_) co_await asked_changed_.wait();
+    }
+
+  private:
+    bool asked_ = false;
+    Signal asked_changed_;
+};
+
+/// One life of a client as the server knows it. Outlives its connections, so that answers wait for
+/// it; those that have been away for long are forgotten.
+struct Caller {
+    Caller(std::string its_name, std::size_t calls) : name(std::move(its_name)), kept(calls) {}
+
+    std::string name;
+    KeptAnswers kept;
+    std::map<std::uint64_t, std::shared_ptr<Cancellation>> running;
+    ServerConnection* connection = nullptr;  ///< the newest, if there is one
+    Instant left{};                          ///< since when there is none
+};
+
+/// What all connections of a server share.
+struct Serving {
+    Serving(const asio::any_io_executor& its_executor, Clock& its_clock, Server::Options given)
+        : executor(its_executor), clock(its_clock), options(std::move(given)), calls(executor) {}
+
+    const ServerLimits& limits() const { return options.limits; }
+
+    asio::any_io_executor executor;
+    Clock& clock;
+    Server::Options options;
+    std::unordered_map<std::string, Server::Handler> call_handlers;
+    std::unordered_map<std::string, Server::StreamHandler> stream_handlers;
+    std::unordered_map<std::string, Server::NoteHandler> note_handlers;
+    Server::GoneHandler gone;
+    std::unordered_map<std::string, std::shared_ptr<Caller>> callers;
+    std::size_t admitted = 0;  ///< connections
+    bool stopping = false;
+    TaskGroup calls;  ///< handlers of calls: they go on without a connection
+};
+
+/// Starts the handler of a call that is new; keeps its answer, and sends it over whatever
+/// connection its caller has then.
+void start_call(Serving& serving, const std::shared_ptr<Caller>& caller, PeerPtr peer,
+                wire::Call call, const Server::Handler& handler);
+
+/// How long a caller waits for it.
+Duration time_of(const wire::Call& call);
+
+/// The answer to a call; a failure in its place when it is longer than a frame may be.
+wire::Frame answer_frame(std::uint64_t id, Result<std::string> outcome, std::size_t longest);
+
+/// What `work` returns, or an error when it is cancelled before: by `cancellation`, or by its time
+/// (none: zero).
+Task<Result<std::string>> until_cancelled(Clock& clock, std::shared_ptr<Cancellation> cancellation,
+                                          Duration time, Task<Result<std::string>> work);
+
+}  // namespace muster::rpc

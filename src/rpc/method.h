@@ -1,0 +1,151 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/log.h"
+#include "rpc/client.h"
+#include "rpc/server.h"
+
+namespace muster::rpc {
+
+// Calls, streams and notes with messages in the place of bytes. What a method takes and gives is
+// said once, where both sides see it:
+//
+//     inline constexpr rpc::Call<JoinRequest, JoinAnswer> kJoin{"join", rpc::Repeat::kFreely};
+//
+// A message is anything with protobuf's SerializeAsString() and ParseFromString().
+
+template <class Request, class Answer>
+struct Call {
+    std::string_view name;
+    Repeat repeat = Repeat::kNever;
+};
+
+template <class Request, class Item>
+struct Stream {
+    std::string_view name;
+};
+
+template <class Message>
+struct Note {
+    std::string_view name;
+};
+
+/// kBadRequest: what came is no such message.
+template <class Message>
+Result<Message> parse(std::string_view method, const std::string& body) {
+    Message message;
+    if (!message.ParseFromString(body))
+        return Error(Code::kBadRequest, std::string(method) + ": what came is no message of it");
+    return message;
+}
+
+template <class Request, class Answer>
+Task<Result<Answer>> call(Client& client, Call<Request, Answer> method, Request request,
+                          Duration time) {
+    CO_TRY(const std::string body,
+           co_await client.call(std::string(method.name), request.SerializeAsString(), time,
+                                method.repeat));
+    co_return parse<Answer>(method.name, body);
+}
+
+template <class Message>
+Task<Result<void>> tell(Client& client, Note<Message> method, Message message) {
+    return client.tell(std::string(method.name), message.SerializeAsString());
+}
+
+/// The items of a stream.
+template <class Item>
+class Items {
+  public:
+    Items(std::string_view method, std::unique_ptr<ItemReader> reader)
+        : method_(method), reader_(std::move(reader)) {}
+
+    /// As ItemReader::next().
+    Task<Result<std::optional<Item>>> next() {
+        CO_TRY(const std::optional<std::string> body, co_await reader_->next());
+        if (!body) co_return std::optional<Item>();
+        CO_TRY(Item item, parse<Item>(method_, *body));
+        co_return std::optional<Item>(std::move(item));
+    }
+
+  private:
+    std::string_view method_;
+    std::unique_ptr<ItemReader> reader_;
+};
+
+template <class Request, class Item>
+Task<Result<std::unique_ptr<Items<Item>>>> open(Client& client, Stream<Request, Item> method, Request request) {
+    CO_TRY(auto reader,
+           co_await client.open(std::string(method.name), request.SerializeAsString()));
+    co_return std::make_unique<Items<Item>>(method.name, std::move(reader));
+}
+
+/// The writer of a stream's items.
+template <class Item>
+class ItemSink {
+  public:
+    explicit ItemSink(ItemWriter& writer) : writer_(writer) {}
+    /// As ItemWriter::write().
+    Task<Result<void>> write(const Item& item) { return writer_.write(item.SerializeAsString()); }
+
+  private:
+    ItemWriter& writer_;
+};
+
+template <class Request, class Answer, class Handle>
+Task<Result<std::string>> answer(std::string_view method, Handle handle, PeerPtr peer,
+                                 std::string body) {
+    CO_TRY(Request request, parse<Request>(method, body));
+    CO_TRY(const Answer given, co_await handle(std::move(peer), std::move(request)));
+    co_return given.SerializeAsString();
+}
+
+template <class Request, class Item, class Handle>
+Task<Result<std::string>> stream_to(std::string_view method, Handle handle, PeerPtr peer,
+                                    std::string body, ItemWriter& out) {
+    CO_TRY(Request request, parse<Request>(method, body));
+    CO_TRY_VOID(co_await handle(std::move(peer), std::move(request), ItemSink<Item>(out)));
+    co_return std::string();
+}
+
+/// `handle(PeerPtr, Request) -> Task<Result<Answer>>`; it is called as long as the server serves.
+template <class Request, class Answer, class Handle>
+void serve(Server& server, Call<Request, Answer> method, Handle handle) {
+    server.on_call(std::string(method.name),
+                   [method, handle](PeerPtr peer, std::string body) -> Task<Result<std::string>> {
+                       return answer<Request, Answer>(method.name, handle, std::move(peer),
+                                                      std::move(body));
+                   });
+}
+
+/// `handle(PeerPtr, Message)`. What is no such message is dropped, and logged.
+template <class Message, class Handle>
+void serve(Server& server, Note<Message> method, Handle handle) {
+    server.on_note(
+        std::string(method.name), [method, handle](const PeerPtr& peer, std::string body) {
+            auto message = parse<Message>(method.name, body);
+            if (message)
+                handle(peer, *std::move(message));
+            else
+                log::warning("a note was dropped",
+                             {{"from", peer->about}, {"error", message.error().message()}});
+        });
+}
+
+/// `handle(PeerPtr, Request, ItemSink<Item>) -> Task<Result<void>>`.
+template <class Request, class Item, class Handle>
+void serve(Server& server, Stream<Request, Item> method, Handle handle) {
+    server.on_stream(std::string(method.name),
+                     [method, handle](PeerPtr peer, std::string body,
+                                      ItemWriter& out) -> Task<Result<std::string>> {
+                         return stream_to<Request, Item>(method.name, handle, std::move(peer),
+                                                         std::move(body), out);
+                     });
+}
+
+}  // namespace muster::rpc

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/rng.h"
+#include "base/task_group.h"
+#include "base/test_loop.h"
+#include "net/memory_stream.h"
+#include "rpc/client.h"
+#include "rpc/server.h"
+
+namespace muster::rpc {
+
+/// A connection that a test can cut.
+class CutStream final : public net::ByteStream {
+  public:
+    using Handle = std::shared_ptr<net::ByteStream*>;
+
+    CutStream(std::unique_ptr<net::ByteStream> below, Handle handle)
+        : below_(std::move(below)), handle_(std::move(handle)) {
+        *handle_ = below_.get();
+    }
+    ~CutStream() override { *handle_ = nullptr; }
+
+    Task<Result<std::size_t>> read_some(asio::mutable_buffer into) override {
+        return below_->read_some(into);
+    }
+    Task<Result<void>> write(net::ConstBuffers bytes) override { return below_->write(bytes); }
+    Task<Result<void>> shut_down_write() override { return below_->shut_down_write(); }
+    void close() override { below_->close(); }
+    bool has_input() const override { return below_->has_input(); }
+    std::string peer_address() const override { return below_->peer_address(); }
+
+  private:
+    std::unique_ptr<net::ByteStream> below_;
+    Handle handle_;
+};
+
+/// Servers and clients on one loop of virtual time, with connections in memory. What a test makes
+/// lives until the end of the test, and is stopped then.
+class RpcFixture : public ::testing::Test, protected SimulatedLoop {
+  protected:
+    void TearDown() override {
+        readers_end();
+        await(tasks.stop());
+        clients.clear();
+        for (auto& server : servers) await(server->stop());
+    }
+    /// For what a test still holds of clients.
+    virtual void readers_end() {}
+
+    /// The server that clients reach from now on. To be given handlers, and then served.
+    Server& make_server(ServerLimits limits = {}) {
+        servers.push_back(std::make_unique<Server>(
+            context.get_executor(), clock,
+            Server::Options{.token = "secret",
+                            .name = "server-" + std::to_string(servers.size()),
+                            .limits = limits}));
+        return *servers.back();
+    }
+    void serve(Server& server) {
+        auto listening = std::make_unique<net::MemoryListener>(context.get_executor());
+        listener = listening.get();
+        server.serve(std::move(listening));
+    }
+
+    Client& make_client(ClientLimits limits = {}, std::string token = "secret",
+                        std::string name = "") {
+        if (name.empty()) name = "client-" + std::to_string(clients.size());
+        clients.push_back(std::make_unique<Client>([this] { return connect(); }, clock, rng, tasks,
+                                                   Client::Options{.token = std::move(token),
+                                                                   .name = std::move(name),
+                                                                   .about = "a test",
+                                                                   .limits = limits}));
+        clients.back()->start();
+        return *clients.back();
+    }
+
+    Task<Result<std::unique_ptr<net::ByteStream>>> connect() {
+        ++connects;
+        if (listener == nullptr) co_return Error(Code::kUnavailable, "nobody listens");
+        CO_TRY(auto stream, listener->connect());
+        cables.push_back(std::make_shared<net::ByteStream*>());
+        co_return std::make_unique<CutStream>(std::move(stream), cables.back());
+    }
+
+    /// Cuts all connections that there are.
+    void cut() {
+        for (const auto& cable : cables)
+            if (*cable != nullptr) (*cable)->close();
+        cables.clear();
+    }
+
+    Rng rng{7};
+    TaskGroup tasks{context.get_executor()};
+    std::vector<std::unique_ptr<Server>> servers;
+    std::vector<std::unique_ptr<Client>> clients;
+    std::vector<CutStream::Handle> cables;
+    net::MemoryListener* listener = nullptr;
+    int connects = 0;
+};
+
+}  // namespace muster::rpc

@@ -1,0 +1,166 @@
+#include "rpc/server.h"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <list>
+#include <vector>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "base/task_group.h"
+#include "rpc/internal/server_connection.h"
+#include "rpc/internal/serving.h"
+
+namespace muster::rpc {
+namespace {
+
+/// Connections over the limit that may be open at a time, to be told so.
+constexpr std::size_t kRefusals = 64;
+/// How long nothing is accepted after there was no descriptor for it.
+constexpr Duration kPause = std::chrono::milliseconds(100);
+
+}  // namespace
+
+struct Server::State {
+    State(const asio::any_io_executor& executor, Clock& clock, Options options)
+        : serving(executor, clock, std::move(options)),
+          shortest(std::min({serving.limits().hello_time, serving.limits().liveness.dead_after,
+                             Duration(std::chrono::seconds(1))})),
+          came(executor),
+          background(executor),
+          supervisors(executor) {}
+
+    Task<void> accept_from(net::Listener& listener, net::TlsServerContext* tls);
+    Task<void> supervise(std::unique_ptr<ServerConnection> connection,
+                         std::optional<Error> refusal);
+    Task<void> watch_deadlines();
+    Instant look(Instant now, Instant planned);
+    void forget_callers(Instant now);
+
+    Serving serving;
+    Duration shortest;  // no deadline is set closer than this
+    Signal came;        // a connection
+    std::list<std::unique_ptr<net::Listener>> listeners;
+    std::list<std::unique_ptr<ServerConnection>> connections;
+    bool watching = false;
+    TaskGroup background;   // accepts, watches deadlines
+    TaskGroup supervisors;  // one for each connection; they end with it
+};
+
+Task<void> Server::State::accept_from(net::Listener& listener, net::TlsServerContext* tls) {
+    bool failing = false;
+    for (;;) {
+        auto stream = co_await listener.accept();
+        if (!stream) {
+            if (stream.error().code() == Code::kCancelled) co_return;
+            if (!std::exchange(failing, true))
+                log::warning("connections can't be accepted for the moment",
+                             {{"error", stream.error().message()}});
+            co_await serving.clock.sleep_for(kPause);
+            continue;
+        }
+        failing = false;
+        const std::size_t open = connections.size();
+        const std::size_t most = serving.limits().connections;
+        if (open < most + kRefusals) {
+            std::optional<Error> refusal;
+            if (open >= most)
+                refusal.emplace(Code::kTooManyRequests, "as many as may be are connected already");
+            supervisors.spawn("rpc connection", supervise(std::make_unique<ServerConnection>(
+                                                              serving, *std::move(stream), tls),
+                                                          std::move(refusal)));
+        }
+        // One after the other, so that a flood of clients does not keep others waiting.
+        co_await asio::post(serving.executor, asio::use_awaitable);
+    }
+}
+
+Task<void> Server::State::supervise(std::unique_ptr<ServerConnection> connection,
+                                    std::optional<Error> refusal) {
+    const auto place = connections.insert(connections.end(), std::move(connection));
+    came.notify_all();
+    if (serving.stopping) refusal.emplace(Code::kUnavailable, "this server stops");
+    co_await (*place)->run(std::move(refusal));
+    connections.erase(place);
+}
+
+/// One waits for all: a timer for each connection would cost more than what it guards.
+Task<void> Server::State::watch_deadlines() {
+    Instant planned = serving.clock.now();
+    for (;;) {
+        planned = look(serving.clock.now(), planned);
+        if (planned == Instant::max()) {
+            co_await came.wait();
+            planned = serving.clock.now();
+        } else {
+            co_await serving.clock.sleep_until(planned);
+        }
+    }
+}
+
+/// Returns when to look again; Instant::max(): when a connection comes.
+Instant Server::State::look(Instant now, Instant planned) {
+    forget_callers(now);
+    if (connections.empty() && serving.callers.empty()) return Instant::max();
+    Instant next = now + shortest;
+    for (const auto& connection : connections) {
+        const Instant deadline = connection->deadline(now, planned);
+        if (deadline <= now)
+            connection->expire();
+        else
+            next = std::min(next, deadline);
+    }
+    return next;
+}
+
+void Server::State::forget_callers(Instant now) {
+    std::erase_if(serving.callers, [&](const auto& entry) {
+        const Caller& caller = *entry.second;
+        return caller.connection == nullptr && caller.kept.running() == 0 &&
+               now - caller.left >= serving.limits().kept_time;
+    });
+}
+
+Server::Server(const asio::any_io_executor& executor, Clock& clock, Options options)
+    : state_(std::make_unique<State>(executor, clock, std::move(options))) {
+    CHECK(!state_->serving.options.token.empty() && !state_->serving.options.name.empty(),
+          "a server has a token and a name");
+}
+
+Server::~Server() = default;
+
+void Server::on_call(std::string method, Handler handler) {
+    state_->serving.call_handlers.emplace(std::move(method), std::move(handler));
+}
+
+void Server::on_stream(std::string method, StreamHandler handler) {
+    state_->serving.stream_handlers.emplace(std::move(method), std::move(handler));
+}
+
+void Server::on_note(std::string method, NoteHandler handler) {
+    state_->serving.note_handlers.emplace(std::move(method), std::move(handler));
+}
+
+void Server::on_gone(GoneHandler handler) { state_->serving.gone = std::move(handler); }
+
+void Server::serve(std::unique_ptr<net::Listener> listener, net::TlsServerContext* tls) {
+    if (!std::exchange(state_->watching, true))
+        state_->background.spawn("rpc deadlines", state_->watch_deadlines());
+    state_->listeners.push_back(std::move(listener));
+    state_->background.spawn("rpc accept", state_->accept_from(*state_->listeners.back(), tls));
+}
+
+Task<void> Server::stop() {
+    state_->serving.stopping = true;
+    for (const auto& listener : state_->listeners) listener->close();
+    co_await state_->serving.calls.stop();
+    for (const auto& connection : state_->connections)
+        connection->leave(Error(Code::kUnavailable, "this server stops"));
+    co_await state_->supervisors.join();
+    co_await state_->background.stop();
+    state_->listeners.clear();
+}
+
+std::size_t Server::connections() const { return state_->serving.admitted; }
+
+}  // namespace muster::rpc

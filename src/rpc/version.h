@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+namespace muster::rpc {
+
+/// Of the protocol and of all messages that are sent over it. A new field is a new minor version;
+/// what an older program would misread is a new major one.
+struct Version {
+    std::uint32_t major = 0;
+    std::uint32_t minor = 0;
+
+    friend bool operator==(const Version&, const Version&) = default;
+};
+
+inline constexpr Version kVersion{.major = 1, .minor = 0};
+
+/// Agent and master are renewed one after the other, so one step apart they still talk.
+constexpr bool talk_together(Version one, Version other) {
+    const std::uint32_t apart =
+        one.minor < other.minor ? other.minor - one.minor : one.minor - other.minor;
+    return one.major == other.major && apart <= 1;
+}
+
+}  // namespace muster::rpc
