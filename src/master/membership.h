@@ -1,0 +1,127 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "master/world.h"
+
+namespace muster::master {
+
+struct MembershipLimits {
+    int min_nodes = 1;
+    int max_nodes = 1;
+    /// Worlds have a multiple of so many nodes.
+    int node_unit = 1;
+    /// How long the first world waits for more than the minimum.
+    Duration last_call = std::chrono::seconds(30);
+    /// How long a new master waits for members of the world that it finds. Longer than it takes to
+    /// notice that a node is silent.
+    Duration regather = std::chrono::seconds(10);
+};
+
+/// kInvalid, with the flag that is wrong: more at least than at most, a unit that no number of
+/// nodes in between is a multiple of, a number below one.
+Result<void> check(const MembershipLimits& limits);
+
+/// An agent that has joined.
+struct Node {
+    std::string incarnation;   ///< of the agent: another for each life
+    std::optional<Slot> slot;  ///< that it was given; without one it gets a free one
+    std::string address;
+    int local_size = 1;
+    std::string rack;  ///< a label; empty: not known
+    /// What it has run since before it joined: a new master finds the old one's world by that.
+    std::optional<World> holds;
+};
+
+/// Who is missing, for people and for whoever makes nodes.
+struct Shortage {
+    int have = 0;              ///< nodes that a world could be made of
+    int need = 0;              ///< at least
+    std::vector<Slot> absent;  ///< slots below max_nodes that nobody holds
+    Instant since;
+
+    friend bool operator==(const Shortage&, const Shortage&) = default;
+};
+
+/// Who is there, and which of them run together.
+///
+/// - The first world is made of max_nodes at once, or of at least min_nodes when the last call is
+///   over. The last call begins when the minimum is there and is not prolonged by anybody, so that
+///   one who comes and goes can't postpone it.
+/// - A later one is made at once of whoever is there, if these are enough; a world that becomes too
+///   small begins anew as the first one did.
+/// - Worlds have a multiple of node_unit nodes. Who is left over waits as a spare and disturbs
+/// nobody;
+///   a spare takes the slot of a member that is lost, and all others keep their places.
+/// - Nodes that make another whole unit are taken in at once.
+/// - Ranks go by slots; where nodes tell their racks, those of a rack stand together.
+/// - A new master takes over the world that its nodes hold when all of them have joined, or without
+///   those that have not when its patience ends; then it is a loss as any other.
+///
+/// Pure: advance() after each change, and when wake_at() has come.
+class Membership {
+  public:
+    /// `epoch`: of this master. `found_world`: an earlier master made worlds.
+    Membership(MembershipLimits limits, std::uint64_t epoch, bool found_world, Instant now);
+
+    /// The slot that it has from now on. A spare's is not below max_nodes. kConflict: another agent
+    /// that is there holds the slot, or has its incarnation.
+    Result<Slot> join(Node node);
+    /// Its connection broke, it fell silent, or it left. What is not there is no error: news cross.
+    void lost(const std::string& incarnation, Instant now);
+    /// Nothing of that agent's counts any more, and it may not join again.
+    void exclude(const std::string& incarnation, Instant now);
+    /// The workers of the world have to begin anew, whoever is in it then.
+    void restart(Instant now);
+
+    /// Makes a world if one is to be made. True: world() is another than before.
+    bool advance(Instant now);
+    /// When advance() may do something without another change; Instant::max(): never.
+    Instant wake_at() const;
+
+    /// The world that runs, with all of its members there; null: none does.
+    const World* world() const { return world_ ? &*world_ : nullptr; }
+    /// The slot of an agent that is there.
+    std::optional<Slot> slot_of(const std::string& incarnation) const;
+    std::size_t nodes() const { return nodes_.size(); }
+    /// While there is no world, and no last call either.
+    std::optional<Shortage> shortage() const;
+
+  private:
+    struct Held {
+        Node node;
+        Slot slot;
+    };
+
+    bool is_spare(Slot slot) const { return slot >= limits_.max_nodes; }
+    Slot free_slot(bool spare) const;
+    void take_spares();
+    int least() const;
+    int usable() const;
+    bool regather(Instant now);
+    bool may_form(Instant now);
+    void form();
+    void end_world(Instant now);
+    std::vector<const Held*> chosen() const;
+
+    MembershipLimits limits_;
+    std::uint64_t epoch_;
+    std::uint64_t number_ = 0;  ///< of the newest generation that is known
+    std::map<Slot, Held> nodes_;
+    std::map<std::string, Slot> slots_;  ///< by incarnation
+    std::set<std::string> excluded_;
+    std::optional<World> world_;
+    std::optional<World> last_;              ///< the newest, also when it has ended
+    bool last_call_first_ = true;            ///< a world that is not full waits for the last call
+    std::optional<Instant> enough_since_;    ///< the last call began
+    Instant ended_;                          ///< since when there is no world
+    std::optional<Instant> regather_until_;  ///< a world of an earlier master may be found
+};
+
+}  // namespace muster::master

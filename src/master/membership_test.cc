@@ -1,0 +1,390 @@
+#include "master/membership.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/rng.h"
+
+namespace muster::master {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const Instant kStart = Instant() + 1h;
+
+/// Agents that come and go by name; a node's address is its name.
+class Nodes {
+  public:
+    explicit Nodes(MembershipLimits limits, bool found_world = false, std::uint64_t epoch = 1)
+        : members(limits, epoch, found_world, kStart) {}
+
+    /// The slot, or the error's text.
+    std::string join(const std::string& name, std::optional<Slot> slot = {},
+                     std::optional<World> holds = {}, const std::string& rack = "",
+                     int local_size = 1) {
+        const auto joined = members.join({.incarnation = name,
+                                          .slot = slot,
+                                          .address = name,
+                                          .local_size = local_size,
+                                          .rack = rack,
+                                          .holds = std::move(holds)});
+        return joined ? std::to_string(*joined) : joined.error().message();
+    }
+    void join_all(std::initializer_list<const char*> names) {
+        for (const char* name : names) join(name);
+    }
+    void lose(const std::string& name) { members.lost(name, now); }
+
+    /// The world after a look: "2: a0 b1", the number of its generation and name and slot of each
+    /// in the order of ranks; "-": none. "=" before it: the look changed nothing.
+    std::string look(Duration after = {}) {
+        now += after;
+        const bool changed = members.advance(now);
+        const World* world = members.world();
+        if (world == nullptr) return changed ? "changed?" : "-";
+        std::string text = fmt::format("{}{}:", changed ? "" : "= ", world->generation.number);
+        for (const Member& member : world->members)
+            text += fmt::format(" {}{}", member.address, member.slot);
+        return text;
+    }
+
+    Membership members;
+    Instant now = kStart;
+};
+
+MembershipLimits limits(int least, int most, int unit = 1) {
+    return {.min_nodes = least,
+            .max_nodes = most,
+            .node_unit = unit,
+            .last_call = 30s,
+            .regather = 10s};
+}
+
+TEST(Membership, LimitsThatNoWorldCouldKeepAreRefused) {
+    struct Case {
+        int least, most, unit;
+        const char* wanted;
+    };
+    for (const Case& c : {
+             Case{1, 1, 1, ""},
+             Case{2, 4, 2, ""},
+             Case{3, 4, 2, ""},
+             Case{5, 8, 4, ""},
+             Case{0, 1, 1, "--nnodes 0:1: a job has at least one node"},
+             Case{3, 2, 1, "--nnodes 3:2: at least 3 nodes are more than at most 2"},
+             Case{1, 2, 0, "--node-unit 0: must be above 0"},
+             Case{1, 2, 3, "--node-unit 3: more than the 2 nodes of --nnodes 1:2"},
+             Case{5, 7, 4, "no number of nodes from 5 to 7 is a multiple of it"},
+         }) {
+        const auto checked = check(limits(c.least, c.most, c.unit));
+        EXPECT_EQ(checked.has_value(), *c.wanted == '\0') << c.least << ":" << c.most;
+        if (!checked) {
+            EXPECT_THAT(checked.error().message(), HasSubstr(c.wanted));
+        }
+    }
+}
+
+TEST(Membership, AWorldFormsAtOnceWhenAllAreThere) {
+    Nodes nodes(limits(2, 3));
+    nodes.join_all({"a", "b"});
+    EXPECT_EQ(nodes.look(), "-");
+    nodes.join("c");
+    EXPECT_EQ(nodes.look(), "1: a0 b1 c2");
+    EXPECT_EQ(nodes.look(), "= 1: a0 b1 c2");
+    EXPECT_EQ(nodes.members.world()->generation, (Generation{.epoch = 1, .number = 1}));
+}
+
+TEST(Membership, AWorldFormsWithTheMinimumWhenTheLastCallIsOver) {
+    Nodes nodes(limits(2, 4));
+    nodes.join("a");
+    EXPECT_EQ(nodes.look(), "-");
+    EXPECT_EQ(nodes.members.wake_at(), Instant::max());
+    nodes.join("b");
+    EXPECT_EQ(nodes.look(10s), "-");
+    EXPECT_EQ(nodes.members.wake_at(), nodes.now + 30s);
+    nodes.join("c");
+    EXPECT_EQ(nodes.look(29s), "-") << "a newcomer does not prolong it";
+    EXPECT_EQ(nodes.look(1s), "1: a0 b1 c2");
+    EXPECT_EQ(nodes.members.wake_at(), Instant::max());
+}
+
+TEST(Membership, OneWhoComesAndGoesPostponesNothing) {
+    Nodes nodes(limits(2, 4));
+    nodes.join_all({"a", "b"});
+    nodes.look();
+    for (int i = 0; i < 29; ++i) {
+        const std::string flapping = "f" + std::to_string(i);
+        nodes.join(flapping);
+        EXPECT_EQ(nodes.look(500ms), "-");
+        nodes.lose(flapping);
+        EXPECT_EQ(nodes.look(500ms), "-");
+    }
+    EXPECT_EQ(nodes.look(1s), "1: a0 b1");
+}
+
+TEST(Membership, TheLastCallBeginsAnewWhenTheMinimumIsLost) {
+    Nodes nodes(limits(2, 4));
+    nodes.join_all({"a", "b"});
+    nodes.look();
+    nodes.lose("b");
+    EXPECT_EQ(nodes.look(29s), "-");
+    nodes.join("c");
+    EXPECT_EQ(nodes.look(5s), "-");
+    EXPECT_EQ(nodes.look(30s), "1: a0 c1");
+}
+
+TEST(Membership, WhoIsLeftGoesOnAtOnce) {
+    Nodes nodes(limits(1, 3));
+    nodes.join_all({"a", "b", "c"});
+    nodes.look();
+    nodes.lose("b");
+    EXPECT_EQ(nodes.look(), "2: a0 c2");
+    nodes.lose("a");
+    EXPECT_EQ(nodes.look(), "3: c2");
+    nodes.lose("c");
+    EXPECT_EQ(nodes.look(), "-");
+    nodes.join("d");
+    EXPECT_EQ(nodes.look(), "-") << "a world that was lost begins as the first did";
+    EXPECT_EQ(nodes.look(30s), "4: d2") << "in the place of the last that was there";
+}
+
+TEST(Membership, WhoComesBackIsTakenInAtOnce) {
+    Nodes nodes(limits(1, 2));
+    nodes.join_all({"a", "b"});
+    EXPECT_EQ(nodes.look(), "1: a0 b1");
+    nodes.lose("a");
+    EXPECT_EQ(nodes.look(), "2: b1");
+    EXPECT_EQ(nodes.join("c"), "0");
+    EXPECT_EQ(nodes.look(), "3: c0 b1");
+}
+
+TEST(Membership, SparesDisturbNobodyAndTakeThePlaceOfWhatIsLost) {
+    Nodes nodes(limits(3, 3));
+    nodes.join_all({"a", "b", "c"});
+    nodes.look();
+    EXPECT_EQ(nodes.join("x"), "3");
+    EXPECT_EQ(nodes.join("y"), "4");
+    EXPECT_EQ(nodes.look(), "= 1: a0 b1 c2");
+    nodes.lose("b");
+    EXPECT_EQ(nodes.look(), "2: a0 x1 c2");
+    EXPECT_EQ(nodes.members.slot_of("x"), 1);
+    nodes.lose("y");
+    EXPECT_EQ(nodes.look(), "= 2: a0 x1 c2");
+}
+
+TEST(Membership, WorldsHaveWholeUnits) {
+    Nodes nodes(limits(2, 6, 2));
+    nodes.join_all({"a", "b", "c"});
+    nodes.look();
+    EXPECT_EQ(nodes.look(30s), "1: a0 b1") << "c is left over";
+    nodes.join("d");
+    EXPECT_EQ(nodes.look(), "2: a0 b1 c2 d3") << "and makes a unit with d";
+    nodes.lose("a");
+    EXPECT_EQ(nodes.look(), "3: b1 c2");
+    nodes.join("e");
+    EXPECT_EQ(nodes.look(), "4: e0 b1 c2 d3");
+}
+
+TEST(Membership, TheMinimumIsRoundedUpToAUnit) {
+    Nodes nodes(limits(3, 8, 4));
+    nodes.join_all({"a", "b", "c"});
+    EXPECT_EQ(nodes.look(1h), "-");
+    EXPECT_EQ(nodes.members.shortage()->need, 4);
+    nodes.join("d");
+    nodes.look();
+    EXPECT_EQ(nodes.look(30s), "1: a0 b1 c2 d3");
+}
+
+TEST(Membership, SlotsThatAreGivenAreKept) {
+    Nodes nodes(limits(3, 3));
+    EXPECT_EQ(nodes.join("c", 2), "2");
+    EXPECT_EQ(nodes.join("a", 0), "0");
+    EXPECT_EQ(nodes.join("other", 2),
+              "slot 2 is held by the agent at c: give each node a NODE_RANK of its own, or none");
+    EXPECT_EQ(nodes.join("a"), "this agent has joined already");
+    EXPECT_EQ(nodes.join("b"), "1");
+    EXPECT_EQ(nodes.look(), "1: a0 b1 c2");
+    nodes.lose("c");
+    EXPECT_EQ(nodes.join("c'", 2), "2") << "a new life of the same place";
+    EXPECT_EQ(nodes.look(), "2: a0 b1 c'2");
+}
+
+TEST(Membership, RanksCountTheWorkersOfEach) {
+    Nodes nodes(limits(3, 3));
+    nodes.join("a", {}, {}, "", 2);
+    nodes.join("b", {}, {}, "", 4);
+    nodes.join("c", {}, {}, "", 1);
+    nodes.look();
+    std::vector<int> first;
+    for (const Member& member : nodes.members.world()->members) first.push_back(member.first_rank);
+    EXPECT_THAT(first, ElementsAre(0, 2, 6));
+    EXPECT_EQ(nodes.members.world()->size(), 7);
+}
+
+TEST(Membership, RacksStandTogether) {
+    Nodes nodes(limits(5, 5));
+    nodes.join("a", 0, {}, "r1");
+    nodes.join("b", 1, {}, "r2");
+    nodes.join("c", 2, {}, "r1");
+    nodes.join("d", 3);
+    nodes.join("e", 4, {}, "r2");
+    EXPECT_EQ(nodes.look(), "1: a0 c2 b1 e4 d3");
+}
+
+TEST(Membership, ARestartKeepsTheWorldAndTakesInWhoWaits) {
+    Nodes nodes(limits(2, 4, 2));
+    nodes.join_all({"a", "b", "c"});
+    nodes.look();
+    nodes.look(30s);
+    nodes.members.restart(nodes.now);
+    EXPECT_EQ(nodes.look(), "2: a0 b1");
+}
+
+TEST(Membership, WhoIsExcludedDoesNotComeBack) {
+    Nodes nodes(limits(1, 2));
+    nodes.join_all({"a", "b"});
+    nodes.look();
+    nodes.members.exclude("b", nodes.now);
+    EXPECT_EQ(nodes.look(), "2: a0");
+    EXPECT_EQ(nodes.join("b"), "this agent was excluded from the job");
+    EXPECT_EQ(nodes.join("b2"), "1");
+    EXPECT_EQ(nodes.look(), "3: a0 b21");
+}
+
+TEST(Membership, SaysWhoIsMissingAndSinceWhen) {
+    Nodes nodes(limits(3, 4));
+    nodes.join("b", 1);
+    EXPECT_EQ(nodes.look(5s), "-");
+    EXPECT_EQ(nodes.members.shortage(),
+              (Shortage{.have = 1, .need = 3, .absent = {0, 2, 3}, .since = kStart}));
+    nodes.join_all({"a", "c"});
+    nodes.look();
+    EXPECT_EQ(nodes.members.shortage(), std::nullopt) << "the last call";
+}
+
+// ---- a new master
+
+World world_of(std::initializer_list<const char*> names, std::uint64_t number) {
+    World world{.generation = {.epoch = 1, .number = number}, .members = {}};
+    for (const char* name : names)
+        world.members.push_back({.slot = static_cast<Slot>(world.members.size()),
+                                 .incarnation = name,
+                                 .address = name,
+                                 .local_size = 1,
+                                 .first_rank = static_cast<int>(world.members.size())});
+    return world;
+}
+
+TEST(Membership, ANewMasterTakesOverTheWorldThatItFinds) {
+    Nodes nodes(limits(2, 3), true, 2);
+    const World old = world_of({"a", "b", "c"}, 7);
+    nodes.join("c", 2, old);
+    nodes.join("a", 0, old);
+    EXPECT_EQ(nodes.look(1s), "-");
+    nodes.join("b", 1, old);
+    EXPECT_EQ(nodes.look(), "7: a0 b1 c2");
+    EXPECT_EQ(*nodes.members.world(), old) << "nobody has to begin anew";
+    nodes.lose("a");
+    EXPECT_EQ(nodes.look(), "8: b1 c2");
+    EXPECT_EQ(nodes.members.world()->generation.epoch, 2u);
+}
+
+TEST(Membership, WhoDoesNotComeBackToANewMasterIsLost) {
+    Nodes nodes(limits(2, 3), true, 2);
+    const World old = world_of({"a", "b", "c"}, 7);
+    nodes.join("a", 0, old);
+    nodes.join("c", 2, old);
+    nodes.join("x");
+    EXPECT_EQ(nodes.members.wake_at(), kStart + 10s);
+    EXPECT_EQ(nodes.look(9s), "-");
+    EXPECT_EQ(nodes.look(1s), "8: a0 x1 c2") << "a newcomer has its place";
+}
+
+TEST(Membership, TheNewestWorldCounts) {
+    Nodes nodes(limits(2, 2), true, 2);
+    nodes.join("a", 0, world_of({"a", "b"}, 6));
+    nodes.join("b", 1, world_of({"a", "b"}, 7));
+    EXPECT_EQ(nodes.look(), "-") << "a was not told of the newest";
+    EXPECT_EQ(nodes.look(10s), "8: a0 b1");
+}
+
+TEST(Membership, ANewLifeOfAMemberHoldsNothing) {
+    Nodes nodes(limits(2, 2), true, 2);
+    nodes.join("a", 0, world_of({"a", "b"}, 7));
+    nodes.join("b2", 1);
+    EXPECT_EQ(nodes.look(), "-");
+    EXPECT_EQ(nodes.look(10s), "8: a0 b21");
+}
+
+TEST(Membership, WithNothingFoundANewMasterBeginsAnew) {
+    Nodes nodes(limits(2, 2), true, 2);
+    nodes.join_all({"a", "b"});
+    EXPECT_EQ(nodes.look(), "1: a0 b1") << "all are there and none holds a world";
+    Nodes few(limits(1, 2), true, 2);
+    few.join("a");
+    EXPECT_EQ(few.look(10s), "-");
+    EXPECT_EQ(few.look(30s), "1: a0");
+}
+
+// ---- whatever happens
+
+TEST(Membership, KeepsItsPromisesWhateverHappens) {
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+        Rng rng(seed);
+        const int unit = 1 + static_cast<int>(rng.below(3));
+        const int most = unit * static_cast<int>(1 + rng.below(5)) + static_cast<int>(rng.below(2));
+        const int least =
+            1 + static_cast<int>(rng.below(static_cast<std::uint64_t>(most / unit * unit)));
+        Nodes nodes(limits(least, most, unit));
+        std::vector<std::string> there;
+        int born = 0;
+        Generation newest;
+        std::map<std::string, Slot> places;
+        for (int step = 0; step < 300; ++step) {
+            const bool had_world = nodes.members.world() != nullptr;
+            if (rng.chance(0.55) || there.empty()) {
+                there.push_back("n" + std::to_string(born++));
+                nodes.join(there.back());
+            } else if (rng.chance(0.9)) {
+                const std::size_t victim = rng.below(there.size());
+                nodes.lose(there[victim]);
+                there.erase(there.begin() + static_cast<std::ptrdiff_t>(victim));
+            } else {
+                nodes.members.restart(nodes.now);
+            }
+            const bool changed = nodes.look(Duration(rng.below(40'000'000'000))).front() != '=';
+            const World* world = nodes.members.world();
+            if (world == nullptr) continue;
+            const std::string where = fmt::format("seed {} step {}", seed, step);
+            const auto size = static_cast<int>(world->members.size());
+            ASSERT_TRUE(size >= least && size <= most && size % unit == 0) << where;
+            ASSERT_TRUE(!changed || newest < world->generation) << where;
+            newest = world->generation;
+            int rank = 0;
+            std::map<std::string, Slot> now_at;
+            for (const Member& member : world->members) {
+                ASSERT_THAT(there, testing::Contains(member.incarnation)) << where;
+                ASSERT_EQ(nodes.members.slot_of(member.incarnation), member.slot) << where;
+                ASSERT_EQ(member.first_rank, rank++) << where;
+                now_at[member.incarnation] = member.slot;
+                if (const auto before = places.find(member.incarnation);
+                    had_world && before != places.end()) {
+                    ASSERT_EQ(before->second, member.slot) << "a member keeps its place, " << where;
+                }
+            }
+            ASSERT_EQ(now_at.size(), world->members.size()) << where;
+            places = std::move(now_at);
+            // Nobody waits who could be of use.
+            const int could = std::min(static_cast<int>(there.size()), most) / unit * unit;
+            ASSERT_EQ(size, could) << where;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace muster::master

@@ -1,0 +1,173 @@
+#include "master/policy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstring>
+
+#include "base/check.h"
+
+namespace muster::master {
+namespace {
+
+bool is_worker(const Evidence& seen) {
+    return seen.sign == Sign::kWorkerExited || seen.sign == Sign::kOutOfMemory;
+}
+
+bool exited_with(const Evidence& seen, const std::set<int>& codes) {
+    return seen.sign == Sign::kWorkerExited && seen.exit_code && codes.contains(*seen.exit_code);
+}
+
+/// What Python says when the program itself can't be loaded, and a shell when there is none.
+bool can_not_start(const Evidence& seen) {
+    constexpr std::array<std::string_view, 5> kErrors = {
+        "SyntaxError:", "IndentationError:", "TabError:", "ModuleNotFoundError:", "ImportError:"};
+    const bool shell = seen.exit_code == 126 || seen.exit_code == 127;
+    const bool no_script = seen.error.find("can't open file") != std::string::npos;
+    return seen.sign == Sign::kWorkerExited &&
+           (shell || no_script || std::ranges::any_of(kErrors, [&](std::string_view error) {
+                return seen.error.starts_with(error);
+            }));
+}
+
+bool shows_bad_node(const Evidence& seen, const PolicyOptions& options) {
+    return exited_with(seen, options.bad_node_codes) ||
+           (is_worker(seen) && std::ranges::any_of(options.bad_node_errors, [&](const auto& text) {
+                return !text.empty() && seen.error.find(text) != std::string::npos;
+            }));
+}
+
+constexpr std::array kRules = {
+    Rule{"final exit code", "a worker's exit code is one of `--final-exit-codes`",
+         [](const Evidence& seen, const Situation&, const PolicyOptions& options) {
+             return exited_with(seen, options.final_codes);
+         },
+         Action::kFail, Charge::kNothing, "this exit code was said to be final"},
+    Rule{"can't start", "the program can't be loaded (script, syntax, import), before any progress",
+         [](const Evidence& seen, const Situation& now, const PolicyOptions&) {
+             return can_not_start(seen) && !now.stepped;
+         },
+         Action::kFail, Charge::kNothing, "another try would end in the same way"},
+    Rule{"bad node",
+         "a worker's exit code is one of `--bad-node-exit-codes`, or its error has one of "
+         "`--bad-node-errors`",
+         [](const Evidence& seen, const Situation&, const PolicyOptions& options) {
+             return shows_bad_node(seen, options);
+         },
+         Action::kReplace, Charge::kNode, "too many nodes were lost"},
+    Rule{"check failed", "the node check names the node",
+         [](const Evidence& seen, const Situation&, const PolicyOptions&) {
+             return seen.sign == Sign::kCheckFailed;
+         },
+         Action::kReplace, Charge::kNode, "too many nodes were lost"},
+    Rule{"the same error again", "the same error as before, and no progress between",
+         [](const Evidence& seen, const Situation& now, const PolicyOptions&) {
+             return is_worker(seen) && now.repeated;
+         },
+         Action::kFail, Charge::kNothing,
+         "the program failed twice in the same way with no progress between"},
+    Rule{"out of memory", "a worker was killed for the memory that it used",
+         [](const Evidence& seen, const Situation&, const PolicyOptions&) {
+             return seen.sign == Sign::kOutOfMemory;
+         },
+         Action::kRestart, Charge::kMemory, "it was killed for memory too often"},
+    Rule{"worker died", "a worker died otherwise",
+         [](const Evidence& seen, const Situation&, const PolicyOptions&) {
+             return seen.sign == Sign::kWorkerExited;
+         },
+         Action::kRestart, Charge::kWorker, "all restarts are used up"},
+    Rule{"evicted", "the platform takes the node away",
+         [](const Evidence& seen, const Situation&, const PolicyOptions&) {
+             return seen.sign == Sign::kNodeEvicted;
+         },
+         Action::kLeave, Charge::kNothing, ""},
+    Rule{"node lost",
+         "an agent's connection broke and it did not come back, or it was silent for "
+         "longer than the heartbeat limit",
+         [](const Evidence& seen, const Situation&, const PolicyOptions&) {
+             return seen.sign == Sign::kConnectionBroke || seen.sign == Sign::kNodeSilent;
+         },
+         Action::kLeave, Charge::kNode, "too many nodes were lost"},
+};
+
+std::string_view what_is_done(Action action) {
+    switch (action) {
+        case Action::kRestart:
+            return "all workers begin anew";
+        case Action::kReplace:
+            return "the node is given up, and another takes its place where there is one";
+        case Action::kLeave:
+            return "the world goes on without it";
+        case Action::kFail:
+            return "the job ends";
+    }
+    return "";
+}
+
+std::string how_it_ended(const Evidence& seen) {
+    if (seen.exit_code) return fmt::format("exited with code {}", *seen.exit_code);
+    const char* name = sigabbrev_np(seen.signal);
+    return fmt::format("was killed by {}", name == nullptr ? fmt::format("signal {}", seen.signal)
+                                                           : fmt::format("SIG{}", name));
+}
+
+}  // namespace
+
+std::span<const Rule> failure_rules() { return kRules; }
+
+std::string describe(const Evidence& evidence) {
+    const std::string where = fmt::format("node {} ({})", evidence.slot, evidence.node);
+    const std::string who =
+        evidence.rank ? fmt::format("worker {} on {}", *evidence.rank, where) : where;
+    const auto with_error = [&](std::string text) {
+        return evidence.error.empty() ? text : text + ": " + evidence.error;
+    };
+    switch (evidence.sign) {
+        case Sign::kWorkerExited:
+            return with_error(fmt::format("{} {}", who, how_it_ended(evidence)));
+        case Sign::kOutOfMemory:
+            return with_error(who + " was killed for the memory that it used");
+        case Sign::kConnectionBroke:
+            return with_error("the connection to " + where + " broke");
+        case Sign::kNodeSilent:
+            return with_error(where + " has fallen silent");
+        case Sign::kNodeEvicted:
+            return with_error(where + " is taken away");
+        case Sign::kCheckFailed:
+            return with_error(where + " failed the check");
+    }
+    return who;
+}
+
+std::optional<Decision> FailurePolicy::decide(const Evidence& evidence, Generation current,
+                                              WallTime now) {
+    if (evidence.generation != current || (last_ && last_->generation == current))
+        return std::nullopt;
+    const bool stepped = stepped_ && *stepped_ == current;
+    const bool progress_since =
+        !progress_is_seen_ || (stepped_ && last_ && last_->generation < *stepped_);
+    const Situation situation{.stepped = stepped,
+                              .repeated = !progress_since && last_ && !evidence.error.empty() &&
+                                          last_->error == evidence.error};
+    const auto* const rule = std::ranges::find_if(
+        kRules, [&](const Rule& one) { return one.matches(evidence, situation, options_); });
+    CHECK(rule != kRules.end(), "every sign has a rule");
+    last_ = evidence;
+    Decision decision{.action = rule->action, .rule = rule, .text = describe(evidence)};
+    if (decision.action == Action::kFail) {
+        decision.text += fmt::format("; {}: {}", rule->why, what_is_done(decision.action));
+    } else if (!budgets_.spend(rule->charge, now)) {
+        decision.action = Action::kFail;
+        decision.text +=
+            fmt::format("; {} ({} of {} {}): {}", rule->why, budgets_.spent(rule->charge, now),
+                        *budgets_.limit(rule->charge).incidents, to_string(rule->charge),
+                        what_is_done(decision.action));
+    } else {
+        decision.text += fmt::format("; {}", what_is_done(decision.action));
+    }
+    return decision;
+}
+
+}  // namespace muster::master
