@@ -188,7 +188,7 @@ suite_tools() {
 # ---- e2e: the release build with real processes ----
 
 suite_e2e() {
-    suite_build e2e release muster muster_in_pods || return 0
+    suite_build e2e release muster muster_in_pods muster_store_server || return 0
     if ! has_job_modules /usr/bin/python3 && ! has_job_modules python3; then
         skip e2e "no python3 with ${job_modules[*]}"
         return
