@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "agent/store/server.h"
+#include "base/real_clock.h"
 #include "base/task_group.h"
 #include "net/tcp.h"
 
@@ -38,7 +39,9 @@ int main(int argc, char** argv) {
         return 1;
     }
     const std::string address = (*listener)->address();
-    agent::StoreServer server(context.get_executor(), [](const std::string&) { return true; });
+    RealClock clock;
+    agent::StoreServer server(context.get_executor(), clock,
+                              [](const std::string&) { return true; });
     server.serve(*std::move(listener));
     TaskGroup tasks(context.get_executor());
     tasks.spawn("store server", serve(server, context));

@@ -1,12 +1,11 @@
 #include "net/http_server.h"
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <list>
 
 #include "base/check.h"
-#include "base/log.h"
 #include "base/task_group.h"
+#include "net/accept_each.h"
 #include "net/internal/http_connection.h"
 
 namespace muster::net {
@@ -15,8 +14,6 @@ namespace {
 
 /// Connections over the limit that may be open at a time, to be told so.
 constexpr std::size_t kRefusals = 64;
-/// How long nothing is accepted after there was no descriptor for it.
-constexpr Duration kPause = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -63,7 +60,7 @@ struct HttpServer::State {
         CHECK(shortest > Duration::zero(), "a limit of no time");
     }
 
-    Task<void> accept_from(Listener& listener, TlsServerContext* tls);
+    void take(std::unique_ptr<ByteStream> stream, TlsServerContext* tls);
     Task<void> supervise(std::shared_ptr<HttpConnection> connection);
     Task<void> watch_deadlines();
     Task<void> lose_patience();
@@ -77,27 +74,12 @@ struct HttpServer::State {
     TaskGroup supervisors;  // one for each connection; they end with it
 };
 
-Task<void> HttpServer::State::accept_from(Listener& listener, TlsServerContext* tls) {
-    bool failing = false;
-    for (;;) {
-        auto stream = co_await listener.accept();
-        if (!stream) {
-            if (stream.error().code() == Code::kCancelled) co_return;
-            if (!std::exchange(failing, true))
-                log::warning("connections can't be accepted for the moment",
-                             {{"error", stream.error().message()}});
-            co_await serving.clock.sleep_for(kPause);
-            continue;
-        }
-        failing = false;
-        const std::size_t open = connections.size();
-        if (open < serving.limits.connections + kRefusals)
-            supervisors.spawn("http connection", supervise(std::make_shared<HttpConnection>(
-                                                     serving, *std::move(stream), tls,
-                                                     open >= serving.limits.connections)));
-        // One after the other, so that a flood of clients does not keep others waiting.
-        co_await asio::post(serving.executor, asio::use_awaitable);
-    }
+void HttpServer::State::take(std::unique_ptr<ByteStream> stream, TlsServerContext* tls) {
+    const std::size_t open = connections.size();
+    if (open >= serving.limits.connections + kRefusals) return;
+    supervisors.spawn("http connection",
+                      supervise(std::make_shared<HttpConnection>(
+                          serving, std::move(stream), tls, open >= serving.limits.connections)));
 }
 
 Task<void> HttpServer::State::supervise(std::shared_ptr<HttpConnection> connection) {
@@ -149,7 +131,11 @@ void HttpServer::serve(std::unique_ptr<Listener> listener, TlsServerContext* tls
     if (!std::exchange(state_->watching_deadlines, true))
         state_->background.spawn("http deadlines", state_->watch_deadlines());
     state_->listeners.push_back(std::move(listener));
-    state_->background.spawn("http accept", state_->accept_from(*state_->listeners.back(), tls));
+    state_->background.spawn(
+        "http accept", accept_each(*state_->listeners.back(), state_->serving.clock, "connections",
+                                   [this, tls](std::unique_ptr<ByteStream> stream) {
+                                       state_->take(std::move(stream), tls);
+                                   }));
 }
 
 Task<void> HttpServer::stop() {

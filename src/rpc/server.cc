@@ -1,13 +1,12 @@
 #include "rpc/server.h"
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <list>
 #include <vector>
 
 #include "base/check.h"
-#include "base/log.h"
 #include "base/task_group.h"
+#include "net/accept_each.h"
 #include "rpc/internal/server_connection.h"
 #include "rpc/internal/serving.h"
 
@@ -16,8 +15,6 @@ namespace {
 
 /// Connections over the limit that may be open at a time, to be told so.
 constexpr std::size_t kRefusals = 64;
-/// How long nothing is accepted after there was no descriptor for it.
-constexpr Duration kPause = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -30,7 +27,7 @@ struct Server::State {
           background(executor),
           supervisors(executor) {}
 
-    Task<void> accept_from(net::Listener& listener, net::TlsServerContext* tls);
+    void take(std::unique_ptr<net::ByteStream> stream, net::TlsServerContext* tls);
     Task<void> supervise(std::unique_ptr<ServerConnection> connection,
                          std::optional<Error> refusal);
     Task<void> watch_deadlines();
@@ -47,32 +44,16 @@ struct Server::State {
     TaskGroup supervisors;  // one for each connection; they end with it
 };
 
-Task<void> Server::State::accept_from(net::Listener& listener, net::TlsServerContext* tls) {
-    bool failing = false;
-    for (;;) {
-        auto stream = co_await listener.accept();
-        if (!stream) {
-            if (stream.error().code() == Code::kCancelled) co_return;
-            if (!std::exchange(failing, true))
-                log::warning("connections can't be accepted for the moment",
-                             {{"error", stream.error().message()}});
-            co_await serving.clock.sleep_for(kPause);
-            continue;
-        }
-        failing = false;
-        const std::size_t open = connections.size();
-        const std::size_t most = serving.limits().connections;
-        if (open < most + kRefusals) {
-            std::optional<Error> refusal;
-            if (open >= most)
-                refusal.emplace(Code::kTooManyRequests, "as many as may be are connected already");
-            supervisors.spawn("rpc connection", supervise(std::make_unique<ServerConnection>(
-                                                              serving, *std::move(stream), tls),
-                                                          std::move(refusal)));
-        }
-        // One after the other, so that a flood of clients does not keep others waiting.
-        co_await asio::post(serving.executor, asio::use_awaitable);
-    }
+void Server::State::take(std::unique_ptr<net::ByteStream> stream, net::TlsServerContext* tls) {
+    const std::size_t open = connections.size();
+    const std::size_t most = serving.limits().connections;
+    if (open >= most + kRefusals) return;
+    std::optional<Error> refusal;
+    if (open >= most)
+        refusal.emplace(Code::kTooManyRequests, "as many as may be are connected already");
+    supervisors.spawn("rpc connection",
+                      supervise(std::make_unique<ServerConnection>(serving, std::move(stream), tls),
+                                std::move(refusal)));
 }
 
 Task<void> Server::State::supervise(std::unique_ptr<ServerConnection> connection,
@@ -147,7 +128,12 @@ void Server::serve(std::unique_ptr<net::Listener> listener, net::TlsServerContex
     if (!std::exchange(state_->watching, true))
         state_->background.spawn("rpc deadlines", state_->watch_deadlines());
     state_->listeners.push_back(std::move(listener));
-    state_->background.spawn("rpc accept", state_->accept_from(*state_->listeners.back(), tls));
+    state_->background.spawn(
+        "rpc accept",
+        net::accept_each(*state_->listeners.back(), state_->serving.clock, "connections",
+                         [this, tls](std::unique_ptr<net::ByteStream> stream) {
+                             state_->take(std::move(stream), tls);
+                         }));
 }
 
 Task<void> Server::stop() {

@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/time_limit.h"
+#include "net/accept_each.h"
 #include "rsh/internal/session.h"
 
 namespace muster::rsh {
@@ -77,28 +78,15 @@ Server::~Server() = default;
 
 void Server::start(std::unique_ptr<net::Listener> listener) {
     listener_ = std::move(listener);
-    accepting_.spawn("clients of the remote shell", accept());
-}
-
-Task<void> Server::accept() {
-    // When there is no descriptor left, others end and give some back.
-    static constexpr Duration kRest = std::chrono::milliseconds(50);
-    for (;;) {
-        auto stream = co_await listener_->accept();
-        if (stream) {
-            // Who has not proved itself takes little, but not without end.
-            if (greetings_.size() < options_.most_greeted)
-                greetings_.spawn("a client that comes", greet(*std::move(stream)));
-            continue;
-        }
-        if (stream.error().code() == Code::kCancelled) co_return;  // stop()
-        if (stream.error().code() != Code::kTooManyRequests) {
-            log::error("no more clients can come", {{"why", stream.error().message()}});
-            co_return;
-        }
-        log::warning("a client has to wait", {{"why", stream.error().message()}});
-        co_await clock_.sleep_for(kRest);
-    }
+    accepting_.spawn("clients of the remote shell",
+                     net::accept_each(*listener_, clock_, "clients of the remote shell",
+                                      [this](std::unique_ptr<net::ByteStream> stream) {
+                                          // Who has not proved itself takes little, but not without
+                                          // end.
+                                          if (greetings_.size() < options_.most_greeted)
+                                              greetings_.spawn("a client that comes",
+                                                               greet(std::move(stream)));
+                                      }));
 }
 
 Task<void> Server::greet(std::unique_ptr<net::ByteStream> stream) {

@@ -46,7 +46,6 @@ class Server {
     std::size_t commands() const { return sessions_.size(); }
 
   private:
-    Task<void> accept();
     Task<void> greet(std::unique_ptr<net::ByteStream> stream);
 
     asio::any_io_executor executor_;

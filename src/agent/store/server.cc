@@ -1,7 +1,6 @@
 #include "agent/store/server.h"
 
 #include <array>
-#include <boost/asio/post.hpp>
 #include <list>
 #include <unordered_map>
 
@@ -10,6 +9,7 @@
 #include "base/log.h"
 #include "base/signal.h"
 #include "base/task_group.h"
+#include "net/accept_each.h"
 
 namespace muster::agent {
 namespace {
@@ -35,10 +35,13 @@ struct StoreServer::State {
         Signal changed;
     };
 
-    State(const asio::any_io_executor& its_executor, Admits its_admits)
-        : executor(its_executor), admits(std::move(its_admits)), tasks(executor) {}
+    State(const asio::any_io_executor& its_executor, Clock& its_clock, Admits its_admits)
+        : executor(its_executor),
+          clock(its_clock),
+          admits(std::move(its_admits)),
+          tasks(executor) {}
 
-    Task<void> accept_from(net::Listener& listener);
+    void come(std::unique_ptr<net::ByteStream> stream);
     Task<void> converse(std::unique_ptr<net::ByteStream> stream);
     Task<void> read(Connection& connection);
     Task<void> write(Connection& connection);
@@ -46,6 +49,7 @@ struct StoreServer::State {
     void release();
 
     asio::any_io_executor executor;
+    Clock& clock;
     Admits admits;
     StoreKeys keys;
     StoreKeys::Waiter last_number = 0;
@@ -54,25 +58,13 @@ struct StoreServer::State {
     TaskGroup tasks;
 };
 
-Task<void> StoreServer::State::accept_from(net::Listener& listener) {
-    for (;;) {
-        auto stream = co_await listener.accept();
-        if (!stream) {
-            if (stream.error().code() == Code::kCancelled) co_return;
-            log::warning("a connection to the store can't be accepted",
-                         {{"error", stream.error().message()}});
-            co_await asio::post(executor, asio::use_awaitable);
-            continue;
-        }
-        const std::string address = (*stream)->peer_address();
-        if (admits(address))
-            tasks.spawn("store connection", converse(*std::move(stream)));
-        else
-            log::warning("a connection to the store was refused: it is not from this job",
-                         {{"from", address}});
-        // One after the other, so that a flood of clients does not keep others waiting.
-        co_await asio::post(executor, asio::use_awaitable);
-    }
+void StoreServer::State::come(std::unique_ptr<net::ByteStream> stream) {
+    const std::string address = stream->peer_address();
+    if (admits(address))
+        tasks.spawn("store connection", converse(std::move(stream)));
+    else
+        log::warning("a connection to the store was refused: it is not from this job",
+                     {{"from", address}});
 }
 
 Task<void> StoreServer::State::converse(std::unique_ptr<net::ByteStream> stream) {
@@ -146,14 +138,18 @@ Task<void> StoreServer::State::write(Connection& connection) {
     }
 }
 
-StoreServer::StoreServer(const asio::any_io_executor& executor, Admits admits)
-    : state_(std::make_unique<State>(executor, std::move(admits))) {}
+StoreServer::StoreServer(const asio::any_io_executor& executor, Clock& clock, Admits admits)
+    : state_(std::make_unique<State>(executor, clock, std::move(admits))) {}
 
 StoreServer::~StoreServer() = default;
 
 void StoreServer::serve(std::unique_ptr<net::Listener> listener) {
     state_->listeners.push_back(std::move(listener));
-    state_->tasks.spawn("store accept", state_->accept_from(*state_->listeners.back()));
+    state_->tasks.spawn(
+        "store accept",
+        net::accept_each(
+            *state_->listeners.back(), state_->clock, "connections to the store",
+            [this](std::unique_ptr<net::ByteStream> stream) { state_->come(std::move(stream)); }));
 }
 
 void StoreServer::begin_anew() {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "base/async.h"
+#include "base/clock.h"
 #include "net/byte_stream.h"
 
 namespace muster::agent {
@@ -19,7 +19,7 @@ class StoreServer {
     /// By the other side's address, as ByteStream::peer_address() tells it.
     using Admits = std::function<bool(const std::string& address)>;
 
-    StoreServer(const asio::any_io_executor& executor, Admits admits);
+    StoreServer(const asio::any_io_executor& executor, Clock& clock, Admits admits);
     ~StoreServer();
 
     void serve(std::unique_ptr<net::Listener> listener);

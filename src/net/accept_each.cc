@@ -1,0 +1,31 @@
+#include "net/accept_each.h"
+
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "base/log.h"
+
+namespace muster::net {
+
+Task<void> accept_each(Listener& listener, Clock& clock, std::string what,
+                       std::function<void(std::unique_ptr<ByteStream>)> take) {
+    constexpr Duration kPause = std::chrono::milliseconds(100);
+    const auto executor = co_await asio::this_coro::executor;
+    bool failing = false;
+    for (;;) {
+        auto stream = co_await listener.accept();
+        if (!stream) {
+            if (stream.error().code() == Code::kCancelled) co_return;
+            if (!std::exchange(failing, true))
+                log::warning(what + " can't be accepted for the moment",
+                             {{"error", stream.error().message()}});
+            co_await clock.sleep_for(kPause);
+            continue;
+        }
+        failing = false;
+        take(*std::move(stream));
+        co_await asio::post(executor, asio::use_awaitable);
+    }
+}
+
+}  // namespace muster::net

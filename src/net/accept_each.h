@@ -1,0 +1,19 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "net/byte_stream.h"
+
+namespace muster::net {
+
+/// Hands each connection that comes to `take`, until the listener is closed. Others run between two
+/// of them, so that a flood of clients keeps nobody waiting. While this process has no descriptor
+/// or memory for one it says so once, pauses, and tries again: connections that end give some back.
+/// `what`: "connections to the store", for that message. Listener and clock outlive it.
+Task<void> accept_each(Listener& listener, Clock& clock, std::string what,
+                       std::function<void(std::unique_ptr<ByteStream>)> take);
+
+}  // namespace muster::net
