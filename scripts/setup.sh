@@ -213,6 +213,8 @@ report_missing_tools() {
             want_header ares.h "c-ares 1.18 or newer, with the static library"
             want_header sqlite3.h "SQLite 3.40 or newer, with the static library"
             want_header zlib.h "zlib 1.2.13 or newer, with the static library"
+            want_program protoc "protobuf's compiler 3.21 or newer (protoc)"
+            want_header google/protobuf/message_lite.h "protobuf 3.21 or newer, with its static lite library"
             want_header prometheus/registry.h "prometheus-cpp 1.0 or newer"
             want_header gmock/gmock.h "GoogleTest and GoogleMock 1.12 or newer"
             ;;

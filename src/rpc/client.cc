@@ -88,6 +88,7 @@ struct Client::State {
     Task<void> converse(std::shared_ptr<Wire> wire, TaskGroup& group, std::optional<Session>& here,
                         std::optional<Error>& why);
     Task<void> write(std::shared_ptr<Wire> wire);
+    bool is_full() const;
     Task<void> room();
     Task<void> keep_alive(Session& now);
     Task<void> pause(Duration& retry);
@@ -210,7 +211,9 @@ Task<Error> Client::State::read_on(std::shared_ptr<Wire> wire) {
 
 Task<void> Client::State::write(std::shared_ptr<Wire> wire) {
     const Result<void> written = co_await wire->write_queued();
-    if (!written) wire->close();
+    if (written) co_return;
+    if (!trouble) trouble = written.error();
+    wire->close();
 }
 
 /// Ends the connection when the server is silent for too long.
@@ -239,10 +242,14 @@ Task<void> Client::State::keep_alive(Session& now) {
     now.wire->close();
 }
 
+bool Client::State::is_full() const {
+    return session != nullptr && session->wire->queued() >= options.limits.queued;
+}
+
 /// Until the connection that there is has room for more.
 Task<void> Client::State::room() {
-    // The wire may go while somebody waits for its room.
-    if (session == nullptr) co_return;
+    if (!is_full()) co_return;
+    // The session may go while somebody waits.
     const std::shared_ptr<Wire> wire = session->wire;
     co_await wire->room();
 }
@@ -304,9 +311,16 @@ void Client::State::forget(std::uint64_t id) {
 
 Task<Result<std::string>> Client::State::call(std::string method, std::string body,
                                               Instant deadline, Repeat repeat) {
-    while (!ended && calls.calls() >= options.limits.calls) co_await changed.wait();
-    co_await room();
-    if (ended) co_return *ended;
+    for (;;) {
+        if (ended) co_return *ended;
+        // Others may have come while this one waited for either.
+        if (calls.calls() >= options.limits.calls)
+            co_await changed.wait();
+        else if (is_full())
+            co_await room();
+        else
+            break;
+    }
     wire::Call made;
     made.set_id(calls.next_id());
     made.set_method(std::move(method));

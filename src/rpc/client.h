@@ -13,7 +13,7 @@
 
 namespace muster::rpc {
 
-/// The items of a stream as they come.
+/// The items of a stream as they come. Destroyed before its client.
 class ItemReader {
   public:
     /// Ends it: the server is told that nobody wants more.

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 import textwrap
 
 import pytest
@@ -26,8 +25,8 @@ def store():
 
 
 def run(programs, **environment):
-    """All at once, each with its text and its variables; their outputs."""
-    started = [subprocess.Popen([sys.executable, "-c", textwrap.dedent(text)], stdout=subprocess.PIPE,
+    """All at once, each with its text and its variables; their outputs. By the python3 that jobs get."""
+    started = [subprocess.Popen(["python3", "-c", textwrap.dedent(text)], stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, text=True,
                                 env={**os.environ, **environment, **variables})
                for text, variables in programs]
