@@ -19,8 +19,8 @@ inline Task<void> then_stop(Task<void> task, TaskGroup& group) {
         thrown = std::current_exception();
     }
     for (bool stopped = false; !stopped;) {
-        // A cancelled coroutine can't wait for anything until it says that it knows. It may have been
-        // cancelled when nothing was left to wait for, and then nobody has thrown it.
+        // A cancelled coroutine can't wait for anything until it says that it knows. It may have
+        // been cancelled when nothing was left to wait for, and then nobody has thrown it.
         const auto state = co_await asio::this_coro::cancellation_state;
         if (state.cancelled() != asio::cancellation_type::none && !thrown)
             thrown = std::make_exception_ptr(

@@ -180,8 +180,7 @@ Task<Result<void>> Leadership::follow_once() {
     one.namespace_ = options_.namespace_;
     one.field_selector = "metadata.name=" + options_.name;
     CO_TRY(const ListResult listed, co_await client_.list(types::kLeases, one));
-    for (const ObjectPtr& lease : listed.items)
-        election_.watched(record_of(*lease), clock_.now());
+    for (const ObjectPtr& lease : listed.items) election_.watched(record_of(*lease), clock_.now());
     changed_.notify_all();
     WatchOptions from_there;
     from_there.namespace_ = one.namespace_;

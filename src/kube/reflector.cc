@@ -333,8 +333,8 @@ Task<void> Reflector::back_off(const Error& error) {
     // A kube-apiserver that starts says 503 and to come again in 5 s, and is ready much earlier.
     const auto at_least = is_unanswered(error) ? std::nullopt : error.retry_after();
     const Duration longest = is_unanswered(error) || at_least ? kLongestAway
-                             : refusal_                 ? kLongestRefusal
-                                                        : kLongestBackoff;
+                             : refusal_                       ? kLongestRefusal
+                                                              : kLongestBackoff;
     if (backoff_ == Duration::zero() || now - last_failure_ > kQuietTime) {
         backoff_ = kFirstBackoff;
     } else {

@@ -226,8 +226,9 @@ TEST_F(RpcCalls, WhoSendsWhatIsNoneIsToldSoAndCutOff) {
     limits.longest_frame = 5000;
     serve(adding_server({}, limits));
     for (const auto& [sent, wanted] :
-         {std::pair<std::string, std::string>(std::string("\xff\xff\0\0", 4),
-                                              "a message of 65535 bytes; at most 5000 are allowed here"),
+         {std::pair<std::string, std::string>(
+              std::string("\xff\xff\0\0", 4),
+              "a message of 65535 bytes; at most 5000 are allowed here"),
           {std::string("\x04\0\0\0GET ", 8), "what came is no message of this protocol"},
           {std::string("\x02\0\0\0\x12\0", 6), "a message that clients do not send"}}) {
         auto stream = listener->connect();

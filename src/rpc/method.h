@@ -79,7 +79,8 @@ class Items {
 };
 
 template <class Request, class Item>
-Task<Result<std::unique_ptr<Items<Item>>>> open(Client& client, Stream<Request, Item> method, Request request) {
+Task<Result<std::unique_ptr<Items<Item>>>> open(Client& client, Stream<Request, Item> method,
+                                                Request request) {
     CO_TRY(auto reader,
            co_await client.open(std::string(method.name), request.SerializeAsString()));
     co_return std::make_unique<Items<Item>>(method.name, std::move(reader));

@@ -1,8 +1,8 @@
 #include "rpc/method.h"
 
 #include <gmock/gmock.h>
-
 #include <muster/rpc/frame.pb.h>
+
 #include "rpc/rpc_fixture.h"
 
 namespace muster::rpc {

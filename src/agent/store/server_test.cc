@@ -50,7 +50,8 @@ class StoreServerTest : public ::testing::Test, protected SimulatedLoop {
     }
 
     bool admitted = true;
-    StoreServer server{context.get_executor(), clock, [this](const std::string&) { return admitted; }};
+    StoreServer server{context.get_executor(), clock,
+                       [this](const std::string&) { return admitted; }};
     net::MemoryListener* listener = nullptr;
 };
 

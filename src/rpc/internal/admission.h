@@ -1,10 +1,11 @@
 #pragma once
 
+#include <muster/rpc/frame.pb.h>
+
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
-#include <muster/rpc/frame.pb.h>
 #include "rpc/version.h"
 
 namespace muster::rpc {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <muster/rpc/frame.pb.h>
+
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -11,7 +13,6 @@
 
 #include "base/clock.h"
 #include "base/signal.h"
-#include <muster/rpc/frame.pb.h>
 #include "rpc/client.h"
 
 namespace muster::rpc {

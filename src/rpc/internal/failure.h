@@ -1,7 +1,8 @@
 #pragma once
 
-#include "base/error.h"
 #include <muster/rpc/frame.pb.h>
+
+#include "base/error.h"
 
 namespace muster::rpc {
 

@@ -1,12 +1,13 @@
 #pragma once
 
+#include <muster/rpc/frame.pb.h>
+
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
-#include <muster/rpc/frame.pb.h>
 
 namespace muster::rpc {
 

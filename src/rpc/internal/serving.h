@@ -1,5 +1,7 @@
 #pragma once
 
+#include <muster/rpc/frame.pb.h>
+
 #include <list>
 #include <map>
 #include <memory>
@@ -8,7 +10,6 @@
 
 #include "base/signal.h"
 #include "base/task_group.h"
-#include <muster/rpc/frame.pb.h>
 #include "rpc/internal/kept_answers.h"
 #include "rpc/server.h"
 

@@ -28,7 +28,8 @@ class Wire {
     /// The next frame; nothing at a clean end, which is one between frames. Errors of the stream
     /// and of FrameReader; kUnavailable when it ends within a frame.
     Task<Result<std::optional<Frame>>> read();
-    /// Reads on to the end, whatever comes: so that the other side can read the last frame of this one.
+    /// Reads on to the end, whatever comes: so that the other side can read the last frame of this
+    /// one.
     Task<void> discard();
     /// From now on frames that come may have their full length.
     void trust() { reader_.allow(limits_.longest_frame); }
