@@ -51,7 +51,7 @@ Result<Slot> Membership::join(Node node) {
         return Error(Code::kForbidden, "this agent was excluded from the job");
     if (slots_.contains(node.incarnation))
         return Error(Code::kConflict, "this agent has joined already");
-    Slot slot = node.slot ? *node.slot : free_slot(false);
+    Slot slot = node.slot ? *node.slot : free_slot();
     if (const auto held = nodes_.find(slot); held != nodes_.end())
         return Error(
             Code::kConflict,
@@ -96,11 +96,11 @@ std::optional<Slot> Membership::slot_of(const std::string& incarnation) const {
 }
 
 /// First where somebody of the last world is missing, so that the others keep their places.
-Slot Membership::free_slot(bool spare) const {
-    if (last_ && !spare)
+Slot Membership::free_slot() const {
+    if (last_)
         for (const Member& member : last_->members)
             if (!nodes_.contains(member.slot)) return member.slot;
-    Slot slot = spare ? limits_.max_nodes : 0;
+    Slot slot = 0;
     while (nodes_.contains(slot)) ++slot;
     return slot;
 }
@@ -110,7 +110,7 @@ void Membership::take_spares() {
     for (;;) {
         const auto spare = nodes_.lower_bound(limits_.max_nodes);
         if (spare == nodes_.end()) return;
-        const Slot slot = free_slot(false);
+        const Slot slot = free_slot();
         if (is_spare(slot)) return;
         auto moved = nodes_.extract(spare);
         moved.key() = moved.mapped().slot = slot;

@@ -100,7 +100,7 @@ class Membership {
     };
 
     bool is_spare(Slot slot) const { return slot >= limits_.max_nodes; }
-    Slot free_slot(bool spare) const;
+    Slot free_slot() const;
     void take_spares();
     int least() const;
     int usable() const;
