@@ -21,9 +21,9 @@ target_include_directories(muster_boost SYSTEM INTERFACE ${MUSTER_BOOST_INCLUDE}
 target_compile_definitions(muster_boost INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_VISIBILITY)
 target_link_libraries(muster_boost INTERFACE Threads::Threads)
 
+set(MUSTER_BOOST_ARCHIVES ${_boost_lib}/libboost_json.a ${_boost_lib}/libboost_container.a)
 add_library(muster_boost_json INTERFACE)
-target_link_libraries(muster_boost_json INTERFACE
-    muster_boost ${_boost_lib}/libboost_json.a ${_boost_lib}/libboost_container.a)
+target_link_libraries(muster_boost_json INTERFACE muster_boost ${MUSTER_BOOST_ARCHIVES})
 
 add_library(muster_yaml INTERFACE)
 target_link_libraries(muster_yaml INTERFACE /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libyaml-cpp.a)

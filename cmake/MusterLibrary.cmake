@@ -14,6 +14,10 @@
 #
 #   Targets: kube_tests builds all test programs of a folder, kube_headers compiles each header by
 #   itself; tsan_tests and headers do so for all folders.
+#   muster_static_program(muster_in_pods NAME muster-in-pods SOURCES main.cc FOLDERS rsh net base ARCHIVES cares)
+#       A program that loads no library and so runs in any image, an empty one included. FOLDERS are all
+#       that it is made of, in the order of the linker; ARCHIVES are Debian's, by their names or paths.
+#       With sanitizers, which want a loader, it is an ordinary one.
 #   muster_fuzz(quantity fuzz/quantity_fuzz.cc LIBRARIES muster_kube)
 #       A fuzz target (LLVMFuzzerTestOneInput) and its corpus, the files of fuzz/corpus/quantity.
 #       The test quantity_fuzz_corpus replays the corpus in every build; with MUSTER_FUZZ there is
@@ -160,5 +164,30 @@ function(muster_fuzz name source)
         _muster_target(${name}_fuzz)
         target_link_libraries(${name}_fuzz PRIVATE ${arg_LIBRARIES})
         target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
+    endif()
+endfunction()
+
+# It links against archives by name: libraries as targets would bring shared ones.
+function(muster_static_program target)
+    cmake_parse_arguments(arg "" "NAME" "SOURCES;FOLDERS;ARCHIVES" ${ARGN})
+    set(static ${CMAKE_SOURCE_DIR}/src/base/static)
+    add_executable(${target} ${arg_SOURCES} ${static}/fmt.cc ${static}/spdlog.cc)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${arg_NAME})
+    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+    target_compile_definitions(${target} PRIVATE SPDLOG_COMPILED_LIB SPDLOG_FMT_EXTERNAL)
+    foreach(folder IN LISTS arg_FOLDERS)
+        target_link_libraries(${target} PRIVATE $<TARGET_FILE:muster_${folder}>)
+        add_dependencies(${target} muster_${folder})
+    endforeach()
+    foreach(archive IN LISTS arg_ARCHIVES)
+        if(NOT IS_ABSOLUTE ${archive})
+            set(archive /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/lib${archive}.a)
+        endif()
+        target_link_libraries(${target} PRIVATE ${archive})
+    endforeach()
+    target_link_libraries(${target} PRIVATE Threads::Threads)
+    target_link_options(${target} PRIVATE -Wl,--gc-sections)
+    if(NOT MUSTER_SANITIZE)
+        target_link_options(${target} PRIVATE -static-pie -s)
     endif()
 endfunction()

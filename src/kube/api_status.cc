@@ -171,6 +171,19 @@ bool is_unanswered(const Error& error) {
     return error.code() == Code::kUnavailable || error.code() == Code::kTimeout;
 }
 
+bool is_away(const Error& error) {
+    switch (error.code()) {
+        case Code::kUnavailable:
+        case Code::kTimeout:
+        case Code::kTooManyRequests:
+        case Code::kUnauthorized:
+        case Code::kCancelled:
+            return true;
+        default:
+            return false;
+    }
+}
+
 StatusDetails details_from_status(const json::value& body) {
     const json::object* status = as_status(body);
     const json::object* details = status == nullptr ? nullptr : object_at(*status, "details");

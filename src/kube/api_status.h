@@ -33,6 +33,9 @@ json::value status_from_error(const Error& error, const StatusDetails& details =
 Error error_from_status(int http_code, const json::value& body);
 /// Nobody answered, or only a gateway: what was sent may or may not have had its effect.
 bool is_unanswered(const Error& error);
+/// The server does not answer, or does not let us in: no other request would fare better now, and
+/// the same one may later.
+bool is_away(const Error& error);
 /// Which object a Status is about; empty for any other body.
 StatusDetails details_from_status(const json::value& body);
 

@@ -5,6 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <chrono>
+#include <set>
 
 namespace muster::kube {
 namespace {
@@ -44,6 +45,14 @@ TEST(ApiStatus, EveryCodeSurvivesTheWire) {
         EXPECT_EQ(error.message(), "m");
     }
     EXPECT_EQ(http_status(Code::kCancelled), 504);
+}
+
+TEST(ApiStatus, TellsWhenNoOtherRequestWouldFareBetter) {
+    const std::set<Code> away = {Code::kUnavailable, Code::kTimeout, Code::kTooManyRequests,
+                                 Code::kUnauthorized, Code::kCancelled};
+    for (const CodeRow& row : kCodes)
+        EXPECT_EQ(is_away(Error(row.code, "m")), away.contains(row.code)) << row.reason;
+    EXPECT_TRUE(is_away(Error(Code::kCancelled, "m")));
 }
 
 TEST(ApiStatus, HasTheFormOfTheApi) {

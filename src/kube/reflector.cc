@@ -57,16 +57,7 @@ bool refuses_revision(const Error& error) {
 /// Servers say it in several ways: the parameter is forbidden, or their etcd is too old (a
 /// kube-apiserver of 1.36 on etcd 3.4). A list in pages tells what else it may be.
 bool may_be_unable_to_stream(const Error& error) {
-    switch (error.code()) {
-        case Code::kUnavailable:
-        case Code::kTimeout:
-        case Code::kTooManyRequests:
-        case Code::kUnauthorized:
-        case Code::kCancelled:
-            return false;
-        default:
-            return !is_refusal(error) && !refuses_revision(error);
-    }
+    return !is_away(error) && !is_refusal(error) && !refuses_revision(error);
 }
 
 }  // namespace

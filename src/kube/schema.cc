@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json/value.hpp>
 
+#include "base/nearest_name.h"
 #include "kube/internal/schema_walk.h"
 
 namespace muster::kube {
@@ -53,6 +54,10 @@ const Schema* Schema::property(std::string_view name) const {
 const Schema* field_schema(const Schema& object, std::string_view key) {
     if (const Schema* known = object.property(key)) return known;
     return object.additional.get();
+}
+
+std::string nearest_name(std::string_view unknown, const std::vector<std::string>& candidates) {
+    return muster::nearest_name(unknown, candidates);
 }
 
 std::vector<UnknownField> find_unknown(const Schema& schema, const json::value& value,

@@ -10,8 +10,8 @@
 #include <cerrno>
 
 #include "base/log.h"
+#include "process/message_socket.h"
 #include "runtime/internal/inside/keeper_process.h"
-#include "runtime/internal/inside/message_socket.h"
 
 namespace muster::runtime {
 
@@ -45,7 +45,7 @@ namespace {
 }  // namespace
 
 Result<std::unique_ptr<Keeper>> Keeper::start() {
-    TRY(auto ends, make_message_pair());
+    TRY(auto ends, process::make_message_pair());
     const UniqueFd self(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
     if (!self) return system_error("opening this program", errno);
     // Out of the way of the number that the keeper finds its socket at.
@@ -77,7 +77,7 @@ Result<void> Keeper::hold(int lock) { return tell(KeeperMessage::kLock, {}, {&lo
 
 Result<void> Keeper::tell(KeeperMessage kind, const std::string& path, std::span<const int> fds) {
     if (missed_) return {};
-    Result<bool> told = send_message(control_, static_cast<char>(kind) + path, fds);
+    Result<bool> told = process::send_message(control_, static_cast<char>(kind) + path, fds);
     if (told) return {};
     if (!was_killed()) return std::move(told.error());
     missed_ = true;

@@ -139,8 +139,8 @@ class GroupTest : public KeeperTest {
         const Cgroups::Place place = Cgroups::place_of_this_process();
         const std::string name =
             node_group_name(fmt::format("keeper test {}", Rng::from_system().next()), outlives);
-        for (const CgroupHierarchy& hierarchy :
-             find_cgroup_hierarchies(place.mountinfo, place.own_groups)) {
+        for (const process::CgroupHierarchy& hierarchy :
+             process::find_cgroup_hierarchies(place.mountinfo, place.own_groups)) {
             group = hierarchy.own + "/" + name;
             if (kernel_cgroup_files().make(group) && kernel_cgroup_files().make(group + "/pod"))
                 return;

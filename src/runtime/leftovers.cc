@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/unique_fd.h"
 #include "runtime/internal/limits/cgroup_sweep.h"
 #include "runtime/internal/limits/cgroups.h"
-#include "runtime/internal/unique_fd.h"
 
 namespace muster::runtime {
 
@@ -68,8 +68,8 @@ Result<std::vector<std::string>> remove_leftovers(const fs::path& temporary,
     std::vector<std::string> removed;
     CgroupFiles& files = kernel_cgroup_files();
     const Cgroups::Place place = Cgroups::place_of_this_process();
-    for (const CgroupHierarchy& hierarchy :
-         find_cgroup_hierarchies(place.mountinfo, place.own_groups)) {
+    for (const process::CgroupHierarchy& hierarchy :
+         process::find_cgroup_hierarchies(place.mountinfo, place.own_groups)) {
         TRY_VOID(remove_groups_below(files, hierarchy.own, removed));
         if (hierarchy.root != hierarchy.own)
             TRY_VOID(remove_groups_below(files, hierarchy.root, removed));

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "apiserver/node_api_contract_test.h"
+#include "base/unique_fd.h"
 #include "runtime/internal/node_fixture.h"
-#include "runtime/internal/unique_fd.h"
 
 namespace muster::runtime {
 namespace {

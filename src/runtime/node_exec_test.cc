@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 
 #include "base/first_of.h"
+#include "base/unique_fd.h"
 #include "runtime/internal/node_fixture.h"
-#include "runtime/internal/unique_fd.h"
 
 // What real processes and terminals do beyond the contract of NodeApi.
 

@@ -2,9 +2,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/unique_fd.h"
 #include "kube/pod_runtime_contract_test.h"
 #include "runtime/internal/node_fixture.h"
-#include "runtime/internal/unique_fd.h"
 
 namespace muster::runtime {
 namespace {

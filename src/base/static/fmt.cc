@@ -4,6 +4,7 @@
 // What the header declares `extern template` is instantiated here, as fmt's own format.cc does.
 FMT_BEGIN_NAMESPACE
 namespace detail {
+template FMT_API auto locale_ref::get<std::locale>() const -> std::locale;
 template FMT_API auto dragonbox::to_decimal(float) noexcept -> dragonbox::decimal_fp<float>;
 template FMT_API auto dragonbox::to_decimal(double) noexcept -> dragonbox::decimal_fp<double>;
 template FMT_API void vformat_to(buffer<char>&, string_view,

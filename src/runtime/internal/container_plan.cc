@@ -220,7 +220,7 @@ std::string describe_start_failure(const StartFailure& failure, const ContainerS
             return fmt::format(
                 "the program {} is in no directory of PATH ({}). This machine is the image here: "
                 "install it, or activate the environment that has it before starting muster",
-                program, path_of(start.environment));
+                program, process::path_of(start.environment));
         case StartStage::kNotExecutable:
             return fmt::format("{} can't be executed: {}. {}", failure.detail, reason,
                                failure.error == EISDIR

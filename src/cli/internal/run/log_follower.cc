@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "cli/internal/connect/away.h"
 #include "cli/internal/run/line_splitter.h"
+#include "kube/api_status.h"
 
 namespace muster::cli {
 
@@ -114,9 +114,10 @@ void LogFollower::tell_failure(Followed& followed, const Error& error) {
     const bool gone = error.code() == Code::kNotFound && error.message().starts_with("pods ");
     if (gone || error.code() == Code::kCancelled || followed.told) return;
     followed.told = true;
-    screen_.tell({Tone::kBad,
-                  fmt::format("the log of pod {} can't be read{}: {}", followed.shown_name,
-                              is_away(error) ? " now, it is tried again" : "", error.message())});
+    screen_.tell(
+        {Tone::kBad,
+         fmt::format("the log of pod {} can't be read{}: {}", followed.shown_name,
+                     kube::is_away(error) ? " now, it is tried again" : "", error.message())});
 }
 
 Task<void> LogFollower::follow(Key key) {
@@ -148,7 +149,7 @@ Task<void> LogFollower::follow(Key key) {
         const Result<void> read = co_await read_from(followed, offset, take);
         if (read) break;
         tell_failure(followed, read.error());
-        if (!is_away(read.error())) break;
+        if (!kube::is_away(read.error())) break;
         if (offset > before) pause = kFirstPause;
         co_await clock_.sleep_for(pause);
         pause = std::min(pause * 2, kLongestPause);

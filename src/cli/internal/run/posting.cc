@@ -6,7 +6,7 @@
 #include <map>
 #include <ranges>
 
-#include "cli/internal/connect/away.h"
+#include "kube/api_status.h"
 
 namespace muster::cli {
 
@@ -97,7 +97,7 @@ Task<bool> Posting::post_namespaces() {
         if (object != nullptr) body = object->document.object;
         const Result<void> posted = co_await post_namespace(std::move(body), name);
         if (posted) continue;
-        if (object != nullptr && !is_away(posted.error()))
+        if (object != nullptr && !kube::is_away(posted.error()))
             refuse(*object, posted.error());
         else
             failure_ = Error(posted.error()).prefix("making the namespace " + name);
@@ -114,7 +114,7 @@ Task<Result<void>> Posting::post_namespace(json::value object, std::string name)
         co_return Result<void>();
     }
     if (written.error().code() == Code::kAlreadyExists) co_return Result<void>();
-    if (!is_away(written.error()) && co_await client_.get(kube::types::kNamespaces, {}, name))
+    if (!kube::is_away(written.error()) && co_await client_.get(kube::types::kNamespaces, {}, name))
         co_return Result<void>();
     co_return std::move(written.error());
 }
@@ -164,7 +164,7 @@ Task<bool> Posting::is_there(const CheckedObject& object) {
 }
 
 void Posting::refuse(const CheckedObject& object, const Error& error) {
-    if (is_away(error)) {
+    if (kube::is_away(error)) {
         failure_ = Error(error).prefix("creating " + shown_name(object));
         return;
     }

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "cli/internal/connect/away.h"
 #include "cli/internal/install/installation.h"
+#include "kube/api_status.h"
 #include "kube/document.h"
 
 namespace muster::cli {
@@ -340,8 +340,8 @@ Task<void> RunSession::remove(Posted& posted) {
         if (!told)
             screen_.tell({Tone::kBad,
                           fmt::format("deleting {}: {}{}", object.name, removed.error().message(),
-                                      is_away(removed.error()) ? "; trying again" : "")});
-        if (!is_away(removed.error())) break;
+                                      kube::is_away(removed.error()) ? "; trying again" : "")});
+        if (!kube::is_away(removed.error())) break;
         co_await clock_.sleep_for(pause);
         pause = std::min(pause * 2, kLongestPause);
     }

@@ -4,21 +4,12 @@
 #include <string_view>
 #include <vector>
 
+#include "process/mount_table.h"
+
 namespace muster::runtime {
 
-/// One line of /proc/self/mountinfo.
-struct MountEntry {
-    std::string path;
-    std::string type;
-    bool read_only = false;
-    std::string root = "/";    ///< what of its file system is mounted
-    std::string options = {};  ///< of its file system: "rw,memory"
-
-    friend bool operator==(const MountEntry&, const MountEntry&) = default;
-};
-
-/// In the order of the table: what is mounted later at the same path hides the earlier.
-std::vector<MountEntry> parse_mount_table(std::string_view mountinfo);
+using process::MountEntry;
+using process::parse_mount_table;
 
 /// A file system of the kernel's own making, which has no files that a program could spoil.
 bool is_of_the_kernel(std::string_view type);

@@ -8,9 +8,9 @@
 #include <fstream>
 
 #include "base/fields.h"
+#include "base/unique_fd.h"
 #include "kube/name_syntax.h"
 #include "runtime/internal/files/kept_record.h"
-#include "runtime/internal/unique_fd.h"
 
 namespace muster::runtime {
 

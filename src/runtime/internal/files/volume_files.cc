@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/unique_fd.h"
 #include "kube/codec_impl.h"
 #include "runtime/internal/files/downward_api.h"
-#include "runtime/internal/unique_fd.h"
 
 namespace muster::runtime {
 

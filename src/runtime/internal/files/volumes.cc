@@ -5,8 +5,8 @@
 
 #include <cerrno>
 
+#include "base/unique_fd.h"
 #include "kube/quantity.h"
-#include "runtime/internal/unique_fd.h"
 
 namespace muster::runtime {
 

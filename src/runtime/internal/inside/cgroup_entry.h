@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "runtime/internal/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace muster::runtime {
 

@@ -4,9 +4,9 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 #include "runtime/internal/inside/cri_log.h"
 #include "runtime/internal/inside/init_protocol.h"
-#include "runtime/internal/unique_fd.h"
 
 namespace muster::runtime {
 

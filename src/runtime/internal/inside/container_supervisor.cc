@@ -19,11 +19,11 @@
 #include <map>
 #include <span>
 
+#include "process/process_tree.h"
 #include "runtime/internal/inside/cgroup_entry.h"
 #include "runtime/internal/inside/container_log.h"
 #include "runtime/internal/inside/mounts.h"
 #include "runtime/internal/inside/output_pipe.h"
-#include "runtime/internal/inside/process_tree.h"
 #include "runtime/internal/inside/program.h"
 #include "runtime/internal/inside/program_start.h"
 #include "runtime/internal/inside/program_streams.h"
@@ -122,7 +122,8 @@ class Supervisor {
         // A relative name means a file below the working directory.
         if (::chdir(start_.working_dir.c_str()) < 0)
             return {StartStage::kWorkingDir, errno, start_.working_dir};
-        StartFailure failure = diagnose_program(program.candidates, name, launched.error);
+        StartFailure failure =
+            to_start_failure(process::diagnose_program(program.candidates, name, launched.error));
         if (::chdir("/") < 0) abandon();
         return failure;
     }
@@ -290,7 +291,7 @@ class Supervisor {
     [[noreturn]] void finish(int status) {
         // Else a tree that forks faster than it is killed would keep us busy for ever.
         groups_.stop();
-        kill_descendants();
+        process::kill_descendants();
         // What was executed beside it goes with it: the init says so, after the container's end.
         streams_.make_last_room();
         for (std::size_t output = 0; output < ProgramStreams::kOutputs; ++output)
@@ -307,7 +308,7 @@ class Supervisor {
 
     [[noreturn]] void abandon() const {
         groups_.stop();
-        kill_descendants();
+        process::kill_descendants();
         ::_exit(0);
     }
 

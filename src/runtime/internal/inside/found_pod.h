@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "runtime/internal/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace muster::runtime {
 

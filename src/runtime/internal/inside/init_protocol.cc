@@ -9,14 +9,14 @@
 #include <cstring>
 #include <span>
 
-#include "runtime/internal/inside/message_socket.h"
+#include "process/message_socket.h"
 
 namespace muster::runtime {
 
 namespace {
 
 constexpr std::size_t kMaxReportText = kExecOutputLimit;
-static_assert(kMaxReportText + 64 <= kMaxMessage);
+static_assert(kMaxReportText + 64 <= process::kMaxMessage);
 
 class Writer {
   public:
@@ -313,7 +313,7 @@ Result<void> send_request(int socket, Request::Kind kind, std::string_view paylo
     std::vector<int> all{file.get()};
     all.insert(all.end(), fds.begin(), fds.end());
     const char byte = static_cast<char>(kind);
-    TRY_VOID(send_message(socket, {&byte, 1}, all));
+    TRY_VOID(process::send_message(socket, {&byte, 1}, all));
     return {};
 }
 
@@ -349,7 +349,7 @@ Result<bool> send_report(int socket, const Report& report, int flags) {
     std::vector<int> fds;
     for (const UniqueFd* fd : {&report.pidfd, &report.terminal, &report.network})
         if (*fd) fds.push_back(fd->get());
-    return send_message(socket, out.bytes(), fds, flags);
+    return process::send_message(socket, out.bytes(), fds, flags);
 }
 
 }  // namespace
@@ -392,7 +392,7 @@ Result<void> forward(int socket, const Request& request) {
 }
 
 Result<std::optional<Request>> receive_request(int socket) {
-    TRY(Message message, receive_message(socket, 0));
+    TRY(process::Message message, process::receive_message(socket, 0));
     if (message.bytes.empty()) return std::nullopt;
     Request request;
     request.kind = static_cast<Request::Kind>(message.bytes[0]);
@@ -429,7 +429,7 @@ Result<bool> try_send_report(int socket, const Report& report) {
 }
 
 Result<Receive> receive_report(int socket, Report& report) {
-    TRY(Message received, receive_message(socket, MSG_DONTWAIT));
+    TRY(process::Message received, process::receive_message(socket, MSG_DONTWAIT));
     if (received.nothing_yet) return Receive::kNothing;
     if (received.bytes.empty()) return Receive::kClosed;
     Reader in(received.bytes);

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 #include "runtime/internal/inside/private_files.h"
 #include "runtime/internal/inside/program_identity.h"
-#include "runtime/internal/unique_fd.h"
 #include "runtime/log_limits.h"
 
 // What `muster` and a pod's init say to each other, and the init and a container's supervisor, over

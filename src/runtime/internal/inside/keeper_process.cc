@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "runtime/internal/inside/message_socket.h"
+#include "process/message_socket.h"
 #include "runtime/internal/limits/cgroup_sweep.h"
 
 namespace muster::runtime {
@@ -43,7 +43,7 @@ class KeeperProcess {
     bool listen() {
         wait_for_processes(control_.get());
         for (;;) {
-            auto received = receive_message(control_.get(), MSG_DONTWAIT);
+            auto received = process::receive_message(control_.get(), MSG_DONTWAIT);
             if (!received) return false;
             if (received->nothing_yet) return true;
             if (received->bytes.empty()) return false;
@@ -51,7 +51,7 @@ class KeeperProcess {
         }
     }
 
-    void take(Message& message) {
+    void take(process::Message& message) {
         std::string path = message.bytes.substr(1);
         UniqueFd fd = message.fds.empty() ? UniqueFd() : std::move(message.fds[0]);
         switch (static_cast<KeeperMessage>(message.bytes[0])) {

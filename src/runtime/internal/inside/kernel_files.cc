@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/text_files.h"
+#include "base/unique_fd.h"
 #include "runtime/internal/files/mount_table.h"
-#include "runtime/internal/text_files.h"
-#include "runtime/internal/unique_fd.h"
 
 namespace muster::runtime {
 

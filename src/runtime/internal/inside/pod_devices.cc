@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/internal/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace muster::runtime {
 

@@ -15,12 +15,12 @@
 #include <deque>
 #include <map>
 
+#include "process/message_socket.h"
+#include "process/process_tree.h"
 #include "runtime/internal/inside/container_supervisor.h"
 #include "runtime/internal/inside/init_protocol.h"
 #include "runtime/internal/inside/kernel_files.h"
-#include "runtime/internal/inside/message_socket.h"
 #include "runtime/internal/inside/mounts.h"
-#include "runtime/internal/inside/process_tree.h"
 #include "runtime/internal/inside/sandbox.h"
 #include "runtime/internal/network/pod_network.h"
 
@@ -236,7 +236,7 @@ class PodInit {
         forget_old_containers();
         containers_[id];
         const pid_t own = ::getpid();
-        auto ends = make_message_pair();
+        auto ends = process::make_message_pair();
         const pid_t pid = ends ? ::fork() : -1;
         if (pid == 0) {
             // Else a sibling would keep our ends of the sockets open when we are gone.
@@ -412,7 +412,7 @@ class PodInit {
             if (pid < 0 && errno != EINTR) break;
             supervisors_.erase(pid);
         }
-        kill_descendants();
+        process::kill_descendants();
         return status;
     }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "runtime/internal/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace muster::runtime {
 

@@ -15,8 +15,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/unique_fd.h"
 #include "runtime/internal/nobody_fixture.h"
-#include "runtime/internal/unique_fd.h"
 
 namespace muster::runtime {
 namespace {

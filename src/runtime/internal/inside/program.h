@@ -1,17 +1,14 @@
 #pragma once
 
 #include <string>
-#include <string_view>
-#include <vector>
+#include <utility>
 
+#include "process/program_file.h"
 #include "runtime/internal/inside/init_protocol.h"
 
 namespace muster::runtime {
 
-/// The files that a command may mean, in the order in which they are tried: the name itself if it
-/// has a slash, else the name in each directory of PATH (an empty entry is the working directory).
-std::vector<std::string> program_candidates(std::string_view name, std::string_view path);
-
+/// Why a container's program did not start.
 struct StartFailure {
     StartStage stage = StartStage::kOther;
     int error = 0;
@@ -20,12 +17,24 @@ struct StartFailure {
     friend bool operator==(const StartFailure&, const StartFailure&) = default;
 };
 
-/// Why none of the candidates could be executed, given the error of the most telling attempt. Looks
-/// at the files as the caller sees them.
-StartFailure diagnose_program(const std::vector<std::string>& candidates, std::string_view name,
-                              int error);
-
-/// The value of PATH in "KEY=value" entries; what execvp takes when there is none.
-std::string path_of(const std::vector<std::string>& environment);
+/// Of a program that could not be executed.
+inline StartFailure to_start_failure(process::ProgramFailure failure) {
+    const StartStage stage = [&] {
+        switch (failure.fault) {
+            case process::ProgramFault::kMissing:
+                return StartStage::kProgramMissing;
+            case process::ProgramFault::kNotExecutable:
+                return StartStage::kNotExecutable;
+            case process::ProgramFault::kInterpreterMissing:
+                return StartStage::kInterpreterMissing;
+            case process::ProgramFault::kFormat:
+                return StartStage::kFormat;
+            case process::ProgramFault::kOther:
+                break;
+        }
+        return StartStage::kOther;
+    }();
+    return {stage, failure.error, std::move(failure.detail)};
+}
 
 }  // namespace muster::runtime

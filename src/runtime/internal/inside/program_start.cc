@@ -100,7 +100,7 @@ __attribute__((no_sanitize("address", "undefined"))) void become(const Program& 
 }  // namespace
 
 Program find_program(std::vector<std::string>& argv, std::vector<std::string>& environment) {
-    return {program_candidates(argv[0], path_of(environment)), pointers(argv),
+    return {process::program_candidates(argv[0], process::path_of(environment)), pointers(argv),
             pointers(environment)};
 }
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 #include "runtime/internal/inside/attachments.h"
 #include "runtime/internal/inside/init_protocol.h"
 #include "runtime/internal/inside/program_start.h"
-#include "runtime/internal/unique_fd.h"
 
 namespace muster::runtime {
 

@@ -19,9 +19,9 @@
 #include <cerrno>
 
 #include "base/log.h"
+#include "process/message_socket.h"
 #include "runtime/internal/inside/clone_stack.h"
 #include "runtime/internal/inside/keep_capabilities.h"
-#include "runtime/internal/inside/message_socket.h"
 #include "runtime/internal/inside/pod_init.h"
 #include "runtime/internal/inside/pod_init_program.h"
 #include "runtime/internal/network/shared_network.h"
@@ -152,7 +152,7 @@ constexpr int kProbeTimeoutMs = 10'000;
 /// Makes one pod that runs nothing. What a kernel, a container around us or a security module
 /// forbids shows in no setting reliably, so it is tried.
 Result<void> try_out(SandboxHost& host) {
-    TRY(auto ends, make_message_pair());
+    TRY(auto ends, process::make_message_pair());
     TRY(UniqueFd theirs, above_control(std::move(ends.second)));
     TRY(Cloned init, clone_init(host, theirs.get(), "probe"));
     theirs.reset();
@@ -234,7 +234,7 @@ Result<std::unique_ptr<PodSandbox>> PodSandbox::start(asio::any_io_executor exec
     if (outlives) {
         TRY(listener, listen_for_successor(spec.socket));
     }
-    TRY(auto ends, make_message_pair());
+    TRY(auto ends, process::make_message_pair());
     TRY(UniqueFd theirs, above_control(std::move(ends.second)));
     const bool namespaces = host.fabric.has_value();
     TRY(Cloned init, clone_init(host, theirs.get(), spec.title, outlives));

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/result.h"
-#include "runtime/internal/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace muster::runtime {
 

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "base/async.h"
+#include "base/unique_fd.h"
 #include "runtime/internal/life/check_result.h"
 #include "runtime/internal/life/handler.h"
-#include "runtime/internal/unique_fd.h"
 
 namespace muster::runtime {
 

@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/unique_fd.h"
 #include "runtime/internal/inside/cri_log.h"
-#include "runtime/internal/unique_fd.h"
 
 namespace muster::runtime {
 

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <memory>
 
-#include "runtime/internal/text_files.h"
+#include "base/text_files.h"
 
 namespace muster::runtime {
 

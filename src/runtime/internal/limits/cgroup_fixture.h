@@ -10,8 +10,8 @@
 #include <sstream>
 #include <string>
 
-#include "runtime/internal/limits/cgroup_hierarchies.h"
-#include "runtime/internal/unique_fd.h"
+#include "base/unique_fd.h"
+#include "process/cgroup_hierarchies.h"
 
 namespace muster::runtime {
 
@@ -25,9 +25,9 @@ inline std::string content_of(const std::filesystem::path& path) {
 class Version2TestGroup {
   public:
     Version2TestGroup() {
-        for (const CgroupHierarchy& hierarchy : find_cgroup_hierarchies(
+        for (const process::CgroupHierarchy& hierarchy : process::find_cgroup_hierarchies(
                  content_of("/proc/self/mountinfo"), content_of("/proc/self/cgroup")))
-            if (hierarchy.version == CgroupVersion::kV2)
+            if (hierarchy.version == process::CgroupVersion::kV2)
                 path_ = std::filesystem::path(hierarchy.own) /
                         fmt::format("muster-entry-test-{}", ::getpid());
         std::error_code error;

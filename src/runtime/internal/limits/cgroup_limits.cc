@@ -1,9 +1,7 @@
 #include "runtime/internal/limits/cgroup_limits.h"
 
 #include <algorithm>
-#include <charconv>
 
-#include "base/fields.h"
 #include "kube/quantity.h"
 
 namespace muster::runtime {
@@ -37,18 +35,6 @@ void add_weight(std::vector<CgroupSetting>& settings, std::int64_t milli, Cgroup
 }
 
 }  // namespace
-
-std::string_view to_string(Controller controller) {
-    switch (controller) {
-        case Controller::kMemory:
-            return "memory";
-        case Controller::kCpu:
-            return "cpu";
-        case Controller::kPids:
-            return "pids";
-    }
-    return "";
-}
 
 Result<ContainerLimits> limits_of(const kube::Container& container) {
     const kube::ResourceRequirements& resources = container.resources;
@@ -106,18 +92,6 @@ PidLimits default_pid_limits(std::int64_t pid_max, std::int64_t threads_max) {
     constexpr std::int64_t kLeast = 256;
     const std::int64_t machine = std::min(pid_max, threads_max);
     return {.pod = std::max(machine / 4, kLeast), .node = std::max(machine / 8 * 7, kLeast)};
-}
-
-std::int64_t oom_kills(std::string_view text) {
-    while (!text.empty()) {
-        const std::string_view line = take_field(text, '\n');
-        constexpr std::string_view kKey = "oom_kill ";
-        if (!line.starts_with(kKey)) continue;
-        std::int64_t count = 0;
-        std::from_chars(line.data() + kKey.size(), line.data() + line.size(), count);
-        return count;
-    }
-    return 0;
 }
 
 }  // namespace muster::runtime

@@ -7,16 +7,13 @@
 
 #include "base/result.h"
 #include "kube/pod.h"
+#include "process/cgroup_hierarchies.h"
 
 namespace muster::runtime {
 
-enum class Controller : std::uint8_t { kMemory, kCpu, kPids };
-inline constexpr Controller kControllers[] = {Controller::kMemory, Controller::kCpu,
-                                              Controller::kPids};
-/// As the kernel names it.
-std::string_view to_string(Controller controller);
-
-enum class CgroupVersion : std::uint8_t { kV1, kV2 };
+using process::CgroupVersion;
+using process::Controller;
+using process::kControllers;
 
 /// What one container may use.
 struct ContainerLimits {
@@ -60,9 +57,5 @@ struct PidLimits {
     std::int64_t node = 0;
 };
 PidLimits default_pid_limits(std::int64_t pid_max, std::int64_t threads_max);
-
-/// How many processes of the group the kernel has killed for want of memory, as `text`, the content
-/// of memory.events (version 2) or memory.oom_control (version 1), says; 0 if it does not.
-std::int64_t oom_kills(std::string_view text);
 
 }  // namespace muster::runtime

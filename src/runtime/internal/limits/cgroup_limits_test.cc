@@ -105,12 +105,5 @@ TEST(CgroupLimits, APodHasAQuarterOfTheProcessesAndAllOfThemSevenEighths) {
                 ElementsAre("cpu.shares=1024", "pids.max=8192"));
 }
 
-TEST(CgroupLimits, OutOfMemoryKillsAreCounted) {
-    EXPECT_EQ(oom_kills("low 0\nhigh 0\nmax 31\noom 2\noom_kill 1\noom_group_kill 1\n"), 1);
-    EXPECT_EQ(oom_kills("oom_kill_disable 0\nunder_oom 0\noom_kill 12\n"), 12);
-    EXPECT_EQ(oom_kills("oom_kill_disable 0\nunder_oom 0\noom_kill 0\n"), 0);
-    EXPECT_EQ(oom_kills(""), 0);
-}
-
 }  // namespace
 }  // namespace muster::runtime

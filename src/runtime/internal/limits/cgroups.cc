@@ -7,7 +7,7 @@
 
 #include "base/fields.h"
 #include "base/log.h"
-#include "runtime/internal/text_files.h"
+#include "base/text_files.h"
 
 namespace muster::runtime {
 
@@ -85,7 +85,7 @@ bool ContainerCgroup::ran_out_of_memory() const {
         if (!group.memory) return false;
         const bool v1 = group.version == CgroupVersion::kV1;
         const auto text = files_->read(group.path, v1 ? "memory.oom_control" : "memory.events");
-        return text && oom_kills(*text) > 0;
+        return text && process::oom_kills(*text) > 0;
     });
 }
 
@@ -139,8 +139,8 @@ Cgroups::Place Cgroups::place_of_this_process() {
 
 std::vector<std::string> Cgroups::possible_groups(const Place& place, const std::string& name) {
     std::vector<std::string> groups;
-    for (const CgroupHierarchy& hierarchy :
-         find_cgroup_hierarchies(place.mountinfo, place.own_groups)) {
+    for (const process::CgroupHierarchy& hierarchy :
+         process::find_cgroup_hierarchies(place.mountinfo, place.own_groups)) {
         groups.push_back(below(hierarchy.own, name));
         if (hierarchy.version != CgroupVersion::kV2) continue;
         groups.push_back(below(hierarchy.own, name + kAside));
@@ -157,10 +157,10 @@ Cgroups Cgroups::create(CgroupFiles& files, const Place& place, const std::strin
     cgroups.pids_ = default_pid_limits(place.pid_max, place.threads_max);
     cgroups.cpus_ = place.cpus;
     if (pids_per_pod > 0) cgroups.pids_.pod = pids_per_pod;
-    const auto hierarchies = find_cgroup_hierarchies(place.mountinfo, place.own_groups);
-    for (const CgroupHierarchy& hierarchy : hierarchies)
+    const auto hierarchies = process::find_cgroup_hierarchies(place.mountinfo, place.own_groups);
+    for (const process::CgroupHierarchy& hierarchy : hierarchies)
         if (hierarchy.version == CgroupVersion::kV1) cgroups.take_v1(hierarchy, name);
-    for (const CgroupHierarchy& hierarchy : hierarchies)
+    for (const process::CgroupHierarchy& hierarchy : hierarchies)
         if (hierarchy.version == CgroupVersion::kV2) cgroups.take_v2(hierarchy, name, place.root);
     cgroups.explain(place.root);
     return cgroups;
@@ -194,14 +194,15 @@ Result<void> Cgroups::with_group(const std::string& group, Use use) {
     return done;
 }
 
-void Cgroups::take_v1(const CgroupHierarchy& hierarchy, const std::string& name) {
+void Cgroups::take_v1(const process::CgroupHierarchy& hierarchy, const std::string& name) {
     const std::string group = below(hierarchy.own, name);
     auto done =
         with_group(group, [&] { return keep({CgroupVersion::kV1, hierarchy.controllers, group}); });
     if (!done) problem_ = done.error().message();
 }
 
-void Cgroups::take_v2(const CgroupHierarchy& hierarchy, const std::string& name, bool root) {
+void Cgroups::take_v2(const process::CgroupHierarchy& hierarchy, const std::string& name,
+                      bool root) {
     std::set<Controller> wanted;
     for (const Controller controller : kControllers)
         if (!enforces(controller)) wanted.insert(controller);
@@ -214,8 +215,9 @@ void Cgroups::take_v2(const CgroupHierarchy& hierarchy, const std::string& name,
     if (!done) problem_ = done.error().message();
 }
 
-Result<void> Cgroups::take_below(const std::string& parent, const CgroupHierarchy& hierarchy,
-                                 const std::string& name, const std::set<Controller>& wanted) {
+Result<void> Cgroups::take_below(const std::string& parent,
+                                 const process::CgroupHierarchy& hierarchy, const std::string& name,
+                                 const std::set<Controller>& wanted) {
     TRY(const std::string available, files_->read(parent, "cgroup.controllers"));
     const std::set<Controller> usable = without(wanted, without(wanted, listed(available)));
     if (usable.empty())
@@ -231,7 +233,8 @@ Result<void> Cgroups::take_below(const std::string& parent, const CgroupHierarch
     });
 }
 
-Result<void> Cgroups::enable_below(const std::string& parent, const CgroupHierarchy& hierarchy,
+Result<void> Cgroups::enable_below(const std::string& parent,
+                                   const process::CgroupHierarchy& hierarchy,
                                    const std::string& name, const std::set<Controller>& missing) {
     const std::string plus = switches(missing, '+');
     auto done = files_->write(parent, kSubtree, plus);

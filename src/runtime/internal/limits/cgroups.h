@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "kube/pod.h"
+#include "process/cgroup_hierarchies.h"
 #include "runtime/internal/limits/cgroup_files.h"
-#include "runtime/internal/limits/cgroup_hierarchies.h"
 #include "runtime/internal/limits/cgroup_limits.h"
 
 namespace muster::runtime {
@@ -130,11 +130,11 @@ class Cgroups {
         std::string group;
     };
 
-    void take_v1(const CgroupHierarchy& hierarchy, const std::string& name);
-    void take_v2(const CgroupHierarchy& hierarchy, const std::string& name, bool root);
-    Result<void> take_below(const std::string& parent, const CgroupHierarchy& hierarchy,
+    void take_v1(const process::CgroupHierarchy& hierarchy, const std::string& name);
+    void take_v2(const process::CgroupHierarchy& hierarchy, const std::string& name, bool root);
+    Result<void> take_below(const std::string& parent, const process::CgroupHierarchy& hierarchy,
                             const std::string& name, const std::set<Controller>& wanted);
-    Result<void> enable_below(const std::string& parent, const CgroupHierarchy& hierarchy,
+    Result<void> enable_below(const std::string& parent, const process::CgroupHierarchy& hierarchy,
                               const std::string& name, const std::set<Controller>& missing);
     Result<void> move_us(const std::string& group);
     template <class Use>

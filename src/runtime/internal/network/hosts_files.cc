@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "base/log.h"
-#include "runtime/internal/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace muster::runtime {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "runtime/internal/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace muster::runtime {
 

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "base/fields.h"
+#include "base/text_files.h"
 #include "kube/served_version.h"
 #include "kube/time.h"
-#include "runtime/internal/text_files.h"
 
 namespace muster::runtime {
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "base/signal.h"
+#include "base/unique_fd.h"
 #include "kube/command_session.h"
-#include "runtime/internal/unique_fd.h"
 
 namespace muster::runtime {
 

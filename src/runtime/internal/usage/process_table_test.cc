@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "runtime/internal/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace muster::runtime {
 namespace {

@@ -1,9 +1,9 @@
+#include "base/nearest_name.h"
+
 #include <algorithm>
 #include <limits>
 
-#include "kube/schema.h"
-
-namespace muster::kube {
+namespace muster {
 namespace {
 
 /// Names that differ only in case and separators (env_from, EnvFrom, env-from) are the same slip.
@@ -60,4 +60,4 @@ std::string nearest_name(std::string_view unknown, const std::vector<std::string
     return best == nullptr ? std::string() : *best;
 }
 
-}  // namespace muster::kube
+}  // namespace muster

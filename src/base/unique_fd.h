@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace muster::runtime {
+namespace muster {
 
 /// Owns a file descriptor.
 class UniqueFd {
@@ -30,4 +30,4 @@ class UniqueFd {
     int fd_ = -1;
 };
 
-}  // namespace muster::runtime
+}  // namespace muster

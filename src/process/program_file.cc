@@ -1,4 +1,4 @@
-#include "runtime/internal/inside/program.h"
+#include "process/program_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -7,7 +7,9 @@
 #include <array>
 #include <cerrno>
 
-namespace muster::runtime {
+#include "base/unique_fd.h"
+
+namespace muster::process {
 
 namespace {
 
@@ -45,31 +47,31 @@ std::vector<std::string> program_candidates(std::string_view name, std::string_v
     }
 }
 
-StartFailure diagnose_program(const std::vector<std::string>& candidates, std::string_view name,
-                              int error) {
+ProgramFailure diagnose_program(const std::vector<std::string>& candidates, std::string_view name,
+                                int error) {
     for (const std::string& candidate : candidates) {
         struct stat info{};
         if (::stat(candidate.c_str(), &info) < 0) continue;
         if (S_ISDIR(info.st_mode)) {
             if (candidates.size() > 1) continue;
-            return {StartStage::kNotExecutable, EISDIR, candidate};
+            return {ProgramFault::kNotExecutable, EISDIR, candidate};
         }
         if (::access(candidate.c_str(), X_OK) < 0)
-            return {StartStage::kNotExecutable, EACCES, candidate};
+            return {ProgramFault::kNotExecutable, EACCES, candidate};
         std::string interpreter = interpreter_of(candidate);
-        if (error == ENOENT || error == EACCES || error == ENOTDIR) {
+        if (error == 0 || error == ENOENT || error == EACCES || error == ENOTDIR) {
             if (!interpreter.empty() && ::access(interpreter.c_str(), X_OK) < 0)
-                return {StartStage::kInterpreterMissing, errno, interpreter};
+                return {ProgramFault::kInterpreterMissing, errno, interpreter};
             // A binary whose dynamic loader is not here.
             if (interpreter.empty() && error == ENOENT)
-                return {StartStage::kInterpreterMissing, error, "the loader of " + candidate};
+                return {ProgramFault::kInterpreterMissing, error, "the loader of " + candidate};
         }
-        if (error == ENOEXEC) return {StartStage::kFormat, error, candidate};
-        return {StartStage::kOther, error, candidate};
+        if (error == ENOEXEC) return {ProgramFault::kFormat, error, candidate};
+        return {ProgramFault::kOther, error, candidate};
     }
     if (error == ENOENT || error == ENOTDIR || error == 0)
-        return {StartStage::kProgramMissing, ENOENT, std::string(name)};
-    return {StartStage::kOther, error, std::string(name)};
+        return {ProgramFault::kMissing, ENOENT, std::string(name)};
+    return {ProgramFault::kOther, error, std::string(name)};
 }
 
 std::string path_of(const std::vector<std::string>& environment) {
@@ -78,4 +80,4 @@ std::string path_of(const std::vector<std::string>& environment) {
     return "/usr/local/bin:/usr/bin:/bin";
 }
 
-}  // namespace muster::runtime
+}  // namespace muster::process

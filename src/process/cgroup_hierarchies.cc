@@ -1,12 +1,13 @@
-#include "runtime/internal/limits/cgroup_hierarchies.h"
+#include "process/cgroup_hierarchies.h"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 
 #include "base/fields.h"
-#include "runtime/internal/files/mount_table.h"
+#include "process/mount_table.h"
 
-namespace muster::runtime {
+namespace muster::process {
 
 namespace {
 
@@ -52,6 +53,18 @@ std::string visible_at(const std::string& root, const std::string& mounted,
 
 }  // namespace
 
+std::string_view to_string(Controller controller) {
+    switch (controller) {
+        case Controller::kMemory:
+            return "memory";
+        case Controller::kCpu:
+            return "cpu";
+        case Controller::kPids:
+            return "pids";
+    }
+    return "";
+}
+
 std::vector<CgroupHierarchy> find_cgroup_hierarchies(std::string_view mountinfo,
                                                      std::string_view own_groups) {
     std::vector<CgroupHierarchy> found;
@@ -74,4 +87,16 @@ std::vector<CgroupHierarchy> find_cgroup_hierarchies(std::string_view mountinfo,
     return found;
 }
 
-}  // namespace muster::runtime
+std::int64_t oom_kills(std::string_view text) {
+    while (!text.empty()) {
+        const std::string_view line = take_field(text, '\n');
+        constexpr std::string_view kKey = "oom_kill ";
+        if (!line.starts_with(kKey)) continue;
+        std::int64_t count = 0;
+        std::from_chars(line.data() + kKey.size(), line.data() + line.size(), count);
+        return count;
+    }
+    return 0;
+}
+
+}  // namespace muster::process

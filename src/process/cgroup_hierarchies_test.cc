@@ -1,9 +1,9 @@
-#include "runtime/internal/limits/cgroup_hierarchies.h"
+#include "process/cgroup_hierarchies.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::runtime {
+namespace muster::process {
 namespace {
 
 using enum Controller;
@@ -55,5 +55,12 @@ TEST(CgroupHierarchies, AreFoundWhereTheyAreMounted) {
         EXPECT_EQ(find_cgroup_hierarchies(c.mountinfo, c.own_groups), c.expected) << c.what;
 }
 
+TEST(CgroupHierarchies, OutOfMemoryKillsAreCounted) {
+    EXPECT_EQ(oom_kills("low 0\nhigh 0\nmax 31\noom 2\noom_kill 1\noom_group_kill 1\n"), 1);
+    EXPECT_EQ(oom_kills("oom_kill_disable 0\nunder_oom 0\noom_kill 12\n"), 12);
+    EXPECT_EQ(oom_kills("oom_kill_disable 0\nunder_oom 0\noom_kill 0\n"), 0);
+    EXPECT_EQ(oom_kills(""), 0);
+}
+
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::process

@@ -1,13 +1,20 @@
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "runtime/internal/limits/cgroup_limits.h"
+namespace muster::process {
 
-namespace muster::runtime {
+enum class Controller : std::uint8_t { kMemory, kCpu, kPids };
+inline constexpr Controller kControllers[] = {Controller::kMemory, Controller::kCpu,
+                                              Controller::kPids};
+/// As the kernel names it.
+std::string_view to_string(Controller controller);
+
+enum class CgroupVersion : std::uint8_t { kV1, kV2 };
 
 /// One tree of groups that is mounted here.
 struct CgroupHierarchy {
@@ -26,4 +33,8 @@ struct CgroupHierarchy {
 std::vector<CgroupHierarchy> find_cgroup_hierarchies(std::string_view mountinfo,
                                                      std::string_view own_groups);
 
-}  // namespace muster::runtime
+/// How many processes of the group the kernel has killed for want of memory, as `text`, the content
+/// of memory.events (version 2) or memory.oom_control (version 1), says; 0 if it does not.
+std::int64_t oom_kills(std::string_view text);
+
+}  // namespace muster::process

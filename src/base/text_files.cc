@@ -1,4 +1,4 @@
-#include "runtime/internal/text_files.h"
+#include "base/text_files.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -6,9 +6,9 @@
 #include <array>
 #include <cerrno>
 
-#include "runtime/internal/unique_fd.h"
+#include "base/unique_fd.h"
 
-namespace muster::runtime {
+namespace muster {
 
 Result<std::string> read_text(const std::string& path) {
     const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -22,4 +22,4 @@ Result<std::string> read_text(const std::string& path) {
     return text;
 }
 
-}  // namespace muster::runtime
+}  // namespace muster

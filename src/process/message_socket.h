@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/result.h"
-#include "runtime/internal/unique_fd.h"
+#include "base/unique_fd.h"
 
 // Messages with descriptors between processes of ours, over SOCK_SEQPACKET. Plain system calls.
 
-namespace muster::runtime {
+namespace muster::process {
 
 inline constexpr std::size_t kMaxMessage = std::size_t{12} * 1024;
 inline constexpr std::size_t kMaxMessageFds = 16;
@@ -33,4 +33,4 @@ struct Message {
 /// Blocks, unless `flags` has MSG_DONTWAIT.
 Result<Message> receive_message(int socket, int flags);
 
-}  // namespace muster::runtime
+}  // namespace muster::process

@@ -1,4 +1,4 @@
-#include "runtime/internal/inside/message_socket.h"
+#include "process/message_socket.h"
 
 #include <sys/socket.h>
 
@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace muster::runtime {
+namespace muster::process {
 
 Result<std::pair<UniqueFd, UniqueFd>> make_message_pair() {
     std::array<int, 2> ends{};
@@ -32,7 +32,7 @@ Result<bool> send_message(int socket, std::string_view bytes, std::span<const in
     }
     while (::sendmsg(socket, &message, flags | MSG_NOSIGNAL) < 0) {
         if (errno == EAGAIN) return false;
-        if (errno != EINTR) return system_error("sending to the other end of a pod", errno);
+        if (errno != EINTR) return system_error("sending a message to another process", errno);
     }
     return true;
 }
@@ -52,7 +52,7 @@ Result<Message> receive_message(int socket, int flags) {
         // is still to come.
         if (errno == ECONNRESET) continue;
         if (errno == EAGAIN) return Message{.bytes = {}, .fds = {}, .nothing_yet = true};
-        if (errno != EINTR) return system_error("receiving from the other end of a pod", errno);
+        if (errno != EINTR) return system_error("receiving a message from another process", errno);
     }
     Message message;
     message.bytes.assign(buffer.data(), static_cast<std::size_t>(size));
@@ -68,4 +68,4 @@ Result<Message> receive_message(int socket, int flags) {
     return message;
 }
 
-}  // namespace muster::runtime
+}  // namespace muster::process

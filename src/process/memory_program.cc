@@ -1,0 +1,47 @@
+#include "process/memory_program.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
+
+namespace muster::process {
+
+namespace {
+
+UniqueFd make_memory_file(const char* name) {
+    UniqueFd file(::memfd_create(name, MFD_CLOEXEC | MFD_EXEC));
+    // Before Linux 6.3 every such file is a program, and the flag is unknown.
+    if (!file && errno == EINVAL) file.reset(::memfd_create(name, MFD_CLOEXEC));
+    return file;
+}
+
+}  // namespace
+
+Result<UniqueFd> open_memory_program(const char* name, std::span<const char> image,
+                                     std::string_view what) {
+    UniqueFd file = make_memory_file(name);
+    if (!file && errno == EACCES)
+        return Error(Code::kUnsupported,
+                     fmt::format("this system runs no programs from memory, as {} is one: set "
+                                 "vm.memfd_noexec to 0 or 1 (sysctl)",
+                                 what));
+    if (!file) return system_error("making a file in memory", errno);
+    for (std::span<const char> rest = image; !rest.empty();) {
+        const ssize_t written = ::write(file.get(), rest.data(), rest.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return system_error(fmt::format("writing {} into memory", what), errno);
+        rest = rest.subspan(static_cast<std::size_t>(written));
+    }
+    // Its pages of this program are not needed again, and come back from the file if they are.
+    // Advice, so that a refusal changes nothing else.
+    ::madvise(const_cast<char*>(image.data()), image.size(), MADV_DONTNEED);
+    return file;
+}
+
+}  // namespace muster::process
