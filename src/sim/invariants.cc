@@ -6,7 +6,10 @@
 #include <array>
 #include <boost/json/serialize.hpp>
 #include <map>
+#include <ranges>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "base/lower_case.h"
 #include "jobs/kind.h"
@@ -142,6 +145,8 @@ struct Invariants::State {
     std::string leader = {};    ///< of the Lease, as a writer; empty: nobody
     bool leader_wrote = false;  ///< since it is that
 
+    std::vector<std::pair<Instant, Duration>> calendar_steps = {};  ///< when, and by how much
+
     void lease_changed(const apiserver::StoreChange& change) {
         std::string_view holder;
         if (change.object != nullptr) holder = text_at(*change.object, {"spec", "holderIdentity"});
@@ -202,11 +207,24 @@ struct Invariants::State {
         const auto due = end_of_ttl(object);
         if (!due || !finished(object))
             return broken("ttl", job, "was deleted by the operator without a TTL");
-        if (now() < *due)
+        if (now() + set_back_under_way() < *due)
             broken("ttl", job,
                    fmt::format("was deleted at {}, before {}", kube::format_micro_time(now()),
                                kube::format_time(*due)));
         if (suspended(object)) broken("ttl", job, "was deleted while suspended");
+    }
+
+    /// By how much more the calendar may have shown when that which has its effect now was asked
+    /// for.
+    Duration set_back_under_way() const {
+        Duration most{};
+        Duration sum{};
+        for (const auto& [at, by] : calendar_steps | std::views::reverse) {
+            if (rules.clock_.now() - at > hooks.longest_request) break;
+            sum -= by;
+            most = std::max(most, sum);
+        }
+        return most;
     }
 
     void check_conditions(JobLedger& job) {
@@ -406,6 +424,10 @@ Invariants::Invariants(const Clock& clock, std::vector<std::string> except, Inva
       state_(std::make_unique<State>(State{*this, std::move(hooks), {}, {}, {}})) {}
 
 Invariants::~Invariants() = default;
+
+void Invariants::calendar_set(Duration by) {
+    state_->calendar_steps.emplace_back(clock_.now(), by);
+}
 
 void Invariants::violated(std::string invariant, std::string what) {
     if (except_.contains(invariant)) return;

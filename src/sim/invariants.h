@@ -39,6 +39,8 @@ struct InvariantHooks {
     int operators = 1;
     /// One of them leads: who it is, by its name as a writer, the Lease says in front of a '#'.
     bool election = false;
+    /// How long what an operator asks for may be under way until it has its effect.
+    Duration longest_request{};
 };
 
 /// Watches every committed change and says which broke a rule. Knows what really happened from what
@@ -51,6 +53,8 @@ class Invariants {
 
     /// `who` wrote it: "operator..." are operators, anything else is somebody else.
     void change(std::string_view who, const apiserver::StoreChange& change);
+    /// The calendar was set, just now. What was asked for before goes by what it showed then.
+    void calendar_set(Duration by);
     /// An operator was up and the API answered all through the time before.
     void deadline_passed(const std::string& uid);
     /// Everything had its time: jobs must have ended, dependents must have gone.

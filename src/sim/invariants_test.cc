@@ -59,7 +59,10 @@ class Changes {
     }
     void deadline_passed() { rules_.deadline_passed("job"); }
     void wait(Duration duration) { clock_.advance_to(clock_.now() + duration); }
-    void set_calendar(Duration by) { clock_.skew_wall(by); }
+    void set_calendar(Duration by) {
+        clock_.skew_wall(by);
+        rules_.calendar_set(by);
+    }
     std::string time() const { return kube::format_time(clock_.wall_now()); }
     bool asked_for_deadline() const { return asked_for_deadline_; }
 
@@ -70,7 +73,8 @@ class Changes {
               {.on_deadline = [this](const std::string&, WallTime) { asked_for_deadline_ = true; },
                .seen_before = [] { return Instant::max(); },
                .forgetful = forgetful,
-               .election = true}) {
+               .election = true,
+               .longest_request = 3s}) {
         job(R"({"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"uid":"job","generation":1},"status":{},
                 "spec":{"pytorchReplicaSpecs":{"Worker":{"restartPolicy":"OnFailure"}}}})",
             "user");
@@ -398,6 +402,32 @@ std::vector<Case> cases() {
              w.wait(11s);
              w.remove_job("operator-1");
              w.end();
+         }},
+        {"ATtlInTimeByTheCalendarOfItsRequest", "",
+         [](Changes& w) {
+             w.job(R"({"spec":{"runPolicy":{"ttlSecondsAfterFinished":10}}})", "user");
+             w.job(finished(w));
+             w.wait(11s);
+             w.set_calendar(-7s);
+             w.wait(2s);
+             w.remove_job("operator-1");
+         }},
+        {"ATtlOfACalendarThatWasSetBackLongAgo", "ttl",
+         [](Changes& w) {
+             w.job(R"({"spec":{"runPolicy":{"ttlSecondsAfterFinished":10}}})", "user");
+             w.job(finished(w));
+             w.wait(11s);
+             w.set_calendar(-7s);
+             w.wait(4s);
+             w.remove_job("operator-1");
+         }},
+        {"ATtlTooEarlyByTheCalendarOfItsRequest", "ttl",
+         [](Changes& w) {
+             w.job(R"({"spec":{"runPolicy":{"ttlSecondsAfterFinished":10}}})", "user");
+             w.job(finished(w));
+             w.wait(5s);
+             w.set_calendar(-2s);
+             w.remove_job("operator-1");
          }},
         {"ATtlWhileSuspended", "ttl",
          [](Changes& w) {

@@ -6,6 +6,7 @@ Nothing here starts one.
 
 import fcntl
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -131,11 +132,11 @@ class GoProgram:
         (scratch / name).rename(home / name)
 
     def module_folder(self):
-        """Where the published module lies: manifests are in it."""
-        status, said = self.go("list", "-m", "-f", "{{.Dir}}", self.module)
-        if status != 0 or not said.strip():
+        """Where the published module lies: manifests are in it. It is fetched if it is not there yet."""
+        status, said = self.go("mod", "download", "-json", self.module)
+        if status != 0:
             raise Missing(f"the module {self.module} is not here: {one_line(said)}")
-        return pathlib.Path(said.strip())
+        return pathlib.Path(json.loads(said[said.index("{"):])["Dir"])
 
 
 class PythonEnvironment:

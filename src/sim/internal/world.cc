@@ -72,7 +72,7 @@ World::World(const Scenario& scenario, const SimulationOptions& options)
                   {[this](std::string uid, WallTime when) { watch_deadline(uid, when); },
                    [this] { return seen_before(); }, scenario.operators > 1 || crashes(scenario),
                    [this] { return lives_; }, scenario.election ? 1 : scenario.operators,
-                   scenario.election}),
+                   scenario.election, scenario.operator_api.delay.most}),
       api_rng_(part(seed_, 1)),
       nodes_rng_(part(seed_, 2)),
       fault_rng_(part(seed_, 3)),
@@ -334,6 +334,7 @@ void World::start_trouble() {
         world.note(fmt::format("the calendar is set by {} s",
                                std::chrono::duration<double>(step).count()));
         world.clock_.skew_wall(step);
+        world.invariants_.calendar_set(step);
         co_return;
     });
     const UserActions& user = scenario_.user;
