@@ -58,10 +58,44 @@ Result<Slot> Membership::join(Node node) {
             fmt::format("slot {} is held by the agent at {}: give each node a NODE_RANK of "
                         "its own, or none",
                         slot, held->second.node.address));
+    put(slot, std::move(node));
+    if (regather_until_)
+        find(nodes_.at(slot));
+    else if (!world_)
+        take_spares();
+    return slot;
+}
+
+Result<Slot> Membership::succeed(const std::string& incarnation, Node node) {
+    const auto before = slots_.find(incarnation);
+    if (before == slots_.end())
+        return Error(Code::kNotFound, "the agent whose workers it goes on with is lost already");
+    if (slots_.contains(node.incarnation))
+        return Error(Code::kConflict, "this agent has joined already");
+    const Slot slot = before->second;
+    slots_.erase(before);
+    slots_.emplace(node.incarnation, slot);
+    for (std::optional<World>* world : {&world_, &last_})
+        if (*world)
+            for (Member& member : (*world)->members)
+                if (member.incarnation == incarnation) member.incarnation = node.incarnation;
+    Held& held = nodes_.at(slot);
+    held.node = std::move(node);
+    if (regather_until_) find(held);
+    return slot;
+}
+
+void Membership::put(Slot slot, Node node) {
     slots_.emplace(node.incarnation, slot);
     nodes_.emplace(slot, Held{.node = std::move(node), .slot = slot});
-    if (!world_) take_spares();
-    return slot;
+    vacated_.erase(slot);
+    while (nodes_.contains(first_free_)) ++first_free_;
+}
+
+void Membership::take(Slot slot) {
+    nodes_.erase(slot);
+    first_free_ = std::min(first_free_, slot);
+    if (last_slots_.contains(slot)) vacated_.insert(slot);
 }
 
 void Membership::lost(const std::string& incarnation, Instant now) {
@@ -69,7 +103,7 @@ void Membership::lost(const std::string& incarnation, Instant now) {
     if (found == slots_.end()) return;
     const Slot slot = found->second;
     slots_.erase(found);
-    nodes_.erase(slot);
+    take(slot);
     const Member* member = world_ ? world_->find(slot) : nullptr;
     if (member != nullptr && member->incarnation == incarnation) end_world(now);
 }
@@ -95,14 +129,19 @@ std::optional<Slot> Membership::slot_of(const std::string& incarnation) const {
     return found->second;
 }
 
+void Membership::restarted_alone(int restarts) {
+    if (!world_ || world_->nodes != 1) return;
+    world_->restarts = last_->restarts = std::max(world_->restarts, restarts);
+}
+
 /// First where somebody of the last world is missing, so that the others keep their places.
 Slot Membership::free_slot() const {
-    if (last_)
-        for (const Member& member : last_->members)
-            if (!nodes_.contains(member.slot)) return member.slot;
-    Slot slot = 0;
-    while (nodes_.contains(slot)) ++slot;
-    return slot;
+    if (regather_until_) {
+        Slot slot = limits_.max_nodes;
+        while (nodes_.contains(slot)) ++slot;
+        return slot;
+    }
+    return vacated_.empty() ? first_free_ : *vacated_.begin();
 }
 
 /// Spares get places that have become free.
@@ -112,11 +151,23 @@ void Membership::take_spares() {
         if (spare == nodes_.end()) return;
         const Slot slot = free_slot();
         if (is_spare(slot)) return;
-        auto moved = nodes_.extract(spare);
-        moved.key() = moved.mapped().slot = slot;
-        slots_[moved.mapped().node.incarnation] = slot;
-        nodes_.insert(std::move(moved));
+        const Slot from = spare->first;
+        Node node = std::move(spare->second.node);
+        slots_.erase(node.incarnation);
+        take(from);
+        put(slot, std::move(node));
     }
+}
+
+void Membership::remember_last(World world) {
+    last_slots_.clear();
+    vacated_.clear();
+    for (const Member& member : world.members) {
+        last_slots_.insert(member.slot);
+        if (!nodes_.contains(member.slot)) vacated_.insert(member.slot);
+    }
+    number_ = world.generation.number;
+    last_ = std::move(world);
 }
 
 // ---- worlds
@@ -124,16 +175,19 @@ void Membership::take_spares() {
 /// The smallest world.
 int Membership::least() const { return up_to_multiple(limits_.min_nodes, limits_.node_unit); }
 
-/// The size of the largest world that could be made.
-int Membership::usable() const {
-    const auto places = std::distance(nodes_.begin(), nodes_.lower_bound(limits_.max_nodes));
-    return down_to_multiple(static_cast<int>(places), limits_.node_unit);
+/// Nodes that are no spares.
+int Membership::places() const {
+    const auto spares = std::distance(nodes_.lower_bound(limits_.max_nodes), nodes_.end());
+    return static_cast<int>(nodes_.size()) - static_cast<int>(spares);
 }
+
+/// The size of the largest world that could be made.
+int Membership::usable() const { return down_to_multiple(places(), limits_.node_unit); }
 
 bool Membership::advance(Instant now) {
     if (regather_until_) return regather(now);
     if (world_) {
-        if (usable() <= static_cast<int>(world_->members.size())) return false;
+        if (growth_held_ || usable() <= static_cast<int>(world_->members.size())) return false;
     } else if (!may_form(now)) {
         return false;
     }
@@ -141,34 +195,60 @@ bool Membership::advance(Instant now) {
     return true;
 }
 
+/// What the node knows of the newest world that was found.
+void Membership::find(const Held& held) {
+    const Node& node = held.node;
+    if (!node.holds || node.holds->generation < newest_.generation) return;
+    if (newest_.generation < node.holds->generation) {
+        newest_ = *node.holds;
+        newest_members_.clear();
+    }
+    newest_.restarts = std::max(newest_.restarts, node.holds->restarts);
+    for (const Member& member : node.holds->members) {
+        Member& known = newest_members_.try_emplace(member.group_rank, member).first->second;
+        // A new agent that took over the workers of one that ended.
+        if (member.slot == held.slot) known.incarnation = node.incarnation;
+    }
+}
+
+Membership::Found Membership::found() const {
+    const auto at = [&](const Member& member) -> const Node* {
+        const auto held = nodes_.find(member.slot);
+        return held == nodes_.end() ? nullptr : &held->second.node;
+    };
+    if (static_cast<int>(newest_members_.size()) != newest_.nodes) return Found::kNotYet;
+    bool whole = true;
+    for (const auto& [rank, member] : newest_members_) {
+        const Node* node = at(member);
+        if (node == nullptr) return Found::kNotYet;
+        whole = whole && node->incarnation == member.incarnation &&
+                (!node->gave_up || *node->gave_up < newest_.generation);
+    }
+    return whole ? Found::kWhole : Found::kBroken;
+}
+
 /// True: the world of the earlier master goes on, or there is a new one.
 bool Membership::regather(Instant now) {
-    const World* newest = nullptr;
-    for (const auto& [slot, held] : nodes_)
-        if (held.node.holds &&
-            (newest == nullptr || newest->generation < held.node.holds->generation))
-            newest = &*held.node.holds;
     const bool over = now >= *regather_until_;
-    if (newest == nullptr) {
-        if (!over && usable() < down_to_multiple(limits_.max_nodes, limits_.node_unit))
-            return false;
+    if (newest_members_.empty()) {
+        const int all = down_to_multiple(limits_.max_nodes, limits_.node_unit);
+        if (!over && static_cast<int>(nodes_.size()) < all) return false;
         regather_until_.reset();
-        return advance(now);
-    }
-    const bool all = std::ranges::all_of(newest->members, [&](const Member& member) {
-        const auto held = nodes_.find(member.slot);
-        return held != nodes_.end() && held->second.node.incarnation == member.incarnation &&
-               held->second.node.holds && held->second.node.holds->generation == newest->generation;
-    });
-    if (!all && !over) return false;
-    regather_until_.reset();
-    last_ = *newest;
-    number_ = newest->generation.number;
-    last_call_first_ = false;
-    if (!all) {
         take_spares();
         return advance(now);
     }
+    const bool may_be_whole = static_cast<int>(nodes_.size()) >= newest_.nodes;
+    const Found state = over || may_be_whole ? found() : Found::kNotYet;
+    if (state == Found::kNotYet && !over) return false;
+    regather_until_.reset();
+    newest_.members.clear();
+    newest_.own_rank = 0;
+    for (auto& [rank, member] : newest_members_) newest_.members.push_back(std::move(member));
+    newest_members_.clear();
+    remember_last(std::move(newest_));
+    last_call_first_ = false;
+    take_spares();
+    if (state != Found::kWhole) return advance(now);
     world_ = last_;
     return true;
 }
@@ -192,7 +272,7 @@ std::vector<const Membership::Held*> Membership::chosen() const {
     for (const auto& [slot, held] : nodes_)
         if (!is_spare(slot)) chosen.push_back(&held);
     std::ranges::sort(chosen, {}, [&](const Held* held) {
-        return std::pair(!last_ || last_->find(held->slot) == nullptr, held->slot);
+        return std::pair(!last_slots_.contains(held->slot), held->slot);
     });
     chosen.resize(static_cast<std::size_t>(usable()));
     // A rack stands where its lowest slot does.
@@ -210,14 +290,22 @@ std::vector<const Membership::Held*> Membership::chosen() const {
 }
 
 void Membership::form() {
-    World made{.generation = {.epoch = epoch_, .number = ++number_}, .members = {}};
-    for (const Held* held : chosen())
+    World made{.generation = {.epoch = epoch_, .number = number_ + 1},
+               .members = {},
+               .restarts = last_ ? last_->restarts + 1 : 0};
+    for (const Held* held : chosen()) {
         made.members.push_back({.slot = held->slot,
                                 .incarnation = held->node.incarnation,
                                 .address = held->node.address,
                                 .local_size = held->node.local_size,
-                                .first_rank = made.size()});
-    world_ = last_ = std::move(made);
+                                .first_rank = made.ranks,
+                                .group_rank = made.nodes,
+                                .store_port = held->node.store_port});
+        made.ranks += held->node.local_size;
+        ++made.nodes;
+    }
+    remember_last(made);
+    world_ = std::move(made);
     last_call_first_ = false;
     enough_since_.reset();
 }

@@ -4,6 +4,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/clock.h"
@@ -30,13 +32,17 @@ Result<void> check(const MembershipLimits& limits);
 
 /// An agent that has joined.
 struct Node {
-    std::string incarnation;   ///< of the agent: another for each life
-    std::optional<Slot> slot;  ///< that it was given; without one it gets a free one
-    std::string address;
+    std::string incarnation;        ///< of the agent: another for each life
+    std::optional<Slot> slot = {};  ///< that it was given; without one it gets a free one
+    std::string address = {};
     int local_size = 1;
-    std::string rack;  ///< a label; empty: not known
-    /// What it has run since before it joined: a new master finds the old one's world by that.
-    std::optional<World> holds;
+    std::string rack = {};  ///< a label; empty: not known
+    int store_port = 0;
+    /// What it has run since before it joined, as it was told: a new master finds the old one's
+    /// world by that.
+    std::optional<World> holds = {};
+    /// The newest generation whose workers it has stopped: that one can't go on.
+    std::optional<Generation> gave_up = {};
 };
 
 /// Who is missing, for people and for whoever makes nodes.
@@ -59,10 +65,12 @@ struct Shortage {
 /// - Worlds have a multiple of node_unit nodes. Who is left over waits as a spare and disturbs
 /// nobody;
 ///   a spare takes the slot of a member that is lost, and all others keep their places.
-/// - Nodes that make another whole unit are taken in at once.
+/// - Nodes that make another whole unit are taken in at once, unless growth is held back.
 /// - Ranks go by slots; where nodes tell their racks, those of a rack stand together.
-/// - A new master takes over the world that its nodes hold when all of them have joined, or without
-///   those that have not when its patience ends; then it is a loss as any other.
+/// - A new master takes over the newest world that its nodes hold when all of its members have
+///   joined and none has stopped its workers: who was not told of it yet is told then. It does not
+///   wait for a member whose slot somebody else has now, and for others until its patience ends;
+///   then they are lost as any other. Until then newcomers have no places: those are not theirs.
 ///
 /// Pure: advance() after each change, and when wake_at() has come.
 class Membership {
@@ -73,12 +81,19 @@ class Membership {
     /// The slot that it has from now on. A spare's is not below max_nodes. kConflict: another agent
     /// that is there holds the slot, or has its incarnation.
     Result<Slot> join(Node node);
+    /// A new agent goes on with the workers of one whose process has ended, in its slot and in the
+    /// world. kNotFound: the other is not there any more. Otherwise as join().
+    Result<Slot> succeed(const std::string& incarnation, Node node);
     /// Its connection broke, it fell silent, or it left. What is not there is no error: news cross.
     void lost(const std::string& incarnation, Instant now);
     /// Nothing of that agent's counts any more, and it may not join again.
     void exclude(const std::string& incarnation, Instant now);
     /// The workers of the world have to begin anew, whoever is in it then.
     void restart(Instant now);
+    /// The only member of the world has begun its workers anew itself: this is its attempt now.
+    void restarted_alone(int restarts);
+    /// While it is held back no world is made of more nodes than run.
+    void hold_growth(bool held) { growth_held_ = held; }
 
     /// Makes a world if one is to be made. True: world() is another than before.
     bool advance(Instant now);
@@ -89,7 +104,14 @@ class Membership {
     const World* world() const { return world_ ? &*world_ : nullptr; }
     /// The slot of an agent that is there.
     std::optional<Slot> slot_of(const std::string& incarnation) const;
+    /// The incarnation of the agent that has the slot; null: nobody has.
+    const std::string* holder(Slot slot) const {
+        const auto held = nodes_.find(slot);
+        return held == nodes_.end() ? nullptr : &held->second.node.incarnation;
+    }
     std::size_t nodes() const { return nodes_.size(); }
+    /// A world of an earlier master may still be found.
+    bool regathers() const { return regather_until_.has_value(); }
     /// While there is no world, and no last call either.
     std::optional<Shortage> shortage() const;
 
@@ -98,12 +120,19 @@ class Membership {
         Node node;
         Slot slot;
     };
+    enum class Found { kWhole, kBroken, kNotYet };
 
     bool is_spare(Slot slot) const { return slot >= limits_.max_nodes; }
     Slot free_slot() const;
+    void put(Slot slot, Node node);
+    void take(Slot slot);
     void take_spares();
+    void remember_last(World world);
+    int places() const;
     int least() const;
     int usable() const;
+    void find(const Held& held);
+    Found found() const;
     bool regather(Instant now);
     bool may_form(Instant now);
     void form();
@@ -114,14 +143,20 @@ class Membership {
     std::uint64_t epoch_;
     std::uint64_t number_ = 0;  ///< of the newest generation that is known
     std::map<Slot, Held> nodes_;
-    std::map<std::string, Slot> slots_;  ///< by incarnation
+    std::unordered_map<std::string, Slot> slots_;  ///< by incarnation
     std::set<std::string> excluded_;
+    Slot first_free_ = 0;  ///< all below are taken
     std::optional<World> world_;
-    std::optional<World> last_;              ///< the newest, also when it has ended
-    bool last_call_first_ = true;            ///< a world that is not full waits for the last call
+    std::optional<World> last_;            ///< the newest, also when it has ended
+    std::unordered_set<Slot> last_slots_;  ///< of its members
+    std::set<Slot> vacated_;               ///< those of them that nobody has
+    bool last_call_first_ = true;          ///< a world that is not full waits for the last call
+    bool growth_held_ = false;
     std::optional<Instant> enough_since_;    ///< the last call began
     Instant ended_;                          ///< since when there is no world
     std::optional<Instant> regather_until_;  ///< a world of an earlier master may be found
+    World newest_;                           ///< that nodes hold, with the members known so far
+    std::map<int, Member> newest_members_;   ///< by their group ranks
 };
 
 }  // namespace muster::master

@@ -271,12 +271,15 @@ TEST(Membership, SaysWhoIsMissingAndSinceWhen) {
 
 World world_of(std::initializer_list<const char*> names, std::uint64_t number) {
     World world{.generation = {.epoch = 1, .number = number}, .members = {}};
-    for (const char* name : names)
-        world.members.push_back({.slot = static_cast<Slot>(world.members.size()),
+    for (const char* name : names) {
+        world.members.push_back({.slot = world.nodes,
                                  .incarnation = name,
                                  .address = name,
                                  .local_size = 1,
-                                 .first_rank = static_cast<int>(world.members.size())});
+                                 .first_rank = world.nodes,
+                                 .group_rank = world.nodes});
+        world.ranks = ++world.nodes;
+    }
     return world;
 }
 
@@ -305,20 +308,104 @@ TEST(Membership, WhoDoesNotComeBackToANewMasterIsLost) {
     EXPECT_EQ(nodes.look(1s), "8: a0 x1 c2") << "a newcomer has its place";
 }
 
-TEST(Membership, TheNewestWorldCounts) {
+TEST(Membership, TheNewestWorldCountsAlsoForThoseWhoWereNotToldOfIt) {
     Nodes nodes(limits(2, 2), true, 2);
     nodes.join("a", 0, world_of({"a", "b"}, 6));
+    EXPECT_EQ(nodes.look(), "-");
     nodes.join("b", 1, world_of({"a", "b"}, 7));
-    EXPECT_EQ(nodes.look(), "-") << "a was not told of the newest";
-    EXPECT_EQ(nodes.look(10s), "8: a0 b1");
+    EXPECT_EQ(nodes.look(), "7: a0 b1");
+}
+
+TEST(Membership, AWorldIsFoundFromWhatEachMemberWasTold) {
+    const World old = world_of({"a", "b", "c"}, 7);
+    for (const auto& [first, second] : {std::pair(1, 2), std::pair(2, 1), std::pair(0, 1)}) {
+        Nodes nodes(limits(2, 3), true, 2);
+        for (const int rank : {first, second, 3 - first - second}) {
+            EXPECT_EQ(nodes.look(), "-");
+            const Member& member = old.members[static_cast<std::size_t>(rank)];
+            nodes.join(member.incarnation, member.slot, as_told_to(old, rank));
+        }
+        EXPECT_EQ(nodes.look(), "7: a0 b1 c2");
+        EXPECT_EQ(*nodes.members.world(), old);
+    }
+}
+
+TEST(Membership, AWorldThatAMemberHasStoppedIsNotTakenOver) {
+    Nodes nodes(limits(2, 2), true, 2);
+    const World old = world_of({"a", "b"}, 7);
+    nodes.join("a", 0, old);
+    EXPECT_TRUE(nodes.members.join({.incarnation = "b",
+                                    .slot = 1,
+                                    .address = "b",
+                                    .gave_up = Generation{.epoch = 1, .number = 7}}));
+    EXPECT_EQ(nodes.look(), "8: a0 b1");
+}
+
+TEST(Membership, NewcomersDoNotTakeThePlacesOfThoseWhoComeBackToANewMaster) {
+    Nodes nodes(limits(2, 3), true, 2);
+    const World old = world_of({"a", "b"}, 7);
+    EXPECT_EQ(nodes.join("x"), "3") << "a spare";
+    nodes.join("b", 1, old);
+    EXPECT_EQ(nodes.look(), "-");
+    nodes.join("a", 0, old);
+    EXPECT_EQ(nodes.look(), "7: a0 b1");
+    EXPECT_EQ(nodes.look(), "8: a0 b1 x2") << "there is room for it";
 }
 
 TEST(Membership, ANewLifeOfAMemberHoldsNothing) {
     Nodes nodes(limits(2, 2), true, 2);
     nodes.join("a", 0, world_of({"a", "b"}, 7));
-    nodes.join("b2", 1);
     EXPECT_EQ(nodes.look(), "-");
-    EXPECT_EQ(nodes.look(10s), "8: a0 b21");
+    nodes.join("b2", 1);
+    EXPECT_EQ(nodes.look(), "8: a0 b21") << "the first b has lost its slot and does not come back";
+}
+
+TEST(Membership, ANewAgentGoesOnWithTheWorkersOfAnother) {
+    Nodes nodes(limits(2, 2));
+    nodes.join_all({"a", "b"});
+    EXPECT_EQ(nodes.look(), "1: a0 b1");
+    EXPECT_TRUE(nodes.members.succeed("b", {.incarnation = "b2", .address = "b2"}));
+    EXPECT_EQ(nodes.look(), "= 1: a0 b1") << "it is at the same place";
+    EXPECT_EQ(nodes.members.slot_of("b2"), 1);
+    EXPECT_EQ(nodes.members.slot_of("b"), std::nullopt);
+    nodes.lose("b");
+    EXPECT_EQ(nodes.look(), "= 1: a0 b1") << "old news";
+    nodes.lose("b2");
+    EXPECT_EQ(nodes.look(), "-");
+    EXPECT_EQ(nodes.members.succeed("b2", {.incarnation = "b3"}).error().code(), Code::kNotFound);
+}
+
+TEST(Membership, ANewMasterFindsTheWorldOfAnAgentThatTookWorkersOver) {
+    Nodes nodes(limits(2, 2), true, 2);
+    const World old = world_of({"a", "b"}, 7);
+    nodes.join("a", 0, old);
+    nodes.join("b2", 1, as_told_to(old, 1));
+    EXPECT_EQ(nodes.look(), "7: a0 b1");
+    EXPECT_EQ(nodes.members.world()->members[1].incarnation, "b2");
+}
+
+TEST(Membership, GrowthCanBeHeldBack) {
+    Nodes nodes(limits(1, 2));
+    nodes.join("a");
+    EXPECT_EQ(nodes.look(), "-");
+    EXPECT_EQ(nodes.look(30s), "1: a0");
+    nodes.members.hold_growth(true);
+    nodes.join("b");
+    EXPECT_EQ(nodes.look(), "= 1: a0");
+    nodes.members.hold_growth(false);
+    EXPECT_EQ(nodes.look(), "2: a0 b1");
+}
+
+TEST(Membership, NoTwoAttemptsHaveTheSameNumber) {
+    Nodes nodes(limits(1, 1));
+    nodes.join("a");
+    EXPECT_EQ(nodes.look(), "1: a0");
+    EXPECT_EQ(nodes.members.world()->restarts, 0);
+    nodes.members.restarted_alone(2);
+    EXPECT_EQ(nodes.members.world()->restarts, 2);
+    nodes.members.restart(nodes.now);
+    EXPECT_EQ(nodes.look(), "2: a0");
+    EXPECT_EQ(nodes.members.world()->restarts, 3);
 }
 
 TEST(Membership, WithNothingFoundANewMasterBeginsAnew) {

@@ -13,7 +13,8 @@ namespace muster::master {
 namespace {
 
 bool is_worker(const Evidence& seen) {
-    return seen.sign == Sign::kWorkerExited || seen.sign == Sign::kOutOfMemory;
+    return seen.sign == Sign::kWorkerExited || seen.sign == Sign::kOutOfMemory ||
+           seen.sign == Sign::kNotStarted;
 }
 
 bool exited_with(const Evidence& seen, const std::set<int>& codes) {
@@ -26,6 +27,7 @@ bool can_not_start(const Evidence& seen) {
         "SyntaxError:", "IndentationError:", "TabError:", "ModuleNotFoundError:", "ImportError:"};
     const bool shell = seen.exit_code == 126 || seen.exit_code == 127;
     const bool no_script = seen.error.find("can't open file") != std::string::npos;
+    if (seen.sign == Sign::kNotStarted) return true;
     return seen.sign == Sign::kWorkerExited &&
            (shell || no_script || std::ranges::any_of(kErrors, [&](std::string_view error) {
                 return seen.error.starts_with(error);
@@ -75,7 +77,7 @@ constexpr std::array kRules = {
          Action::kRestart, Charge::kMemory, "it was killed for memory too often"},
     Rule{"worker died", "a worker died otherwise",
          [](const Evidence& seen, const Situation&, const PolicyOptions&) {
-             return seen.sign == Sign::kWorkerExited;
+             return seen.sign == Sign::kWorkerExited || seen.sign == Sign::kNotStarted;
          },
          Action::kRestart, Charge::kWorker, "all restarts are used up"},
     Rule{"evicted", "the platform takes the node away",
@@ -127,6 +129,8 @@ std::string describe(const Evidence& evidence) {
     switch (evidence.sign) {
         case Sign::kWorkerExited:
             return with_error(fmt::format("{} {}", who, how_it_ended(evidence)));
+        case Sign::kNotStarted:
+            return with_error("the workers of " + where + " could not be started");
         case Sign::kOutOfMemory:
             return with_error(who + " was killed for the memory that it used");
         case Sign::kConnectionBroke:
@@ -141,16 +145,28 @@ std::string describe(const Evidence& evidence) {
     return who;
 }
 
+void FailurePolicy::remember(const Incident& incident) {
+    budgets_.remember(incident.charge, incident.when);
+    remembered_ = incident;
+}
+
 std::optional<Decision> FailurePolicy::decide(const Evidence& evidence, Generation current,
                                               WallTime now) {
-    if (evidence.generation != current || (last_ && last_->generation == current))
+    const auto attempt = [](const auto& of) { return std::pair(of.generation, of.restarts); };
+    if (evidence.generation != current || (last_ && attempt(evidence) <= attempt(*last_)))
         return std::nullopt;
-    const bool stepped = stepped_ && *stepped_ == current;
+    const bool charged_before = remembered_ && attempt(evidence) <= attempt(*remembered_);
+    // The incident before this one.
+    const auto before = last_ ? std::optional(std::pair(attempt(*last_), last_->error))
+                        : remembered_ && !charged_before
+                            ? std::optional(std::pair(attempt(*remembered_), remembered_->error))
+                            : std::nullopt;
+    const bool stepped = stepped_ && *stepped_ == attempt(evidence);
     const bool progress_since =
-        !progress_is_seen_ || (stepped_ && last_ && last_->generation < *stepped_);
+        !progress_is_seen_ || (stepped_ && before && before->first < *stepped_);
     const Situation situation{.stepped = stepped,
-                              .repeated = !progress_since && last_ && !evidence.error.empty() &&
-                                          last_->error == evidence.error};
+                              .repeated = !progress_since && before && !evidence.error.empty() &&
+                                          before->second == evidence.error};
     const auto* const rule = std::ranges::find_if(
         kRules, [&](const Rule& one) { return one.matches(evidence, situation, options_); });
     CHECK(rule != kRules.end(), "every sign has a rule");
@@ -158,7 +174,7 @@ std::optional<Decision> FailurePolicy::decide(const Evidence& evidence, Generati
     Decision decision{.action = rule->action, .rule = rule, .text = describe(evidence)};
     if (decision.action == Action::kFail) {
         decision.text += fmt::format("; {}: {}", rule->why, what_is_done(decision.action));
-    } else if (!budgets_.spend(rule->charge, now)) {
+    } else if (!charged_before && !budgets_.spend(rule->charge, now)) {
         decision.action = Action::kFail;
         decision.text +=
             fmt::format("; {} ({} of {} {}): {}", rule->why, budgets_.spent(rule->charge, now),
@@ -166,6 +182,12 @@ std::optional<Decision> FailurePolicy::decide(const Evidence& evidence, Generati
                         what_is_done(decision.action));
     } else {
         decision.text += fmt::format("; {}", what_is_done(decision.action));
+        if (!charged_before && rule->charge != Charge::kNothing)
+            decision.charged = Incident{.charge = rule->charge,
+                                        .when = now,
+                                        .generation = evidence.generation,
+                                        .restarts = evidence.restarts,
+                                        .error = evidence.error};
     }
     return decision;
 }

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "master/budgets.h"
@@ -15,6 +16,7 @@ namespace muster::master {
 /// What was seen.
 enum class Sign : std::uint8_t {
     kWorkerExited,     ///< with a code other than 0, or by a signal
+    kNotStarted,       ///< the workers of a node could not be started
     kOutOfMemory,      ///< a worker was killed for the memory that it used
     kConnectionBroke,  ///< of an agent, which has not come back
     kNodeSilent,       ///< longer than the heartbeat limit
@@ -25,6 +27,7 @@ enum class Sign : std::uint8_t {
 struct Evidence {
     Sign sign = Sign::kWorkerExited;
     Generation generation = {};  ///< in which it happened
+    int restarts = 0;            ///< the attempt, as World::restarts: a generation may have several
     Slot slot = 0;
     std::string node = {};              ///< for people: its address
     std::optional<int> rank = {};       ///< of a worker
@@ -33,6 +36,19 @@ struct Evidence {
     /// The last line of the error file or of the traceback: "ValueError: no such column".
     std::string error = {};
     WallTime when = {};  ///< by the node's own clock; the error file's where there is one
+
+    friend bool operator==(const Evidence&, const Evidence&) = default;
+};
+
+/// What was charged, as a master's records keep it: an attempt is charged once, whoever decides.
+struct Incident {
+    Charge charge = Charge::kNothing;
+    WallTime when = {};
+    Generation generation = {};
+    int restarts = 0;
+    std::string error = {};
+
+    friend bool operator==(const Incident&, const Incident&) = default;
 };
 
 /// What is done.
@@ -72,11 +88,12 @@ std::span<const Rule> failure_rules();
 
 struct Decision {
     Action action = Action::kRestart;
-    const Rule* rule = nullptr;  ///< never null
-    std::string text;            ///< what happened and what is done, for people
+    const Rule* rule = nullptr;            ///< never null
+    std::string text;                      ///< what happened and what is done, for people
+    std::optional<Incident> charged = {};  ///< now; nothing if it was before, or costs nothing
 };
 
-/// From evidence to an action, with budgets. The first evidence of a generation makes an incident;
+/// From evidence to an action, with budgets. The first evidence of an attempt makes an incident;
 /// all that follows in it are victims, and change nothing. Pure.
 class FailurePolicy {
   public:
@@ -86,8 +103,11 @@ class FailurePolicy {
     /// The program shows its progress (src/agent's hook, or muster.step()). Without that nobody can
     /// say that there was none, and no error counts as repeated.
     void progress_is_seen() { progress_is_seen_ = true; }
-    /// A step was made in this generation that none had made before.
-    void stepped(Generation generation) { stepped_ = generation; }
+    /// A step was made in this attempt that none had made before.
+    void stepped(Generation generation, int restarts = 0) { stepped_ = {generation, restarts}; }
+    /// An earlier master has charged it. It may not have acted on it: that is decided again, and
+    /// not charged. In their order, before anything else.
+    void remember(const Incident& incident);
     /// Nothing: it belongs to an incident that was decided, or to a generation that has passed.
     std::optional<Decision> decide(const Evidence& evidence, Generation current, WallTime now);
 
@@ -99,8 +119,9 @@ class FailurePolicy {
     PolicyOptions options_;
     Budgets budgets_;
     bool progress_is_seen_ = false;
-    std::optional<Generation> stepped_;
+    std::optional<std::pair<Generation, int>> stepped_;
     std::optional<Evidence> last_;
+    std::optional<Incident> remembered_;  ///< the newest
 };
 
 /// "worker 3 on 10.0.0.7 was killed by SIGSEGV (exit code 139): ValueError: ..."

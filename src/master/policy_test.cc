@@ -1,9 +1,12 @@
 #include "master/policy.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 namespace muster::master {
@@ -63,6 +66,8 @@ std::vector<Row> rows() {
         {"code of a bad node", exited(75), true, Action::kReplace, "bad node"},
         {"text of a bad node", exited(1, "CUDA error: NVLink down"), true, Action::kReplace,
          "bad node"},
+        {"not started", of_node(Sign::kNotStarted), false, Action::kFail, "can't start"},
+        {"not started again", of_node(Sign::kNotStarted), true, Action::kRestart, "worker died"},
         {"broke", of_node(Sign::kConnectionBroke), true, Action::kLeave, "node lost"},
         {"silent", of_node(Sign::kNodeSilent), true, Action::kLeave, "node lost"},
         {"evicted", of_node(Sign::kNodeEvicted), true, Action::kLeave, "evicted"},
@@ -88,6 +93,18 @@ TEST(FailurePolicy, FollowsItsTable) {
         seen.insert(decision->rule->name);
     }
     for (const Rule& rule : failure_rules()) EXPECT_TRUE(seen.contains(rule.name)) << rule.name;
+}
+
+TEST(FailurePolicy, DocsHaveTheTable) {
+    std::ifstream file(MUSTER_SOURCE_DIR "/docs/elastic.md");
+    const std::string page{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    std::size_t at = 0;
+    for (const Rule& rule : failure_rules()) {
+        const std::size_t found = page.find(fmt::format("\n| {} | {} |", rule.name, rule.when));
+        EXPECT_NE(found, std::string::npos) << rule.name;
+        EXPECT_GE(found, at) << rule.name << " stands too early";
+        at = found;
+    }
 }
 
 /// Incident after incident, each in the next generation.
@@ -177,6 +194,43 @@ TEST(FailurePolicy, ProgressOfAWorldThatOnlyGrewCounts) {
     ++story.now.number;
     story.decides.stepped(story.now);
     EXPECT_EQ(story.next(exited(1, "KeyError: 'x'")).action, Action::kRestart);
+}
+
+TEST(FailurePolicy, WhatAnEarlierMasterChargedIsDecidedAgainAndNotChargedTwice) {
+    const Generation generation{.epoch = 1, .number = 4};
+    Evidence died = exited(1, "ValueError: no");
+    died.generation = generation;
+    FailurePolicy first = policy();
+    const auto decided = first.decide(died, generation, kNow);
+    ASSERT_TRUE(decided && decided->charged);
+    EXPECT_EQ(*decided->charged, (Incident{.charge = Charge::kWorker,
+                                           .when = kNow,
+                                           .generation = generation,
+                                           .error = "ValueError: no"}));
+    FailurePolicy second = policy();
+    second.remember(*decided->charged);
+    second.progress_is_seen();
+    const auto again = second.decide(died, generation, kNow);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->action, Action::kRestart);
+    EXPECT_FALSE(again->charged);
+    EXPECT_EQ(second.budgets().spent(Charge::kWorker, kNow), 1);
+    EXPECT_FALSE(second.decide(died, generation, kNow)) << "that was the incident";
+}
+
+TEST(FailurePolicy, AGenerationMayHaveSeveralAttempts) {
+    const Generation generation{.epoch = 1, .number = 4};
+    FailurePolicy decides = policy();
+    Evidence died = exited(1, "ValueError: no");
+    died.generation = generation;
+    for (const int restarts : {3, 4}) {
+        died.restarts = restarts;
+        EXPECT_TRUE(decides.decide(died, generation, kNow)) << restarts;
+        EXPECT_FALSE(decides.decide(died, generation, kNow)) << restarts;
+    }
+    died.restarts = 3;
+    EXPECT_FALSE(decides.decide(died, generation, kNow)) << "it has passed";
+    EXPECT_EQ(decides.budgets().spent(Charge::kWorker, kNow), 2);
 }
 
 TEST(FailurePolicy, SaysWhatHappenedWithNames) {

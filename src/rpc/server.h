@@ -72,8 +72,9 @@ class Server {
     void on_call(std::string method, Handler handler);
     void on_stream(std::string method, StreamHandler handler);
     void on_note(std::string method, NoteHandler handler);
-    /// A connection has ended, and its client has no other: kCancelled when the client left in good
-    /// order, or why it broke.
+    /// A connection has ended, and its client has no other: kCancelled when its side ended it in
+    /// good order, as the end of its process does; kTimeout when it was silent for too long; or why
+    /// it broke.
     void on_gone(GoneHandler handler);
 
     /// `tls` outlives this.

@@ -177,11 +177,10 @@ void ServerConnection::expire() {
         // What has come and was not read yet is no silence.
         if (wire_->has_input()) return liveness_->heard(now);
         why_ =
-            Error(Code::kUnavailable,
-                  fmt::format(
-                      "nothing was heard for {} ms",
-                      std::chrono::duration_cast<std::chrono::milliseconds>(liveness_->silence(now))
-                          .count()));
+            Error(Code::kTimeout, fmt::format("nothing was heard for {} ms",
+                                              std::chrono::duration_cast<std::chrono::milliseconds>(
+                                                  liveness_->silence(now))
+                                                  .count()));
     }
     if (!why_) why_ = Error(Code::kTimeout, "who connected did not say who it is");
     // Without it TLS is not there yet, and has its own end.

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "master/records.h"
+
+namespace muster::master {
+
+/// A job's record in one file, which is replaced as a whole: written beside it, brought to the
+/// disk, renamed. Masters on one machine, or over a file system with locks, take turns by a lock
+/// file beside it; the lock is held for one claim or write.
+///
+/// Owns a thread, since a disk may take its time; that ends with it. It is destroyed before the
+/// loop of its callers, and nothing may wait in it then.
+class FileRecords final : public Records {
+  public:
+    /// The folder exists. The lock is `path` + ".lock". `least` is claimed where no record has
+    /// more: a time, where a job's record may be lost with its node, and the next one begins
+    /// without it.
+    explicit FileRecords(std::string path, std::uint64_t least = 1);
+    ~FileRecords() override;
+
+    /// kInvalid: the file is none of ours, or damaged.
+    Task<Result<JobRecord>> claim() override;
+    Task<Result<void>> write(JobRecord record) override;
+
+  private:
+    struct State;
+    std::uint64_t first_;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace muster::master

@@ -1,0 +1,453 @@
+#include "master/job.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace muster::master {
+namespace {
+
+/// Of saying who is missing.
+constexpr Duration kSayEvery = std::chrono::seconds(10);
+constexpr Duration kSayFirst = std::chrono::seconds(1);
+/// Slots that are named when many are missing.
+constexpr std::size_t kNamed = 16;
+
+FailurePolicy policy_of(const JobOptions& options, const JobRecord& record) {
+    FailurePolicy policy(options.policy, Budgets(options.budgets));
+    for (const Incident& incident : record.incidents) policy.remember(incident);
+    return policy;
+}
+
+/// Those that can still count, and the newest, by which a master knows that it was charged.
+void drop_old(std::vector<Incident>& incidents, const std::array<Budget, kCharges>& budgets,
+              WallTime wall) {
+    if (incidents.empty()) return;
+    const Incident newest = incidents.back();
+    incidents.pop_back();
+    std::erase_if(incidents, [&](const Incident& incident) {
+        const Budget& budget = budgets[static_cast<std::size_t>(incident.charge)];
+        return !budget.incidents ||
+               (budget.window > Duration::zero() && incident.when <= wall - budget.window);
+    });
+    incidents.push_back(newest);
+}
+
+std::string who_is_missing(const Shortage& shortage, Instant now) {
+    const std::size_t named = std::min(shortage.absent.size(), kNamed);
+    const std::vector<Slot> some(shortage.absent.begin(),
+                                 shortage.absent.begin() + static_cast<std::ptrdiff_t>(named));
+    return fmt::format(
+        "{} of at least {} nodes are there; nobody has slot {}{}, for {} s now", shortage.have,
+        shortage.need, fmt::join(some, ", "), named < shortage.absent.size() ? ", ..." : "",
+        std::chrono::duration_cast<std::chrono::seconds>(now - shortage.since).count());
+}
+
+}  // namespace
+
+Job::Job(JobOptions options, JobRecord record, Instant now)
+    : options_(std::move(options)),
+      record_(std::move(record)),
+      members_(options_.membership, record_.epoch, record_.epoch != options_.first_epoch, now),
+      policy_(policy_of(options_, record_)),
+      grace_(options_.healthy_grace),
+      waiting_(record_.epoch != options_.first_epoch
+                   ? "the agents of the job come back to a new master"
+                   : "the nodes of the job gather"),
+      say_next_(now + kSayFirst) {
+    for (const std::string& incarnation : record_.excluded) members_.exclude(incarnation, now);
+}
+
+// ---- who is there
+
+Result<void> Job::joined(Hello hello, Instant now, WallTime wall) {
+    if (hello.epoch_seen > record_.epoch)
+        return Error(Code::kConflict,
+                     fmt::format("epoch {} is over: an agent has heard of epoch {}", record_.epoch,
+                                 hello.epoch_seen));
+    const std::string incarnation = hello.incarnation;
+    const auto known = agents_.find(incarnation);
+    Agent& agent = known != agents_.end() ? known->second : agents_[incarnation];
+    agent.hello = std::move(hello);
+    changed(incarnation);
+    if (known != agents_.end())
+        back(agent);
+    else
+        admit(agent, now, wall);
+    read(agent, now, wall);
+    return {};
+}
+
+void Job::back(Agent& agent) {
+    if (!agent.away_until) return;
+    away_.erase({*agent.away_until, agent.hello.incarnation});
+    agent.away_until.reset();
+}
+
+void Job::refuse(Agent& agent, std::string text) {
+    claimers_.erase(agent.hello.incarnation);
+    agent.claims_until.reset();
+    agent.refused = Verdict{.kind = Verdict::Kind::kExcluded, .text = std::move(text)};
+    changed(agent.hello.incarnation);
+}
+
+void Job::admit(Agent& agent, Instant now, WallTime wall) {
+    const Hello& hello = agent.hello;
+    if (end() || !hello.report.leaving.empty()) return;
+    if (gone_when_done_.erase(hello.incarnation) > 0) return;
+    Node node{.incarnation = hello.incarnation,
+              .slot = hello.slot,
+              .address = hello.address,
+              .local_size = hello.local_size,
+              .rack = hello.rack,
+              .store_port = hello.store_port,
+              .holds = hello.report.holds,
+              .gave_up = hello.report.gave_up};
+    if (hello.report.holds) agent.ran = hello.report.holds->generation;
+    if (node.holds) {
+        // Its own, or of the agent whose workers it took over.
+        const std::string before = node.holds->own().incarnation;
+        if (before != hello.incarnation && agents_.contains(before)) {
+            if (const auto slot = members_.succeed(before, node)) {
+                back(agents_.at(before));
+                agents_.erase(before);
+                if (const auto place = places_.extract(before))
+                    places_.emplace(hello.incarnation, place.mapped());
+                return;
+            }
+        }
+    }
+    if (node.slot && was_moved_to(*node.slot))
+        node.slot.reset();
+    else if (node.slot && !claim(agent, now, wall))
+        return;
+    if (node.holds && !node.slot && members_.holder(node.holds->own().slot) == nullptr)
+        node.slot = node.holds->own().slot;
+    if (const auto slot = members_.join(std::move(node)); !slot)
+        refuse(agent, slot.error().message());
+}
+
+/// Who has the slot did not ask for it: it replaces somebody there, and has its workers.
+bool Job::was_moved_to(Slot slot) const {
+    const std::string* const holder = members_.holder(slot);
+    if (holder == nullptr) return false;
+    const auto agent = agents_.find(*holder);
+    return agent != agents_.end() && agent->second.hello.slot != slot;
+}
+
+/// True: nobody else has its slot.
+bool Job::claim(Agent& agent, Instant now, WallTime wall) {
+    const std::string* const holder = members_.holder(*agent.hello.slot);
+    if (holder == nullptr) return true;
+    const auto other = agents_.find(*holder);
+    const bool is_done = other == agents_.end();  // And gone: its slot is free when the world ends.
+    if (!is_done && other->second.away_until) {
+        lose(std::string(*holder), Sign::kConnectionBroke, "another agent has come in its place",
+             now, wall);
+        return true;
+    }
+    agent.claims_until = is_done ? Instant::max() : now + options_.claim;
+    claimers_.insert(agent.hello.incarnation);
+    return false;
+}
+
+void Job::look_at_claims(Instant now, WallTime wall) {
+    const std::vector<std::string> claimers(claimers_.begin(), claimers_.end());
+    for (const std::string& incarnation : claimers) {
+        Agent& agent = agents_.at(incarnation);
+        const Slot slot = *agent.hello.slot;
+        const std::string* const holder = members_.holder(slot);
+        if (holder == nullptr || was_moved_to(slot)) {
+            claimers_.erase(incarnation);
+            agent.claims_until.reset();
+            admit(agent, now, wall);
+            changed(incarnation);
+        } else if (now >= *agent.claims_until) {
+            const Hello& other = agents_.at(*holder).hello;
+            refuse(agent, fmt::format("slot {} is held by the agent {} at {}, which is alive: give "
+                                      "each node a --node-rank of its own, or none",
+                                      slot, other.name, other.address));
+        }
+    }
+}
+
+void Job::broke(const std::string& incarnation, const std::string& why, Instant now) {
+    const auto found = agents_.find(incarnation);
+    if (found == agents_.end() || found->second.away_until) return;
+    found->second.away_until = now + options_.reconnect;
+    found->second.why_away = why;
+    away_.emplace(now + options_.reconnect, incarnation);
+}
+
+void Job::silent(const std::string& incarnation, const std::string& why, Instant now,
+                 WallTime wall) {
+    if (agents_.contains(incarnation)) lose(incarnation, Sign::kNodeSilent, why, now, wall);
+}
+
+Evidence Job::of_node(const Agent& agent, Sign sign, const std::string& why, WallTime wall) const {
+    const World& world = *members_.world();
+    return {.sign = sign,
+            .generation = world.generation,
+            .restarts = world.restarts,
+            .slot = members_.slot_of(agent.hello.incarnation).value_or(0),
+            .node = agent.hello.address,
+            .error = why,
+            .when = wall};
+}
+
+void Job::lose(const std::string& incarnation, Sign sign, const std::string& why, Instant now,
+               WallTime wall) {
+    Agent& agent = agents_.at(incarnation);
+    back(agent);
+    claimers_.erase(incarnation);
+    if (done_.contains(incarnation)) {
+        gone_when_done_.insert(incarnation);
+    } else if (is_member(incarnation) && members_.world() != nullptr) {
+        decide(of_node(agent, sign, why, wall), incarnation, now, wall);
+        members_.lost(incarnation, now);
+    } else {
+        members_.lost(incarnation, now);
+    }
+    agents_.erase(incarnation);
+}
+
+// ---- what is so with them
+
+void Job::reported(const std::string& incarnation, Report report, Instant now, WallTime wall) {
+    const auto found = agents_.find(incarnation);
+    if (found == agents_.end()) return;
+    found->second.hello.report = std::move(report);
+    read(found->second, now, wall);
+}
+
+void Job::read(Agent& agent, Instant now, WallTime wall) {
+    const std::string incarnation = agent.hello.incarnation;
+    const Report& report = agent.hello.report;
+    if (end()) return;
+    if (!report.leaving.empty()) {
+        lose(incarnation, Sign::kNodeEvicted, report.leaving, now, wall);
+        return;
+    }
+    if (!report.holds) agent.ran.reset();
+    const World* world = members_.world();
+    if (world == nullptr || !is_member(incarnation)) return;
+    if (!store_ready_ && report.store_ready == world->generation && places_.at(incarnation) == 0) {
+        store_ready_ = true;
+        changed_.all = true;
+    }
+    if (!report.holds || report.holds->generation != world->generation) return;
+    // A worker counts from its own start, so any step is one of this attempt.
+    if (report.steps.value_or(0) > 0) {
+        policy_.progress_is_seen();
+        policy_.stepped(world->generation, report.holds->restarts);
+    }
+    if (world->nodes == 1) settle(agent, now, wall);
+    for (const Evidence& seen : report.evidence) {
+        // An end, or another world, takes the one of the evidence away.
+        if (end() || members_.world() == nullptr) return;
+        if (seen.generation != members_.world()->generation ||
+            seen.restarts != members_.world()->restarts)
+            continue;
+        Evidence named = seen;
+        named.slot = members_.slot_of(incarnation).value_or(0);
+        named.node = agent.hello.address;
+        decide(named, incarnation, now, wall);
+    }
+    if (!report.done || end() || members_.world() == nullptr) return;
+    done_.insert(incarnation);
+    members_.hold_growth(true);
+    if (done_.size() < places_.size()) return;
+    finish({.kind = Verdict::Kind::kSucceeded,
+            .text = fmt::format("all {} workers ended with 0", members_.world()->size())});
+}
+
+/// A node that is the whole world began its workers anew while no master was there.
+void Job::settle(const Agent& agent, Instant /*now*/, WallTime wall) {
+    const Report& report = agent.hello.report;
+    const Generation generation = members_.world()->generation;
+    for (const Evidence& seen : report.evidence) {
+        if (seen.generation != generation || seen.restarts >= report.holds->restarts) continue;
+        Evidence named = seen;
+        named.slot = members_.slot_of(agent.hello.incarnation).value_or(0);
+        named.node = agent.hello.address;
+        const auto decision = policy_.decide(named, generation, wall);
+        if (!decision) continue;
+        if (decision->charged) charge(*decision->charged, wall);
+        if (decision->action == Action::kFail)
+            return finish({.kind = Verdict::Kind::kFailed, .text = decision->text, .cause = named});
+    }
+    members_.restarted_alone(report.holds->restarts);
+}
+
+void Job::decide(const Evidence& evidence, const std::string& incarnation, Instant now,
+                 WallTime wall) {
+    const auto decision = policy_.decide(evidence, members_.world()->generation, wall);
+    if (!decision || end()) return;
+    if (decision->charged) charge(*decision->charged, wall);
+    why_ = decision->text;
+    grace_ = options_.broken_grace;
+    switch (decision->action) {
+        case Action::kRestart:
+            members_.restart(now);
+            break;
+        case Action::kReplace:
+            members_.exclude(incarnation, now);
+            record_.excluded.push_back(incarnation);
+            ++version_;
+            refuse(agents_.at(incarnation), decision->text);
+            break;
+        case Action::kLeave:
+            members_.lost(incarnation, now);
+            break;
+        case Action::kFail:
+            return finish(
+                {.kind = Verdict::Kind::kFailed, .text = decision->text, .cause = evidence});
+    }
+}
+
+void Job::charge(const Incident& incident, WallTime wall) {
+    record_.incidents.push_back(incident);
+    drop_old(record_.incidents, options_.budgets, wall);
+    ++version_;
+}
+
+void Job::finish(Verdict verdict) {
+    why_ = verdict.text;
+    grace_ = options_.broken_grace;
+    record_.end = std::move(verdict);
+    ++version_;
+    changed_.all = true;
+}
+
+// ---- worlds
+
+void Job::advance(Instant now, WallTime wall) {
+    while (!away_.empty() && away_.begin()->first <= now) {
+        const std::string incarnation = away_.begin()->second;
+        const std::string why = agents_.at(incarnation).why_away;
+        lose(incarnation, Sign::kConnectionBroke, why, now, wall);
+    }
+    if (end()) return;
+    look_at_claims(now, wall);
+    for (;;) {
+        if (members_.world() == nullptr && told_ != Generation()) end_of_world(now);
+        for (const std::string& incarnation : std::exchange(gone_when_done_, {}))
+            if (members_.world() != nullptr)
+                gone_when_done_.insert(incarnation);
+            else
+                members_.lost(incarnation, now);
+        if (!members_.advance(now) || members_.world() == nullptr) break;
+        new_world(now, wall);
+        if (end()) return;
+    }
+    if (members_.world() == nullptr && now >= say_next_) say_who_is_missing(now);
+}
+
+/// Nobody runs, and nobody may.
+void Job::end_of_world(Instant now) {
+    for (const auto& [incarnation, rank] : places_)
+        if (const auto agent = agents_.find(incarnation); agent != agents_.end())
+            agent->second.ran = told_;
+    told_ = {};
+    say_next_ = now + kSayFirst;
+    places_.clear();
+    done_.clear();
+    store_ready_ = false;
+    members_.hold_growth(false);
+    changed_.all = true;
+}
+
+void Job::new_world(Instant now, WallTime wall) {
+    const World world = *members_.world();
+    if (told_ != Generation()) {
+        why_ = fmt::format("{} nodes make a larger world than the {} that run", world.nodes,
+                           places_.size());
+        grace_ = options_.healthy_grace;
+        end_of_world(now);
+    }
+    told_ = world.generation;
+    changed_.all = true;
+    store_ready_ = false;
+    for (const Member& member : world.members)
+        places_.emplace(member.incarnation, member.group_rank);
+    for (const auto& [incarnation, rank] : places_) {
+        const Report& report = agents_.at(incarnation).hello.report;
+        // Who else runs in it was told to when it was ready.
+        store_ready_ = store_ready_ || report.store_ready == world.generation ||
+                       (rank != 0 && report.holds && report.holds->generation == world.generation);
+    }
+    if (world.generation.epoch != record_.epoch)  // Found: what its members know of it counts.
+        for (const Member& member : world.members) {
+            if (members_.world() == nullptr || end()) break;
+            if (const auto agent = agents_.find(member.incarnation); agent != agents_.end())
+                read(agent->second, now, wall);
+        }
+    if (members_.world() == nullptr) return;
+    const auto& limit = policy_.budgets().limit(Charge::kWorker);
+    const int left = limit.incidents
+                         ? *limit.incidents - policy_.budgets().spent(Charge::kWorker, wall)
+                         : std::numeric_limits<int>::max() / 2;
+    most_restarts_ = world.nodes == 1 ? members_.world()->restarts + std::max(left, 0) : 0;
+}
+
+void Job::say_who_is_missing(Instant now) {
+    say_next_ = now + kSayEvery;
+    const auto shortage = members_.shortage();
+    if (shortage)
+        waiting_ = members_.regathers() ? "the agents of the job come back to a new master: " +
+                                              who_is_missing(*shortage, now)
+                                        : who_is_missing(*shortage, now);
+    else
+        waiting_ = "enough nodes are there; more may come until the last call is over";
+    changed_.all = true;
+}
+
+Instant Job::wake_at() const {
+    if (end()) return away_.empty() ? Instant::max() : away_.begin()->first;
+    Instant next = members_.wake_at();
+    if (!away_.empty()) next = std::min(next, away_.begin()->first);
+    for (const std::string& incarnation : claimers_)
+        next = std::min(next, *agents_.at(incarnation).claims_until);
+    if (members_.world() == nullptr) next = std::min(next, say_next_);
+    return next;
+}
+
+// ---- orders
+
+std::optional<Order> Job::order_of(const std::string& incarnation) const {
+    const auto found = agents_.find(incarnation);
+    if (found == agents_.end()) return std::nullopt;
+    const Agent& agent = found->second;
+    Order order{.epoch = record_.epoch, .what = Wait{}, .why = why_, .grace = grace_};
+    if (agent.refused) {
+        order.what = *agent.refused;
+    } else if (end()) {
+        order.what = *end();
+    } else if (agent.claims_until) {
+        order.what = Wait{.text = fmt::format("another agent has slot {}, and may be gone",
+                                              agent.hello.slot.value_or(0))};
+    } else if (members_.regathers() && agent.hello.report.holds) {
+        // What runs goes on until it is known what is there.
+        return std::nullopt;
+    } else if (const auto place = places_.find(incarnation);
+               place != places_.end() && (place->second == 0 || store_ready_)) {
+        order.what = Run{.world = as_told_to(*members_.world(), place->second),
+                         .most_restarts = most_restarts_};
+    } else if (agent.ran) {
+        order.what = Stop{.generation = *agent.ran};
+    } else if (place != places_.end()) {
+        order.what = Wait{.text = "the store of group rank 0 begins anew"};
+    } else if (members_.world() != nullptr) {
+        order.what = Wait{.spare = true, .text = "a world runs; this node is a spare"};
+    } else {
+        order.what = Wait{.text = waiting_};
+    }
+    return order;
+}
+
+Job::Changed Job::take_changed() { return std::exchange(changed_, {}); }
+
+}  // namespace muster::master

@@ -1,0 +1,254 @@
+#include "master/master.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/first_of.h"
+#include "base/log.h"
+#include "base/signal.h"
+#include "base/time_limit.h"
+#include "master/protocol.h"
+
+namespace muster::master {
+
+struct Master::State {
+    /// The stream of one agent, on its newest connection.
+    struct Line {
+        explicit Line(const asio::any_io_executor& executor) : changed(executor) {}
+        Signal changed;
+        bool due = true;  ///< another order may hold
+    };
+
+    State(const asio::any_io_executor& its_executor, Clock& its_clock, Records& its_records,
+          MasterOptions given)
+        : executor(its_executor),
+          clock(its_clock),
+          records(its_records),
+          options(std::move(given)),
+          server(executor, clock,
+                 {.token = options.token, .name = options.name, .limits = options.rpc}),
+          stirred_changed(executor),
+          line_ended(executor) {}
+
+    void serve();
+    Task<Result<void>> follow(rpc::PeerPtr peer, job::Join request,
+                              rpc::ItemSink<job::Order> orders);
+    Result<void> take(const rpc::PeerPtr& peer, const job::Report& told);
+    Task<Result<job::Left>> take_leave(rpc::PeerPtr peer, job::Report told);
+    void gone(const rpc::PeerPtr& peer, const Error& why);
+    Task<Result<Verdict>> drive();
+    Task<Result<void>> write_record();
+    void publish();
+    void stir();
+    Task<void> rest(Instant until);
+    Task<void> all_told();
+    Task<void> keep_lines();
+    Task<bool> tell_the_end();
+
+    asio::any_io_executor executor;
+    Clock& clock;
+    Records& records;
+    MasterOptions options;
+    rpc::Server server;
+    std::vector<std::pair<std::unique_ptr<net::Listener>, net::TlsServerContext*>> listeners;
+    std::optional<Job> job;
+    std::unordered_map<std::string, std::shared_ptr<Line>> lines;  ///< by incarnation
+    bool stirred = false;
+    Signal stirred_changed;
+    Signal line_ended;
+    std::optional<Error> deposed;
+};
+
+// ---- agents
+
+void Master::State::serve() {
+    rpc::serve(server, kJoin,
+               [this](rpc::PeerPtr peer, job::Join request, rpc::ItemSink<job::Order> orders) {
+                   return follow(std::move(peer), std::move(request), orders);
+               });
+    rpc::serve(server, kReport, [this](const rpc::PeerPtr& peer, const job::Report& told) {
+        if (auto taken = take(peer, told); !taken)
+            log::warning("a report was dropped",
+                         {{"from", peer->about}, {"error", taken.error().message()}});
+    });
+    rpc::serve(server, kLeave,
+               [this](rpc::PeerPtr peer, job::Report told) -> Task<Result<job::Left>> {
+                   return take_leave(std::move(peer), std::move(told));
+               });
+    server.on_gone([this](const rpc::PeerPtr& peer, const Error& why) { gone(peer, why); });
+    for (auto& [listener, tls] : listeners) server.serve(std::move(listener), tls);
+    listeners.clear();
+}
+
+/// Tells an agent the order that holds, until its end or that of its connection.
+Task<Result<void>> Master::State::follow(rpc::PeerPtr peer, job::Join request,
+                                         rpc::ItemSink<job::Order> orders) {
+    CO_TRY(Hello hello, from_wire(request));
+    if (hello.incarnation != peer->client)
+        co_return Error(Code::kBadRequest, "an agent joins under the name of its connection");
+    const std::string incarnation = hello.incarnation;
+    if (auto joined = job->joined(std::move(hello), clock.now(), clock.wall_now()); !joined) {
+        deposed = joined.error();
+        stir();
+        co_return joined.error();
+    }
+    const auto line = lines[incarnation] = std::make_shared<Line>(executor);
+    struct Leave {
+        State& state;
+        const std::string& incarnation;
+        const std::shared_ptr<Line>& line;
+        ~Leave() {
+            const auto found = state.lines.find(incarnation);
+            if (found != state.lines.end() && found->second == line) state.lines.erase(found);
+            state.line_ended.notify_all();
+        }
+    } const leave{*this, incarnation, line};
+    stir();
+    std::optional<Order> told;
+    for (;;) {
+        // While a record is being written nothing that follows from it may be told.
+        while (!line->due || job->unwritten()) co_await line->changed.wait();
+        line->due = false;
+        const std::optional<Order> order = job->order_of(incarnation);
+        if (!order || order == told) continue;
+        CO_TRY_VOID(co_await orders.write(to_wire(*order)));
+        if (std::holds_alternative<Verdict>(order->what)) co_return Result<void>();
+        told = order;
+    }
+}
+
+Result<void> Master::State::take(const rpc::PeerPtr& peer, const job::Report& told) {
+    TRY(Report report, from_wire(told));
+    job->reported(peer->client, std::move(report), clock.now(), clock.wall_now());
+    stir();
+    return {};
+}
+
+Task<Result<job::Left>> Master::State::take_leave(rpc::PeerPtr peer, job::Report told) {
+    CO_TRY_VOID(take(peer, told));
+    co_return job::Left();
+}
+
+void Master::State::gone(const rpc::PeerPtr& peer, const Error& why) {
+    // kTimeout: it was silent. A process that ends and a cable that is cut look the same.
+    if (why.code() == Code::kTimeout)
+        job->silent(peer->client, why.message(), clock.now(), clock.wall_now());
+    else
+        job->broke(peer->client, why.message(), clock.now());
+    stir();
+}
+
+void Master::State::publish() {
+    const Job::Changed changed = job->take_changed();
+    const auto tell = [](Line& line) {
+        line.due = true;
+        line.changed.notify_all();
+    };
+    if (changed.all) {
+        for (const auto& [incarnation, line] : lines) tell(*line);
+        return;
+    }
+    for (const std::string& incarnation : changed.some)
+        if (const auto line = lines.find(incarnation); line != lines.end()) tell(*line->second);
+}
+
+// ---- the loop
+
+void Master::State::stir() {
+    stirred = true;
+    stirred_changed.notify_all();
+}
+
+Task<void> Master::State::rest(Instant until) {
+    while (!stirred) {
+        if (clock.now() >= until) co_return;
+        if (until == Instant::max())
+            co_await stirred_changed.wait();
+        else
+            co_await first_of(stirred_changed.wait(), clock.sleep_until(until));
+    }
+}
+
+Task<Result<void>> Master::State::write_record() {
+    while (job->unwritten()) {
+        const std::uint64_t version = job->record_version();
+        const Result<void> written = co_await records.write(job->record());
+        if (written) {
+            job->written(version);
+            continue;
+        }
+        if (written.error().code() == Code::kConflict) co_return written.error();
+        log::error("the job's record can't be written: nothing goes on until it can",
+                   {{"error", written.error().message()}});
+        co_await clock.sleep_for(options.record_retry);
+    }
+    co_return Result<void>();
+}
+
+Task<Result<Verdict>> Master::State::drive() {
+    for (;;) {
+        if (deposed) co_return *deposed;
+        stirred = false;
+        job->advance(clock.now(), clock.wall_now());
+        if (job->unwritten()) {
+            CO_TRY_VOID(co_await write_record());
+            continue;
+        }
+        publish();
+        if (job->end()) co_return *job->end();
+        co_await rest(job->wake_at());
+    }
+}
+
+Task<void> Master::State::all_told() {
+    while (!lines.empty() || job->away() > 0) co_await line_ended.wait();
+}
+
+/// Who is away may come back within its time; then it is told as the others are.
+Task<void> Master::State::keep_lines() {
+    for (;;) {
+        stirred = false;
+        job->advance(clock.now(), clock.wall_now());
+        publish();
+        line_ended.notify_all();
+        co_await rest(job->wake_at());
+    }
+}
+
+Task<bool> Master::State::tell_the_end() {
+    co_await first_of(all_told(), keep_lines());
+    co_return true;
+}
+
+// ---- Master
+
+Master::Master(const asio::any_io_executor& executor, Clock& clock, Records& records,
+               MasterOptions options)
+    : state_(std::make_unique<State>(executor, clock, records, std::move(options))) {}
+
+Master::~Master() = default;
+
+void Master::listen(std::unique_ptr<net::Listener> listener, net::TlsServerContext* tls) {
+    state_->listeners.emplace_back(std::move(listener), tls);
+}
+
+Task<Result<Verdict>> Master::run() {
+    State& state = *state_;
+    CO_TRY(JobRecord record, co_await state.records.claim());
+    log::info("a master is in charge", {{"epoch", record.epoch}});
+    state.job.emplace(state.options.job, std::move(record), state.clock.now());
+    state.serve();
+    const Result<Verdict> ended = co_await state.drive();
+    if (ended) co_await within(state.clock, state.options.farewell, state.tell_the_end());
+    co_await state.server.stop();
+    co_return ended;
+}
+
+Task<void> Master::stop() { co_await state_->server.stop(); }
+
+const Job* Master::job() const { return state_->job ? &*state_->job : nullptr; }
+
+}  // namespace muster::master

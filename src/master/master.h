@@ -1,0 +1,60 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "master/job.h"
+#include "master/records.h"
+#include "net/byte_stream.h"
+#include "net/tls.h"
+#include "rpc/server.h"
+
+namespace muster::master {
+
+struct MasterOptions {
+    JobOptions job = {};
+    std::string token;  ///< the job's
+    std::string name;   ///< of this life of a master, another for each: Rng::uuid()
+    rpc::ServerLimits rpc = {};
+    /// How long agents that can't be reached at the job's end may take to come for it.
+    Duration farewell = std::chrono::seconds(2);
+    /// Between tries to write the job's record.
+    Duration record_retry = std::chrono::milliseconds(500);
+};
+
+/// The master of a job: claims the next epoch, serves the job's agents, and returns when the job
+/// has ended and its agents know. All that it decides is in Job; this moves messages, keeps time
+/// and writes records.
+///
+/// A master that ends without its job having ended (killed, stopped, deposed) disturbs nobody:
+/// agents go on, and the next one takes over what they hold.
+///
+/// Clock and records outlive it. Stop order: run() has returned, or stop(), then destroy. Thread:
+/// the loop of the executor.
+class Master {
+  public:
+    Master(const asio::any_io_executor& executor, Clock& clock, Records& records,
+           MasterOptions options);
+    ~Master();
+
+    /// Before run(); it listens from when the epoch is claimed. `tls` outlives this.
+    void listen(std::unique_ptr<net::Listener> listener, net::TlsServerContext* tls = nullptr);
+
+    /// kConflict: a newer master took over. Errors of the records' claim. Cancelled, it leaves
+    /// connections to stop().
+    Task<Result<Verdict>> run();
+    /// Ends what is left, whatever the state of the job. Not beside run().
+    Task<void> stop();
+
+    /// Null until the epoch is claimed.
+    const Job* job() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace muster::master

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "base/clock.h"
+#include "master/records.h"
+
+namespace muster::master {
+
+/// A job's record in memory, for tests and simulation. Several masters may hold one.
+class MemoryRecords final : public Records {
+  public:
+    /// What goes wrong with the next claim or write.
+    enum class Fault {
+        kNone,
+        kFails,  ///< it is not done
+        kLost,   ///< it is done, and nobody is told so
+    };
+    using Faults = std::function<Fault()>;
+
+    MemoryRecords(Clock& clock, Duration time) : clock_(clock), time_(time) {}
+
+    Task<Result<JobRecord>> claim() override;
+    Task<Result<void>> write(JobRecord record) override;
+
+    const JobRecord& kept() const { return kept_; }
+    void set_faults(Faults faults) { faults_ = std::move(faults); }
+
+  private:
+    Clock& clock_;
+    Duration time_;  ///< that each takes
+    Faults faults_;
+    JobRecord kept_;
+};
+
+}  // namespace muster::master

@@ -1,0 +1,124 @@
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "base/task_group.h"
+#include "master/file_records.h"
+#include "master/memory_records.h"
+#include "master/records_contract_test.h"
+
+namespace muster::master {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+class OnDisk final : public RecordsPlace {
+  public:
+    OnDisk() {
+        std::string made = (std::filesystem::temp_directory_path() / "records-XXXXXX").string();
+        folder_ = mkdtemp(made.data());
+    }
+    ~OnDisk() override { std::filesystem::remove_all(folder_); }
+    TestLoop& loop() override { return loop_; }
+    std::unique_ptr<Records> open() override { return std::make_unique<FileRecords>(path()); }
+    std::string path() const { return (folder_ / "record").string(); }
+
+  private:
+    RealLoop loop_;
+    std::filesystem::path folder_;
+};
+
+class InMemory final : public RecordsPlace {
+  public:
+    TestLoop& loop() override { return loop_; }
+    std::unique_ptr<Records> open() override { return std::make_unique<Way>(records_); }
+
+  private:
+    class Way final : public Records {
+      public:
+        explicit Way(MemoryRecords& to) : to_(to) {}
+        Task<Result<JobRecord>> claim() override { return to_.claim(); }
+        Task<Result<void>> write(JobRecord record) override { return to_.write(std::move(record)); }
+
+      private:
+        MemoryRecords& to_;
+    };
+
+    SimulatedLoop loop_;
+    MemoryRecords records_{loop_.clock, 1ms};
+};
+
+template <class Place>
+std::unique_ptr<RecordsPlace> make() {
+    return std::make_unique<Place>();
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RecordsContract, testing::Values(make<OnDisk>, make<InMemory>),
+                         [](const auto& info) { return info.index == 0 ? "File" : "Memory"; });
+
+TEST(FileRecords, ManyWhoClaimAtOnceAllGetAnother) {
+    OnDisk place;
+    std::vector<std::unique_ptr<Records>> masters;
+    std::set<std::uint64_t> epochs;
+    TaskGroup tasks(place.loop().context.get_executor());
+    const auto claim = [](Records& records, std::set<std::uint64_t>& epochs) -> Task<void> {
+        for (int i = 0; i < 5; ++i) {
+            const auto claimed = co_await records.claim();
+            EXPECT_TRUE(claimed);
+            if (claimed) epochs.insert(claimed->epoch);
+        }
+    };
+    for (int i = 0; i < 8; ++i) {
+        masters.push_back(place.open());
+        tasks.spawn("claim", claim(*masters.back(), epochs));
+    }
+    place.loop().await(tasks.join());
+    EXPECT_EQ(epochs.size(), 40u);
+    EXPECT_EQ(*epochs.rbegin(), 40u);
+}
+
+TEST(FileRecords, AreForNobodyElse) {
+    OnDisk place;
+    ASSERT_TRUE(place.loop().await(place.open()->claim()));
+    struct stat status{};
+    ASSERT_EQ(stat(place.path().c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777u, 0600u);
+}
+
+TEST(FileRecords, ADamagedFileIsNamedAndKept) {
+    OnDisk place;
+    std::ofstream(place.path()) << "not a record";
+    const auto claimed = place.loop().await(place.open()->claim());
+    ASSERT_FALSE(claimed);
+    EXPECT_EQ(claimed.error().code(), Code::kInvalid);
+    EXPECT_THAT(claimed.error().message(), HasSubstr(place.path()));
+    EXPECT_THAT(claimed.error().message(), HasSubstr("move it away"));
+    EXPECT_EQ(std::filesystem::file_size(place.path()), 12u);
+}
+
+TEST(FileRecords, AFolderThatCantBeWrittenIsAnError) {
+    RealLoop loop;
+    FileRecords records("/nowhere/at/all/record");
+    const auto claimed = loop.await(records.claim());
+    ASSERT_FALSE(claimed);
+    EXPECT_THAT(claimed.error().message(), HasSubstr("/nowhere/at/all/record.lock: opening"));
+}
+
+TEST(MemoryRecords, WhatIsLostOnTheWayIsWrittenAllTheSame) {
+    SimulatedLoop loop;
+    MemoryRecords records(loop.clock, 1ms);
+    ASSERT_TRUE(loop.await(records.claim()));
+    records.set_faults([] { return MemoryRecords::Fault::kLost; });
+    EXPECT_FALSE(loop.await(records.write(full_record(1))));
+    EXPECT_EQ(records.kept(), full_record(1));
+    records.set_faults([] { return MemoryRecords::Fault::kFails; });
+    EXPECT_FALSE(loop.await(records.claim()));
+    EXPECT_EQ(records.kept().epoch, 1u);
+}
+
+}  // namespace
+}  // namespace muster::master
