@@ -1,0 +1,298 @@
+#include "agent/agent.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/first_of.h"
+#include "base/log.h"
+#include "base/signal.h"
+#include "base/task_group.h"
+#include "base/then_stop.h"
+#include "base/time_limit.h"
+#include "master/protocol.h"
+
+namespace muster::agent {
+namespace {
+
+/// Between two tellings of steps alone.
+constexpr Duration kStepsEvery = std::chrono::seconds(1);
+/// Between looks at the steps of workers.
+constexpr Duration kLookAtSteps = std::chrono::seconds(1);
+/// After a master that is not in charge, or ended the stream without an end.
+constexpr Duration kPause = std::chrono::milliseconds(500);
+constexpr Duration kSayAgain = std::chrono::minutes(1);
+constexpr Duration kLeaveTime = std::chrono::seconds(2);
+
+bool differ_in_steps_alone(const master::Report& one, master::Report other) {
+    other.steps = one.steps;
+    return one == other;
+}
+
+}  // namespace
+
+struct Agent::State {
+    State(const asio::any_io_executor& its_executor, Clock& its_clock, Rng& its_rng,
+          Workers& its_workers, AgentOptions given, AgentOwner its_owner)
+        : executor(its_executor),
+          clock(its_clock),
+          rng(its_rng),
+          workers(its_workers),
+          options(std::move(given)),
+          owner(std::move(its_owner)),
+          here(options.workers, workers.running(), clock.now()),
+          stirred_changed(executor),
+          untold_changed(executor),
+          client(owner.connect, clock, rng, tasks_of_client,
+                 {.token = options.token,
+                  .name = options.incarnation,
+                  .about = "the agent of " + options.name,
+                  .limits = options.rpc}) {}
+
+    Task<void> work(TaskGroup& tasks, AgentEnd& end);
+    Task<AgentEnd> act(TaskGroup& tasks);
+    Task<void> start(master::World world);
+    Task<void> stop(StopWorkers what);
+    Task<void> follow();
+    Task<Result<void>> one_stream();
+    Task<void> tell();
+    Task<void> watch_ends();
+    Task<void> watch_steps();
+    Task<void> watch_master();
+    void stir();
+    Task<void> rest(Instant until);
+
+    asio::any_io_executor executor;
+    Clock& clock;
+    Rng& rng;
+    Workers& workers;
+    AgentOptions options;
+    AgentOwner owner;
+    WorkerState here;
+    bool stirred = false;
+    Signal stirred_changed;
+    Signal untold_changed;
+    bool open = false;                   ///< the stream
+    std::optional<master::Report> told;  ///< over it
+    TaskGroup tasks_of_client{executor};
+    rpc::Client client;
+};
+
+void Agent::State::stir() {
+    stirred = true;
+    stirred_changed.notify_all();
+    untold_changed.notify_all();
+}
+
+Task<void> Agent::State::rest(Instant until) {
+    while (!stirred) {
+        if (clock.now() >= until) co_return;
+        if (until == Instant::max())
+            co_await stirred_changed.wait();
+        else
+            co_await first_of(stirred_changed.wait(), clock.sleep_until(until));
+    }
+}
+
+// ---- workers
+
+Task<AgentEnd> Agent::State::act(TaskGroup& tasks) {
+    for (;;) {
+        stirred = false;
+        Act next = here.next(clock.now(), clock.wall_now());
+        if (auto* begin = std::get_if<BeginStore>(&next)) {
+            owner.begin_store(begin->world);
+            stir();
+        } else if (auto* world = std::get_if<StartWorkers>(&next)) {
+            tasks.spawn("start workers", start(std::move(world->world)));
+            stir();
+        } else if (auto* what = std::get_if<StopWorkers>(&next)) {
+            log::info("workers stop", {{"node", options.name}, {"why", what->why}});
+            tasks.spawn("stop workers", stop(std::move(*what)));
+            stir();
+        } else if (auto* end = std::get_if<AgentEnd>(&next)) {
+            co_return std::move(*end);
+        } else {
+            co_await rest(here.wake_at());
+        }
+    }
+}
+
+Task<void> Agent::State::start(master::World world) {
+    auto made = owner.make_workers(world, world.own());
+    Result<void> outcome;
+    if (made)
+        outcome = co_await workers.start(std::move(world), *std::move(made));
+    else
+        outcome = made.error();
+    here.started(std::move(outcome), clock.wall_now(), clock.now());
+    stir();
+}
+
+Task<void> Agent::State::stop(StopWorkers what) {
+    co_await workers.stop(what.grace);
+    here.stopped(clock.now());
+    stir();
+}
+
+Task<void> Agent::State::watch_ends() {
+    for (;;) {
+        const WorkerEnd end = co_await workers.next_end();
+        here.ended(end);
+        stir();
+    }
+}
+
+Task<void> Agent::State::watch_steps() {
+    for (;;) {
+        if (const auto steps = workers.steps()) {
+            here.stepped(*steps);
+            untold_changed.notify_all();
+        }
+        co_await clock.sleep_for(kLookAtSteps);
+    }
+}
+
+// ---- the master
+
+Task<void> Agent::State::follow() {
+    for (;;) {
+        const Result<void> ended = co_await one_stream();
+        open = false;
+        told.reset();
+        const std::string trouble = client.trouble() ? client.trouble()->message()
+                                    : ended          ? "the master ended the stream"
+                                                     : ended.error().message();
+        here.connected(false, trouble, clock.now());
+        stir();
+        if (client.ended()) {
+            here.refused("the job's master refuses this agent: " + client.ended()->message());
+            stir();
+            co_return;
+        }
+        if (!ended && ended.error().code() == Code::kBadRequest) {
+            here.refused("the job's master does not take what this agent says: " +
+                         ended.error().message());
+            stir();
+            co_return;
+        }
+        if (ended || ended.error().code() != Code::kUnavailable) co_await clock.sleep_for(kPause);
+    }
+}
+
+/// Orders as they come, until the stream ends.
+Task<Result<void>> Agent::State::one_stream() {
+    while (!client.connected() && !client.ended()) {
+        co_await client.changed();
+        if (client.trouble()) here.connected(false, client.trouble()->message(), clock.now());
+    }
+    if (client.ended()) co_return *client.ended();
+    const master::Report report = here.report();
+    const master::Hello hello{.incarnation = options.incarnation,
+                              .slot = options.slot,
+                              .local_size = options.workers.local_size,
+                              .address = options.address,
+                              .store_port = options.store_port,
+                              .rack = options.rack,
+                              .name = options.name,
+                              .epoch_seen = here.epoch_seen(),
+                              .report = report};
+    CO_TRY(auto orders, co_await rpc::open(client, master::kJoin, master::to_wire(hello)));
+    open = true;
+    told = report;
+    here.connected(true, "", clock.now());
+    stir();
+    for (;;) {
+        CO_TRY(const auto item, co_await orders->next());
+        if (!item) co_return Result<void>();
+        CO_TRY(master::Order order, master::from_wire(*item));
+        CO_TRY_VOID(here.ordered(std::move(order)));
+        stir();
+    }
+}
+
+/// Each change, and steps alone at most once a second.
+Task<void> Agent::State::tell() {
+    Instant steps_next = clock.now();
+    for (;;) {
+        const master::Report report = here.report();
+        if (!open || report == told) {
+            co_await untold_changed.wait();
+            continue;
+        }
+        if (clock.now() < steps_next && differ_in_steps_alone(report, *told)) {
+            co_await first_of(untold_changed.wait(), clock.sleep_until(steps_next));
+            continue;
+        }
+        told = report;
+        steps_next = clock.now() + kStepsEvery;
+        const auto sent = co_await rpc::tell(client, master::kReport, master::to_wire(report));
+        // The connection has ended; the next one begins with all that is so.
+        if (!sent && open) co_await untold_changed.wait();
+    }
+}
+
+Task<void> Agent::State::watch_master() {
+    for (;;) {
+        while (client.connected() && !client.ended()) co_await client.changed();
+        if (client.ended()) co_return;
+        const Instant since = clock.now();
+        Instant say = since + options.say_unreachable;
+        bool said = false;
+        while (!client.connected() && !client.ended()) {
+            co_await first_of(client.changed(), clock.sleep_until(say));
+            if (client.connected() || clock.now() < say) continue;
+            log::warning(
+                "the job's master can't be reached; what runs goes on",
+                {{"node", options.name},
+                 {"seconds",
+                  std::chrono::duration_cast<std::chrono::seconds>(clock.now() - since).count()},
+                 {"error", client.trouble() ? client.trouble()->message() : ""}});
+            say = clock.now() + kSayAgain;
+            said = true;
+        }
+        if (said) log::info("the job's master is there again", {{"node", options.name}});
+    }
+}
+
+Task<void> Agent::State::work(TaskGroup& tasks, AgentEnd& end) {
+    tasks.spawn("follow the master", follow());
+    tasks.spawn("tell the master", tell());
+    tasks.spawn("watch workers", watch_ends());
+    tasks.spawn("watch steps", watch_steps());
+    tasks.spawn("watch the master", watch_master());
+    end = co_await act(tasks);
+    if (end.kind != AgentEnd::Kind::kLeft || !open) co_return;
+    // Or it would find out by itself, and charge it.
+    const auto left =
+        co_await rpc::call(client, master::kLeave, master::to_wire(here.report()), kLeaveTime);
+    if (!left)
+        log::warning("the master may not know that this node leaves",
+                     {{"node", options.name}, {"error", left.error().message()}});
+}
+
+// ---- Agent
+
+Agent::Agent(const asio::any_io_executor& executor, Clock& clock, Rng& rng, Workers& workers,
+             AgentOptions options, AgentOwner owner)
+    : state_(std::make_unique<State>(executor, clock, rng, workers, std::move(options),
+                                     std::move(owner))) {}
+
+Agent::~Agent() = default;
+
+Task<AgentEnd> Agent::run() {
+    State& state = *state_;
+    AgentEnd end;
+    TaskGroup tasks(state.executor);
+    state.client.start();
+    co_await then_stop(then_stop(state.work(tasks, end), tasks), state.tasks_of_client);
+    co_return end;
+}
+
+void Agent::leave(std::string why) {
+    state_->here.leave(std::move(why));
+    state_->stir();
+}
+
+const WorkerState& Agent::state() const { return state_->here; }
+
+}  // namespace muster::agent

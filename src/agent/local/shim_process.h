@@ -1,0 +1,46 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/shim/order.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+// The agent's side of shims, in system calls. Nothing here waits for one.
+
+namespace muster::agent {
+
+/// The program, to execute by descriptor; once for all shims of an agent.
+Result<UniqueFd> open_shim_program();
+
+struct StartedShim {
+    pid_t pid = 0;  ///< a child of ours
+    UniqueFd control;
+};
+
+/// Starts one; its first report says what became of the worker. `directory` is the job's, open.
+Result<StartedShim> start_shim(int program, int directory, const ShimOrder& order,
+                               const std::string& name);
+
+/// Connects to one that an earlier agent started. kUnavailable: it is gone.
+Result<UniqueFd> find_shim(int directory, const std::string& socket);
+
+struct ReceivedReport {
+    ShimReport report;
+    std::vector<UniqueFd> fds;
+};
+/// Nothing: none is there yet. kUnavailable: the shim has gone, or is of another version.
+Result<std::optional<ReceivedReport>> receive_report(int control);
+
+Result<void> request_end(int control, std::int64_t grace_ns);
+
+/// Kills every process that was started with this entry in its environment, and reaps those that
+/// are ours: what a worker left whose shim was killed. True: there was one.
+bool kill_strays(const std::string& environment_entry);
+
+}  // namespace muster::agent

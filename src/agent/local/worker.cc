@@ -1,0 +1,171 @@
+#include "agent/local/worker.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/asio/redirect_error.hpp>
+#include <cerrno>
+#include <cstring>
+
+#include "base/first_of.h"
+#include "base/log.h"
+
+namespace muster::agent {
+
+namespace {
+
+/// A shim tells of an end in less than a millisecond, unless it is stopped.
+constexpr Duration kShimAnswers = std::chrono::milliseconds(100);
+
+constexpr auto kReadable = asio::posix::stream_descriptor::wait_read;
+
+void signal_process(asio::posix::stream_descriptor& pidfd, int signal) {
+    ::syscall(SYS_pidfd_send_signal, pidfd.native_handle(), signal, nullptr, 0);
+}
+
+/// The wait status of a process that has become our child, and has ended.
+std::optional<int> reap(int pidfd) {
+    siginfo_t info{};
+    if (::waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED | WNOHANG) < 0 ||
+        info.si_pid == 0)
+        return std::nullopt;
+    return info.si_code == CLD_EXITED ? info.si_status << 8 : info.si_status;
+}
+
+void end_group(const std::string& group) {
+    if (group.empty()) return;
+    const UniqueFd file(::open((group + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC));
+    if (file && ::write(file.get(), "1", 1) < 0)
+        log::warning("a cgroup could not be killed",
+                     {{"group", group}, {"error", ::strerrordesc_np(errno)}});
+}
+
+}  // namespace
+
+Worker::Worker(asio::any_io_executor executor, WorkerRecord record, ProgressFile progress,
+               UniqueFd control, pid_t shim, Signal& changed,
+               std::function<void(Worker&, ProcessEnd)> ended)
+    : executor_(executor),
+      record_(std::move(record)),
+      progress_(std::move(progress)),
+      control_(executor, control.release()),
+      shim_pid_(shim),
+      changed_(changed),
+      known_(executor),
+      on_end_(std::move(ended)) {}
+
+Task<void> Worker::watch(Clock& clock) {
+    co_await first_of(listen(), wake_shim(clock));
+    // Its end of the conversation closes with its life, or a moment before.
+    if (shim_) co_await shim_->async_wait(kReadable, asio::use_awaitable);
+    // Another agent's may have come to us; otherwise this is no child of ours, and nothing happens.
+    if (shim_pid_ > 0) ::waitpid(shim_pid_, nullptr, 0);
+    // It ends by itself only when it was asked to, or never had a worker.
+    if (!asked_to_end_ && state_ != State::kFailed) co_await lose_shim(clock);
+    state_ = State::kGone;
+    changed_.notify_all();
+}
+
+void Worker::request_end(Duration grace) {
+    if (state_ == State::kGone) return;
+    asked_to_end_ = true;
+    if (shim_) signal_process(*shim_, SIGCONT);
+    // It fails when the shim has gone, and that is what listen() hears.
+    (void)agent::request_end(control_.native_handle(), grace.count());
+}
+
+Task<void> Worker::listen() {
+    for (;;) {
+        Result<std::optional<ReceivedReport>> received = receive_report(control_.native_handle());
+        if (!received) co_return;
+        if (*received) {
+            take(**std::move(received));
+            continue;
+        }
+        co_await control_.async_wait(kReadable, asio::use_awaitable);
+    }
+}
+
+Task<void> Worker::wake_shim(Clock& clock) {
+    while (!worker_) co_await known_.wait();
+    co_await worker_->async_wait(kReadable, asio::use_awaitable);
+    while (!ended_) {
+        co_await clock.sleep_for(kShimAnswers);
+        if (!ended_ && shim_) signal_process(*shim_, SIGCONT);
+    }
+    // Only the shim's own end is an end.
+    for (;;) co_await known_.wait();
+}
+
+void Worker::take(ReceivedReport received) {
+    const ShimReport& report = received.report;
+    switch (report.kind) {
+        case ShimReport::Kind::kRuns:
+            if (received.fds.size() == 2) {
+                worker_.emplace(executor_, received.fds[0].release());
+                shim_.emplace(executor_, received.fds[1].release());
+            }
+            pid_ = report.worker;
+            shim_pid_ = report.shim;
+            state_ = State::kRuns;
+            known_.notify_all();
+            changed_.notify_all();
+            break;
+        case ShimReport::Kind::kFailed:
+            failure_ = report;
+            state_ = State::kFailed;
+            changed_.notify_all();
+            break;
+        case ShimReport::Kind::kNote:
+            log::warning("a worker is not run as ordered",
+                         {{"rank", record_.rank}, {"why", std::string(report.text)}});
+            break;
+        case ShimReport::Kind::kLost:
+            log::warning("a part of a worker's output is lost: its log can't be written",
+                         {{"rank", record_.rank},
+                          {"stream", report.stream == 1 ? "stdout" : "stderr"},
+                          {"error", ::strerrordesc_np(report.error)}});
+            break;
+        case ShimReport::Kind::kEnded:
+            if (report.lost_bytes > 0 && !ended_)
+                log::warning("bytes of a worker's output were lost in all",
+                             {{"rank", record_.rank}, {"bytes", report.lost_bytes}});
+            end({.wait_status = report.wait_status,
+                 .when = WallTime{Duration{report.wall_ns}},
+                 .why = {}});
+            break;
+    }
+}
+
+void Worker::end(ProcessEnd how) {
+    if (ended_) return;
+    ended_ = true;
+    state_ = State::kEnded;
+    on_end_(*this, std::move(how));
+    changed_.notify_all();
+}
+
+Task<void> Worker::lose_shim(Clock& clock) {
+    log::warning("a worker's shim was killed: the worker and all that it started are killed, too",
+                 {{"rank", record_.rank}, {"pid", pid_}});
+    end_group(record_.group);
+    std::optional<int> status;
+    if (worker_) {
+        // The kernel kills it with its shim.
+        signal_process(*worker_, SIGKILL);
+        co_await worker_->async_wait(kReadable, asio::use_awaitable);
+        status = reap(worker_->native_handle());
+    }
+    while (kill_strays("MUSTER_PROGRESS=" + record_.progress))
+        co_await clock.sleep_for(std::chrono::milliseconds(1));
+    if (!record_.group.empty()) ::rmdir(record_.group.c_str());
+    end({.wait_status = status.value_or(SIGKILL),
+         .when = {},
+         .why = "its shim was killed, and it with it"});
+}
+
+}  // namespace muster::agent

@@ -1,0 +1,218 @@
+#include "agent/simulation/elastic_world.h"
+
+#include <utility>
+
+#include "master/protocol.h"
+
+namespace muster::agent {
+
+/// Shims end their workers when no agent has come by then.
+constexpr Duration kShimsWait = std::chrono::seconds(1);
+
+struct ElasticWorld::MasterLife {
+    explicit MasterLife(const asio::any_io_executor& executor) : tasks(executor) {}
+    std::unique_ptr<master::Master> master;
+    TaskGroup tasks;
+};
+
+class ElasticWorld::WatchedRecords final : public master::Records {
+  public:
+    WatchedRecords(master::MemoryRecords& kept, Truth& truth) : kept_(kept), truth_(truth) {}
+
+    Task<Result<master::JobRecord>> claim() override {
+        auto claimed = co_await kept_.claim();
+        truth_.recorded(kept_.kept());
+        co_return claimed;
+    }
+    Task<Result<void>> write(master::JobRecord record) override {
+        auto written = co_await kept_.write(std::move(record));
+        truth_.recorded(kept_.kept());
+        co_return written;
+    }
+
+  private:
+    master::MemoryRecords& kept_;
+    Truth& truth_;
+};
+
+ElasticWorld::Node::Node(ElasticWorld& world, std::string its_name, NodeOptions given)
+    : name(std::move(its_name)),
+      options(std::move(given)),
+      workers(world.loop.context.get_executor(), world.loop.clock, world.truth, name,
+              options.times),
+      cable(world.loop.context.get_executor(), world.loop.clock) {}
+
+ElasticWorld::ElasticWorld(SimulatedLoop& its_loop, Options given)
+    : loop(its_loop),
+      options(std::move(given)),
+      truth(loop.clock),
+      rng(options.seed),
+      records(loop.clock, options.record_time),
+      watched_(std::make_unique<WatchedRecords>(records, truth)),
+      graves_(loop.context.get_executor()),
+      tasks_(loop.context.get_executor()) {}
+
+ElasticWorld::~ElasticWorld() = default;
+
+ElasticWorld::Node& ElasticWorld::add_node(NodeOptions given) {
+    return nodes.emplace_back(*this, fmt::format("n{}", nodes.size()), std::move(given));
+}
+
+// ---- masters
+
+void ElasticWorld::start_master() {
+    const auto& executor = loop.context.get_executor();
+    auto life = std::make_shared<MasterLife>(executor);
+    life->master = std::make_unique<master::Master>(
+        executor, loop.clock, *watched_,
+        master::MasterOptions{
+            .job = options.job, .token = "secret", .name = fmt::format("master-{}", ++masters_)});
+    auto listening = std::make_unique<net::MemoryListener>(executor);
+    listener_ = listening.get();
+    life->master->listen(std::move(listening));
+    master_ = life;
+    truth.say(fmt::format("master {} starts", masters_));
+    life->tasks.spawn("master", run_master(life));
+}
+
+Task<void> ElasticWorld::run_master(std::shared_ptr<MasterLife> life) {
+    auto ended = co_await life->master->run();
+    truth.say(ended ? "the master ends: " + ended->text
+                    : "the master gives up: " + ended.error().message());
+    if (master_ == life) {
+        listener_ = nullptr;
+        master_.reset();
+        graves_.spawn("bury", bury(life));
+    }
+    verdict = std::move(ended);
+}
+
+void ElasticWorld::kill_master() {
+    if (master_ == nullptr) return;
+    truth.say("the master is killed");
+    listener_ = nullptr;
+    for (Node& node : nodes) node.cable.cut();
+    auto life = std::exchange(master_, nullptr);
+    life->tasks.cancel();
+    graves_.spawn("bury", bury(std::move(life)));
+}
+
+Task<void> ElasticWorld::bury(std::shared_ptr<MasterLife> life) {
+    co_await life->tasks.stop();
+    co_await life->master->stop();
+}
+
+const master::Job* ElasticWorld::job() const { return master_ ? master_->master->job() : nullptr; }
+
+// ---- agents
+
+void ElasticWorld::start_agent(Node& node) {
+    const auto& executor = loop.context.get_executor();
+    auto life = std::make_shared<Node::Life>(executor);
+    ++node.lives;
+    AgentOptions given{.token = "secret",
+                       .incarnation = fmt::format("{}.{}", node.name, node.lives),
+                       .slot = node.options.slot,
+                       .address = node.name,
+                       .store_port = 29500,
+                       .rack = node.options.rack,
+                       .name = node.name};
+    given.workers.local_size = node.options.local_size;
+    given.workers.join_timeout = options.join_timeout;
+    given.workers.policy = options.job.policy;
+    AgentOwner owner{
+        .connect = [this, &node] { return node.cable.connect(listener_); },
+        .make_workers =
+            [](const master::World&, const master::Member& own) {
+                return std::vector<WorkerStart>(static_cast<std::size_t>(own.local_size),
+                                                WorkerStart{.command = {"train"}});
+            },
+        .begin_store =
+            [this, &node](const master::World& world) { truth.store_began(node.name, world); }};
+    truth.say(node.name + ": an agent starts");
+    node.workers.found_again();
+    life->agent = std::make_unique<Agent>(executor, loop.clock, rng, node.workers, std::move(given),
+                                          std::move(owner));
+    node.agent = life;
+    life->tasks.spawn("agent", run_agent(node, life));
+}
+
+Task<void> ElasticWorld::run_agent(Node& node, std::shared_ptr<Node::Life> life) {
+    AgentEnd end = co_await life->agent->run();
+    truth.say(fmt::format("{}: the agent ends ({}): {}", node.name, static_cast<int>(end.kind),
+                          end.text));
+    if (node.workers.running()) truth.wrong(node.name + ": an agent ended before its workers");
+    if (node.agent == life) {
+        node.agent.reset();
+        graves_.spawn("bury", bury(life));
+    }
+    node.end = std::move(end);
+}
+
+void ElasticWorld::kill_agent(Node& node) {
+    if (!node.agent) return;
+    truth.say(node.name + ": the agent is killed");
+    node.cable.cut();
+    auto life = std::exchange(node.agent, nullptr);
+    life->tasks.cancel();
+    graves_.spawn("bury", bury(std::move(life)));
+    tasks_.spawn("shims", end_without_agent(node, node.lives));
+}
+
+Task<void> ElasticWorld::end_without_agent(Node& node, int life) {
+    co_await loop.clock.sleep_for(kShimsWait);
+    if (!node.agent && node.lives == life) node.workers.vanish();
+}
+
+Task<void> ElasticWorld::bury(std::shared_ptr<Node::Life> life) { co_await life->tasks.stop(); }
+
+void ElasticWorld::lose_node(Node& node, bool silent) {
+    if (!node.has_power) return;
+    truth.say(node.name + (silent ? ": the node falls silent" : ": the node is lost"));
+    node.has_power = false;
+    node.workers.vanish();
+    if (silent) node.cable.go_dark();
+    kill_agent(node);
+}
+
+void ElasticWorld::return_node(Node& node) {
+    if (node.has_power) return;
+    node.has_power = true;
+    start_agent(node);
+}
+
+void ElasticWorld::finish() {
+    truth.say("the program's work is done");
+    is_done_ = true;
+    for (Node& node : nodes) node.workers.finish();
+}
+
+void ElasticWorld::close() {
+    for (Node& node : nodes) kill_agent(node);
+    kill_master();
+    for (Node& node : nodes) loop.await(node.cable.close());
+    loop.await(graves_.join());
+    loop.await(tasks_.stop());
+    for (Node& node : nodes) loop.await(node.workers.close());
+}
+
+std::size_t ElasticWorld::live_workers() const {
+    std::size_t live = 0;
+    for (const Node& node : nodes) live += node.workers.live();
+    return live;
+}
+
+bool ElasticWorld::runs(std::size_t workers) const {
+    std::optional<Truth::Attempt> one;
+    for (const Node& node : nodes) {
+        if (node.workers.live() == 0) continue;
+        const master::World world = *node.workers.running();
+        const Truth::Attempt attempt{world.generation, world.restarts};
+        if (one && *one != attempt) return false;
+        one = attempt;
+        if (static_cast<std::size_t>(world.ranks) != workers) return false;
+    }
+    return live_workers() == workers;
+}
+
+}  // namespace muster::agent

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/agent.h"
+#include "agent/simulation/cable.h"
+#include "agent/simulation/simulated_workers.h"
+#include "agent/simulation/truth.h"
+#include "base/rng.h"
+#include "base/task_group.h"
+#include "base/test_loop.h"
+#include "master/master.h"
+#include "master/memory_records.h"
+
+namespace muster::agent {
+
+/// A job on virtual time: real agents and masters over the real protocol, with simulated cables,
+/// workers and records between them, all of which fail when they are told to.
+///
+/// What a caller makes lives until close(), which comes before the end of the loop.
+class ElasticWorld {
+  public:
+    struct Options {
+        master::JobOptions job = {};
+        std::uint64_t seed = 0;
+        Duration record_time = std::chrono::milliseconds(1);
+        Duration join_timeout = std::chrono::minutes(10);
+    };
+    struct NodeOptions {
+        int local_size = 1;
+        std::optional<master::Slot> slot = {};
+        std::string rack = {};
+        SimulatedWorkers::Times times = {};
+    };
+
+    /// One machine, and the agent that is on it now.
+    struct Node {
+        Node(ElasticWorld& world, std::string its_name, NodeOptions given);
+
+        std::string name;
+        NodeOptions options;
+        SimulatedWorkers workers;
+        Cable cable;
+        struct Life {
+            explicit Life(const asio::any_io_executor& executor) : tasks(executor) {}
+            std::unique_ptr<Agent> agent;
+            TaskGroup tasks;
+        };
+        std::shared_ptr<Life> agent;  ///< null: none
+        int lives = 0;
+        std::optional<AgentEnd> end;  ///< of the last agent that ended by itself
+        bool has_power = true;
+    };
+
+    ElasticWorld(SimulatedLoop& loop, Options options);
+    ~ElasticWorld();
+
+    Node& add_node(NodeOptions options);
+    Node& add_node() { return add_node(NodeOptions()); }
+    void start_master();
+    /// kill -9: its connections break, nothing of it acts any more.
+    void kill_master();
+    bool has_master() const { return master_ != nullptr; }
+    /// A life that holds its epoch, as far as it knows; null: there is none.
+    const master::Job* job() const;
+
+    void start_agent(Node& node);
+    /// kill -9 of the agent alone. Its workers end after a second, unless another agent comes.
+    void kill_agent(Node& node);
+    /// The machine and all on it. `silent`: no connection sees an end of it.
+    void lose_node(Node& node, bool silent);
+    void return_node(Node& node);
+    /// The program's work is done on all nodes.
+    void finish();
+    void close();
+
+    std::size_t live_workers() const;
+    /// All live workers are of one attempt, and so many.
+    bool runs(std::size_t workers) const;
+
+    SimulatedLoop& loop;
+    Options options;
+    Truth truth;
+    Rng rng;
+    master::MemoryRecords records;
+    std::list<Node> nodes;
+    std::optional<Result<master::Verdict>> verdict;  ///< of the last master that returned
+
+  private:
+    struct MasterLife;
+    /// Sees what is written.
+    class WatchedRecords;
+
+    Task<void> run_agent(Node& node, std::shared_ptr<Node::Life> life);
+    Task<void> run_master(std::shared_ptr<MasterLife> life);
+    Task<void> end_without_agent(Node& node, int life);
+    Task<void> bury(std::shared_ptr<Node::Life> life);
+    Task<void> bury(std::shared_ptr<MasterLife> life);
+
+    std::unique_ptr<WatchedRecords> watched_;
+    net::MemoryListener* listener_ = nullptr;
+    std::shared_ptr<MasterLife> master_;
+    int masters_ = 0;
+    bool is_done_ = false;
+    TaskGroup graves_;
+    TaskGroup tasks_;
+};
+
+}  // namespace muster::agent

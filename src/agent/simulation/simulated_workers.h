@@ -1,0 +1,167 @@
+#pragma once
+
+#include <csignal>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/simulation/truth.h"
+#include "agent/workers.h"
+#include "base/clock.h"
+#include "base/signal.h"
+#include "base/task_group.h"
+
+namespace muster::agent {
+
+/// The workers of one simulated node. They outlive agents, as those behind shims do, and end when
+/// they are killed, stopped, or told that the program's work is done.
+class SimulatedWorkers final : public Workers {
+  public:
+    struct Times {
+        Duration start = std::chrono::milliseconds(5);
+        Duration stop =
+            std::chrono::milliseconds(3);  ///< after SIGTERM; more than the grace: never
+    };
+
+    SimulatedWorkers(const asio::any_io_executor& executor, Clock& clock, Truth& truth,
+                     std::string node, Times times)
+        : clock_(clock),
+          truth_(truth),
+          node_(std::move(node)),
+          times_(times),
+          changed_(executor),
+          tasks_(executor) {}
+
+    std::optional<master::World> running() const override {
+        return set_ ? std::optional(set_->world) : std::nullopt;
+    }
+
+    Task<Result<void>> start(master::World world, std::vector<WorkerStart> workers) override {
+        if (set_) truth_.wrong(node_ + ": workers start beside others");
+        if (fails_to_start) co_return Error(Code::kNotFound, "worker 0: no such program");
+        truth_.began(node_, world);
+        set_.emplace(Set{.number = ++sets_, .world = std::move(world), .alive = {}});
+        set_->alive.assign(workers.size(), true);
+        co_await clock_.sleep_for(times_.start);
+        if (is_done_) finish();
+        co_return Result<void>();
+    }
+
+    Task<WorkerEnd> next_end() override {
+        while (ends_.empty()) co_await changed_.wait();
+        WorkerEnd end = std::move(ends_.front());
+        ends_.pop_front();
+        co_return end;
+    }
+
+    Task<void> stop(Duration grace) override {
+        if (!set_) co_return;
+        truth_.stops(node_, set_->world, grace);
+        const std::uint64_t number = set_->number;
+        if (!std::exchange(set_->stopping, true)) {
+            ends_.clear();
+            // Also when the agent that asked for it is gone.
+            tasks_.spawn("stop", end_after(number, std::min(times_.stop, grace)));
+        }
+        while (set_ && set_->number == number) co_await changed_.wait();
+    }
+
+    std::optional<std::uint64_t> steps() const override { return counted_steps; }
+
+    // ---- what happens to them
+
+    /// Another agent has come, and knows nothing.
+    void found_again() {
+        if (!set_) return;
+        set_->stopping = false;
+        ends_.assign(set_->ends.begin(), set_->ends.end());
+    }
+
+    /// One of them ends; false: it does not run.
+    bool end(int local_rank, std::optional<int> exit_code, int signal, std::string error = "") {
+        if (!set_ || set_->stopping) return false;
+        const auto at = static_cast<std::size_t>(local_rank);
+        if (at >= set_->alive.size() || !set_->alive[at]) return false;
+        set_->alive[at] = false;
+        const int rank = set_->world.own().first_rank + local_rank;
+        truth_.worker_ended(set_->world, rank);
+        if (exit_code != 0)
+            truth_.say(
+                fmt::format("{}: worker {} of {} dies", node_, rank, Truth::name(set_->world)));
+        WorkerEnd end{.generation = set_->world.generation,
+                      .local_rank = local_rank,
+                      .rank = rank,
+                      .exit_code = exit_code,
+                      .signal = signal,
+                      .error = std::move(error),
+                      .when = clock_.wall_now()};
+        set_->ends.push_back(end);
+        ends_.push_back(std::move(end));
+        changed_.notify_all();
+        return true;
+    }
+    /// All are gone, and nobody is told so.
+    void vanish() {
+        if (!set_) return;
+        truth_.say(node_ + ": workers vanish");
+        end_set();
+        ends_.clear();
+        changed_.notify_all();
+    }
+    /// The program's work is done: who runs ends with 0, and who starts, too.
+    void finish() {
+        is_done_ = true;
+        if (!set_) return;
+        for (int i = 0; i < static_cast<int>(set_->alive.size()); ++i) end(i, 0, 0);
+    }
+    std::size_t live() const {
+        if (!set_ || set_->stopping) return 0;
+        return static_cast<std::size_t>(std::ranges::count(set_->alive, true));
+    }
+    Task<void> close() { return tasks_.stop(); }
+
+    bool fails_to_start = false;
+    std::optional<std::uint64_t> counted_steps;
+
+  private:
+    struct Set {
+        std::uint64_t number;
+        master::World world;
+        std::vector<bool> alive;
+        bool stopping = false;
+        std::vector<WorkerEnd> ends = {};
+    };
+
+    Task<void> end_after(std::uint64_t number, Duration time) {
+        co_await clock_.sleep_for(time);
+        if (set_ && set_->number == number) {
+            if (set_->stopping)
+                end_set();
+            else  // Who asked for it is gone.
+                for (int i = 0; i < static_cast<int>(set_->alive.size()); ++i) end(i, {}, SIGTERM);
+        }
+        changed_.notify_all();
+    }
+    void end_set() {
+        for (std::size_t i = 0; i < set_->alive.size(); ++i)
+            if (set_->alive[i])
+                truth_.worker_ended(set_->world,
+                                    set_->world.own().first_rank + static_cast<int>(i));
+        set_.reset();
+    }
+
+    Clock& clock_;
+    Truth& truth_;
+    std::string node_;
+    Times times_;
+    std::uint64_t sets_ = 0;
+    std::optional<Set> set_;
+    std::deque<WorkerEnd> ends_;
+    bool is_done_ = false;
+    Signal changed_;
+    TaskGroup tasks_;
+};
+
+}  // namespace muster::agent

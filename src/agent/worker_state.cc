@@ -1,0 +1,237 @@
+#include "agent/worker_state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace muster::agent {
+namespace {
+
+using master::Evidence;
+using master::Order;
+using master::Sign;
+using master::World;
+
+/// Of one attempt; what more there is says nothing new.
+constexpr std::size_t kMostEvidence = 64;
+
+std::pair<master::Generation, int> attempt(const World& world) {
+    return {world.generation, world.restarts};
+}
+
+}  // namespace
+
+WorkerState::WorkerState(WorkerStateOptions options, std::optional<World> found, Instant now)
+    : options_(std::move(options)),
+      phase_(found ? Phase::kRunning : Phase::kNone),
+      holds_(std::move(found)),
+      alone_(options_.policy, master::Budgets({})),
+      had_world_(holds_.has_value()),
+      idle_since_(now) {}
+
+// ---- what happens
+
+Result<void> WorkerState::ordered(Order order) {
+    if (order.epoch < epoch_)
+        return Error(Code::kConflict,
+                     fmt::format("the master of epoch {} is not in charge: epoch {} was heard of",
+                                 order.epoch, epoch_));
+    epoch_ = order.epoch;
+    order_ = std::move(order);
+    return {};
+}
+
+void WorkerState::connected(bool connected, std::string trouble, Instant now) {
+    const auto* wait = order_ ? std::get_if<master::Wait>(&order_->what) : nullptr;
+    if (connected_ && !connected && (had_world_ || (wait != nullptr && wait->spare)))
+        idle_since_ = now;
+    connected_ = connected;
+    trouble_ = std::move(trouble);
+}
+
+void WorkerState::started(Result<void> outcome, WallTime wall, Instant now) {
+    if (phase_ != Phase::kStarting) return;
+    phase_ = Phase::kRunning;
+    idle_since_ = now;
+    if (outcome) return;
+    evidence_.push_back({.sign = Sign::kNotStarted,
+                         .generation = holds_->generation,
+                         .restarts = holds_->restarts,
+                         .error = outcome.error().message(),
+                         .when = wall});
+}
+
+void WorkerState::stopped(Instant now) {
+    if (phase_ != Phase::kStopping) return;
+    phase_ = Phase::kNone;
+    idle_since_ = now;
+    steps_.reset();
+    if (!again_) {
+        gave_up_ = std::max(gave_up_.value_or(master::Generation()), holds_->generation);
+        evidence_.clear();
+        holds_.reset();
+    }
+    ended_well_ = 0;
+}
+
+void WorkerState::ended(const WorkerEnd& end) {
+    if (!holds_ || end.generation != holds_->generation || phase_ == Phase::kStopping) return;
+    // What it did just before it died nobody has seen yet.
+    stepped(end.steps);
+    if (end.exit_code == 0) {
+        ++ended_well_;
+        return;
+    }
+    if (evidence_.size() >= kMostEvidence) return;
+    evidence_.push_back({.sign = end.out_of_memory ? Sign::kOutOfMemory : Sign::kWorkerExited,
+                         .generation = holds_->generation,
+                         .restarts = holds_->restarts,
+                         .rank = end.rank,
+                         .exit_code = end.exit_code,
+                         .signal = end.signal,
+                         .error = end.error,
+                         .when = end.when});
+}
+
+void WorkerState::stepped(std::uint64_t steps) {
+    if (!holds_ || steps <= steps_.value_or(0)) return;
+    steps_ = steps;
+    alone_.progress_is_seen();
+    alone_.stepped(holds_->generation, holds_->restarts);
+}
+
+void WorkerState::leave(std::string why) {
+    if (leaving_.empty()) leaving_ = std::move(why);
+}
+
+void WorkerState::refused(std::string why) {
+    if (leaving_.empty()) refused_ = true;
+    leave(std::move(why));
+}
+
+// ---- what is done
+
+const master::Run* WorkerState::run() const {
+    return order_ ? std::get_if<master::Run>(&order_->what) : nullptr;
+}
+
+/// What is there may stay.
+bool WorkerState::is_wanted() const {
+    if (!leaving_.empty()) return false;
+    if (!order_) return true;
+    return run() != nullptr && run()->world.generation == holds_->generation;
+}
+
+/// Nobody can be asked, and nobody else is concerned.
+bool WorkerState::may_restart(WallTime wall) {
+    if (connected_ || run() == nullptr || holds_->nodes != 1) return false;
+    const auto failed = std::ranges::find_if(
+        evidence_, [&](const Evidence& seen) { return seen.restarts == holds_->restarts; });
+    if (failed == evidence_.end() || holds_->restarts >= run()->most_restarts) return false;
+    const auto decision = alone_.decide(*failed, holds_->generation, wall);
+    return decision && decision->action == master::Action::kRestart;
+}
+
+Act WorkerState::next(Instant now, WallTime wall) {
+    if (phase_ == Phase::kStarting || phase_ == Phase::kStopping) {
+        // The store need not wait for them.
+        if (run() == nullptr || !leaving_.empty()) return {};
+    }
+    const World* wanted = again_ && is_wanted() ? &*again_
+                          : run() != nullptr    ? &run()->world
+                                                : nullptr;
+    const bool begins = wanted != nullptr && leaving_.empty() &&
+                        (!holds_ || again_ || wanted->generation != holds_->generation);
+    if (begins && wanted->own_rank == 0 && store_ != attempt(*wanted)) {
+        store_ = attempt(*wanted);
+        return BeginStore{.world = *wanted};
+    }
+    switch (phase_) {
+        case Phase::kStarting:
+        case Phase::kStopping:
+            return {};
+        case Phase::kRunning:
+            if (!is_wanted()) {
+                phase_ = Phase::kStopping;
+                if (!leaving_.empty())
+                    return StopWorkers{.grace = options_.healthy_grace, .why = leaving_};
+                return StopWorkers{.grace = order_->grace, .why = order_->why};
+            }
+            if (may_restart(wall)) {
+                again_ = holds_;
+                ++again_->restarts;
+                phase_ = Phase::kStopping;
+                return StopWorkers{.grace = options_.broken_grace,
+                                   .why = "a worker died, and no master is there to ask"};
+            }
+            return {};
+        case Phase::kNone:
+            break;
+    }
+    if (const auto end = end_of(now)) return *end;
+    if (again_ && !is_wanted()) {
+        // Something else holds by now.
+        gave_up_ = std::max(gave_up_.value_or(master::Generation()), holds_->generation);
+        again_.reset();
+        holds_.reset();
+        evidence_.clear();
+        return next(now, wall);
+    }
+    if (!begins) return {};
+    if (!again_) evidence_.clear();
+    holds_ = *wanted;
+    again_.reset();
+    ended_well_ = 0;
+    had_world_ = true;
+    phase_ = Phase::kStarting;
+    return StartWorkers{.world = *holds_};
+}
+
+/// With nothing running.
+std::optional<AgentEnd> WorkerState::end_of(Instant now) const {
+    if (const auto* verdict = order_ ? std::get_if<master::Verdict>(&order_->what) : nullptr) {
+        using Kind = master::Verdict::Kind;
+        return AgentEnd{.kind = verdict->kind == Kind::kSucceeded ? AgentEnd::Kind::kSucceeded
+                                : verdict->kind == Kind::kFailed  ? AgentEnd::Kind::kFailed
+                                                                  : AgentEnd::Kind::kExcluded,
+                        .text = verdict->text,
+                        .cause = verdict->cause};
+    }
+    if (!leaving_.empty())
+        return AgentEnd{.kind = refused_ ? AgentEnd::Kind::kGaveUp : AgentEnd::Kind::kLeft,
+                        .text = leaving_};
+    if (now < give_up_at()) return std::nullopt;
+    const auto* wait = order_ ? std::get_if<master::Wait>(&order_->what) : nullptr;
+    const std::string why = !connected_ ? "the job's master can't be reached: " + trouble_
+                            : wait != nullptr && !wait->text.empty() ? wait->text
+                                                                     : "the master says nothing";
+    return AgentEnd{
+        .kind = AgentEnd::Kind::kGaveUp,
+        .text = fmt::format(
+            "no world after {} s (--join-timeout): {}",
+            std::chrono::duration_cast<std::chrono::seconds>(options_.join_timeout).count(), why)};
+}
+
+Instant WorkerState::give_up_at() const {
+    if (phase_ != Phase::kNone || again_) return Instant::max();
+    if (run() != nullptr && connected_) return Instant::max();
+    const auto* wait = order_ ? std::get_if<master::Wait>(&order_->what) : nullptr;
+    if (connected_ && ((wait != nullptr && wait->spare) || had_world_)) return Instant::max();
+    return idle_since_ + options_.join_timeout;
+}
+
+Instant WorkerState::wake_at() const { return give_up_at(); }
+
+master::Report WorkerState::report() const {
+    master::Report report{.holds = holds_,
+                          .gave_up = gave_up_,
+                          .evidence = evidence_,
+                          .steps = steps_,
+                          .leaving = leaving_};
+    // Its place in it is what the master needs of it.
+    if (store_) report.store_ready = store_->first;
+    report.done = phase_ == Phase::kRunning && !again_ && ended_well_ >= options_.local_size;
+    return report;
+}
+
+}  // namespace muster::agent

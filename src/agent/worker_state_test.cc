@@ -1,0 +1,308 @@
+#include "agent/worker_state.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster::agent {
+namespace {
+
+using namespace std::chrono_literals;
+using master::Generation;
+using master::World;
+using testing::HasSubstr;
+
+const Instant kStart = Instant() + 1h;
+const WallTime kToday = WallTime() + 20000h;
+
+World world(std::uint64_t number, int nodes = 2, int own_rank = 0) {
+    World all{.generation = {.epoch = 1, .number = number},
+              .members = {},
+              .restarts = static_cast<int>(number) - 1,
+              .nodes = nodes,
+              .ranks = nodes};
+    for (int i = 0; i < nodes; ++i)
+        all.members.push_back({.slot = i,
+                               .incarnation = fmt::format("i{}", i),
+                               .address = fmt::format("a{}", i),
+                               .first_rank = i,
+                               .group_rank = i});
+    return as_told_to(all, own_rank);
+}
+
+/// A node with one worker, told by hand; connected.
+class Story {
+  public:
+    explicit Story(std::optional<World> found = {}) : state(options(), std::move(found), kStart) {
+        state.connected(true, "", now);
+    }
+    static WorkerStateOptions options() { return {.policy = {.final_codes = {64}}}; }
+
+    void run(const World& what, int most_restarts = 0, std::uint64_t epoch = 1) {
+        order(master::Run{.world = what, .most_restarts = most_restarts}, epoch);
+    }
+    template <class What>
+    void order(What what, std::uint64_t epoch = 1) {
+        EXPECT_TRUE(state.ordered({.epoch = epoch, .what = what, .why = "so it is", .grace = 3s}));
+    }
+    void dies(int exit_code = 1, std::string error = "") {
+        state.ended({.generation = state.report().holds->generation,
+                     .exit_code = exit_code,
+                     .error = std::move(error)});
+    }
+    void away() { state.connected(false, "nobody listens", now); }
+
+    /// "store 2", "start 2.1" (generation and attempt), "stop 3", "-"; "ends: why".
+    std::string next() {
+        const Act act = state.next(now, kToday);
+        if (const auto* begin = std::get_if<BeginStore>(&act))
+            return fmt::format("store {}.{}", begin->world.generation.number,
+                               begin->world.restarts);
+        if (const auto* start = std::get_if<StartWorkers>(&act))
+            return fmt::format("start {}.{}", start->world.generation.number,
+                               start->world.restarts);
+        if (const auto* stop = std::get_if<StopWorkers>(&act))
+            return fmt::format(
+                "stop {}", std::chrono::duration_cast<std::chrono::seconds>(stop->grace).count());
+        if (const auto* end = std::get_if<AgentEnd>(&act)) return "ends: " + end->text;
+        return "-";
+    }
+    void started() { state.started({}, kToday, now); }
+    void stopped() { state.stopped(now); }
+    /// Runs the first world, as its group rank 0.
+    void begin(int nodes = 2, int most_restarts = 0) {
+        run(world(1, nodes), most_restarts);
+        EXPECT_EQ(next(), "store 1.0");
+        EXPECT_EQ(next(), "start 1.0");
+        started();
+        EXPECT_EQ(next(), "-");
+    }
+
+    WorkerState state;
+    Instant now = kStart;
+};
+
+TEST(WorkerState, TheStoreIsThereBeforeTheWorkers) {
+    Story story;
+    EXPECT_EQ(story.next(), "-");
+    story.order(master::Wait{});
+    EXPECT_EQ(story.next(), "-");
+    story.begin();
+    EXPECT_EQ(story.state.report().store_ready, (Generation{.epoch = 1, .number = 1}));
+    Story other;
+    other.run(world(1, 2, 1));
+    EXPECT_EQ(other.next(), "start 1.0") << "it is not its store";
+    EXPECT_FALSE(other.state.report().store_ready);
+}
+
+TEST(WorkerState, TellsTheStepsOfThisAttemptAlone) {
+    Story story;
+    story.begin();
+    EXPECT_EQ(story.state.report().steps, std::nullopt);
+    story.state.stepped(3);
+    story.state.stepped(2);
+    EXPECT_EQ(story.state.report().steps, 3u);
+    story.state.ended({.generation = {.epoch = 1, .number = 1}, .exit_code = 1, .steps = 5});
+    EXPECT_EQ(story.state.report().steps, 5u) << "what it did last nobody had looked at";
+    story.run(world(2));
+    EXPECT_EQ(story.next(), "store 2.1");
+    EXPECT_EQ(story.next(), "stop 3");
+    story.stopped();
+    EXPECT_EQ(story.next(), "start 2.1");
+    story.started();
+    EXPECT_EQ(story.state.report().steps, std::nullopt);
+}
+
+TEST(WorkerState, TheStoreOfTheNextWorldDoesNotWaitForTheWorkersOfTheLast) {
+    Story story;
+    story.begin();
+    story.run(world(2));
+    EXPECT_EQ(story.next(), "store 2.1");
+    EXPECT_EQ(story.next(), "stop 3");
+    EXPECT_EQ(story.state.report().store_ready->number, 2u);
+    EXPECT_EQ(story.next(), "-");
+    story.stopped();
+    EXPECT_EQ(story.next(), "start 2.1");
+    EXPECT_EQ(story.state.report().gave_up, (Generation{.epoch = 1, .number = 1}));
+}
+
+TEST(WorkerState, WhatHoldsWhenTheyAreReadyCounts) {
+    Story story;
+    story.run(world(1, 2, 1));
+    EXPECT_EQ(story.next(), "start 1.0");
+    story.run(world(2, 2, 1));
+    EXPECT_EQ(story.next(), "-") << "they begin";
+    story.started();
+    EXPECT_EQ(story.next(), "stop 3");
+    story.run(world(3, 2, 1));
+    story.stopped();
+    EXPECT_EQ(story.next(), "start 3.2");
+}
+
+TEST(WorkerState, AnyOtherOrderStopsThem) {
+    for (const std::variant<master::Wait, master::Run, master::Stop, master::Verdict>& what :
+         {decltype(master::Order::what)(master::Wait{}),
+          decltype(master::Order::what)(master::Stop{.generation = {.epoch = 1, .number = 1}}),
+          decltype(master::Order::what)(master::Verdict{.text = "done"})}) {
+        Story story;
+        story.begin();
+        story.order(what);
+        EXPECT_EQ(story.next(), "stop 3");
+        story.stopped();
+        EXPECT_EQ(story.next(), what.index() == 3 ? "ends: done" : "-");
+    }
+}
+
+TEST(WorkerState, WhoDiedIsToldAndNothingIsDoneHere) {
+    Story story;
+    story.begin();
+    story.dies(1, "ValueError: no");
+    EXPECT_EQ(story.next(), "-");
+    ASSERT_EQ(story.state.report().evidence.size(), 1u);
+    EXPECT_EQ(story.state.report().evidence[0].error, "ValueError: no");
+    EXPECT_FALSE(story.state.report().done);
+    story.run(world(2));
+    EXPECT_EQ(story.next(), "store 2.1");
+    EXPECT_EQ(story.next(), "stop 3");
+    story.stopped();
+    EXPECT_EQ(story.next(), "start 2.1");
+    EXPECT_TRUE(story.state.report().evidence.empty());
+}
+
+TEST(WorkerState, IsDoneWhenAllEndedWell) {
+    Story story;
+    story.begin();
+    story.dies(0);
+    EXPECT_TRUE(story.state.report().done);
+    EXPECT_EQ(story.next(), "-") << "the others may need it again";
+    story.run(world(2));
+    EXPECT_EQ(story.next(), "store 2.1");
+    EXPECT_EQ(story.next(), "stop 3");
+    story.stopped();
+    EXPECT_EQ(story.next(), "start 2.1");
+    EXPECT_FALSE(story.state.report().done);
+}
+
+TEST(WorkerState, AloneItBeginsAnewWhileNoMasterIsThere) {
+    struct Case {
+        const char* about;
+        int nodes;
+        int most_restarts;
+        bool away;
+        int exit_code;
+        const char* wanted;
+    };
+    for (const Case& c :
+         {Case{"alone", 1, 1, true, 1, "store 1.1"}, Case{"a master is there", 1, 1, false, 1, "-"},
+          Case{"others are in the world", 2, 1, true, 1, "-"},
+          Case{"nothing is left of the budget", 1, 0, true, 1, "-"},
+          Case{"another try is of no use", 1, 1, true, 64, "-"}}) {
+        Story story;
+        story.begin(c.nodes, c.most_restarts);
+        if (c.away) story.away();
+        story.dies(c.exit_code);
+        std::string next = story.next();
+        if (next == "stop 2") next = story.next();
+        EXPECT_EQ(next, c.wanted) << c.about;
+    }
+}
+
+TEST(WorkerState, WhatItBeganAnewItselfIsTold) {
+    Story story;
+    story.begin(1, 1);
+    story.away();
+    story.dies();
+    EXPECT_EQ(story.next(), "stop 2");
+    EXPECT_EQ(story.next(), "store 1.1");
+    story.stopped();
+    EXPECT_EQ(story.next(), "start 1.1");
+    story.started();
+    const master::Report report = story.state.report();
+    EXPECT_EQ(report.holds->restarts, 1);
+    EXPECT_EQ(report.evidence.at(0).restarts, 0);
+    EXPECT_FALSE(report.gave_up) << "the generation goes on";
+    story.dies();
+    EXPECT_EQ(story.next(), "-") << "that was all of the budget";
+    EXPECT_EQ(story.state.report().evidence.at(1).restarts, 1);
+}
+
+TEST(WorkerState, AnOrderThatCameMeanwhileCounts) {
+    Story story;
+    story.begin(1, 1);
+    story.away();
+    story.dies();
+    EXPECT_EQ(story.next(), "stop 2");
+    story.state.connected(true, "", story.now);
+    story.run(world(2, 1), 1);
+    EXPECT_EQ(story.next(), "store 2.1");
+    story.stopped();
+    EXPECT_EQ(story.next(), "start 2.1");
+    EXPECT_TRUE(story.state.report().evidence.empty());
+}
+
+TEST(WorkerState, AnOlderMasterIsNotObeyed) {
+    Story story;
+    story.begin();
+    story.run(world(1), 0, 2);
+    const auto refused = story.state.ordered({.epoch = 1, .what = master::Verdict{}});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), Code::kConflict);
+    EXPECT_EQ(story.next(), "-");
+    EXPECT_EQ(story.state.epoch_seen(), 2u);
+}
+
+TEST(WorkerState, WorkersThatAreFoundGoOn) {
+    Story story(world(4, 2, 1));
+    EXPECT_EQ(story.next(), "-");
+    EXPECT_EQ(story.state.report().holds, world(4, 2, 1));
+    story.run(world(4, 2, 1));
+    EXPECT_EQ(story.next(), "-");
+    story.run(world(5, 2, 1));
+    EXPECT_EQ(story.next(), "stop 3");
+}
+
+TEST(WorkerState, WhatCouldNotStartIsEvidence) {
+    Story story;
+    story.run(world(1, 2, 1));
+    EXPECT_EQ(story.next(), "start 1.0");
+    story.state.started(Error(Code::kNotFound, "train: no such file"), kToday, story.now);
+    EXPECT_EQ(story.state.report().evidence.at(0).sign, master::Sign::kNotStarted);
+    EXPECT_EQ(story.state.report().evidence.at(0).error, "train: no such file");
+}
+
+TEST(WorkerState, GivesUpWhenNoWorldComes) {
+    Story story;
+    story.order(master::Wait{.text = "slot 3 is nobody's"});
+    EXPECT_EQ(story.state.wake_at(), kStart + 10min);
+    story.now += 10min;
+    EXPECT_THAT(story.next(), HasSubstr("no world after 600 s (--join-timeout): slot 3"));
+    Story alone;
+    alone.away();
+    alone.now += 10min;
+    EXPECT_THAT(alone.next(), HasSubstr("the job's master can't be reached: nobody listens"));
+}
+
+TEST(WorkerState, ASpareWaitsAsLongAsItTakes) {
+    Story story;
+    story.order(master::Wait{.spare = true});
+    story.now += 1000h;
+    EXPECT_EQ(story.next(), "-");
+    story.away();
+    EXPECT_EQ(story.next(), "-");
+    EXPECT_EQ(story.state.wake_at(), story.now + 10min);
+}
+
+TEST(WorkerState, LeavesWhenItsWorkersHaveEnded) {
+    Story story;
+    story.begin();
+    story.state.leave("SIGTERM");
+    EXPECT_EQ(story.state.report().leaving, "SIGTERM");
+    EXPECT_EQ(story.next(), "stop 30");
+    story.run(world(2));
+    EXPECT_EQ(story.next(), "-");
+    story.stopped();
+    EXPECT_EQ(story.next(), "ends: SIGTERM");
+}
+
+}  // namespace
+}  // namespace muster::agent
