@@ -83,6 +83,7 @@ void add_run_flags(CLI::App& app, RunOptions& options, Raw& raw) {
     app.add_option("--sandbox", raw.sandbox);
     app.add_option("--files", raw.files);
     app.add_option("--files-limit", raw.files_limit);
+    app.add_flag("--elastic", options.elastic);
     app.add_option("--context", raw.context)->check(not_unnamed);
     app.add_option("--kubeconfig", raw.kubeconfig)->check(not_unnamed);
 }
@@ -355,7 +356,8 @@ Command finished(const Verbs& verbs, Options options) {
 std::optional<std::string> refuse_on_cluster(const CLI::App& app, const RunOptions& options) {
     if (!options.cluster) return std::nullopt;
     const char* const cluster = app.count("--context") > 0 ? "--context" : "--kubeconfig";
-    for (const char* flag : {"--sandbox", "--files", "--files-limit", "--mount", "--fit", "--keep"})
+    for (const char* flag :
+         {"--sandbox", "--files", "--files-limit", "--mount", "--fit", "--keep", "--elastic"})
         if (app.count(flag) > 0)
             return fmt::format(
                 "{} is about this machine, and {} runs the job on a cluster: leave "

@@ -57,6 +57,8 @@ struct RunOptions {
     Sandbox sandbox = Sandbox::kAuto;
     bool private_files = false;
     std::uint64_t files_bytes = std::uint64_t{1} << 30;  ///< of memory, for what each pod writes
+    bool elastic = false;                                ///< an agent before each replica's command
+    bool warm = false;                                   ///< with spares that have imported already
 };
 
 struct ValidateOptions {

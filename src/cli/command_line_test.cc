@@ -249,11 +249,11 @@ TEST(CommandLine, HelpOfEachVerb) {
 /// A flag that --help does not explain might as well not exist.
 TEST(CommandLine, HelpOfRunNamesEveryFlag) {
     for (std::string flag :
-         {"-f, --filename", "--namespace", "--replicas",    "--set",     "--env",
-          "--strict",       "--dry-run",   "--workdir",     "--mount",   "--ignore-resources",
-          "--fit",          "--files",     "--files-limit", "--sandbox", "--logs",
-          "-o, --output",   "-q, --quiet", "-v, --verbose", "--keep",    "--timeout",
-          "--context",      "--kubeconfig"})
+         {"-f, --filename", "--namespace",  "--replicas",    "--set",     "--env",
+          "--strict",       "--dry-run",    "--workdir",     "--mount",   "--ignore-resources",
+          "--fit",          "--files",      "--files-limit", "--sandbox", "--logs",
+          "-o, --output",   "-q, --quiet",  "-v, --verbose", "--keep",    "--timeout",
+          "--context",      "--kubeconfig", "--elastic"})
         EXPECT_THAT(std::string(help_text("run")), HasSubstr(flag + " "));
     for (std::string_view line = help_text("run"); !line.empty();) {
         std::size_t end = line.find('\n');

@@ -70,6 +70,10 @@ What to run:
       --strict               unknown fields are errors, not warnings
       --dry-run              print the pods and services that would be made, and stop
 
+How it lives through failures (docs/elastic.md):
+      --elastic              put muster-run before each replica's command, in the place of torchrun where
+                             that is called: who dies is started again, and the others go on with it
+
 How it meets this machine:
       --workdir DIR          where every container starts (default: workingDir, else here);
                              per-pod: here, but each pod writes into a view of its own

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "cli/internal/check/agent_command.h"
 #include "cli/internal/check/known_kinds.h"
 #include "cli/internal/check/pod_specs.h"
 #include "cli/internal/manifest/yaml_document.h"
@@ -255,6 +256,36 @@ class Adjuster {
             refuse(flag, "the manifest has no container to set it in");
     }
 
+    void put_agents(const std::vector<std::string>& agent) {
+        const std::string flag = "--elastic";
+        bool any = false;
+        for (Document& document : documents_) {
+            const KnownKind* kind = kind_of(document);
+            if (kind == nullptr || kind->job_kind == nullptr) continue;
+            if (kind->job_kind->resource.kind != "PyTorchJob") {
+                problems_.push_back(document.problem(
+                    Severity::kError, "kind",
+                    fmt::format("{} is for PyTorchJobs: a {} has other variables than torchrun's",
+                                flag, kind->job_kind->resource.kind)));
+                continue;
+            }
+            any = true;
+            for (const PodSpecRef& pod : pod_specs(document))
+                for (const ContainerRef& ref : containers(pod)) {
+                    const json::value* name = ref.container->if_contains("name");
+                    if (ref.init || name == nullptr || !name->is_string() ||
+                        name->get_string() != kind->job_kind->container_name)
+                        continue;
+                    std::optional<json::array> command = agent_command(*ref.container, agent);
+                    if (!command) continue;
+                    (*ref.container)["command"] = *std::move(command);
+                    ref.container->erase("args");
+                    mark(document, ref.path + ".command", flag);
+                }
+        }
+        if (!any) refuse(flag, "the manifest has no PyTorchJob");
+    }
+
     void drop_resource(const std::string& name) {
         each_container([&](Document&, const ContainerRef& ref) {
             json::value* resources = ref.container->if_contains("resources");
@@ -311,6 +342,7 @@ std::vector<Problem> adjust(std::vector<Document>& documents, const Adjustments&
     for (const auto& [name, value] : adjustments.env) adjuster.set_env(name, value);
     if (!adjustments.workdir.empty()) adjuster.set_workdir(adjustments.workdir);
     for (const std::string& name : adjustments.ignored_resources) adjuster.drop_resource(name);
+    if (!adjustments.agent.empty()) adjuster.put_agents(adjustments.agent);
     return problems;
 }
 

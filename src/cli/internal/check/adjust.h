@@ -18,6 +18,8 @@ struct Adjustments {
     std::vector<std::pair<std::string, std::string>> env;       ///< --env K=V
     std::string workdir;                                        ///< --workdir, absolute
     std::vector<std::string> ignored_resources;                 ///< --ignore-resources
+    /// --elastic: the words that start an agent, as "muster muster-run"; empty: no agents.
+    std::vector<std::string> agent;
 };
 
 /// Changes the documents and notes which flag set which field. A flag that fits nothing in them is
@@ -28,6 +30,8 @@ struct Adjustments {
 ///   --replicas   into every job that has the replica type
 ///   --env        into every container of jobs and pods, replacing a variable of that name
 ///   --workdir    replaces the workingDir of every container
+///   --elastic    puts an agent before the command of each replica of a PyTorchJob: in the place of
+///                torchrun where that is called, and otherwise before a program that it starts once
 std::vector<Problem> adjust(std::vector<Document>& documents, const Adjustments& adjustments);
 
 /// Splits "a=b" at the first '='; false without one or with an empty name.

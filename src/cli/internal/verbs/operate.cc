@@ -152,7 +152,10 @@ int operate_with(const OperateOptions& options) {
 
     OperatorMetrics metrics;
     settings->work.observer = &metrics;
-    settings->on_filled = give_back_spare_memory;
+    settings->on_filled = [] {
+        give_back_spare_memory();
+        give_back_program_pages();
+    };
     settings->on_request = [&metrics](const kube::RequestSeen& seen) { metrics.on_request(seen); };
     operators::Replica replica(context.get_executor(), (*connection)->objects(), clock, rng,
                                *std::move(settings));

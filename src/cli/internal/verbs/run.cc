@@ -89,7 +89,18 @@ int run_here(const RunOptions& options, Prepared prepared, const Caller& caller,
 
 }  // namespace
 
-int run(const RunOptions& options) {
+namespace {
+
+/// This very file: what it runs sees the same files.
+void put_agents(RunOptions& options) {
+    Adjustments& adjustments = options.manifest.adjustments;
+    adjustments.agent = {std::filesystem::read_symlink("/proc/self/exe"), "muster-run"};
+}
+
+}  // namespace
+
+int run(RunOptions options) {
+    if (options.elastic) put_agents(options);
     if (options.verbose > 0)
         log::set_level(options.verbose > 1 ? log::Level::kDebug : log::Level::kInfo);
     Caller caller = current_caller();

@@ -6,7 +6,7 @@ namespace muster::cli {
 
 // One per verb; each returns the exit status.
 
-int run(const RunOptions& options);
+int run(RunOptions options);
 int validate(const ValidateOptions& options);
 int convert(const ConvertOptions& options);
 int explain(const ExplainOptions& options);

@@ -1,0 +1,112 @@
+#include "muster_run/muster_run.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <string_view>
+#include <variant>
+
+#include "agent/launch/plan.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "muster_run/node_facts.h"
+#include "muster_run/session.h"
+
+namespace muster::run {
+namespace {
+
+/// argparse's, which scripts know.
+constexpr int kRefused = 2;
+
+void say(agent::LaunchCommand command, std::string_view text) {
+    fmt::print(stderr, "{}: {}\n", to_string(command), text);
+}
+
+std::string_view word_of(log::Level level) {
+    switch (level) {
+        case log::Level::kWarning:
+            return "warning: ";
+        case log::Level::kError:
+            return "error: ";
+        default:
+            return "";
+    }
+}
+
+int refuse(agent::LaunchCommand command, const Error& error) {
+    say(command, error.message());
+    for (const Cause& cause : error.causes()) say(command, cause.message);
+    return kRefused;
+}
+
+Result<agent::LaunchPlan> plan_of(const agent::LaunchFlags& flags,
+                                  const agent::Variables& variables) {
+    agent::LaunchMachine machine;
+    machine.devices = devices_here(variables);
+    machine.python = python_here(variables);
+    Rng rng = Rng::from_system();
+    machine.fresh_id = rng.uuid();
+    return agent::make_launch_plan(flags, variables, machine);
+}
+
+Result<void> check_files(const agent::LaunchPlan& plan, const agent::Variables& variables) {
+    if (const auto file = agent::file_to_check(plan.command))
+        return agent::check_command(plan.command, facts_of(*file, variables));
+    return {};
+}
+
+}  // namespace
+
+int muster_run(agent::LaunchCommand command, const std::vector<std::string>& arguments,
+               agent::Variables variables) {
+    log::set_sink([command](log::Level level, std::string_view line) {
+        say(command, fmt::format("{}{}", word_of(level), line));
+    });
+    auto parsed = agent::parse_launch_flags(command, arguments, variables);
+    if (!parsed) return refuse(command, parsed.error());
+    if (const auto* print = std::get_if<agent::LaunchPrint>(&*parsed)) {
+        fmt::print("{}", *print == agent::LaunchPrint::kHelp
+                             ? agent::launch_help(command)
+                             : fmt::format("{} {}\n", to_string(command), MUSTER_VERSION));
+        return 0;
+    }
+    const auto& flags = std::get<agent::LaunchFlags>(*parsed);
+    auto plan = plan_of(flags, variables);
+    if (!plan) return refuse(command, plan.error());
+    if (flags.on(agent::Flag::kPrintPlan)) {
+        fmt::print("{}\n", agent::to_json(*plan));
+        return 0;
+    }
+    if (auto checked = check_files(*plan, variables); !checked)
+        return refuse(command, checked.error());
+    for (const agent::LaunchNotice& notice : plan->notices)
+        if (log::enabled(notice.level))
+            say(command, fmt::format("{}{}", word_of(notice.level), notice.text));
+    return run_session(*std::move(plan), std::move(variables));
+}
+
+agent::Variables variables_of(char** environment) {
+    agent::Variables variables;
+    for (char** one = environment; *one != nullptr; ++one) {
+        const std::string_view entry(*one);
+        const std::size_t equals = entry.find('=');
+        if (equals != std::string_view::npos)
+            variables.emplace_back(entry.substr(0, equals), entry.substr(equals + 1));
+    }
+    return variables;
+}
+
+std::optional<int> run_by_name(int argc, char** argv, char** environment) {
+    if (argc < 1) return std::nullopt;
+    const std::filesystem::path program(argv[0]);
+    const agent::LaunchCommand command = agent::launch_command(argv[0]);
+    int used = 1;
+    if (program.filename() != to_string(command)) {
+        if (argc < 2 || std::string_view(argv[1]) != "muster-run") return std::nullopt;
+        used = 2;
+    }
+    return muster_run(command, {argv + used, argv + argc}, variables_of(environment));
+}
+
+}  // namespace muster::run

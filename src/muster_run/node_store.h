@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/store/server.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "master/world.h"
+
+namespace muster::run {
+
+/// The host of "10.0.0.7:51234" or "[fd00::1]:51234", an IPv4 address as such also where a socket
+/// of both families tells it.
+std::string host_of(const std::string& peer_address);
+
+/// The store of this node's workers and, while it is group rank 0, of all workers of the world. Its
+/// protocol has no authentication, so it takes connections from this machine and from the addresses
+/// of the world's members alone.
+///
+/// Owns its port for as long as it lives. stop(), then destroy. Thread: the loop.
+class NodeStore {
+  public:
+    /// `port` 0: any that is free. kAlreadyExists: the port is taken.
+    static Result<std::unique_ptr<NodeStore>> open(const asio::any_io_executor& executor,
+                                                   Clock& clock, std::uint16_t port,
+                                                   std::vector<std::string> own_addresses);
+
+    std::uint16_t port() const { return port_; }
+    /// It is that world's from now on, and empty.
+    void begin(const master::World& world);
+    Task<void> stop() { return server_.stop(); }
+
+  private:
+    NodeStore(const asio::any_io_executor& executor, Clock& clock,
+              std::vector<std::string> own_addresses);
+
+    bool admits(const std::string& host) const;
+    std::set<std::string> own_;
+    std::set<std::string> members_;
+    std::uint16_t port_ = 0;
+    agent::StoreServer server_;
+};
+
+}  // namespace muster::run

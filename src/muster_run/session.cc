@@ -1,0 +1,394 @@
+#include "muster_run/session.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "agent/agent.h"
+#include "agent/first_cause.h"
+#include "agent/launch/environment.h"
+#include "agent/local/local_workers.h"
+#include "base/log.h"
+#include "base/real_clock.h"
+#include "base/rng.h"
+#include "base/task_group.h"
+#include "base/text_files.h"
+#include "muster_run/connection.h"
+#include "muster_run/hook.h"
+#include "muster_run/hosted_master.h"
+#include "muster_run/node_facts.h"
+#include "muster_run/node_store.h"
+#include "muster_run/remembered_ends.h"
+#include "net/tcp.h"
+
+namespace muster::run {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kRefused = 2;
+constexpr int kSignalled = 128;
+
+Result<std::string> read_file(const std::string& flag, const std::string& path) {
+    auto text = read_text(path);
+    if (!text) return std::move(text).error().prefix(flag);
+    return text;
+}
+
+/// Without a file the run's name: who means another job is kept out, and nobody else.
+Result<std::string> token_of(const agent::LaunchPlan& plan) {
+    if (plan.token_file.empty()) return "run " + plan.run_id;
+    TRY(std::string token, read_file("--token-file", plan.token_file));
+    while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) token.pop_back();
+    if (token.empty())
+        return Error(Code::kInvalid,
+                     fmt::format("--token-file {}: there is nothing in it", plan.token_file));
+    return token;
+}
+
+agent::LogFlags log_flags(const agent::LaunchLogs& logs) {
+    agent::LogFlags flags;
+    flags.log_dir = logs.dir;
+    flags.redirects = logs.redirects;
+    flags.tee = logs.tee;
+    flags.line_prefix = logs.prefix;
+    for (const int rank : logs.shown_ranks)
+        flags.local_ranks_filter +=
+            fmt::format("{}{}", flags.local_ranks_filter.empty() ? "" : ",", rank);
+    if (logs.rotate_bytes) {
+        flags.max_bytes = fmt::format("{}", *logs.rotate_bytes);
+        flags.max_files = fmt::format("{}", logs.rotated_files + 1);
+    }
+    return flags;
+}
+
+/// The same for an agent and for the one that takes its place after a kill.
+std::string identity_of(const agent::LaunchPlan& plan) {
+    // In a directory of its own a job needs no name.
+    std::string identity = plan.job_dir.empty() ? plan.run_id : "";
+    for (const agent::Endpoint& endpoint : plan.meeting.endpoints)
+        identity += " " + endpoint.text();
+    if (plan.meeting.slot) identity += fmt::format(" {}", *plan.meeting.slot);
+    return identity;
+}
+
+std::filesystem::path job_base(const agent::LaunchPlan& plan, const agent::Variables& variables) {
+    if (!plan.job_dir.empty()) return plan.job_dir;
+    const std::string* temporary = agent::find_variable(variables, "TMPDIR");
+    return temporary == nullptr || temporary->empty() ? "/tmp" : *temporary;
+}
+
+std::string name_of(int signal) { return fmt::format("SIG{}", sigabbrev_np(signal)); }
+
+class Session {
+  public:
+    Session(asio::io_context& context, agent::LaunchPlan plan, agent::Variables variables)
+        : executor_(context.get_executor()),
+          plan_(std::move(plan)),
+          variables_(std::move(variables)),
+          rng_(Rng::from_system()),
+          tasks_(executor_),
+          names_(executor_),
+          signals_(executor_) {}
+
+    /// An error: nothing was started, or nothing can be.
+    Task<Result<int>> run();
+    Task<void> stop();
+
+  private:
+    Task<Result<void>> prepare();
+    Result<void> prepare_tls();
+    Task<Result<std::string>> own_address(const agent::NodeNames& node);
+    Task<void> find_seats(const agent::NodeNames& node);
+    Result<bool> host(std::optional<std::size_t> seat, HostedMaster::Start start);
+    bool may_take_over();
+    Task<Result<std::unique_ptr<net::ByteStream>>> connect();
+    Result<std::vector<agent::WorkerStart>> make_workers(const master::World& world,
+                                                         const master::Member& member);
+    void make_agent(std::string token);
+    Task<void> watch_signals();
+    int finish(const agent::AgentEnd& end);
+
+    asio::any_io_executor executor_;
+    agent::LaunchPlan plan_;
+    agent::Variables variables_;
+    RealClock clock_;
+    Rng rng_;
+    TaskGroup tasks_;
+    net::NameLookup names_;
+    asio::signal_set signals_;
+    std::optional<int> signal_;
+    std::string token_;
+    std::string address_;
+    std::filesystem::path job_dir_;
+    std::unique_ptr<net::TlsServerContext> tls_server_;
+    std::unique_ptr<net::TlsClientContext> tls_client_;
+    std::unique_ptr<agent::LocalWorkers> workers_;
+    std::unique_ptr<RememberedEnds> remembered_;
+    std::unique_ptr<NodeStore> store_;
+    std::unique_ptr<MasterConnector> connector_;
+    std::vector<std::size_t> seats_;
+    std::optional<Instant> alone_since_;  ///< no master was found
+    std::unique_ptr<HostedMaster> master_;
+    std::unique_ptr<agent::Agent> agent_;
+    std::optional<Hook> hook_;
+    std::optional<int> size_before_;  ///< of the world that this node was in before
+    bool over_ = false;               ///< the job is
+};
+
+Task<Result<int>> Session::run() {
+    CO_TRY_VOID(co_await prepare());
+    tasks_.spawn("signals", watch_signals());
+    const agent::AgentEnd end = co_await agent_->run();
+    over_ = end.kind == agent::AgentEnd::Kind::kSucceeded ||
+            end.kind == agent::AgentEnd::Kind::kFailed ||
+            plan_.meeting.where == agent::Meeting::Where::kHere;
+    // Other nodes go on, or want to hear how it ended.
+    using Kind = agent::AgentEnd::Kind;
+    if (master_ && end.kind != Kind::kLeft && end.kind != Kind::kGaveUp) co_await master_->join();
+    co_return finish(end);
+}
+
+Task<Result<void>> Session::prepare() {
+    CO_TRY(token_, token_of(plan_));
+    CO_TRY_VOID(prepare_tls());
+    CO_TRY(agent::LogPlan logs, agent::LogPlan::parse(log_flags(plan_.logs)));
+    CO_TRY(agent::JobDirectory directory,
+           agent::JobDirectory::claim(job_base(plan_, variables_), identity_of(plan_)));
+    job_dir_ = directory.path();
+    if (plan_.hook) {
+        CO_TRY(hook_, Hook::write(job_dir_));
+        hook_->add_to(variables_);
+    }
+    const agent::NodeNames node = names_here();
+    CO_TRY(address_, co_await own_address(node));
+    CO_TRY(workers_, co_await agent::LocalWorkers::open(
+                         executor_, clock_, std::move(directory),
+                         {.logs = std::move(logs),
+                          .run_level = plan_.called != agent::LaunchCommand::kDlroverRun,
+                          .orphan_grace = plan_.times.adopt_grace}));
+    remembered_ = std::make_unique<RememberedEnds>(*workers_);
+    auto store =
+        NodeStore::open(executor_, clock_, plan_.meeting.store_port.value_or(0), node.addresses);
+    if (!store) co_return std::move(store).error().prefix("the port of the workers' store");
+    store_ = *std::move(store);
+    connector_ = std::make_unique<MasterConnector>(executor_, clock_, names_, tls_client_.get(),
+                                                   plan_.meeting.endpoints);
+    using Where = agent::Meeting::Where;
+    if (plan_.meeting.where == Where::kEndpoints) co_await find_seats(node);
+    if (plan_.meeting.where == Where::kHere) {
+        CO_TRY(std::ignore, host(std::nullopt, HostedMaster::Start::kAsFirst));
+    } else if (!seats_.empty() && seats_.front() == 0) {
+        CO_TRY(std::ignore, host(0, HostedMaster::Start::kAsFirst));
+    }
+    make_agent(token_);
+    co_return Result<void>();
+}
+
+Result<void> Session::prepare_tls() {
+    if (plan_.tls.cert.empty()) return {};
+    TRY(const std::string certificate, read_file("--tls-cert", plan_.tls.cert));
+    TRY(const std::string key, read_file("--tls-key", plan_.tls.key));
+    TRY(const std::string ca, read_file("--tls-ca", plan_.tls.ca));
+    TRY(tls_server_,
+        net::TlsServerContext::create(
+            clock_, {.certificate_pem = certificate, .key_pem = key, .client_ca_pem = ca}));
+    TRY(tls_client_, net::TlsClientContext::create(
+                         clock_, {.ca_pem = ca, .certificate_pem = certificate, .key_pem = key}));
+    return {};
+}
+
+/// An address and never a name: the store knows its clients by theirs.
+Task<Result<std::string>> Session::own_address(const agent::NodeNames& node) {
+    agent::AddressChoices choices;
+    choices.one_machine = plan_.meeting.where == agent::Meeting::Where::kHere;
+    choices.interfaces = node.addresses;
+    if (const std::string* pod = agent::find_variable(variables_, "POD_IP")) choices.pod_ip = *pod;
+    if (!plan_.local_addr.empty()) {
+        auto found = co_await names_.addresses(plan_.local_addr);
+        if (!found) co_return std::move(found).error().prefix("--local-addr " + plan_.local_addr);
+        choices.local_addr = found->front();
+    } else if (!plan_.meeting.endpoints.empty()) {
+        // What has no address yet may have one soon; the agent says so if not.
+        const auto found = co_await names_.addresses(plan_.meeting.endpoints.front().host);
+        if (found) choices.towards_master = address_towards(found->front());
+    }
+    std::string address = agent::address_for_others(choices);
+    if (address.empty())
+        co_return Error(Code::kInvalid,
+                        "this machine has no address that other nodes could reach: say one with "
+                        "--local-addr");
+    co_return address;
+}
+
+/// Which endpoints this node may host the job's master at.
+Task<void> Session::find_seats(const agent::NodeNames& node) {
+    std::map<std::string, std::vector<std::string>> looked_up;
+    for (const agent::Endpoint& endpoint : plan_.meeting.endpoints)
+        if (auto found = co_await names_.addresses(endpoint.host))
+            looked_up[endpoint.host] = *std::move(found);
+    seats_ = agent::hosted_here(plan_.meeting, node, looked_up);
+}
+
+/// The job's master, at that endpoint if it has any. Nothing: another agent of this machine is
+/// there.
+Result<bool> Session::host(std::optional<std::size_t> seat, HostedMaster::Start start) {
+    std::unique_ptr<net::Listener> listener;
+    if (seat) {
+        const agent::Endpoint& endpoint = plan_.meeting.endpoints[*seat];
+        auto listening = net::listen_tcp_everywhere(executor_, endpoint.port);
+        if (!listening && listening.error().code() == Code::kAlreadyExists) return false;
+        if (!listening)
+            return std::move(listening).error().prefix("hosting the job's master at " +
+                                                       endpoint.text());
+        listener = *std::move(listening);
+    }
+    master_ = std::make_unique<HostedMaster>(executor_, clock_, job_dir_, start,
+                                             master_options(plan_, token_, rng_.uuid()));
+    if (listener) master_->listen(std::move(listener), tls_server_.get());
+    master_->start([](const Error& error) {
+        log::warning("this node hosts the job's master no more", {{"why", error.message()}});
+    });
+    return true;
+}
+
+Task<Result<std::unique_ptr<net::ByteStream>>> Session::connect() {
+    if (master_ && master_->running()) co_return master_->connect();
+    auto connected = co_await connector_->connect();
+    if (connected) {
+        alone_since_.reset();
+        co_return connected;
+    }
+    if (!master_ && may_take_over()) {
+        log::warning("the job's master is gone; this node takes its place",
+                     {{"error", connected.error().message()}});
+        CO_TRY(const bool hosts, host(seats_.front(), HostedMaster::Start::kTakesOver));
+        if (hosts) co_return master_->connect();
+    }
+    co_return connected;
+}
+
+/// The first endpoint's machine at once, since whoever was there has ended; each one behind it when
+/// those before it have had their time.
+bool Session::may_take_over() {
+    if (seats_.empty()) return false;
+    if (!alone_since_) alone_since_ = clock_.now();
+    const auto before = static_cast<std::int64_t>(seats_.front());
+    return clock_.now() - *alone_since_ >= before * plan_.times.silence;
+}
+
+Result<std::vector<agent::WorkerStart>> Session::make_workers(const master::World& world,
+                                                              const master::Member& member) {
+    const agent::WorkerSetting setting{
+        .plan = plan_,
+        .world = world,
+        .slot = member.slot,
+        .store = {.host = world.members.front().address,
+                  .port = static_cast<std::uint16_t>(world.members.front().store_port)},
+        .job_dir = job_dir_};
+    std::vector<agent::WorkerStart> starts;
+    for (int local_rank = 0; local_rank < member.local_size; ++local_rank) {
+        TRY(agent::WorkerStart start, agent::worker_start(setting, local_rank, variables_));
+        if (size_before_)
+            start.environment.emplace_back("MUSTER_PREVIOUS_WORLD_SIZE",
+                                           fmt::format("{}", *size_before_));
+        starts.push_back(std::move(start));
+    }
+    size_before_ = world.size();
+    return starts;
+}
+
+void Session::make_agent(std::string token) {
+    agent::AgentOptions options;
+    options.token = std::move(token);
+    options.incarnation = rng_.uuid();
+    options.slot = plan_.meeting.slot;
+    options.address = address_;
+    options.store_port = store_->port();
+    options.name =
+        plan_.meeting.slot ? fmt::format("node {} ({})", *plan_.meeting.slot, address_) : address_;
+    options.workers.local_size = plan_.local_size;
+    options.workers.policy = plan_.policy;
+    options.workers.broken_grace = plan_.times.broken_grace;
+    options.workers.healthy_grace = plan_.times.stop_grace;
+    options.workers.join_timeout = plan_.times.join.value_or(Duration::max());
+    options.rpc.liveness.dead_after = plan_.times.silence;
+    options.rpc.liveness.ping_after = plan_.times.silence / 5;
+    agent_ = std::make_unique<agent::Agent>(
+        executor_, clock_, rng_, *remembered_, std::move(options),
+        agent::AgentOwner{
+            .connect = [this] { return connect(); },
+            .make_workers = [this](const master::World& world, const master::Member& member)
+                -> Result<std::vector<agent::WorkerStart>> { return make_workers(world, member); },
+            .begin_store = [this](const master::World& world) { store_->begin(world); }});
+}
+
+Task<void> Session::watch_signals() {
+    for (const int signal : plan_.signals) signals_.add(signal);
+    for (;;) {
+        const int signal = co_await signals_.async_wait(asio::use_awaitable);
+        if (signal_) continue;
+        signal_ = signal;
+        log::info("stopping the workers of this node", {{"signal", name_of(signal)}});
+        agent_->leave(fmt::format("{} was sent to its agent", name_of(signal)));
+    }
+}
+
+int Session::finish(const agent::AgentEnd& end) {
+    using Kind = agent::AgentEnd::Kind;
+    if (end.kind == Kind::kSucceeded) return EXIT_SUCCESS;
+    if (end.kind == Kind::kLeft && signal_) return kSignalled + *signal_;
+    const std::string& script = plan_.command.script;
+    if (!remembered_->failures().empty() && end.kind == Kind::kFailed)
+        fmt::print(stderr, "{}\n",
+                   agent::failure_report(script, address_, remembered_->failures()));
+    fmt::print(stderr, "{}: {}\n", to_string(plan_.called), end.text);
+    return kFailed;
+}
+
+Task<void> Session::stop() {
+    co_await tasks_.stop();
+    agent_.reset();
+    if (master_) {
+        co_await master_->stop();
+        if (over_) master_->forget_record();
+    }
+    if (store_) co_await store_->stop();
+    if (workers_) co_await workers_->stop(Duration::zero());
+    if (hook_) hook_->remove();
+    co_await names_.stop();
+}
+
+Task<void> run_and_stop(Session& session, int& status, agent::LaunchCommand command) {
+    const Result<int> outcome = co_await session.run();
+    if (outcome) {
+        status = *outcome;
+    } else {
+        fmt::print(stderr, "{}: {}\n", to_string(command), outcome.error().message());
+        status = kRefused;
+    }
+    co_await session.stop();
+}
+
+}  // namespace
+
+int run_session(agent::LaunchPlan plan, agent::Variables variables) {
+    const agent::LaunchCommand command = plan.called;
+    asio::io_context context(1);
+    Session session(context, std::move(plan), std::move(variables));
+    int status = kFailed;
+    asio::co_spawn(context, run_and_stop(session, status, command), [](std::exception_ptr thrown) {
+        if (thrown) std::rethrow_exception(thrown);
+    });
+    context.run();
+    return status;
+}
+
+}  // namespace muster::run
