@@ -3,7 +3,7 @@
 # Each suite leaves lines `SUITE PASSED FAILED SKIPPED` in $results, and in $failures what failed and
 # why. A build that fails counts as a failure, and the other suites still run.
 
-suites=(lint tools unit tsan sim e2e conformance cluster)
+suites=(lint tools python unit tsan sim e2e elastic conformance cluster)
 
 verb_test() {
     local begin suite filters=() wanted=() word
@@ -22,7 +22,7 @@ verb_test() {
     forget_results
     for suite in "${wanted[@]}"; do
         case $suite in
-        tools | e2e | conformance | cluster) suite_$suite ${filters[@]+-k "$(either "${filters[@]}")"} ;;
+        tools | python | e2e | elastic | conformance | cluster) suite_$suite ${filters[@]+-k "$(either "${filters[@]}")"} ;;
         *) suite_$suite ${filters[@]+"${filters[@]}"} ;;
         esac
     done
@@ -185,6 +185,12 @@ suite_tools() {
     run_pytest tools tests/dev "$@"
 }
 
+# ---- python: the package that training scripts import ----
+
+suite_python() {
+    run_pytest python python/muster/tests "$@"
+}
+
 # ---- e2e: the release build with real processes ----
 
 suite_e2e() {
@@ -194,6 +200,17 @@ suite_e2e() {
         return
     fi
     run_pytest e2e tests/e2e "$@"
+}
+
+# ---- elastic: muster-run with real PyTorch ----
+
+suite_elastic() {
+    suite_build elastic release muster muster_run || return 0
+    if ! has_job_modules /usr/bin/python3 && ! has_job_modules python3; then
+        skip elastic "no python3 with ${job_modules[*]}"
+        return
+    fi
+    run_pytest elastic tests/elastic "$@"
 }
 
 # run_pytest SUITE PYTEST_OPTION...: under the command in `under`, where a caller has one.

@@ -1,0 +1,13 @@
+"""What a training script can say to Muster, and know of the world that it runs in. README.md shows it in use.
+
+Nothing here needs torch or any other package, and all of it works without Muster too: under torchrun, or in a process that nobody
+launched, which is then a world of one.
+"""
+
+from ._batches import GlobalBatch, Micro, Step
+from ._progress import step
+from ._sampler import ElasticSampler
+from ._world import Generation, World, on_resize, world
+
+__all__ = ["ElasticSampler", "Generation", "GlobalBatch", "Micro", "Step", "World", "on_resize", "step", "world"]
+__version__ = "0.1.0"

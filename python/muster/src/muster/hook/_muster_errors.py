@@ -1,0 +1,44 @@
+"""Writes down what a worker died of, as torch's @record does, for programs that are not decorated with it: an import that fails
+comes before any decorator.
+
+The first Python of a worker does so, and not those that it starts: MUSTER_ERRORS is taken out of the environment.
+"""
+
+import os
+import sys
+
+TYPE_CHECKING = False  # as typing's, whose import takes milliseconds
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Optional, Type
+
+
+def install() -> None:
+    path = os.environ.get("TORCHELASTIC_ERROR_FILE")
+    if os.environ.pop("MUSTER_ERRORS", None) != "1" or not path:
+        return
+    before, process = sys.excepthook, os.getpid()
+
+    def tell(kind: "Type[BaseException]", error: BaseException, trace: "Optional[TracebackType]") -> None:
+        if os.getpid() == process and not issubclass(kind, KeyboardInterrupt):
+            try:
+                write(path, kind, error, trace)
+            except Exception as failed:
+                sys.stderr.write("muster: %s can't be written: %s\n" % (path, failed))
+        before(kind, error, trace)
+
+    sys.excepthook = tell
+
+
+def write(path: str, kind: "Type[BaseException]", error: BaseException, trace: "Optional[TracebackType]") -> None:
+    """Unless somebody has written there: a decorator knows more."""
+    import json
+    import time
+    import traceback
+
+    if os.path.exists(path) and os.path.getsize(path) > 0:
+        return
+    extra = {"py_callstack": "".join(traceback.format_exception(kind, error, trace)), "timestamp": str(int(time.time()))}
+    text = json.dumps({"message": {"message": "%s: %s" % (kind.__name__, error), "extraInfo": extra}})
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)

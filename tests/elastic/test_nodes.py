@@ -1,0 +1,93 @@
+"""Several agents of one job, on one machine."""
+
+import os
+import signal
+
+from conftest import free_port, listens
+
+
+def nodes(job, count, *more, steps=60, size=None):
+    """The words of each, and the agents; the first has the endpoint, and so the job's master."""
+    port = free_port()
+    words = ["--nnodes", size or count, "--rdzv-endpoint", f"127.0.0.1:{port}", "--rdzv-id", "many", "--local-addr", "127.0.0.1", *more]
+    agents = [job.start(*words, steps=steps)]
+    job.until(lambda: listens(port))
+    return words, agents + [job.start(*words, steps=steps) for _ in range(count - 1)]
+
+
+def test_two_nodes_of_two_workers(job):
+    _, agents = nodes(job, 2, "--nproc-per-node", 2)
+    assert [agent.wait() for agent in agents] == [0, 0], agents[0].text + agents[1].text
+    assert {(line["rank"], line["world"]) for line in job.lines("done")} == {(rank, 4) for rank in range(4)}
+
+
+def test_nodes_of_unequal_size(job):
+    endpoint = f"127.0.0.1:{free_port()}"
+    words = ["--nnodes", 2, "--rdzv-endpoint", endpoint, "--local-addr", "127.0.0.1"]
+    agents = [job.start(*words, "--nproc-per-node", size) for size in (1, 3)]
+    assert [agent.wait() for agent in agents] == [0, 0]
+    assert {(line["rank"], line["world"]) for line in job.lines("done")} == {(rank, 4) for rank in range(4)}
+
+
+def test_a_killed_worker_on_either_node(job):
+    _, agents = nodes(job, 2, "--max-restarts", 2, steps=120)
+    for attempt, rank in enumerate((1, 0)):
+        found = job.until(lambda attempt=attempt, rank=rank: job.lines("step", rank=rank, attempt=attempt, step=5))
+        os.kill(found[0]["pid"], signal.SIGKILL)
+    assert [agent.wait() for agent in agents] == [0, 0], agents[0].text + agents[1].text
+    assert {(line["rank"], line["attempt"]) for line in job.lines("done")} == {(0, 2), (1, 2)}
+
+
+def test_a_node_that_goes_and_comes_back(job):
+    words, agents = nodes(job, 2, "--max-restarts", 0, steps=200, size="1:2")
+    job.until(lambda: job.lines("step", world=2, step=3))
+    agents[1].process.kill()
+    agents[1].process.wait()
+    job.until(lambda: job.lines("step", world=1, step=3))
+    agents.append(job.start(*words, steps=200))
+    job.until(lambda: [line for line in job.lines("step", world=2, step=3) if line["attempt"] >= 2])
+    assert agents[0].wait() == 0, agents[0].text
+    assert agents[2].wait() == 0, agents[2].text
+    assert {line["world"] for line in job.lines("done")} == {2}
+
+
+def test_a_spare_takes_the_place_of_a_lost_node(job):
+    words, agents = nodes(job, 2, steps=200, size="2")
+    job.until(lambda: len(job.lines("step", step=3)) == 2)
+    agents.append(job.start(*words, steps=200))
+    agents[1].process.kill()
+    agents[1].process.wait()
+    assert agents[0].wait() == 0, agents[0].text
+    assert agents[2].wait() == 0, agents[2].text
+    assert {line["world"] for line in job.lines()} == {2}
+
+
+def test_who_is_missing_is_said(job):
+    agent = job.start("--nnodes", 2, "--rdzv-endpoint", f"127.0.0.1:{free_port()}", "--local-addr", "127.0.0.1",
+                      "--rdzv-conf", "join_timeout=3")
+    assert agent.wait(30) == 1, agent.text
+    assert "1 of at least 2 nodes" in agent.text and "nobody has slot 1" in agent.text, agent.text
+
+
+def test_another_jobs_agent_is_refused(job):
+    words, agents = nodes(job, 1, steps=400, size="1:2")
+    stranger = [word if word != "many" else "other" for word in words]
+    stranger[stranger.index("--rdzv-id") + 1] = "other"
+    refused = job.start(*stranger, "--rdzv-conf", "join_timeout=5", steps=1)
+    assert refused.wait(40) == 1, refused.text
+    assert "token" in refused.text, refused.text
+    agents[0].send(signal.SIGTERM)
+    assert agents[0].wait() == 128 + signal.SIGTERM
+
+
+def test_nobody_notices_that_the_masters_node_dies(job):
+    """The first agent, with the master, is killed; its worker was not part of the world's only other node."""
+    words, agents = nodes(job, 3, "--max-restarts", 0, steps=150, size="2:3")
+    job.until(lambda: len(job.lines("step", world=3, step=3)) == 3)
+    agents[0].process.kill()
+    agents[0].process.wait()
+    job.until(lambda: len({line["rank"] for line in job.lines("step", world=2, step=3)}) == 2)
+    agents.append(job.start(*words, steps=150))
+    for agent in agents[1:]:
+        assert agent.wait() == 0, agent.text
+    assert {line["world"] for line in job.lines("done")} <= {2, 3}

@@ -1,0 +1,63 @@
+"""`muster run --elastic`: agents before the commands of a PyTorchJob, each in a pod of its own."""
+
+import os
+import subprocess
+
+import yaml
+
+from conftest import BINARY, LIMIT_S
+
+MORTAL = """
+    import json, os, signal, sys, time
+    import torch, torch.distributed as dist
+    def tell(what):
+        line = {"what": what, "rank": int(os.environ["RANK"]), "world": int(os.environ["WORLD_SIZE"]),
+                "attempt": int(os.environ["TORCHELASTIC_RESTART_COUNT"])}
+        fd = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.write(fd, (json.dumps(line) + "\\n").encode())
+        os.close(fd)
+    dist.init_process_group("gloo")
+    for step in range(5):
+        dist.all_reduce(torch.ones(1))
+        if step == 2 and os.environ["RANK"] == "1" and os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
+            os.kill(os.getpid(), signal.SIGKILL)
+    tell("done")
+"""
+
+
+def pytorch_job(command, workers):
+    template = {"spec": {"containers": [{"name": "pytorch", "image": "train", "command": command}]}}
+    return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "elastic"},
+            "spec": {"pytorchReplicaSpecs": {"Master": {"replicas": 1, "restartPolicy": "Never", "template": template},
+                                             "Worker": {"replicas": workers, "restartPolicy": "Never", "template": template}}}}
+
+
+def run(job, manifest, *flags):
+    file = job.write("job.yaml", yaml.safe_dump(manifest))
+    return subprocess.run([BINARY, "run", file, "--elastic", *flags], capture_output=True, text=True, timeout=LIMIT_S, check=False,
+                          cwd=job.place, env={**os.environ})
+
+
+def test_a_dead_worker_is_started_again_and_no_pod_is(job):
+    script = job.write("mortal.py", MORTAL)
+    ended = run(job, pytorch_job(["python3", str(script), str(job.said)], 1), "--env", "PET_MAX_RESTARTS=1")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "no restarts" in ended.stdout + ended.stderr, "the pods were never started again"
+    assert {(line["rank"], line["world"], line["attempt"]) for line in job.lines("done")} == {(0, 2, 1), (1, 2, 1)}
+
+
+def test_it_takes_the_place_of_torchrun(job):
+    script = job.write("mortal.py", MORTAL)
+    ended = run(job, pytorch_job(["torchrun", "--nproc-per-node", "2", str(script), str(job.said)], 1), "--env", "PET_MAX_RESTARTS=1")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert {line["rank"] for line in job.lines("done", world=4, attempt=1)} == {0, 1, 2, 3}
+
+
+def test_other_kinds_are_refused(job):
+    manifest = pytorch_job(["true"], 1)
+    manifest["kind"] = "JAXJob"
+    specs = manifest["spec"].pop("pytorchReplicaSpecs")
+    specs["Worker"]["template"]["spec"]["containers"][0]["name"] = "jax"
+    manifest["spec"]["jaxReplicaSpecs"] = {"Worker": specs["Worker"]}
+    ended = run(job, manifest)
+    assert ended.returncode == 2 and "--elastic is for PyTorchJobs" in ended.stderr, ended.stderr
