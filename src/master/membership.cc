@@ -187,7 +187,8 @@ int Membership::usable() const { return down_to_multiple(places(), limits_.node_
 bool Membership::advance(Instant now) {
     if (regather_until_) return regather(now);
     if (world_) {
-        if (growth_held_ || usable() <= static_cast<int>(world_->members.size())) return false;
+        if (growth_held_ || limits_.grow_at_failure) return false;
+        if (usable() <= static_cast<int>(world_->members.size())) return false;
     } else if (!may_form(now)) {
         return false;
     }

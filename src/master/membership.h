@@ -19,6 +19,8 @@ struct MembershipLimits {
     int max_nodes = 1;
     /// Worlds have a multiple of so many nodes.
     int node_unit = 1;
+    /// Nodes that would make a larger world wait until one is made for another reason.
+    bool grow_at_failure = false;
     /// How long the first world waits for more than the minimum.
     Duration last_call = std::chrono::seconds(30);
     /// How long a new master waits for members of the world that it finds. Longer than it takes to
@@ -65,7 +67,8 @@ struct Shortage {
 /// - Worlds have a multiple of node_unit nodes. Who is left over waits as a spare and disturbs
 /// nobody;
 ///   a spare takes the slot of a member that is lost, and all others keep their places.
-/// - Nodes that make another whole unit are taken in at once, unless growth is held back.
+/// - Nodes that make another whole unit are taken in at once, unless growth is held back; with
+///   grow_at_failure when the next world is made.
 /// - Ranks go by slots; where nodes tell their racks, those of a rack stand together.
 /// - A new master takes over the newest world that its nodes hold when all of its members have
 ///   joined and none has stopped its workers: who was not told of it yet is told then. It does not

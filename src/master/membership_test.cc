@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/rng.h"
 
@@ -394,6 +395,70 @@ TEST(Membership, GrowthCanBeHeldBack) {
     EXPECT_EQ(nodes.look(), "= 1: a0");
     nodes.members.hold_growth(false);
     EXPECT_EQ(nodes.look(), "2: a0 b1");
+}
+
+TEST(Membership, GrowthCanWaitForAnotherReason) {
+    const auto of_two = [](MembershipLimits limits) {
+        limits.grow_at_failure = true;
+        Nodes nodes(limits);
+        nodes.join_all({"a", "b"});
+        nodes.look();
+        nodes.look(30s);
+        nodes.join("c");
+        EXPECT_EQ(nodes.look(1h), "= 1: a0 b1") << "a newcomer disturbs nobody";
+        return nodes;
+    };
+    struct Case {
+        const char* what;
+        MembershipLimits limits;
+        std::function<void(Nodes&)> happens;
+        const char* then;
+    };
+    const Case cases[] = {
+        {"a restart", limits(1, 4), [](Nodes& nodes) { nodes.members.restart(nodes.now); },
+         "2: a0 b1 c2"},
+        {"a member is lost", limits(1, 4), [](Nodes& nodes) { nodes.lose("a"); }, "2: b1 c2"},
+        {"one is excluded", limits(1, 4),
+         [](Nodes& nodes) { nodes.members.exclude("b", nodes.now); }, "2: a0 c2"},
+        {"who waits is lost", limits(1, 4), [](Nodes& nodes) { nodes.lose("c"); }, "= 1: a0 b1"},
+        {"all places are taken", limits(1, 4), [](Nodes& nodes) { nodes.join("d"); }, "= 1: a0 b1"},
+        {"a restart, and no whole unit", limits(2, 4, 2),
+         [](Nodes& nodes) { nodes.members.restart(nodes.now); }, "2: a0 b1"},
+        {"a restart, and a whole unit", limits(2, 4, 2),
+         [](Nodes& nodes) {
+             nodes.join("d");
+             nodes.members.restart(nodes.now);
+         },
+         "2: a0 b1 c2 d3"},
+        {"a member is lost, and a spare has its place", limits(2, 2),
+         [](Nodes& nodes) { nodes.lose("b"); }, "2: a0 c1"},
+        {"who was lost comes back", limits(1, 4),
+         [](Nodes& nodes) {
+             nodes.lose("a");
+             nodes.look();
+             nodes.join("a2");
+         },
+         "= 2: b1 c2"},
+    };
+    for (const Case& c : cases) {
+        Nodes nodes = of_two(c.limits);
+        c.happens(nodes);
+        EXPECT_EQ(nodes.look(), c.then) << c.what;
+    }
+}
+
+TEST(Membership, AFoundWorldDoesNotGrowEitherWhenGrowthWaits) {
+    MembershipLimits waits = limits(1, 3);
+    waits.grow_at_failure = true;
+    Nodes nodes(waits, true, 2);
+    const World old = world_of({"a", "b"}, 7);
+    nodes.join("x");
+    nodes.join("a", 0, old);
+    nodes.join("b", 1, old);
+    EXPECT_EQ(nodes.look(), "7: a0 b1");
+    EXPECT_EQ(nodes.look(1h), "= 7: a0 b1");
+    nodes.members.restart(nodes.now);
+    EXPECT_EQ(nodes.look(), "8: a0 b1 x2");
 }
 
 TEST(Membership, NoTwoAttemptsHaveTheSameNumber) {

@@ -32,6 +32,7 @@ master::MasterOptions master_options(const agent::LaunchPlan& plan, std::string 
     options.job.membership.min_nodes = plan.nodes.least;
     options.job.membership.max_nodes = plan.nodes.most;
     options.job.membership.node_unit = plan.node_unit;
+    options.job.membership.grow_at_failure = plan.grow_at_failure;
     options.job.membership.last_call = plan.times.last_call;
     options.job.membership.regather = 2 * plan.times.silence;
     options.job.policy = plan.policy;

@@ -58,6 +58,8 @@ agent::LogFlags log_flags(const agent::LaunchLogs& logs) {
     flags.log_dir = logs.dir;
     flags.redirects = logs.redirects;
     flags.tee = logs.tee;
+    flags.out_filters = logs.out_filters;
+    flags.error_filters = logs.error_filters;
     flags.line_prefix = logs.prefix;
     for (const int rank : logs.shown_ranks)
         flags.local_ranks_filter +=
@@ -160,6 +162,7 @@ Task<Result<void>> Session::prepare() {
     CO_TRY(token_, token_of(plan_));
     CO_TRY_VOID(prepare_tls());
     CO_TRY(agent::LogPlan logs, agent::LogPlan::parse(log_flags(plan_.logs)));
+    for (const std::string& note : logs.notes()) log::warning(note);
     CO_TRY(agent::JobDirectory directory,
            agent::JobDirectory::claim(job_base(plan_, variables_), identity_of(plan_)));
     job_dir_ = directory.path();
@@ -173,6 +176,7 @@ Task<Result<void>> Session::prepare() {
                          executor_, clock_, std::move(directory),
                          {.logs = std::move(logs),
                           .run_level = plan_.called != agent::LaunchCommand::kDlroverRun,
+                          .placement = plan_.placement,
                           .orphan_grace = plan_.times.adopt_grace}));
     remembered_ = std::make_unique<RememberedEnds>(*workers_);
     auto store =

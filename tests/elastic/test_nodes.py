@@ -1,6 +1,7 @@
 """Several agents of one job, on one machine."""
 
 import os
+import pathlib
 import signal
 
 from conftest import free_port, listens
@@ -13,6 +14,16 @@ def nodes(job, count, *more, steps=60, size=None):
     agents = [job.start(*words, steps=steps)]
     job.until(lambda: listens(port))
     return words, agents + [job.start(*words, steps=steps) for _ in range(count - 1)]
+
+
+def port_of(words):
+    return int(words[words.index("--rdzv-endpoint") + 1].rpartition(":")[2])
+
+
+def connected(port):
+    """Another agent has reached the one that listens there."""
+    rows = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return any(row[2].endswith(f":{port:04X}") and row[3] == "01" for row in rows)
 
 
 def test_two_nodes_of_two_workers(job):
@@ -49,6 +60,21 @@ def test_a_node_that_goes_and_comes_back(job):
     assert agents[0].wait() == 0, agents[0].text
     assert agents[2].wait() == 0, agents[2].text
     assert {line["world"] for line in job.lines("done")} == {2}
+
+
+def test_growth_that_waits_for_a_failure(job):
+    words, agents = nodes(job, 1, "--max-restarts", 1, "--grow", "at-failure", "--rdzv-conf", "last_call_timeout=1", steps=400, size="1:2")
+    job.until(lambda: job.lines("step", world=1, step=3))
+    agents.append(job.start(*words, steps=400))
+    job.until(lambda: connected(port_of(words)))
+    seen = job.lines("step", world=1)[-1]["step"]
+    job.until(lambda: job.lines("step", world=1, step=seen + 20))
+    assert {line["world"] for line in job.lines()} == {1}, "a newcomer disturbs nobody"
+    os.kill(job.lines("step", world=1)[-1]["pid"], signal.SIGKILL)
+    job.until(lambda: len({line["rank"] for line in job.lines("step", world=2, step=3)}) == 2)
+    for agent in agents:
+        agent.send(signal.SIGTERM)
+        assert agent.wait() == 128 + signal.SIGTERM, agent.text
 
 
 def test_a_spare_takes_the_place_of_a_lost_node(job):

@@ -86,6 +86,32 @@ def test_the_same_error_twice_without_progress_ends_the_job(job):
     assert job.said.read_text() == "xx"
 
 
+def test_lines_with_a_text_go_to_one_file_of_all_ranks(job):
+    script = job.write("talk.py", """
+        import os, sys
+        for step in range(3):
+            print(f"step {step} loss 0.{os.environ['RANK']}", flush=True)
+            print("noise", flush=True)
+    """)
+    agent = job.call(*HERE, "--tee", 3, "--log-dir", job.place / "logs", "--duplicate-stdout-filters", "loss,epoch", script)
+    assert agent.wait() == 0, agent.text
+    filtered, = (job.place / "logs").glob("*/attempt_0/filtered_stdout.log")
+    lines = filtered.read_text().splitlines()
+    assert sorted(lines) == [f"[default{rank}]:step {step} loss 0.{rank}" for rank in range(2) for step in range(3)]
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one processor")
+def test_workers_are_bound_to_cores_of_their_own(job):
+    script = job.write("where.py", """
+        import os, pathlib
+        pathlib.Path("cpus" + os.environ["RANK"]).write_text(" ".join(map(str, os.sched_getaffinity(0))))
+    """)
+    agent = job.call(*HERE, "--numa-binding", "exclusive", script)
+    assert agent.wait() == 0, agent.text
+    cpus = [set((job.place / f"cpus{rank}").read_text().split()) for rank in range(2)]
+    assert cpus[0] and cpus[1] and not cpus[0] & cpus[1], cpus
+
+
 def test_sigterm_ends_the_workers_and_the_agent(job):
     agent = job.start(*HERE, steps=10_000)
     pids = [line["pid"] for line in job.until(lambda: len(job.lines("step", step=1)) == 2 and job.lines("step", step=1))]

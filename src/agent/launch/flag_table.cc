@@ -19,8 +19,6 @@ constexpr std::string_view kLogs = "Logs";
 constexpr std::string_view kChecks = "Checks of nodes";
 constexpr std::string_view kItself = "About this program";
 
-constexpr std::string_view kNoDevices =
-    "devices are not told apart yet; bind in the script, or with numactl and --no-python";
 constexpr std::string_view kNoPlugins =
     "it names a plugin in Python, and there is no Python in this program";
 constexpr std::string_view kNoCheckpoints =
@@ -45,10 +43,8 @@ constexpr std::array kFlags = std::to_array<FlagRow>({
      .help = "Worlds have a multiple of so many nodes; those left over wait as spares."},
     {.flag = Flag::kGrow, .section = kNodes, .name = "grow", .variables = "MUSTER_GROW",
      .kind = Kind::kOneOf, .value = "now|at-failure", .otherwise = "now",
-     .status = Status::kNoEffectYet,
-     .help = "When nodes that come later are taken in: at once, which restarts all workers, or at "
-             "the next failure.",
-     .note = "nodes are taken in at once"},
+     .help = "When nodes that come later are taken in: at once, which restarts all workers, or when "
+             "these begin anew for another reason."},
     {.flag = Flag::kAutoConfig, .section = kNodes, .name = "auto-config",
      .variables = "PET_AUTO_CONFIG", .kind = Kind::kSwitch, .dlrovers = true,
      .help = "NODE_NUM nodes, a worker for each GPU, and --network-check from four nodes on."},
@@ -56,16 +52,17 @@ constexpr std::array kFlags = std::to_array<FlagRow>({
      .variables = "PET_VIRTUAL_LOCAL_RANK", .kind = Kind::kSwitch, .torchs = true,
      .help = "Each worker sees one GPU, in CUDA_VISIBLE_DEVICES, and LOCAL_RANK 0."},
     {.flag = Flag::kNumaBinding, .section = kNodes, .name = "numa-binding", .kind = Kind::kOneOf,
-     .value = "node|socket|exclusive|core-complex", .torchs = true, .status = Status::kNoEffectYet,
-     .help = "Binds workers to CPUs near their GPUs.", .note = kNoDevices},
+     .value = "node|socket|exclusive|core-complex", .torchs = true,
+     .help = "Binds workers to CPUs near their GPUs: to a whole NUMA node or socket, to cores of "
+             "their own, or to those of one cache. Without GPUs local ranks share out the nodes."},
     {.flag = Flag::kNumaAffinity, .section = kNodes, .name = "numa-affinity",
      .variables = "PET_NUMA_AFFINITY", .kind = Kind::kSwitch, .dlrovers = true,
-     .status = Status::kNoEffectYet,
-     .help = "Binds workers to the NUMA node of their GPUs.", .note = kNoDevices},
+     .help = "The same as --numa-binding node, with a policy for memory."},
     {.flag = Flag::kMembindPolicy, .section = kNodes, .name = "membind-policy",
      .variables = "PET_MEMBIND_POLICY", .kind = Kind::kOneOf, .value = "none|preferred|bind",
-     .otherwise = "preferred", .dlrovers = true, .status = Status::kNoEffectYet,
-     .help = "Where workers that --numa-affinity binds take memory from.", .note = kNoDevices},
+     .otherwise = "preferred", .dlrovers = true,
+     .help = "How workers that --numa-affinity or --numa-binding binds keep to memory of their NUMA "
+             "node. --numa-binding alone leaves it to the kernel."},
     {.flag = Flag::kAccelerator, .section = kNodes, .name = "accelerator",
      .variables = "PET_ACCELERATOR", .kind = Kind::kOneOf,
      .value = "nvidia.com/gpu|ascend-npu|mthreads.com/gpu|metax-tech.com/gpu",
@@ -212,13 +209,11 @@ constexpr std::array kFlags = std::to_array<FlagRow>({
      .help = "Only these local ranks are shown here; files have all."},
     {.flag = Flag::kDuplicateStdoutFilters, .section = kLogs, .name = "duplicate-stdout-filters",
      .variables = "PET_DUPLICATE_STDOUT_FILTERS", .value = "TEXT,...", .torchs = true,
-     .status = Status::kNoEffectYet,
-     .help = "Lines of stdout with one of these texts go to one more file.",
-     .note = "lines are not sorted out yet; use --tee and grep"},
+     .help = "Of what --tee shows, lines of stdout with one of these texts also go to one file of "
+             "all ranks, filtered_stdout.log. Two commas are one that belongs to a text."},
     {.flag = Flag::kDuplicateStderrFilters, .section = kLogs, .name = "duplicate-stderr-filters",
      .variables = "PET_DUPLICATE_STDERR_FILTERS", .value = "TEXT,...", .torchs = true,
-     .status = Status::kNoEffectYet,
-     .help = "The same for stderr.", .note = "lines are not sorted out yet; use --tee and grep"},
+     .help = "The same for stderr and filtered_stderr.log."},
     {.flag = Flag::kLogsSpecs, .section = kLogs, .name = "logs-specs", .value = "NAME",
      .torchs = true, .status = Status::kNoEffectYet,
      .help = "A plugin of torchrun for where logs go.", .note = kNoPlugins},

@@ -35,6 +35,7 @@ class Planner {
     Result<LaunchPlan> make() {
         TRY_VOID(take_nodes());
         TRY_VOID(take_local_size());
+        TRY_VOID(take_placement());
         TRY_VOID(take_failures());
         TRY_VOID(take_times());
         TRY_VOID(take_program());
@@ -102,6 +103,23 @@ class Planner {
         if (flags_.on(Flag::kAutoConfig) && machine_.devices.gpus > 0)
             plan_.local_size = machine_.devices.gpus;
         plan_.virtual_local_rank = flags_.on(Flag::kVirtualLocalRank);
+        return {};
+    }
+
+    Result<void> take_placement() {
+        const Given memory = get(Flag::kMembindPolicy);
+        PlacementFlags wanted{.numa_binding = get(Flag::kNumaBinding).text,
+                              .numa_affinity = flags_.on(Flag::kNumaAffinity)};
+        // Its default is that of --numa-affinity, and torchrun leaves memory alone.
+        if (memory.said()) wanted.membind_policy = memory.text;
+        if (memory.said() && !wanted.numa_affinity && wanted.numa_binding.empty()) {
+            if (memory.text != "none")
+                warn(memory.written() +
+                     " has no effect: it is for workers that --numa-affinity or --numa-binding "
+                     "binds");
+            return {};
+        }
+        TRY(plan_.placement, parse_placement(wanted));
         return {};
     }
 
@@ -200,6 +218,8 @@ class Planner {
         logs.dir = get(Flag::kLogDir).text;
         logs.redirects = get(Flag::kRedirects).text;
         logs.tee = get(Flag::kTee).text;
+        logs.out_filters = get(Flag::kDuplicateStdoutFilters).text;
+        logs.error_filters = get(Flag::kDuplicateStderrFilters).text;
         // DLRover writes both streams wherever it is given a directory.
         const bool neither = !flags_.said(Flag::kRedirects) && !flags_.said(Flag::kTee);
         if (plan_.called == LaunchCommand::kDlroverRun && !logs.dir.empty() && neither)

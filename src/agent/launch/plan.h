@@ -11,6 +11,7 @@
 #include "agent/launch/flags.h"
 #include "agent/launch/meeting.h"
 #include "agent/launch/worker_command.h"
+#include "agent/placement/placement.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "master/budgets.h"
@@ -43,6 +44,8 @@ struct LaunchLogs {
     std::string dir = {};         ///< empty: one of its own
     std::string redirects = "0";  ///< torch's Std.from_str()
     std::string tee = "0";
+    std::string out_filters = {};  ///< "loss,epoch"; of what is teed
+    std::string error_filters = {};
     std::set<int> shown_ranks = {};  ///< local ones; empty: all
     std::string prefix = {};         ///< ${role_name}, ${local_rank}, ${rank}; empty: the usual one
     std::optional<std::uint64_t> rotate_bytes = {};  ///< nothing: never
@@ -80,6 +83,7 @@ struct LaunchPlan {
     std::string local_addr = {};  ///< empty: address_for_others() finds it
     std::vector<int> signals = {};
     bool virtual_local_rank = false;
+    PlacementWish placement = {};  ///< of workers on processors and memory
     bool hook = true;
     /// Nothing: no warm spares. Empty: with the modules that the last run imported.
     std::optional<std::vector<std::string>> warm = {};

@@ -81,6 +81,34 @@ std::string_view to_string(Precheck precheck) {
     return "";
 }
 
+std::string_view to_string(NumaBinding binding) {
+    switch (binding) {
+        case NumaBinding::kNone:
+            return "none";
+        case NumaBinding::kNode:
+            return "node";
+        case NumaBinding::kSocket:
+            return "socket";
+        case NumaBinding::kExclusive:
+            return "exclusive";
+        case NumaBinding::kCoreComplex:
+            return "core-complex";
+    }
+    return "";
+}
+
+std::string_view to_string(MemoryPolicy policy) {
+    switch (policy) {
+        case MemoryPolicy::kNone:
+            return "none";
+        case MemoryPolicy::kPreferred:
+            return "preferred";
+        case MemoryPolicy::kBind:
+            return "bind";
+    }
+    return "";
+}
+
 json::object of(const Meeting& meeting) {
     json::array endpoints;
     for (const Endpoint& endpoint : meeting.endpoints) endpoints.emplace_back(endpoint.text());
@@ -103,6 +131,8 @@ json::object of(const LaunchLogs& logs) {
     return {{"dir", logs.dir},
             {"redirects", logs.redirects},
             {"tee", logs.tee},
+            {"out_filters", logs.out_filters},
+            {"error_filters", logs.error_filters},
             {"shown_ranks", list(logs.shown_ranks)},
             {"prefix", logs.prefix},
             {"rotate_bytes", maybe(logs.rotate_bytes)},
@@ -171,6 +201,9 @@ std::string to_json(const LaunchPlan& plan) {
         {"local_addr", plan.local_addr},
         {"signals", list(plan.signals)},
         {"virtual_local_rank", plan.virtual_local_rank},
+        {"placement",
+         {{"binding", to_string(plan.placement.binding)},
+          {"memory", to_string(plan.placement.memory)}}},
         {"hook", plan.hook},
         {"warm", plan.warm ? json::value(list(*plan.warm)) : json::value(nullptr)},
         {"precheck", to_string(plan.precheck)},

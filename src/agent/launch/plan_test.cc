@@ -90,6 +90,37 @@ TEST(LaunchPlan, SharesOutDevices) {
     EXPECT_TRUE(plan({"--virtual-local-rank"})->virtual_local_rank);
 }
 
+TEST(LaunchPlan, PlacesWorkers) {
+    using Binding = NumaBinding;
+    using Memory = MemoryPolicy;
+    struct Row {
+        Words words;
+        PlacementWish wish;
+        std::string says = {};  ///< a notice
+    };
+    const Row kRows[] = {
+        {{}, {Binding::kNone, Memory::kNone}},
+        {{"--numa-binding=exclusive"}, {Binding::kExclusive, Memory::kNone}},
+        {{"--numa-binding=node", "--membind-policy=bind"}, {Binding::kNode, Memory::kBind}},
+        {{"--numa-affinity"}, {Binding::kNode, Memory::kPreferred}},
+        {{"--numa-affinity", "--membind-policy=none"}, {Binding::kNode, Memory::kNone}},
+        {{"--numa-affinity", "--numa-binding=socket"}, {Binding::kSocket, Memory::kPreferred}},
+        {{"--membind-policy=none"}, {Binding::kNone, Memory::kNone}},
+        {{"--membind-policy=bind"},
+         {Binding::kNone, Memory::kNone},
+         "--membind-policy bind has no effect: it is for workers that"},
+    };
+    for (const Row& row : kRows) {
+        const auto made = plan(row.words);
+        ASSERT_TRUE(made) << made.error().message();
+        EXPECT_EQ(made->placement, row.wish) << testing::PrintToString(row.words);
+        ASSERT_EQ(made->notices.size(), row.says.empty() ? 0u : 1u);
+        if (!row.says.empty()) EXPECT_THAT(made->notices[0].text, HasSubstr(row.says));
+    }
+    EXPECT_EQ(plan({}, {{"PET_NUMA_AFFINITY", "1"}, {"PET_MEMBIND_POLICY", "bind"}})->placement,
+              (PlacementWish{Binding::kNode, Memory::kBind}));
+}
+
 TEST(LaunchPlan, SortsExitCodesAndErrors) {
     const auto made = plan({"--final-exit-codes=3", "--bad-node-exit-codes=4,5"},
                            {{"FAILURE_NODE_ERRORS", "#ECC error#NVLink#"}});
@@ -115,6 +146,9 @@ TEST(LaunchPlan, HasLogs) {
     EXPECT_EQ(made->logs.dir, "/l");
     EXPECT_EQ(made->logs.redirects, "1");
     EXPECT_EQ(made->logs.tee, "0:3");
+    EXPECT_EQ(made->logs.out_filters, "");
+    EXPECT_EQ(plan({"--duplicate_stdout_filters=a,b"})->logs.out_filters, "a,b");
+    EXPECT_EQ(plan({}, {{"PET_DUPLICATE_STDERR_FILTERS", "c"}})->logs.error_filters, "c");
     EXPECT_THAT(made->logs.shown_ranks, ElementsAre(0, 2));
     EXPECT_EQ(made->logs.prefix, "[${rank}]: ");
     EXPECT_EQ(made->logs.rotate_bytes, 2'000'000u);
@@ -203,6 +237,7 @@ TEST(LaunchPlan, IsJson) {
     EXPECT_EQ(json.at("times").at("silence").to_number<double>(), 5);
     EXPECT_EQ(json.at("warm").at(0), "torch");
     EXPECT_EQ(json.at("notices").at(0).at("level"), "warning");
+    EXPECT_EQ(json.at("placement").at("binding"), "none");
     EXPECT_TRUE(json.at("times").at("pend").is_null());
 
     const boost::json::value torn =

@@ -192,11 +192,13 @@ Result<std::vector<Placement>> LocalWorkers::State::place_all(
     std::vector<Place> places;
     for (const WorkerStart& start : starts) {
         const std::string visible = value_of(start, "CUDA_VISIBLE_DEVICES");
-        places.push_back({.local_rank = start.local_rank,
-                          .local_size = static_cast<int>(starts.size()),
-                          .device = device_of(
-                              start.local_rank,
-                              visible.empty() ? std::nullopt : std::optional(visible), machine)});
+        // It takes this one of those that it sees; with --virtual-local-rank it sees one.
+        const int index = value_of(start, "LOCAL_RANK") == "0" ? 0 : start.local_rank;
+        places.push_back(
+            {.local_rank = start.local_rank,
+             .local_size = static_cast<int>(starts.size()),
+             .device = device_of(index, visible.empty() ? std::nullopt : std::optional(visible),
+                                 machine)});
     }
     std::string told;
     for (std::size_t i = 0; i < starts.size(); ++i) {

@@ -84,17 +84,22 @@ Result<WorkerFiles> WorkerLogs::prepare(const WorkerStart& worker, const fs::pat
     const std::string prefix = plan_.prefix({.role = value_of(worker, "ROLE_NAME", "default"),
                                              .rank = worker.rank,
                                              .local_rank = worker.local_rank});
-    const auto order = [&](const StreamPlan& stream, const char* name) {
+    const auto order = [&](const StreamPlan& stream, const std::string& name,
+                           const std::vector<std::string>& texts) {
         OutputOrder made;
         made.inherit = stream.console == StreamPlan::Console::kDirect;
         if (made.inherit) return made;
         if (stream.file) made.file = directory / name;
         made.console = stream.console == StreamPlan::Console::kPrefixed;
         if (made.console) made.prefix = prefix;
+        if (stream.filtered) {
+            made.filtered = directory.parent_path() / ("filtered_" + name);
+            made.texts = texts;
+        }
         return made;
     };
-    files.out = order(streams.out, "stdout.log");
-    files.error = order(streams.error, "stderr.log");
+    files.out = order(streams.out, "stdout.log", plan_.out_texts());
+    files.error = order(streams.error, "stderr.log", plan_.error_texts());
     return files;
 }
 

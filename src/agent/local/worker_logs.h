@@ -19,10 +19,10 @@ struct WorkerFiles {
 };
 
 /// The log files of an agent's workers: <dir>/<run id>_<random>/attempt_<restarts>/<local rank>/
-/// with stdout.log, stderr.log and error.json, as torchrun has them; without the level of the run
-/// as dlrover-run has them. Makes directories, and what it makes is the user's to remove. A worker
-/// that is started again in the same attempt, as after a change of members, goes on in the same
-/// files.
+/// with stdout.log, stderr.log and error.json, and filtered_stdout.log and filtered_stderr.log of
+/// all ranks beside them, as torchrun has them; without the level of the run as dlrover-run has
+/// them. Makes directories, and what it makes is the user's to remove. A worker that is started
+/// again in the same attempt, as after a change of members, goes on in the same files.
 class WorkerLogs {
   public:
     /// `temporary`: where the run's directory is made when files are wanted and none was given.

@@ -121,6 +121,19 @@ TEST_F(WorkerOutputTest, IsShownOfTheFilteredRanksOnly) {
     EXPECT_EQ(said.out, "b\n");
 }
 
+TEST_F(WorkerOutputTest, LinesWithATextGoToOneFileOfAll) {
+    const Said said = run({world.shell(0, "echo epoch 1; echo noise; echo loss 0 >&2"),
+                           world.shell(1, "echo noise; echo loss 1; printf 'epoch 2'")},
+                          {.log_dir = logs(), .tee = "3", .out_filters = "epoch,loss"});
+    const fs::path attempt = only(logs()) / "attempt_0";
+    EXPECT_EQ(sorted_lines(world.content(attempt / "filtered_stdout.log")),
+              (std::vector<std::string>{"[default0]:epoch 1", "[default1]:epoch 2",
+                                        "[default1]:loss 1"}));
+    EXPECT_FALSE(fs::exists(attempt / "filtered_stderr.log"));
+    EXPECT_EQ(world.content(attempt / "0/stdout.log"), "epoch 1\nnoise\n") << "it has all";
+    EXPECT_NE(said.out.find("[default1]:noise\n"), std::string::npos);
+}
+
 TEST_F(WorkerOutputTest, OfSeveralWorkersStaysLinewiseWhole) {
     const std::string script =
         "import os\n"

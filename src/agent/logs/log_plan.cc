@@ -63,6 +63,24 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
         text.replace(at, what.size(), with);
 }
 
+/// Texts with commas between them; two commas are one that belongs to a text.
+std::vector<std::string> texts(std::string_view list) {
+    std::vector<std::string> found;
+    if (list.empty()) return found;
+    found.emplace_back();
+    for (std::size_t at = 0; at < list.size(); ++at) {
+        if (list[at] != ',') {
+            found.back() += list[at];
+        } else if (list.substr(at).starts_with(",,")) {
+            found.back() += ',';
+            ++at;
+        } else {
+            found.emplace_back();
+        }
+    }
+    return found;
+}
+
 }  // namespace
 
 int LogPlan::Streams::of(int local_rank) const {
@@ -70,10 +88,10 @@ int LogPlan::Streams::of(int local_rank) const {
     return found == ranks.end() ? all : found->second;
 }
 
-bool LogPlan::Streams::any() const {
-    if (all != 0) return true;
-    for (const auto& [rank, streams] : ranks)
-        if (streams != 0) return true;
+bool LogPlan::Streams::any(int streams) const {
+    if ((all & streams) != 0) return true;
+    for (const auto& [rank, chosen] : ranks)
+        if ((chosen & streams) != 0) return true;
     return false;
 }
 
@@ -130,6 +148,8 @@ Result<LogPlan> LogPlan::parse(const LogFlags& flags) {
             return wrong("--log-max-files", flags.max_files, "a number from 1 to 1000");
         plan.max_files_ = static_cast<std::uint32_t>(*most);
     }
+    plan.out_texts_ = texts(flags.out_filters);
+    plan.error_texts_ = texts(flags.error_filters);
     plan.line_prefix_ = flags.line_prefix;
     return plan;
 }
@@ -148,6 +168,8 @@ RankLogPlan LogPlan::of(int local_rank) const {
             plan.console = kPrefixed;
         else
             plan.console = plan.file ? kNo : kDirect;
+        const bool sorted = !(bit == 1 ? out_texts_ : error_texts_).empty();
+        plan.filtered = sorted && plan.file && plan.console == kPrefixed;
         return plan;
     };
     return {.out = stream(1), .error = stream(2)};
@@ -162,6 +184,22 @@ std::string LogPlan::prefix(const LineAuthor& author) const {
 }
 
 bool LogPlan::wants_files() const { return !no_files_ && (redirects_.any() || tee_.any()); }
+
+std::vector<std::string> LogPlan::notes() const {
+    std::vector<std::string> notes;
+    const auto look = [&](const char* flag, const std::vector<std::string>& wanted, int stream) {
+        if (wanted.empty()) return;
+        if (no_files_)
+            notes.push_back(
+                fmt::format("{} has no effect: --log-dir /dev/null wants no files", flag));
+        else if (!tee_.any(stream))
+            notes.push_back(fmt::format(
+                "{} has no effect: it sorts out what --tee shows; say --tee {}", flag, stream));
+    };
+    look("--duplicate-stdout-filters", out_texts_, 1);
+    look("--duplicate-stderr-filters", error_texts_, 2);
+    return notes;
+}
 
 std::string attempt_directory(int restarts) { return fmt::format("attempt_{}", restarts); }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -17,14 +18,19 @@ struct LogFlags {
     std::string redirects = {};           ///< --redirects: "3", "0:1,1:2"
     std::string tee = {};                 ///< --tee: the same
     std::string local_ranks_filter = {};  ///< --local-ranks-filter: "0,2"
-    std::string max_bytes = {};           ///< --log-max-size: "100Mi"
-    std::string max_files = {};           ///< --log-max-files: "5"
-    std::string line_prefix = {};         ///< TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE
+    /// --duplicate-stdout-filters, --duplicate-stderr-filters: "loss,epoch", ",," for a comma
+    std::string out_filters = {};
+    std::string error_filters = {};
+    std::string max_bytes = {};    ///< --log-max-size: "100Mi"
+    std::string max_files = {};    ///< --log-max-files: "5"
+    std::string line_prefix = {};  ///< TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE
 };
 
 /// Where the output of one worker goes.
 struct StreamPlan {
     bool file = false;
+    /// Lines with one of the plan's texts go to a file of all workers as well.
+    bool filtered = false;
     enum class Console : std::uint8_t { kNo, kPrefixed, kDirect } console = Console::kDirect;
 
     friend bool operator==(const StreamPlan&, const StreamPlan&) = default;
@@ -53,6 +59,11 @@ class LogPlan {
 
     /// tee adds a file to the console; a rank that the filter leaves out shows nothing.
     RankLogPlan of(int local_rank) const;
+    /// What lines of a stream are looked for; none: it has no filter.
+    const std::vector<std::string>& out_texts() const { return out_texts_; }
+    const std::vector<std::string>& error_texts() const { return error_texts_; }
+    /// For people: what was asked for and has no effect, and why.
+    std::vector<std::string> notes() const;
     /// Before each line on the console: "[default0]:" unless the template says otherwise.
     std::string prefix(const LineAuthor& author) const;
     /// Somebody's output goes to a file.
@@ -70,7 +81,8 @@ class LogPlan {
         int all = 0;
         std::map<int, int> ranks = {};
         int of(int local_rank) const;
-        bool any() const;
+        /// Somebody has one of these streams.
+        bool any(int streams = 3) const;
     };
     static Result<Streams> parse_streams(const std::string& flag, const std::string& text);
 
@@ -79,6 +91,8 @@ class LogPlan {
     Streams redirects_;
     Streams tee_;
     std::set<int> shown_;  ///< none: all
+    std::vector<std::string> out_texts_;
+    std::vector<std::string> error_texts_;
     std::string line_prefix_;
     std::uint64_t max_bytes_ = 0;
     std::uint32_t max_files_ = 5;

@@ -12,6 +12,7 @@ using enum StreamPlan::Console;
 constexpr StreamPlan kInherited{.file = false, .console = kDirect};
 constexpr StreamPlan kFileOnly{.file = true, .console = kNo};
 constexpr StreamPlan kBoth{.file = true, .console = kPrefixed};
+constexpr StreamPlan kSorted{.file = true, .filtered = true, .console = kPrefixed};
 constexpr StreamPlan kNobody{.file = false, .console = kNo};
 
 // What torchrun makes of the same flags: --redirects takes a stream away from the console, --tee
@@ -43,12 +44,75 @@ TEST(LogPlan, FlagsMeanWhatTorchrunsMean) {
          {.log_dir = "/dev/null", .redirects = "3"},
          0,
          {kInherited, kInherited}},
+        {"lines of a teed stream are sorted out",
+         {.tee = "3", .out_filters = "loss"},
+         0,
+         {kSorted, kBoth}},
+        {"each stream by its own texts",
+         {.tee = "3", .out_filters = "loss", .error_filters = "Error"},
+         0,
+         {kSorted, kSorted}},
+        {"not of a stream that is only redirected",
+         {.redirects = "3", .out_filters = "loss"},
+         0,
+         {kFileOnly, kFileOnly}},
+        {"not of a stream that goes straight out",
+         {.error_filters = "Error"},
+         0,
+         {kInherited, kInherited}},
+        {"of the ranks that are teed alone",
+         {.tee = "1:1", .out_filters = "loss"},
+         0,
+         {kInherited, kInherited}},
+        {"and of those that are shown",
+         {.tee = "3", .local_ranks_filter = "0", .out_filters = "loss"},
+         1,
+         {kFileOnly, kFileOnly}},
+        {"not where no files are wanted",
+         {.log_dir = "/dev/null", .tee = "1", .out_filters = "loss"},
+         0,
+         {{.file = false, .console = kPrefixed}, kInherited}},
     };
     for (const Case& c : cases) {
         const auto plan = LogPlan::parse(c.flags);
         ASSERT_TRUE(plan) << c.what << ": " << plan.error().message();
         EXPECT_EQ(plan->of(c.local_rank), c.expected) << c.what;
     }
+}
+
+TEST(LogPlan, TextsOfAFilterStandBetweenCommas) {
+    using Texts = std::vector<std::string>;
+    const std::pair<const char*, Texts> cases[] = {
+        {"", {}},
+        {"loss", {"loss"}},
+        {"loss,epoch 1", {"loss", "epoch 1"}},
+        {"a,,b,c", {"a,b", "c"}},
+        {",,", {","}},
+        {",,,a", {",", "a"}},
+        {"a,", {"a", ""}},
+    };
+    for (const auto& [text, expected] : cases) {
+        EXPECT_EQ(LogPlan::parse({.out_filters = text})->out_texts(), expected) << text;
+        EXPECT_EQ(LogPlan::parse({.error_filters = text})->error_texts(), expected) << text;
+    }
+}
+
+TEST(LogPlan, AFilterThatSortsNothingIsSaid) {
+    struct Case {
+        LogFlags flags;
+        std::vector<std::string> said;
+    };
+    const Case cases[] = {
+        {{.tee = "3"}, {}},
+        {{.tee = "0:1", .out_filters = "a"}, {}},
+        {{.out_filters = "a"},
+         {"--duplicate-stdout-filters has no effect: it sorts out what --tee shows; say --tee 1"}},
+        {{.redirects = "3", .tee = "1", .error_filters = "a"},
+         {"--duplicate-stderr-filters has no effect: it sorts out what --tee shows; say --tee 2"}},
+        {{.log_dir = "/dev/null", .tee = "3", .out_filters = "a"},
+         {"--duplicate-stdout-filters has no effect: --log-dir /dev/null wants no files"}},
+    };
+    for (const Case& c : cases) EXPECT_EQ(LogPlan::parse(c.flags)->notes(), c.said);
 }
 
 TEST(LogPlan, AWrongValueNamesItsFlag) {

@@ -29,6 +29,8 @@ class Writer {
         add(output.file);
         add(std::uint64_t{output.console});
         add(output.prefix);
+        add(output.filtered);
+        add(output.texts);
     }
     std::string take() { return std::move(bytes_); }
 
@@ -77,6 +79,8 @@ class Reader {
         into.file = text();
         into.console = number() != 0;
         into.prefix = text();
+        into.filtered = text();
+        items(into.texts);
     }
     bool all_read() const { return good_ && bytes_.empty(); }
 

@@ -18,6 +18,10 @@ struct OutputOrder {
     std::string file = {};    ///< absolute; empty: none
     bool console = false;     ///< every line to the agent's own stream, too,
     std::string prefix = {};  ///< with this before it
+    /// Absolute, and that of other workers as well; empty: none. Gets the lines with one of these
+    /// texts in them, with the prefix.
+    std::string filtered = {};
+    std::vector<std::string> texts = {};
 
     friend bool operator==(const OutputOrder&, const OutputOrder&) = default;
 };

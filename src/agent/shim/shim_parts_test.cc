@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "agent/shim/console_lines.h"
+#include "agent/shim/line_filter.h"
 #include "agent/shim/log_file.h"
 #include "agent/shim/order.h"
 
@@ -26,6 +27,7 @@ TEST(ShimOrder, ComesAsItWent) {
     order.arguments = {"a", "", std::string("\0x", 2)};
     order.environment = {"A=b", "EMPTY="};
     order.out = {.inherit = false, .file = "/x/stdout.log", .console = true, .prefix = "[r0]:"};
+    order.error = {.inherit = false, .filtered = "/x/filtered.log", .texts = {"loss", "a,b"}};
     order.rotate_bytes = 1U << 20;
     order.rotate_files = 3;
     order.directory = "/tmp/job";
@@ -98,6 +100,40 @@ TEST(ConsoleLines, WhatNobodyReadsIsCounted) {
     EXPECT_EQ(then[0], "[a0]:muster: " + std::to_string(1000 - first.size()) +
                            " lines are not shown here, as nobody read them in time\n");
     EXPECT_EQ(then[1], "[a0]:again\n");
+}
+
+TEST(LineFilter, GivesLinesWithOneOfItsTexts) {
+    struct Case {
+        const char* what;
+        std::vector<std::string> texts;
+        std::vector<std::string> written;
+        std::string given;
+    };
+    const std::string half(LineFilter::kLongest / 2, 'x');
+    const Case cases[] = {
+        {"none has it", {"loss"}, {"one\ntwo\n"}, ""},
+        {"one has it", {"loss"}, {"one\nloss 3\ntwo\n"}, "[a0]:loss 3\n"},
+        {"one of several texts", {"x", "two"}, {"one\ntwo\n"}, "[a0]:two\n"},
+        {"a line comes in pieces",
+         {"loss"},
+         {"the lo", "ss is", " 3\nlo\nss\n"},
+         "[a0]:the loss is 3\n"},
+        {"the last line has no end", {"loss"}, {"a\nloss"}, "[a0]:loss\n"},
+        {"a text does not reach over lines", {"ab"}, {"a\nb\n"}, ""},
+        {"no text is in every line", {""}, {"a\n\n"}, "[a0]:a\n[a0]:\n"},
+        {"letters count as they are", {"Loss"}, {"loss\n"}, ""},
+        {"a line that is too long is two",
+         {"end"},
+         {half, half, "y the end\n"},
+         "[a0]:y the end\n"},
+    };
+    for (const Case& c : cases) {
+        LineFilter filter("[a0]:", c.texts);
+        std::string given;
+        for (const std::string& bytes : c.written) given += filter.add(bytes);
+        given += filter.finish();
+        EXPECT_EQ(given, c.given) << c.what;
+    }
 }
 
 class LogFileTest : public ::testing::Test {

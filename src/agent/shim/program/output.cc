@@ -31,6 +31,7 @@ Output::Output(const OutputOrder& order, const ShimOrder& all, int own) : order_
     if (order_.inherit) return;
     if (!order_.file.empty()) file_.emplace(order_.file, all.rotate_bytes, all.rotate_files);
     if (order_.console) lines_.emplace(order_.prefix);
+    if (!order_.filtered.empty()) filtered_.emplace(order_);
 }
 
 Output::~Output() { close(); }
@@ -39,6 +40,7 @@ int Output::open() {
     if (order_.inherit) return ::fcntl(own_, F_DUPFD_CLOEXEC, 3);
     if (!file_ && !lines_) return ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (file_) file_->open();
+    if (filtered_) filtered_->file.open();
     if (lines_) console_ = open_console(own_);
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) < 0) return -1;
@@ -56,14 +58,13 @@ void Output::read(bool all) {
         if (size < 0 && errno == EINTR) continue;
         if (size < 0 && errno == EAGAIN) return;
         if (size <= 0) {
-            ::close(pipe_);
-            pipe_ = -1;
-            if (lines_) lines_->finish();
+            finish();
             break;
         }
         const std::string_view bytes(buffer, static_cast<std::size_t>(size));
         if (file_) file_->write(bytes);
         if (lines_) lines_->add(bytes);
+        if (filtered_) filtered_->file.write(filtered_->lines.add(bytes));
         write_console();
         if (!all) return;
     }
@@ -81,11 +82,16 @@ void Output::write_console() {
     }
 }
 
+void Output::finish() {
+    ::close(pipe_);
+    pipe_ = -1;
+    if (lines_) lines_->finish();
+    if (filtered_) filtered_->file.write(filtered_->lines.finish());
+}
+
 void Output::close() {
     if (pipe_ >= 0) {
-        ::close(pipe_);
-        pipe_ = -1;
-        if (lines_) lines_->finish();
+        finish();
         write_console();
     }
     if (console_ >= 0) ::close(console_);

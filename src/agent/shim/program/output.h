@@ -4,13 +4,14 @@
 #include <optional>
 
 #include "agent/shim/console_lines.h"
+#include "agent/shim/line_filter.h"
 #include "agent/shim/log_file.h"
 #include "agent/shim/order.h"
 
 namespace muster::agent {
 
-/// One stream of a worker on its way: from a pipe to a file, to the console, to both or to nobody.
-/// Nothing here waits. Owns its descriptors.
+/// One stream of a worker on its way: from a pipe to a file, to the console, to both or to nobody,
+/// and some of its lines to a file of several workers. Nothing here waits. Owns its descriptors.
 class Output {
   public:
     /// `own` is the shim's descriptor of the same stream: the console.
@@ -35,12 +36,23 @@ class Output {
     int first_error() const { return file_ ? file_->first_error() : 0; }
 
   private:
+    /// What is wanted of some lines, each written in one piece, as others write to the file too.
+    struct Filtered {
+        explicit Filtered(const OutputOrder& order)
+            : lines(order.prefix, order.texts), file(order.filtered, 0, 1) {}
+        LineFilter lines;
+        LogFile file;  ///< never cut: a file that one renames is taken from the others
+    };
+
+    void finish();
+
     const OutputOrder& order_;
     int own_;
     int pipe_ = -1;
     int console_ = -1;
     std::optional<LogFile> file_;
     std::optional<ConsoleLines> lines_;
+    std::optional<Filtered> filtered_;
 };
 
 }  // namespace muster::agent
