@@ -293,6 +293,14 @@ void Agent::leave(std::string why) {
     state_->stir();
 }
 
+Result<KeyClient> Agent::keys() {
+    const auto generation = state_->here.generation();
+    if (!generation)
+        return Error(Code::kUnavailable, "no workers run on this node, and keys are of a world");
+    return KeyClient(state_->client,
+                     {.epoch = state_->here.epoch_seen(), .generation = generation});
+}
+
 const WorkerState& Agent::state() const { return state_->here; }
 
 }  // namespace muster::agent

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/key_client.h"
 #include "agent/worker_state.h"
 #include "agent/workers.h"
 #include "base/clock.h"
@@ -60,6 +61,10 @@ class Agent {
     Task<AgentEnd> run();
     /// The node is taken away: its workers end, the master is told, run() returns.
     void leave(std::string why);
+
+    /// The keys of the generation whose workers are here, with the newest master that was heard of.
+    /// kUnavailable: there are none. While run() has not returned.
+    Result<KeyClient> keys();
 
     const WorkerState& state() const;
 

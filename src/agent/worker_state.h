@@ -92,6 +92,10 @@ class WorkerState {
 
     master::Report report() const;
     std::uint64_t epoch_seen() const { return epoch_; }
+    /// Of the workers that are here, also when they have ended.
+    std::optional<master::Generation> generation() const {
+        return holds_ ? std::optional(holds_->generation) : std::nullopt;
+    }
 
   private:
     enum class Phase { kNone, kStarting, kRunning, kStopping };

@@ -448,6 +448,15 @@ std::optional<Order> Job::order_of(const std::string& incarnation) const {
     return order;
 }
 
+std::optional<int> Job::rank_of(const std::string& incarnation,
+                                const Generation& generation) const {
+    const World* const world = members_.world();
+    if (world == nullptr || world->generation != generation) return std::nullopt;
+    const auto place = places_.find(incarnation);
+    if (place == places_.end()) return std::nullopt;
+    return place->second;
+}
+
 Job::Changed Job::take_changed() { return std::exchange(changed_, {}); }
 
 }  // namespace muster::master

@@ -83,6 +83,10 @@ class Job {
 
     const std::optional<Verdict>& end() const { return record_.end; }
     const World* world() const { return members_.world(); }
+    /// The group rank of an agent in that generation; nothing: it has none, or another runs.
+    std::optional<int> rank_of(const std::string& incarnation, const Generation& generation) const;
+    /// Why what ran before does so no more.
+    const std::string& why() const { return why_; }
     /// Agents whose connection broke a moment ago.
     std::size_t away() const { return away_.size(); }
 

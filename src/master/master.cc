@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/signal.h"
 #include "base/time_limit.h"
+#include "master/key_service.h"
 #include "master/protocol.h"
 
 namespace muster::master {
@@ -52,6 +53,7 @@ struct Master::State {
     Clock& clock;
     Records& records;
     MasterOptions options;
+    std::optional<KeyService> keys;
     rpc::Server server;
     std::vector<std::pair<std::unique_ptr<net::Listener>, net::TlsServerContext*>> listeners;
     std::optional<Job> job;
@@ -78,6 +80,7 @@ void Master::State::serve() {
                [this](rpc::PeerPtr peer, job::Report told) -> Task<Result<job::Left>> {
                    return take_leave(std::move(peer), std::move(told));
                });
+    keys->serve(server);
     server.on_gone([this](const rpc::PeerPtr& peer, const Error& why) { gone(peer, why); });
     for (auto& [listener, tls] : listeners) server.serve(std::move(listener), tls);
     listeners.clear();
@@ -122,6 +125,7 @@ Task<Result<void>> Master::State::follow(rpc::PeerPtr peer, job::Join request,
 
 Result<void> Master::State::take(const rpc::PeerPtr& peer, const job::Report& told) {
     TRY(Report report, from_wire(told));
+    keys->reported(peer->client, report);
     job->reported(peer->client, std::move(report), clock.now(), clock.wall_now());
     stir();
     return {};
@@ -142,6 +146,7 @@ void Master::State::gone(const rpc::PeerPtr& peer, const Error& why) {
 }
 
 void Master::State::publish() {
+    keys->runs(job->end() ? nullptr : job->world(), job->why());
     const Job::Changed changed = job->take_changed();
     const auto tell = [](Line& line) {
         line.due = true;
@@ -239,6 +244,10 @@ Task<Result<Verdict>> Master::run() {
     State& state = *state_;
     CO_TRY(JobRecord record, co_await state.records.claim());
     log::info("a master is in charge", {{"epoch", record.epoch}});
+    state.keys.emplace(state.executor, record.epoch,
+                       [&state](const std::string& incarnation, const Generation& generation) {
+                           return state.job->rank_of(incarnation, generation);
+                       });
     state.job.emplace(state.options.job, std::move(record), state.clock.now());
     state.serve();
     const Result<Verdict> ended = co_await state.drive();
