@@ -57,6 +57,20 @@ void add_simulate_flags(CLI::App& app, SimulateOptions& options, Raw& raw) {
     app.add_option("--output,-o", raw.output);
 }
 
+void add_drill_flags(CLI::App& app, DrillOptions& options, Raw& raw) {
+    app.add_option("job", options.job);
+    app.add_option("replica", options.replica);
+    app.add_option("--namespace,-n", options.namespace_);
+    if (options.verb == DrillVerb::kKill) {
+        app.add_option("--signal", raw.signal);
+        app.add_option("--rank", options.rank);
+    } else {
+        app.add_option("--for", raw.for_);
+    }
+    app.add_option("--context", raw.context);
+    app.add_option("--kubeconfig", raw.kubeconfig);
+}
+
 /// For completion alone, which asks what flags there are.
 void add_rsh_flags(CLI::App& app, RshOptions& options, Raw& raw) {
     app.add_flag("--serve", options.serve);
@@ -273,6 +287,9 @@ struct Verbs {
     OperateOptions operate;
     RawOperate raw_operate;
     MigrateOptions migrate;
+    DrillOptions kill{.verb = DrillVerb::kKill};
+    DrillOptions pause{.verb = DrillVerb::kPause};
+    DrillOptions partition{.verb = DrillVerb::kPartition};
     std::string help_about;
 
     Verbs() {
@@ -300,6 +317,8 @@ struct Verbs {
         add_rsh_flags(*app.add_subcommand("rsh"), rsh, raw);
         add_operate_flags(*app.add_subcommand(std::string(kOperatorVerb)), operate, raw_operate);
         add_migrate_flags(*app.add_subcommand("migrate"), migrate);
+        for (DrillOptions* const drill : {&kill, &pause, &partition})
+            add_drill_flags(*app.add_subcommand(std::string(name_of(drill->verb))), *drill, raw);
         app.add_subcommand("clean");
         app.add_subcommand("version");
         app.add_subcommand("help")->add_option("verb", help_about);
@@ -443,6 +462,8 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
     if (verb == "manifests") return finished(verbs, verbs.manifests);
     if (verb == "completion") return finished(verbs, verbs.completion);
     if (verb == "migrate") return finished(verbs, verbs.migrate);
+    for (const DrillOptions& drill : {verbs.kill, verbs.pause, verbs.partition})
+        if (verb == name_of(drill.verb)) return finished(verbs, drill);
     if (verb == kOperatorVerb)
         return operate_command(verbs, {arguments.begin() + 1, arguments.end()});
     return Print{.exit_code = 2, .out = {}, .err = std::string(help_text(""))};

@@ -11,6 +11,7 @@
 #include "apiserver/audit.h"
 #include "apiserver/request_limits.h"
 #include "cli/internal/check/adjust.h"
+#include "cli/internal/drill/drill_words.h"
 #include "cli/internal/install/installation.h"
 #include "cli/internal/operate/operate_options.h"
 #include "cli/internal/up/audit_log_limits.h"
@@ -205,6 +206,17 @@ struct TopOptions {
     ObjectOptions objects;
 };
 
+/// What befalls a replica of a job that a `muster run` of this machine has.
+struct DrillOptions {
+    DrillVerb verb = DrillVerb::kKill;
+    std::string namespace_ = {};  ///< empty: any
+    std::string job = {};
+    std::string replica = {};  ///< empty: the job's only one
+    int signal = 9;
+    std::optional<int> rank = {};  ///< the worker below the replica's program
+    std::optional<std::chrono::nanoseconds> duration = {};  ///< none: until it is stopped
+};
+
 /// What of `muster migrate`: so far only `check`.
 struct MigrateOptions {
     ServerOptions server;
@@ -249,7 +261,8 @@ using Command =
                  UpOptions, DownOptions, StatusOptions, KubeconfigOptions, GetOptions,
                  RemoveOptions, ApplyOptions, WaitOptions, LogsOptions, DescribeOptions,
                  EventsOptions, TopOptions, ManifestsOptions, CompletionOptions, CompleteOptions,
-                 RshOptions, OperateOptions, MigrateOptions, CleanOptions, VersionOptions, Print>;
+                 RshOptions, OperateOptions, MigrateOptions, DrillOptions, CleanOptions,
+                 VersionOptions, Print>;
 
 /// The arguments after the program's name. Pure; never exits.
 Command parse_command_line(const std::vector<std::string>& arguments);

@@ -397,6 +397,49 @@ TEST(CommandLine, VerbsOfServersSayWhatTheyWant) {
     for (const Row& row : kRows) EXPECT_THAT(error_of(row.line), HasSubstr(row.told));
 }
 
+TEST(CommandLine, DrillsTakeTheirFlags) {
+    const Command killed = parse_command_line(
+        {"kill", "digits", "worker-1", "--signal", "term", "--rank", "3", "-n", "ml"});
+    const auto* kill = std::get_if<DrillOptions>(&killed);
+    ASSERT_NE(kill, nullptr);
+    EXPECT_EQ(kill->verb, DrillVerb::kKill);
+    EXPECT_EQ(kill->namespace_ + " " + kill->job + " " + kill->replica, "ml digits worker-1");
+    EXPECT_EQ(kill->signal, 15);
+    EXPECT_EQ(kill->rank, 3);
+    const Command plain = parse_command_line({"kill", "digits"});
+    EXPECT_EQ(std::get<DrillOptions>(plain).signal, 9);
+    EXPECT_EQ(std::get<DrillOptions>(plain).replica, "");
+    for (const auto& [name, verb] :
+         {std::pair("pause", DrillVerb::kPause), std::pair("partition", DrillVerb::kPartition)}) {
+        const Command held = parse_command_line({name, "digits", "worker-1", "--for", "10s"});
+        const auto* drill = std::get_if<DrillOptions>(&held);
+        ASSERT_NE(drill, nullptr) << name;
+        EXPECT_EQ(drill->verb, verb);
+        EXPECT_EQ(drill->duration, std::chrono::seconds(10));
+        const Command open = parse_command_line({name, "digits"});
+        EXPECT_EQ(std::get<DrillOptions>(open).duration, std::nullopt);
+    }
+
+    struct Row {
+        std::vector<std::string> line;
+        const char* told;
+    };
+    const Row kRows[] = {
+        {{"kill"}, "as in 'muster kill digits worker-1'"},
+        {{"partition"}, "as in 'muster partition digits worker-1'"},
+        {{"kill", "a", "b", "c"}, "kill does not know what to do with \"c\""},
+        {{"kill", "a", "--signal", "loud"}, "--signal wants a name or a number"},
+        {{"kill", "a", "--signal", "0"}, "--signal wants a name or a number"},
+        {{"kill", "a", "--rank=-1"}, "--rank wants"},
+        {{"kill", "a", "--for", "1s"}, "unknown flag \"--for\""},
+        {{"pause", "a", "--for", "soon"}, "--for wants a duration"},
+        {{"pause", "a", "--signal", "9"}, "unknown flag \"--signal\""},
+        {{"kill", "a", "b", "--context", "prod"}, "'kubectl exec POD -- kill'"},
+        {{"partition", "a", "b", "--kubeconfig", "k"}, "a cluster's nodes take no such orders"},
+    };
+    for (const Row& row : kRows) EXPECT_THAT(error_of(row.line), HasSubstr(row.told));
+}
+
 TEST(CommandLine, EveryVerbHasAHelpOfItsOwn) {
     for (const KnownVerb& verb : known_verbs())
         if (verb.name != "help") EXPECT_NE(help_text(verb.name), help_text("")) << verb.name;

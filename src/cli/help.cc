@@ -1,5 +1,6 @@
 #include "cli/command_line.h"
 #include "cli/internal/command_line/client_help.h"
+#include "cli/internal/command_line/drill_help.h"
 #include "cli/internal/command_line/operator_flags.h"
 #include "rsh/line.h"
 
@@ -31,6 +32,10 @@ Usage: muster VERB [FLAGS]
   events            what happened, in the order of time
   top pods|nodes    what is used of CPU and memory
   delete KIND NAME  delete objects, and wait until they are gone
+
+  kill JOB REPLICA  send a signal to a replica of a job that runs here, to see how the job bears it
+  pause             let it stand still for a while
+  partition         cut it off from the network for a while
 
   migrate check     which jobs of a cluster would behave otherwise under this operator
   operator          run the operator of all job kinds on a cluster
@@ -362,6 +367,7 @@ std::string_view help_text(std::string_view verb) {
     if (verb == "rsh") return rsh::line_help();
     if (verb == "version") return kVersion;
     if (const std::string_view text = client_help_text(verb); !text.empty()) return text;
+    if (const std::string_view text = drill_help_text(verb); !text.empty()) return text;
     return kMain;
 }
 

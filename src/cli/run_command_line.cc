@@ -31,6 +31,7 @@ int run_command_line(int argc, char** argv) {
     if (const auto* options = std::get_if<RshOptions>(&command)) return rsh(*options);
     if (const auto* options = std::get_if<OperateOptions>(&command)) return operate(*options);
     if (const auto* options = std::get_if<MigrateOptions>(&command)) return migrate(*options);
+    if (const auto* options = std::get_if<DrillOptions>(&command)) return drill(*options);
     if (std::holds_alternative<CleanOptions>(command)) return clean();
     if (std::holds_alternative<VersionOptions>(command)) return version();
     const Print& text = std::get<Print>(command);

@@ -508,6 +508,24 @@ Task<Result<kube::NodeUsage>> Node::usage() {
     co_return usage;
 }
 
+Result<pid_t> Node::signal(const std::string& namespace_, const std::string& pod,
+                           PodSignal signal) {
+    TRY(PodWorker* const worker, impl_->worker_of(namespace_, pod));
+    return worker->signal(signal);
+}
+
+Result<void> Node::begin_drill(const std::string& namespace_, const std::string& pod,
+                               PodDrill drill) {
+    TRY(PodWorker* const worker, impl_->worker_of(namespace_, pod));
+    return worker->begin_drill(drill);
+}
+
+Result<void> Node::end_drill(const std::string& namespace_, const std::string& pod,
+                             PodDrill drill) {
+    PodWorker* const worker = impl_->find_worker(namespace_, pod);
+    return worker == nullptr ? Result<void>() : worker->end_drill(drill);
+}
+
 const std::vector<std::string>& Node::notices() const { return impl_->notices; }
 
 }  // namespace muster::runtime

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -15,6 +17,7 @@
 #include "kube/usage.h"
 #include "net/byte_stream.h"
 #include "runtime/devices.h"
+#include "runtime/drill.h"
 #include "runtime/keeper.h"
 #include "runtime/kept_logs.h"
 #include "runtime/log_limits.h"
@@ -107,6 +110,15 @@ class Node {
     Result<std::unique_ptr<net::Listener>> listen_for_pods();
     /// Since it was asked last, or of the next second where that is too long ago.
     Task<Result<kube::NodeUsage>> usage();
+
+    /// Sends a signal to a pod's program, and says to which process. kNotFound for a pod that is
+    /// not here or has no such rank, kUnavailable when no program of it runs.
+    Result<pid_t> signal(const std::string& namespace_, const std::string& pod, PodSignal signal);
+    /// The same errors; kAlreadyExists when it is so already, kUnsupported for a partition where
+    /// pods share the machine's network. What the pod starts later is not paused.
+    Result<void> begin_drill(const std::string& namespace_, const std::string& pod, PodDrill drill);
+    /// Nothing for a pod that is gone, or whose drill has ended.
+    Result<void> end_drill(const std::string& namespace_, const std::string& pod, PodDrill drill);
 
     /// Lines for people about what pods do not have here that they would on a cluster (networks of
     /// their own, a way to the outside): what they have instead, why, and what to do about it.

@@ -3,6 +3,7 @@
 import os
 import subprocess
 
+import pytest
 import yaml
 
 from conftest import BINARY, LIMIT_S
@@ -32,6 +33,20 @@ def pytorch_job(command, workers):
                                              "Worker": {"replicas": workers, "restartPolicy": "Never", "template": template}}}}
 
 
+def begin(job, manifest, *flags):
+    """A run that goes on, with its output in files."""
+    file = job.write("job.yaml", yaml.safe_dump(manifest))
+    with open(job.place / "run.txt", "wb") as output:
+        return subprocess.Popen([BINARY, "run", file, "--elastic", *flags], stdin=subprocess.DEVNULL, stdout=output,
+                                stderr=subprocess.STDOUT, cwd=job.place)
+
+
+def drill(verb, *words):
+    done = subprocess.run([BINARY, verb, *words], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def run(job, manifest, *flags):
     file = job.write("job.yaml", yaml.safe_dump(manifest))
     return subprocess.run([BINARY, "run", file, "--elastic", *flags], capture_output=True, text=True, timeout=LIMIT_S, check=False,
@@ -51,6 +66,26 @@ def test_it_takes_the_place_of_torchrun(job):
     ended = run(job, pytorch_job(["torchrun", "--nproc-per-node", "2", str(script), str(job.said)], 1), "--env", "PET_MAX_RESTARTS=1")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert {line["rank"] for line in job.lines("done", world=4, attempt=1)} == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("words", [["worker-0", "--rank", "1"], ["worker-0"], ["master-0"]], ids=" ".join)
+def test_a_job_lives_through_what_drills_do_to_it(job, words):
+    """A rank, a node, and the node of the master: the others go on with what comes in its place."""
+    manifest = pytorch_job(["python3", str(job.script), "300", str(job.said)], 1)
+    for replica in manifest["spec"]["pytorchReplicaSpecs"].values():
+        replica["restartPolicy"] = "OnFailure"
+    ended = begin(job, manifest, "--env", "PET_MAX_RESTARTS=1")
+    try:
+        job.until(lambda: len(job.lines("step", step=3)) == 2)
+        assert "goes on" in drill("pause", "elastic", "worker-0", "--for", "100ms")
+        assert "SIGKILL to " in drill("kill", "elastic", *words)
+        assert ended.wait(LIMIT_S) == 0, (job.place / "run.txt").read_text()
+    finally:
+        if ended.poll() is None:
+            ended.terminate()
+            ended.wait()
+    assert {line["rank"] for line in job.lines("done", world=2)} == {0, 1}
+    assert len(job.lines("started")) > 2
 
 
 def test_other_kinds_are_refused(job):

@@ -2,11 +2,13 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/task_group.h"
 #include "kube/pod.h"
+#include "runtime/drill.h"
 #include "runtime/internal/container_run.h"
 #include "runtime/internal/files/data_watch.h"
 #include "runtime/internal/files/pod_files.h"
@@ -54,6 +56,11 @@ class PodWorker {
     /// What its containers that run have used up.
     std::vector<UsageSample::Container> used(const ProcessTable& processes) const;
 
+    // What Node's functions of these names do.
+    Result<pid_t> signal(PodSignal signal);
+    Result<void> begin_drill(PodDrill drill);
+    Result<void> end_drill(PodDrill drill);
+
   private:
     PodMachine::Now now() const { return {node_.clock.now(), node_.clock.wall_now()}; }
     const kube::Container& container(std::size_t index) const;
@@ -99,6 +106,9 @@ class PodWorker {
     std::map<std::string, std::string, std::less<>> addresses_for(std::size_t index);
     void warn_about_tmp(const ContainerStart& start);
     Task<void> delete_pod();
+    Result<const ContainerRun*> running_program() const;
+    std::vector<pid_t> processes() const;
+    void pause();
     kube::PodStatus current_status() const;
 
     NodeContext& node_;
@@ -122,6 +132,7 @@ class PodWorker {
     std::optional<Instant> timer_at_;
     Signal sandbox_ended_;
     std::string setup_error_;
+    std::set<PodDrill> drills_;  ///< that were begun and not ended
     bool stopping_ = false;
     bool ended_before_ = false;  ///< before this process began
     bool warned_about_tmp_ = false;

@@ -126,6 +126,34 @@ std::optional<std::string> take_apart(const Raw&, MigrateOptions& options) {
                : fmt::format("there is 'muster migrate check', not \"{}\"", options.what);
 }
 
+std::optional<std::string> take_apart(const Raw& raw, DrillOptions& options) {
+    const std::string_view verb = name_of(options.verb);
+    if (!raw.context.empty() || !raw.kubeconfig.empty())
+        return fmt::format(
+            "{} is for jobs that 'muster run' has on this machine: a cluster's nodes take no such "
+            "orders. There, 'kubectl delete pod --grace-period 0 --force' takes a pod away at "
+            "once, and 'kubectl exec POD -- kill' reaches the processes in it",
+            verb);
+    if (options.job.empty())
+        return fmt::format("name a job and one of its replicas, as in 'muster {} digits worker-1'",
+                           verb);
+    if (options.verb == DrillVerb::kKill) {
+        const std::optional<int> signal = parse_signal(raw.signal);
+        if (!signal)
+            return fmt::format("--signal wants a name or a number, as in TERM or 15, not \"{}\"",
+                               raw.signal);
+        options.signal = *signal;
+        if (options.rank && *options.rank < 0)
+            return fmt::format("--rank wants a number from 0 on, not {}", *options.rank);
+        return std::nullopt;
+    }
+    if (raw.for_.empty()) return std::nullopt;
+    options.duration = parse_duration(raw.for_);
+    if (!options.duration)
+        return fmt::format("--for wants a duration such as 10s or 1m30s, not \"{}\"", raw.for_);
+    return std::nullopt;
+}
+
 std::optional<std::string> take_apart(const Raw&, CompletionOptions& options) {
     for (const std::string_view shell : {"bash", "zsh", "fish"})
         if (options.shell == shell) return std::nullopt;

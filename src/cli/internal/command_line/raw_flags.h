@@ -31,6 +31,7 @@ struct Raw {
     std::string audit_level = "Metadata";
     std::uint64_t audit_log_maxsize = 100;  ///< MiB
     std::string for_;
+    std::string signal = "KILL";
     std::string since;
     std::string cascade = "background";
     std::optional<std::int64_t> grace_period;
@@ -62,5 +63,6 @@ std::optional<std::string> take_apart(const Raw& raw, TopOptions& options);
 std::optional<std::string> take_apart(const Raw& raw, ManifestsOptions& options);
 std::optional<std::string> take_apart(const Raw& raw, CompletionOptions& options);
 std::optional<std::string> take_apart(const Raw& raw, MigrateOptions& options);
+std::optional<std::string> take_apart(const Raw& raw, DrillOptions& options);
 
 }  // namespace muster::cli

@@ -34,6 +34,7 @@ class LocalCluster {
 
     apiserver::ApiServer& api() { return api_; }
     kube::Client& client() { return client_; }
+    runtime::Node& node() { return *node_; }
     /// As Node::connect().
     Task<Result<std::unique_ptr<net::ByteStream>>> connect(apiserver::PodPort port) {
         return node_->connect(std::move(port.namespace_), std::move(port.pod), port.number);

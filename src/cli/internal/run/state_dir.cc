@@ -44,7 +44,7 @@ Result<StateDir> StateDir::create(const std::filesystem::path& parent, Rng& rng,
 }
 
 Result<StateDir> StateDir::create_kept(const std::filesystem::path& parent, Rng& rng) {
-    const std::string path = path_below(parent, "muster-kept-", rng);
+    const std::string path = path_below(parent, kKeptDirPrefix, rng);
     if (::mkdir(path.c_str(), 0700) < 0) return no_directory(parent, errno);
     return StateDir(path, -1, true);
 }

@@ -12,6 +12,9 @@ namespace muster::cli {
 /// a killed run left.
 inline constexpr const char* kStateDirPrefix = "muster-run-";
 
+/// The same of one that is kept; nothing that cleans up looks for it.
+inline constexpr const char* kKeptDirPrefix = "muster-kept-";
+
 /// A private directory (0700) for one run, locked (flock) while it lives, and removed with
 /// everything in it at the end unless kept.
 class StateDir {

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/real_clock.h"
+#include "cli/internal/drill/drill_door.h"
 #include "cli/internal/run/cluster_run.h"
 #include "cli/internal/run/local_cluster.h"
 #include "cli/internal/run/node_settings.h"
@@ -38,11 +39,16 @@ runtime::NodeOptions node_options(const RunOptions& options, const Prepared& pre
     return node;
 }
 
-Task<int> run_in_cluster(asio::signal_set& signals, LocalCluster& cluster, RunSession& session) {
+Task<int> run_in_cluster(asio::signal_set& signals, LocalCluster& cluster, RunSession& session,
+                         DrillDoor& drills, const StateDir& state) {
     TaskGroup tasks(co_await asio::this_coro::executor);
     tasks.spawn("signals", watch_signals(signals, session));
     Result<void> started = co_await cluster.start();
+    // A run goes on without: a TMPDIR may be longer than the name of a socket can be.
+    if (Result<void> opened = drills.open(state.path()); !opened)
+        log::info("drills can't reach this run", {{"error", opened.error().message()}});
     int status = started ? co_await session.run() : fail_run(started.error());
+    co_await drills.stop();
     co_await cluster.stop();
     co_await tasks.stop();
     co_return status;
@@ -73,8 +79,9 @@ int run_here(const RunOptions& options, Prepared prepared, const Caller& caller,
     for (const std::string& notice : (*cluster)->notices()) screen.tell({Tone::kPlain, notice});
     RunSession session(context.get_executor(), clock, rng, (*cluster)->client(), screen,
                        std::move(prepared.objects), session_options(options));
+    DrillDoor drills(context.get_executor(), clock, **cluster);
     int status = 1;
-    asio::co_spawn(context, run_in_cluster(signals, **cluster, session),
+    asio::co_spawn(context, run_in_cluster(signals, **cluster, session, drills, *state),
                    [&](std::exception_ptr thrown, int result) {
                        if (thrown) std::rethrow_exception(thrown);
                        status = result;

@@ -29,6 +29,7 @@ int complete(const CompleteOptions& options);
 int rsh(const RshOptions& options);
 int operate(const OperateOptions& options);
 int migrate(const MigrateOptions& options);
+int drill(const DrillOptions& options);
 int clean();
 int version();
 

@@ -353,6 +353,19 @@ Result<NetworkNamespace> PodSandbox::network() {
     return NetworkNamespace::of(std::move(pidfd));
 }
 
+Result<void> PodSandbox::cut_off() {
+    if (!link_)
+        return Error(Code::kUnsupported,
+                     "the pods share this machine's network (they have no namespaces), so none of "
+                     "them can be cut off from the others");
+    return host_.fabric->cut_off(*link_);
+}
+
+Result<void> PodSandbox::reconnect() {
+    if (!link_ || reaped_) return {};
+    return host_.fabric->reconnect(*link_);
+}
+
 void PodSandbox::kill() {
     if (reaped_) return;
     if (host_.fabric) {

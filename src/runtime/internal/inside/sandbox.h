@@ -97,6 +97,11 @@ class PodSandbox {
     /// To open sockets inside: its loopback is the pod's. With namespaces, while the pod lives.
     Result<NetworkNamespace> network();
 
+    /// Of a pod with a network of its own: nothing reaches it and nothing leaves it, until it is
+    /// connected again. kUnsupported for one that shares the machine's.
+    Result<void> cut_off();
+    Result<void> reconnect();
+
     /// SIGKILL to the whole pod. next_report() then soon gives nullopt.
     void kill();
 

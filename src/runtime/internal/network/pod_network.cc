@@ -33,6 +33,14 @@ std::string mac_of(std::uint32_t address, std::uint8_t side) {
             static_cast<char>(address & 0xff)};
 }
 
+/// The router's side of a pod's link, which was made: up, with the way to the pod.
+void lead_to_pod(NetlinkBatch& batch, std::uint32_t index, std::uint32_t address) {
+    batch.message("taking the pod's link up", RTM_SETLINK, 0, link_header(index, true));
+    forward_from(batch);
+    add_route(batch, "route to the pod", address, 32, index, 0, 0, NLM_F_REPLACE);
+    add_neighbour(batch, index, address, mac_of(address, 1));
+}
+
 }  // namespace
 
 std::string format_address(std::uint32_t a) {
@@ -95,12 +103,7 @@ Result<PodFabric::Link> PodFabric::connect(pid_t init, std::uint32_t address) {
     batch.end_nest(info);
 
     without_link_local(batch, index);
-
-    batch.message("taking the pod's link up", RTM_SETLINK, 0, link_header(index, true));
-    forward_from(batch);
-
-    add_route(batch, "route to the pod", address, 32, index, 0, 0, NLM_F_REPLACE);
-    add_neighbour(batch, index, address, pod_mac);
+    lead_to_pod(batch, index, address);
     TRY_VOID(socket_.execute(batch));
 
     Link link;
@@ -114,6 +117,24 @@ Result<void> PodFabric::settle(const Link& link) {
     NetlinkBatch batch;
     batch.message("reading a pod's link", RTM_GETLINK, 0, link_header(link.index));
     return socket_.execute(batch);
+}
+
+Result<void> PodFabric::cut_off(const Link& link) {
+    NetlinkBatch batch;
+    // First, since the kernel drops the route to the pod with its link: then others would be
+    // refused at once, and know.
+    swallow(batch, "swallowing what goes to the pod", link.pod.address);
+    ifinfomsg down = link_header(link.index);
+    down.ifi_change = IFF_UP;
+    batch.message("taking the pod's link down", RTM_SETLINK, 0, down);
+    return socket_.execute(batch);
+}
+
+Result<void> PodFabric::reconnect(const Link& link) {
+    NetlinkBatch batch;
+    lead_to_pod(batch, link.index, link.pod.address);
+    TRY_VOID(socket_.execute(batch));
+    return settle(link);
 }
 
 Result<UniqueFd> PodFabric::open_socket() const {

@@ -47,6 +47,10 @@ class PodFabric {
     /// pod has ended; the pod's successor does not wait for that.
     Result<void> disconnect(const Link& link);
 
+    /// Nothing that is sent reaches the pod or leaves it, until reconnect(); nobody is told so.
+    Result<void> cut_off(const Link& link);
+    Result<void> reconnect(const Link& link);
+
     /// A TCP socket inside, not connected and non-blocking: connects from here to any pod, whose
     /// programs see the router as its peer.
     Result<UniqueFd> open_socket() const;

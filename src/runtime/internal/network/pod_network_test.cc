@@ -137,6 +137,53 @@ bool pods_reach_each_other_and_nothing_else() {
            connect_from_two(0xC6336401, 80) == ECONNREFUSED;                // 198.51.100.1
 }
 
+/// Sends one byte as a datagram, which is lost for good where there is no way.
+bool tell(const UniqueFd& from, std::uint32_t address, std::uint16_t port, char byte) {
+    const sockaddr_in end = endpoint(address, port);
+    return ::sendto(from.get(), &byte, 1, 0, reinterpret_cast<const sockaddr*>(&end), sizeof end) ==
+           1;
+}
+
+bool one_that_is_cut_off_hears_nothing_and_is_not_heard() {
+    PodNetwork network;
+    const auto socket_in = [&](const std::unique_ptr<PodSandbox>& pod) {
+        UniqueFd socket = network.inside(pod).open_socket(AF_INET, SOCK_DGRAM, 0).value();
+        const sockaddr_in any = endpoint(INADDR_ANY, 0);
+        if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&any), sizeof any) < 0)
+            throw std::runtime_error("a pod can't bind");
+        return socket;
+    };
+    const auto heard = [](const UniqueFd& by) {
+        pollfd event{by.get(), POLLIN, 0};
+        char byte = '-';
+        if (::poll(&event, 1, kLimitMs) == 1 && ::read(by.get(), &byte, 1) != 1) return '!';
+        return byte;
+    };
+    const UniqueFd one = socket_in(network.one);
+    const UniqueFd two = socket_in(network.two);
+    if (!network.one->cut_off()) return false;
+    // What the sender is told of it is nothing, as of a cable that was pulled.
+    if (!tell(two, PodNetwork::kOne, port_of(one), 'a')) return false;
+    (void)tell(one, PodNetwork::kTwo, port_of(two), 'b');
+    if (!network.one->reconnect()) return false;
+    return tell(two, PodNetwork::kOne, port_of(one), 'c') &&
+           tell(one, PodNetwork::kTwo, port_of(two), 'd') && heard(one) == 'c' && heard(two) == 'd';
+}
+
+bool a_connection_outlives_a_partition() {
+    PodNetwork network;
+    const UniqueFd listener = network.listen_in(network.one);
+    const UniqueFd theirs =
+        network.inside(network.two).open_socket(AF_INET, SOCK_STREAM, 0).value();
+    if (connect_to(theirs, PodNetwork::kOne, port_of(listener)) != 0) return false;
+    const UniqueFd accepted(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    char byte = 'x';
+    if (!network.one->cut_off() || ::write(theirs.get(), &byte, 1) != 1) return false;
+    pollfd event{accepted.get(), POLLIN, 0};
+    if (::poll(&event, 1, 0) != 0 || !network.one->reconnect()) return false;
+    return ::poll(&event, 1, kLimitMs) == 1 && ::read(accepted.get(), &byte, 1) == 1;
+}
+
 /// Of a process that is killed: its pod listens, and a successor that finds it is to reach it.
 bool a_successor_reaches_pods() {
     std::string directory = "/tmp/muster-fabric-XXXXXX";
@@ -194,6 +241,14 @@ TEST_P(PodNetworkTest, WeReachPods) { EXPECT_TRUE(holds(we_reach_pods)); }
 
 TEST_P(PodNetworkTest, ASuccessorReachesPodsThatItFinds) {
     EXPECT_TRUE(holds(a_successor_reaches_pods));
+}
+
+TEST_P(PodNetworkTest, OneThatIsCutOffHearsNothingAndIsNotHeard) {
+    EXPECT_TRUE(holds(one_that_is_cut_off_hears_nothing_and_is_not_heard));
+}
+
+TEST_P(PodNetworkTest, AConnectionOutlivesAPartition) {
+    EXPECT_TRUE(holds(a_connection_outlives_a_partition));
 }
 
 TEST_P(PodNetworkTest, PodsReachUs) { EXPECT_TRUE(holds(pods_reach_us)); }

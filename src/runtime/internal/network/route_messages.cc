@@ -56,6 +56,18 @@ void remove_route(NetlinkBatch& batch, std::string label, std::uint32_t destinat
     batch.u32(RTA_OIF, index);
 }
 
+void swallow(NetlinkBatch& batch, std::string label, std::uint32_t destination) {
+    rtmsg route{};
+    route.rtm_family = AF_INET;
+    route.rtm_dst_len = 32;
+    route.rtm_table = RT_TABLE_MAIN;
+    route.rtm_protocol = RTPROT_STATIC;
+    route.rtm_scope = RT_SCOPE_UNIVERSE;
+    route.rtm_type = RTN_BLACKHOLE;
+    batch.message(std::move(label), RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, route);
+    batch.address(RTA_DST, destination);
+}
+
 void add_neighbour(NetlinkBatch& batch, std::uint32_t index, std::uint32_t address,
                    const std::string& mac) {
     ndmsg neighbour{};

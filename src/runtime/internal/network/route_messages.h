@@ -42,6 +42,9 @@ void remove_route(NetlinkBatch& batch, std::string label, std::uint32_t destinat
 void take_in(NetlinkBatch& batch, std::string label, std::uint32_t destination, std::uint8_t prefix,
              std::uint32_t metric);
 
+/// What goes to the one address vanishes without a word, whatever other route there was.
+void swallow(NetlinkBatch& batch, std::string label, std::uint32_t destination);
+
 void add_neighbour(NetlinkBatch& batch, std::uint32_t index, std::uint32_t address,
                    const std::string& mac);
 

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "kube/json.h"
+#include "runtime/drill.h"
+
+// What the drill verbs and a run say to each other, a line of JSON each, and which pod is meant.
+// Both ends are the same program, so the form is private. Pure.
+
+namespace muster::cli {
+
+enum class DrillVerb { kKill, kPause, kPartition };
+/// "kill", as it is called on the command line.
+std::string_view name_of(DrillVerb verb);
+
+/// A pod of a job, as its run tells of it.
+struct DrillPod {
+    std::size_t run = 0;  ///< which of the runs of this machine; not told by the run
+    std::string namespace_;
+    std::string job;
+    std::string replica;  ///< "worker-1", "launcher"
+    std::string type;     ///< "worker"
+    std::string name;
+    std::string phase;
+
+    bool ended() const { return phase == "Succeeded" || phase == "Failed"; }
+    friend bool operator==(const DrillPod&, const DrillPod&) = default;
+};
+
+/// nullopt for a pod of no job.
+std::optional<DrillPod> drill_pod(const json::value& pod);
+
+struct DrillTarget {
+    std::string namespace_;  ///< empty: any
+    std::string job;
+    std::string
+        replica;  ///< "worker-1", a type of which there is one, a pod's name; empty: the only one
+};
+
+/// The place in `pods` of the one that is meant. The error says which there are.
+Result<std::size_t> choose_pod(const std::vector<DrillPod>& pods, const DrillTarget& target);
+
+/// "KILL", "SIGKILL", "sigkill" or "9".
+std::optional<int> parse_signal(std::string_view text);
+
+/// Done to a pod of the run that gets it. A pause or a partition lasts until the one who ordered it
+/// sends no more.
+struct DrillOrder {
+    DrillVerb verb = DrillVerb::kKill;
+    std::string namespace_;
+    std::string pod;
+    runtime::PodSignal signal;  ///< of kKill
+};
+
+/// Asks which pods there are.
+std::string list_line();
+std::string order_line(const DrillOrder& order);
+/// nullopt: it asks which pods there are.
+Result<std::optional<DrillOrder>> read_request(std::string_view line);
+
+std::string pods_line(const std::vector<DrillPod>& pods);
+/// What was ordered is done; of a signal with the process that got it.
+std::string done_line(std::int64_t process = 0);
+std::string error_line(const Error& error);
+
+struct DrillAnswer {
+    std::vector<DrillPod> pods;
+    std::int64_t process = 0;
+};
+/// An error that the run told is one here.
+Result<DrillAnswer> read_answer(std::string_view line);
+
+}  // namespace muster::cli
