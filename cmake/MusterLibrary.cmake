@@ -92,7 +92,8 @@ function(muster_library name)
     _muster_headers(${name})
 endfunction()
 
-# Each header in a file of its own, without the precompiled one: what it forgets to include shows.
+# Each header in a file of its own: what it forgets to include shows. What the precompiled header, which makes
+# that five times as fast, would hide is found by scripts/lint_includes.py.
 function(_muster_headers name)
     _muster_files(headers .h)
     set(sources)
@@ -106,6 +107,7 @@ function(_muster_headers name)
     endforeach()
     if(sources)
         add_library(${name}_headers OBJECT EXCLUDE_FROM_ALL ${sources})
+        _muster_compiled(${name}_headers muster_pch)
         target_link_libraries(${name}_headers PRIVATE muster_${name} GTest::gmock)
         add_dependencies(headers ${name}_headers)
     endif()

@@ -15,6 +15,7 @@ verb_lint() {
     local status=0
     step "lint format" lint_format || status=1
     step "lint seams" lint_seams || status=1
+    step "lint includes" lint_includes || status=1
     # The precompiled header must be there, as clang-tidy compiles with the same flags.
     build_target release headers muster_pch
     if [[ $all == yes ]]; then
@@ -30,6 +31,8 @@ cpp_files() { find "$root/src" "$root/cmake" \( -name '*.cc' -o -name '*.h' \) -
 lint_format() { cpp_files | xargs -0 clang-format-19 --dry-run -Werror; }
 
 lint_seams() { "$(our_python)" "$root/scripts/lint_seams.py" "$root"; }
+
+lint_includes() { "$(our_python)" "$root/scripts/lint_includes.py" "$root"; }
 
 # Sources that differ from where this branch left the main one, and those not yet committed.
 changed_sources() {

@@ -105,7 +105,7 @@ suite_build() {
 suite_lint() {
     (($# == 0)) || return 0
     local check passed=0 failed=0
-    for check in format seams; do
+    for check in format seams includes; do
         if step "lint $check" "lint_$check"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
     done
     if suite_build lint release headers; then passed=$((passed + 1)); fi
@@ -204,13 +204,22 @@ suite_e2e() {
 
 # ---- elastic: muster-run with real PyTorch ----
 
+# What only agents do runs under sanitizers; pods, TLS and drills have the static program that users have.
+elastic_sanitized=(test_one_node.py test_nodes.py)
+
 suite_elastic() {
     suite_build elastic release muster muster_run || return 0
+    suite_build elastic asan muster_run || return 0
     if ! has_job_modules /usr/bin/python3 && ! has_job_modules python3; then
         skip elastic "no python3 with ${job_modules[*]}"
         return
     fi
-    run_pytest elastic tests/elastic "$@"
+    run_pytest elastic tests/elastic "${elastic_sanitized[@]/#/--ignore=tests/elastic/}" "$@"
+    (
+        sanitizer_environment
+        export MUSTER_BIN=$root/build/asan/src/cli/muster
+        run_pytest elastic-asan "${elastic_sanitized[@]/#/tests/elastic/}" "$@"
+    )
 }
 
 # run_pytest SUITE PYTEST_OPTION...: under the command in `under`, where a caller has one.
