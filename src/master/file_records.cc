@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -137,7 +138,7 @@ FileRecords::~FileRecords() { state_->thread.join(); }
 
 Task<Result<JobRecord>> FileRecords::claim() {
     return state_->run([first = first_](JobRecord found) -> Result<JobRecord> {
-        found.epoch = found.epoch == 0 ? first : found.epoch + 1;
+        found.epoch = found.epoch == 0 ? first : std::max(found.epoch, first) + 1;
         return found;
     });
 }

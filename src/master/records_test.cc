@@ -81,6 +81,17 @@ TEST(FileRecords, ManyWhoClaimAtOnceAllGetAnother) {
     EXPECT_EQ(*epochs.rbegin(), 40u);
 }
 
+TEST(FileRecords, AnEpochIsLaterThanWhatWasClaimedElsewhereMeanwhile) {
+    OnDisk place;
+    // The time at which each begins, as of a job whose master was elsewhere between.
+    const std::pair<std::uint64_t, std::uint64_t> kRows[] = {
+        {100, 100}, {500, 501}, {500, 502}, {200, 503}};
+    for (const auto& [first, epoch] : kRows) {
+        FileRecords records(place.path(), first);
+        EXPECT_EQ(place.loop().await(records.claim())->epoch, epoch);
+    }
+}
+
 TEST(FileRecords, AreForNobodyElse) {
     OnDisk place;
     ASSERT_TRUE(place.loop().await(place.open()->claim()));

@@ -270,9 +270,12 @@ Task<Result<std::unique_ptr<net::ByteStream>>> Session::connect() {
         alone_since_.reset();
         co_return connected;
     }
-    if (!master_ && may_take_over()) {
+    if (may_take_over()) {
         log::warning("the job's master is gone; this node takes its place",
                      {{"error", connected.error().message()}});
+        // One that was here and gave way to another: that is gone as well.
+        if (master_) co_await master_->stop();
+        master_.reset();
         CO_TRY(const bool hosts, host(seats_.front(), HostedMaster::Start::kTakesOver));
         if (hosts) co_return master_->connect();
     }

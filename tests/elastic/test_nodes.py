@@ -117,3 +117,20 @@ def test_nobody_notices_that_the_masters_node_dies(job):
     for agent in agents[1:]:
         assert agent.wait() == 0, agent.text
     assert {line["world"] for line in job.lines("done")} <= {2, 3}
+
+
+def test_the_master_goes_back_to_a_node_that_hosted_it_before(job):
+    """Whose record is older than what the other node claimed meanwhile."""
+    words, agents = nodes(job, 2, "--max-restarts", 0, steps=10_000, size="1:2")
+
+    def steps_of(world):
+        begun = len(job.lines())
+        job.until(lambda: {line["rank"] for line in job.lines()[begun:] if line["what"] == "step" and line["world"] == world} == set(range(world)))
+
+    steps_of(2)
+    for place in (0, 1):
+        agents[place].process.kill()
+        agents[place].process.wait()
+        steps_of(1)
+        agents[place] = job.start(*words, steps=10_000)
+        steps_of(2)
