@@ -34,7 +34,7 @@ class NodeDrillTest : public NodeTest {
                                                           p->status.phase == "Failed");
                               }).value();
         const auto& terminated = main_status(pod).state.terminated;
-        return terminated ? terminated->exit_code : -1;
+        return terminated ? terminated->exit_code.value_or(-1) : -1;
     }
     static char state_of(pid_t pid) {
         std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
