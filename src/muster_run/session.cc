@@ -8,6 +8,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -27,11 +29,13 @@
 #include "muster_run/node_facts.h"
 #include "muster_run/node_store.h"
 #include "muster_run/remembered_ends.h"
+#include "net/port.h"
 #include "net/tcp.h"
 
 namespace muster::run {
 namespace {
 
+constexpr const char* kStorePortFile = "store.port";  ///< in the job's directory
 constexpr int kFailed = 1;
 constexpr int kRefused = 2;
 constexpr int kSignalled = 128;
@@ -106,6 +110,7 @@ class Session {
 
   private:
     Task<Result<void>> prepare();
+    Result<void> open_store(const agent::NodeNames& node);
     Result<void> prepare_tls();
     Task<Result<std::string>> own_address(const agent::NodeNames& node);
     Task<void> find_seats(const agent::NodeNames& node);
@@ -179,10 +184,7 @@ Task<Result<void>> Session::prepare() {
                           .placement = plan_.placement,
                           .orphan_grace = plan_.times.adopt_grace}));
     remembered_ = std::make_unique<RememberedEnds>(*workers_);
-    auto store =
-        NodeStore::open(executor_, clock_, plan_.meeting.store_port.value_or(0), node.addresses);
-    if (!store) co_return std::move(store).error().prefix("the port of the workers' store");
-    store_ = *std::move(store);
+    CO_TRY_VOID(open_store(node));
     connector_ = std::make_unique<MasterConnector>(executor_, clock_, names_, tls_client_.get(),
                                                    plan_.meeting.endpoints);
     using Where = agent::Meeting::Where;
@@ -194,6 +196,23 @@ Task<Result<void>> Session::prepare() {
     }
     make_agent(token_);
     co_return Result<void>();
+}
+
+/// Where the agent before this one had it, if that is free: workers that are taken over in the
+/// midst of meeting know no other port, and torch goes on asking there for half an hour.
+Result<void> Session::open_store(const agent::NodeNames& node) {
+    const std::filesystem::path file = job_dir_ / kStorePortFile;
+    const auto before = read_text(file.string());
+    std::uint16_t port = plan_.meeting.store_port.value_or(
+        before ? net::parse_port(*before).value_or(0) : std::uint16_t{0});
+    auto store = NodeStore::open(executor_, clock_, port, node.addresses);
+    if (!store && !plan_.meeting.store_port)
+        store = NodeStore::open(executor_, clock_, 0, node.addresses);
+    if (!store) return std::move(store).error().prefix("the port of the workers' store");
+    store_ = *std::move(store);
+    // What can't be kept is only missing after a kill at the wrong moment.
+    std::ofstream(file) << store_->port();
+    return {};
 }
 
 Result<void> Session::prepare_tls() {
@@ -367,7 +386,11 @@ Task<void> Session::stop() {
         co_await master_->stop();
         if (over_) master_->forget_record();
     }
-    if (store_) co_await store_->stop();
+    if (store_) {
+        co_await store_->stop();
+        std::error_code gone;
+        std::filesystem::remove(job_dir_ / kStorePortFile, gone);
+    }
     if (workers_) co_await workers_->stop(Duration::zero());
     if (hook_) hook_->remove();
     co_await names_.stop();

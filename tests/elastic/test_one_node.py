@@ -1,6 +1,7 @@
 """One node, `--standalone`: launch, deaths of workers, ends."""
 
 import os
+import pathlib
 import signal
 
 import pytest
@@ -155,3 +156,29 @@ def test_a_new_agent_takes_over_the_workers_of_a_killed_one(job):
     assert follower.wait() == 0, follower.text
     assert {line["pid"] for line in job.lines("done")} == set(pids)
     assert {line["attempt"] for line in job.lines()} == {0}
+
+
+def test_workers_that_are_taken_over_before_they_have_met_find_each_other(job):
+    """They know the address of the store that died with their agent, and no other."""
+    script = job.write("late.py", """
+        import json, os, sys, time
+        import torch.distributed as dist
+        def tell(what):
+            with open(sys.argv[2], "a") as file:
+                file.write(json.dumps({"what": what, "rank": int(os.environ["RANK"]), "pid": os.getpid()}) + "\\n")
+        tell("started")
+        while not os.path.exists(sys.argv[2] + ".go"):
+            time.sleep(0.02)
+        dist.init_process_group("gloo")
+        dist.barrier()
+        tell("done")
+    """)
+    words = ["--nproc-per-node", 2, "--adopt-grace", "20", "--rdzv-id", "late"]
+    agent = job.start(*words, script=script)
+    pids = {line["pid"] for line in job.until(lambda: len(job.lines("started")) == 2 and job.lines("started"))}
+    agent.process.kill()
+    agent.process.wait()
+    follower = job.start(*words, script=script)
+    pathlib.Path(f"{job.said}.go").touch()
+    assert follower.wait() == 0, follower.text
+    assert {line["pid"] for line in job.lines("done")} == pids
