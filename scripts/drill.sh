@@ -10,6 +10,7 @@ verb_drill() {
     crash) shift; drill_crash "$@" ;;
     soak) shift; drill_soak "$@" ;;
     versions) shift; drill_versions "$@" ;;
+    elastic) shift; drill_elastic "$@" ;;
     failures) shift; with_frameworks failure_drill.py "$@" ;;
     corpus) shift; with_frameworks corpus_drill.py "$@" ;;
     '')
@@ -26,6 +27,8 @@ verb_drill() {
         say "                       random calls of kubectl, the Python client and plain HTTP (60 minutes): nothing may grow"
         say "versions [MINOR...] [-- PYTEST OPTION...]"
         say "                       the operator's tests on an older and a newer Kubernetes than that of ./dev test"
+        say "elastic [ROUNDS] [--seed N] [--only WORDS]"
+        say "                       kill workers, agents, masters and nodes of a training job at random moments (200 of each)"
         say "failures [--only WORDS] [--write]"
         say "                       kill each replica type of each framework's example: docs/failures.md"
         say "corpus [--only WORDS]"
@@ -77,6 +80,14 @@ drill_crash() {
     prepare_build
     build_target release muster
     python3 "$root/scripts/crash_drill.py" "$root/build/release/src/cli/muster" "$@"
+}
+
+drill_elastic() {
+    prepare_test
+    build_target release muster_run
+    local path
+    path=$(job_path)
+    PATH=$path "$(our_python)" "$root/scripts/elastic_drill.py" "$root/build/release/src/muster_run/muster-run" "$@"
 }
 
 # with_frameworks SCRIPT [OPTION...]: those that can be had here take part.

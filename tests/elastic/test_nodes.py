@@ -125,7 +125,8 @@ def test_the_master_goes_back_to_a_node_that_hosted_it_before(job):
 
     def steps_of(world):
         begun = len(job.lines())
-        job.until(lambda: {line["rank"] for line in job.lines()[begun:] if line["what"] == "step" and line["world"] == world} == set(range(world)))
+        job.until(lambda: {line["rank"] for line in job.lines()[begun:]
+                           if line["what"] == "step" and line["world"] == world} == set(range(world)))
 
     steps_of(2)
     for place in (0, 1):

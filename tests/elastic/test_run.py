@@ -71,7 +71,7 @@ def test_it_takes_the_place_of_torchrun(job):
 @pytest.mark.parametrize("words", [["worker-0", "--rank", "1"], ["worker-0"], ["master-0"]], ids=" ".join)
 def test_a_job_lives_through_what_drills_do_to_it(job, words):
     """A rank, a node, and the node of the master: the others go on with what comes in its place."""
-    manifest = pytorch_job(["python3", str(job.script), "300", str(job.said)], 1)
+    manifest = pytorch_job(["python3", str(job.script), "120", str(job.said)], 1)
     for replica in manifest["spec"]["pytorchReplicaSpecs"].values():
         replica["restartPolicy"] = "OnFailure"
     ended = begin(job, manifest, "--env", "PET_MAX_RESTARTS=1")

@@ -1,0 +1,414 @@
+"""Kills workers, agents, masters' agents and nodes of a job of muster-run at random moments: it has to step on each time.
+
+elastic_drill.py MUSTER_RUN [ROUNDS] [--seed N] [--only WORDS]. Real PyTorch over gloo, ROUNDS (200) rounds of each kind of
+victim on one node and on two. A round kills its victims at a random moment, starts anew what a platform would (an agent, a
+node, never a worker), and has passed when a world without them, and then the whole one, has made steps that need everybody.
+At the end no process may be left, and every step of the job, however often it was made, must have the loss that it has in a
+run which nobody disturbed. Exits 1 with what did not recover, what was left, and where losses differ.
+"""
+
+import argparse
+import ctypes
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+
+LIMIT_S = 60  # of a round: a hang is a failure, not a stuck drill
+PR_SET_CHILD_SUBREAPER = 36
+
+# A batch belongs to a step, not to a rank or a world, and all state is in the checkpoint: so a step has one loss, whoever makes
+# it and however often. A step needs everybody, and is told by everybody.
+TRAIN = """
+    import json, os, sys, time
+    import torch, torch.distributed as dist
+    place, steps, pause = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+    told = os.open(os.path.join(place, "told"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    checkpoint, finish = os.path.join(place, "checkpoint"), os.path.join(place, "finish")
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo")
+    rank, world, samples = dist.get_rank(), dist.get_world_size(), 16
+    # The step, then the weights.
+    state = torch.zeros(5, dtype=torch.float64)
+    if rank == 0 and os.path.exists(checkpoint):
+        state = torch.load(checkpoint)
+    dist.broadcast(state, 0)
+    while True:
+        step, weights = int(state[0]), state[1:]
+        generator = torch.Generator().manual_seed(step)
+        inputs = torch.rand(samples, 4, generator=generator, dtype=torch.float64)
+        wanted = inputs @ torch.tensor([1.0, -2.0, 3.0, 0.5], dtype=torch.float64)
+        wanted += 0.1 * torch.randn(samples, generator=generator, dtype=torch.float64)
+        mine = slice(rank, None, world)
+        wrong = inputs[mine] @ weights - wanted[mine]
+        # Gradient and loss of this rank's part, and whether it is time to end.
+        part = torch.cat([inputs[mine].T @ wrong, (wrong ** 2).sum().reshape(1), torch.zeros(1, dtype=torch.float64)])
+        part[-1] = float(rank == 0 and (os.path.exists(finish) or step + 1 == steps))
+        dist.all_reduce(part)
+        state = torch.cat([state[:1] + 1, weights - 0.05 / samples * part[:4]])
+        line = {"step": step, "rank": rank, "world": world, "pid": os.getpid(), "at": time.monotonic(), "loss": float(part[4]) / samples}
+        os.write(told, (json.dumps(line) + "\\n").encode())
+        if rank == 0:
+            torch.save(state, checkpoint + ".new")
+            os.replace(checkpoint + ".new", checkpoint)
+        if part[-1]:
+            break
+        time.sleep(pause)
+"""
+# Of sums in another order, as in a world of another size.
+SAME_LOSS = 1e-9
+STEP_PAUSE_S = 0.02
+
+
+class Layout:
+    def __init__(self, name, nodes, workers, size, kinds):
+        self.name, self.nodes, self.workers, self.size, self.kinds = name, nodes, workers, size, kinds
+
+    @property
+    def ranks(self):
+        return self.nodes * self.workers
+
+
+# Agent 0 begins with the master. "A node" is an agent with all of its workers.
+LAYOUTS = (
+    Layout("one node", 1, 2, "1", ("a worker", "the master's agent", "a node", "two at once")),
+    Layout("two nodes", 2, 1, "1:2", ("a worker", "an agent", "the master's agent", "a node", "two at once")),
+)
+
+
+def children_of(pid):
+    try:
+        tasks = list(pathlib.Path(f"/proc/{pid}/task").iterdir())
+        return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def descendants_of(pid):
+    found = [pid]
+    for one in found:
+        found.extend(children_of(one))
+    return found[1:]
+
+
+def marks_of(pid):
+    """Of whom a process is, and whether it has a rank in a group, as only workers have."""
+    try:
+        variables = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except (FileNotFoundError, ProcessLookupError):
+        return set()
+    return {variable.partition(b"=")[0] if variable.startswith(b"GROUP_RANK=") else variable for variable in variables}
+
+
+def command_line(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def kill(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Stuck(Exception):
+    pass
+
+
+class Job:
+    """The agents of a layout, and what their workers told."""
+
+    def __init__(self, muster_run, layout, place):
+        self.muster_run, self.layout, self.place = muster_run, layout, place
+        self.script = place / "train.py"
+        self.script.write_text(textwrap.dedent(TRAIN))
+        (place / "told").touch()
+        (place / "tmp").mkdir()
+        self.told = open(place / "told", "rb")  # noqa: SIM115: as long as the job
+        self.rest, self.lines = b"", []
+        self.rounds = []  # in words
+        self.endpoint = f"127.0.0.1:{free_port()}"
+        self.agents = [None] * layout.nodes
+        self.dead = set()  # nodes whose agent was killed and is not replaced
+        for node in range(layout.nodes):
+            self.directory(node).mkdir()
+            self.start(node)
+
+    def directory(self, node):
+        return self.place / f"node{node}"
+
+    def start(self, node):
+        """In the place of one that was killed, too: a directory of its own is where it finds its node's workers."""
+        words = ["--nnodes", self.layout.size, "--nproc-per-node", self.layout.workers, "--rdzv-endpoint", self.endpoint,
+                 "--rdzv-id", "drill", "--local-addr", "127.0.0.1", "--job-dir", self.directory(node),
+                 "--max-restarts", 1_000_000, self.script, self.place, 0, STEP_PAUSE_S]
+        with open(self.place / f"agent{node}.txt", "ab") as output:
+            self.agents[node] = subprocess.Popen(
+                [self.muster_run, *map(str, words)], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                cwd=self.place, env=dict(os.environ, TMPDIR=str(self.place / "tmp"), OMP_NUM_THREADS="1", DRILL_NODE=str(node)))
+
+    def workers(self, node):
+        """By their variables: the parents of those that a new agent took over are ours now."""
+        return sorted(pid for pid in descendants_of(os.getpid()) if {b"DRILL_NODE=%d" % node, b"GROUP_RANK"} <= marks_of(pid))
+
+    def read(self):
+        """All lines so far."""
+        *lines, self.rest = (self.rest + self.told.read()).split(b"\n")
+        self.lines.extend(map(json.loads, lines))
+        return self.lines
+
+    def last_step(self):
+        return max((line["step"] for line in self.read()), default=-1)
+
+    def until(self, holds, what):
+        deadline = time.monotonic() + LIMIT_S
+        while not (found := holds()):
+            for node, agent in enumerate(self.agents):
+                if node not in self.dead and agent.poll() is not None:
+                    raise Stuck(f"{what}: the agent of node {node} ended by itself with {agent.returncode}")
+            if time.monotonic() > deadline:
+                raise Stuck(f"{what}: not within {LIMIT_S} s; the last lines are {self.read()[-4:]}")
+            time.sleep(0.005)
+        return found
+
+    def mark(self):
+        """What is to be stepped beyond: one step may have had all parts when somebody died, and that behind it had not."""
+        return self.last_step() + 1, len(self.lines)
+
+    def stepped(self, mark):
+        """When those who are there made a step beyond it."""
+        step, begin = mark
+        return next((line["at"] for line in self.read()[begin:] if line["step"] > step), None)
+
+    def all_stepped(self, mark):
+        step, begin = mark
+        ranks = self.layout.ranks
+        return {line["rank"] for line in self.read()[begin:] if line["world"] == ranks and line["step"] > step} == set(range(ranks))
+
+    def tail(self):
+        return "the rounds before: " + "; ".join(self.rounds[-4:-1]) + "\n" + "\n".join(f"--- agent of node {node}\n" + (self.place / f"agent{node}.txt").read_text(errors="replace")[-3000:]
+                         for node in range(self.layout.nodes))
+
+    def finish(self):
+        (self.place / "finish").touch()
+        for node, agent in enumerate(self.agents):
+            try:
+                status = agent.wait(LIMIT_S)
+            except subprocess.TimeoutExpired:
+                raise Stuck(f"the agent of node {node} does not end with its job") from None
+            if status != 0:
+                raise Stuck(f"the agent of node {node} ended with {status}")
+
+    def close(self):
+        for agent in self.agents:
+            if agent is not None and agent.poll() is None:
+                agent.kill()
+                agent.wait()
+        self.told.close()
+
+
+class Victim:
+    """What is killed at one moment: a worker, an agent, or an agent and all that it had."""
+
+    def __init__(self, job, kind, rng):
+        layout = job.layout
+        self.job, self.kind = job, kind
+        self.node = {"the master's agent": 0, "an agent": layout.nodes - 1}.get(kind, rng.randrange(layout.nodes))
+        self.local = rng.randrange(layout.workers)
+
+    @property
+    def words(self):
+        return f"{self.kind} (of node {self.node}{f', local rank {self.local}' if self.kind == 'a worker' else ''})"
+
+    def kill(self):
+        workers = self.job.workers(self.node)
+        if self.kind == "a worker":
+            doomed = workers[self.local:self.local + 1]
+        else:
+            self.job.dead.add(self.node)
+            doomed = [self.job.agents[self.node].pid, *(workers if self.kind == "a node" else [])]
+        for pid in doomed:
+            kill(pid)
+
+    def replace(self):
+        """What a platform does; a worker is its agent's business."""
+        if self.node in self.job.dead:
+            self.job.agents[self.node].wait()
+            self.job.start(self.node)
+            self.job.dead.remove(self.node)
+
+
+def choose(job, kind, rng):
+    """Who is killed, by moments: seconds after the first, and the victims. Of two, half of the time the second one dies while
+    all are still busy with the first."""
+    if kind != "two at once":
+        return [(0.0, [Victim(job, kind, rng)])]
+    one, other = (Victim(job, rng.choice([each for each in job.layout.kinds if each != kind]), rng) for _ in range(2))
+    return [(0.0, [one, other])] if rng.random() < 0.5 else [(0.0, [one]), (rng.uniform(0, 2), [other])]
+
+
+def one_round(job, kind, rng):
+    """Seconds from the (last) death to the first step that needed what was done about it."""
+    moments = choose(job, kind, rng)
+    # A node may be back before the others have gone on without it, or after.
+    slow = kind == "a node" and job.layout.nodes > 1 and rng.random() < 0.5
+    words = ", ".join(f"after {later:.2f} s " * bool(later) + " and ".join(victim.words for victim in victims)
+                      for later, victims in moments)
+    job.rounds.append(words)
+    try:
+        time.sleep(rng.uniform(0, 0.3))
+        begin = time.monotonic()
+        for later, victims in moments:
+            time.sleep(max(0.0, begin + later - time.monotonic()))
+            for victim in victims:
+                victim.kill()
+            killed, mark = time.monotonic(), job.mark()
+            if slow:
+                job.until(lambda mark=mark: job.stepped(mark), "without it")
+            for victim in victims:
+                victim.replace()
+        at = job.until(lambda: job.stepped(mark), "a step")
+        job.until(lambda: job.all_stepped(mark), "a step of all")
+        return at - killed
+    except Stuck as why:
+        raise Stuck(f"{words}: {why}") from None
+
+
+class Figures:
+    """Of one kind of victim in one layout."""
+
+    def __init__(self):
+        self.rounds, self.seconds = 0, []
+
+    @property
+    def cells(self):
+        if not self.seconds:
+            return f"{self.rounds} | 0 | – | –"
+        return f"{self.rounds} | {len(self.seconds)} | {statistics.median(self.seconds):.2f} s | {max(self.seconds):.2f} s"
+
+
+def reap(limit=20):
+    """Waits for all that came of the job, which is ours once its parents are gone; says who stays."""
+    deadline = time.monotonic() + limit
+    while True:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return []
+        if pid:
+            continue
+        if time.monotonic() > deadline:
+            return children_of(os.getpid())
+        time.sleep(0.005)
+
+
+def end_all():
+    while left := reap(0):
+        for pid in left:
+            kill(pid)
+
+
+def run_rounds(muster_run, layout, kinds, rng, figures, place):
+    """Takes rounds from `kinds` until they are done or one has not recovered: what was told, and what went wrong."""
+    wrong = []
+    job = Job(muster_run, layout, place)
+    try:
+        job.until(lambda: job.all_stepped((-1, 0)), "the first step")
+        while kinds:
+            kind = kinds.pop()
+            figures[layout.name, kind].rounds += 1
+            figures[layout.name, kind].seconds.append(one_round(job, kind, rng))
+        job.finish()
+        wrong += [f"process {pid} was left: {command_line(pid)}" for pid in reap()]
+    except Stuck as why:
+        if not job.lines:
+            raise SystemExit(f"{layout.name}: {why}\n{job.tail()}") from None
+        wrong.append(f"{layout.name}: {why}\n{job.tail()}")
+    finally:
+        job.close()
+        end_all()
+    return job.lines, wrong
+
+
+def undisturbed(muster_run, steps, place):
+    """The loss of each step."""
+    script = place / "train.py"
+    script.write_text(textwrap.dedent(TRAIN))
+    subprocess.run([muster_run, "--standalone", script, place, str(steps), "0"], cwd=place, check=True, stdin=subprocess.DEVNULL,
+                   env=dict(os.environ, OMP_NUM_THREADS="1"))
+    return {line["step"]: line["loss"] for line in map(json.loads, (place / "told").read_text().splitlines())}
+
+
+def differences(lines, losses):
+    """Where a job was not as the undisturbed one: steps that nobody made, and losses."""
+    made = {line["step"] for line in lines}
+    missing = sorted(set(range(max(made, default=-1) + 1)) - made)
+    found = [f"step {step} was never made" for step in missing]
+    return found + [f"step {line['step']}, rank {line['rank']} of {line['world']}: loss {line['loss']}, undisturbed {losses[line['step']]}"
+                    for line in lines if abs(line["loss"] - losses[line["step"]]) > SAME_LOSS * max(1.0, abs(losses[line["step"]]))]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("muster_run", type=pathlib.Path)
+    parser.add_argument("rounds", type=int, nargs="?", default=200, help="of each kind of victim, on one node and on two")
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--only", default="", help="layouts and kinds with these words, as in 'two nodes: a worker'")
+    options = parser.parse_args()
+    chosen = [(layout, kind) for layout in LAYOUTS for kind in layout.kinds if options.only in f"{layout.name}: {kind}"]
+    if not chosen:
+        parser.error(f"nothing has the words {options.only!r}; there are: "
+                     + "; ".join(f"{layout.name}: {kind}" for layout in LAYOUTS for kind in layout.kinds))
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # and nothing is left of the job
+    print(f"seed {options.seed}", flush=True)
+    rng = random.Random(options.seed)
+    figures = {(layout.name, kind): Figures() for layout, kind in chosen}
+    jobs, wrong = [], []
+    with tempfile.TemporaryDirectory(prefix="muster-drill-", dir="/var/tmp") as name:
+        place = pathlib.Path(name)
+        shutil.copy(options.muster_run, place / "muster-run")
+        muster_run = str(place / "muster-run")
+        for layout in LAYOUTS:
+            kinds = [kind for each, kind in chosen if each is layout] * options.rounds
+            rng.shuffle(kinds)
+            # A job that is stuck is given up, and the rounds go on with another.
+            while kinds:
+                (job_place := place / f"job{len(jobs)}").mkdir()
+                lines, bad = run_rounds(muster_run, layout, kinds, rng, figures, job_place)
+                jobs.append(lines)
+                wrong += bad
+                print(*bad, sep="\n", end="\n" if bad else "", flush=True)
+        (place / "undisturbed").mkdir()
+        steps = 1 + max((line["step"] for lines in jobs for line in lines), default=0)
+        losses = undisturbed(muster_run, steps, place / "undisturbed")
+    differ = [text for lines in jobs for text in differences(lines, losses)]
+    print(*differ[:20], sep="\n", end="\n" if differ else "")
+    print("| Where | Victim | Rounds | Recovered | Death to next step, median | Longest |\n|---|---|---|---|---|---|")
+    for (where, kind), one in figures.items():
+        print(f"| {where} | {kind} | {one.cells} |")
+    print(f"{sum(len(one.seconds) for one in figures.values())} of {sum(one.rounds for one in figures.values())} rounds recovered, "
+          f"{len(wrong)} jobs went wrong, {steps} steps, {len(differ)} of them with another loss than undisturbed")
+    return 1 if wrong or differ else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
