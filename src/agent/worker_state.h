@@ -92,6 +92,10 @@ class WorkerState {
 
     master::Report report() const;
     std::uint64_t epoch_seen() const { return epoch_; }
+    /// The master has said how the job ended, or this node's part in it.
+    bool knows_the_end() const {
+        return order_ && std::holds_alternative<master::Verdict>(order_->what);
+    }
     /// Of the workers that are here, also when they have ended.
     std::optional<master::Generation> generation() const {
         return holds_ ? std::optional(holds_->generation) : std::nullopt;

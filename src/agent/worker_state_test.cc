@@ -251,6 +251,16 @@ TEST(WorkerState, AnOlderMasterIsNotObeyed) {
     EXPECT_EQ(story.state.epoch_seen(), 2u);
 }
 
+TEST(WorkerState, TheEndIsKnownWhenTheMasterThatToldItIsGone) {
+    Story story;
+    story.begin();
+    story.run(world(1));
+    EXPECT_FALSE(story.state.knows_the_end());
+    story.order(master::Verdict{});
+    story.away();
+    EXPECT_TRUE(story.state.knows_the_end()) << "also while workers here still end";
+}
+
 TEST(WorkerState, WorkersThatAreFoundGoOn) {
     Story story(world(4, 2, 1));
     EXPECT_EQ(story.next(), "-");

@@ -16,10 +16,10 @@ namespace muster::master {
 /// loop of its callers, and nothing may wait in it then.
 class FileRecords final : public Records {
   public:
-    /// The folder exists. The lock is `path` + ".lock". `least` is claimed where no record has
-    /// more: a time, where a job's record may be lost with its node, and the next one begins
-    /// without it.
-    explicit FileRecords(std::string path, std::uint64_t least = 1);
+    /// The folder exists. The lock is `path` + ".lock". `first` is claimed where there is no
+    /// record, and something later where there is one: a time, where a job's record may be lost
+    /// with its node, or be older than what was claimed elsewhere.
+    explicit FileRecords(std::string path, std::uint64_t first = 1);
     ~FileRecords() override;
 
     /// kInvalid: the file is none of ours, or damaged.

@@ -85,6 +85,8 @@ class Job {
     const World* world() const { return members_.world(); }
     /// The group rank of an agent in that generation; nothing: it has none, or another runs.
     std::optional<int> rank_of(const std::string& incarnation, const Generation& generation) const;
+    /// It may still find agents of the master before it, and their world.
+    bool regathers() const { return members_.regathers(); }
     /// Why what ran before does so no more.
     const std::string& why() const { return why_; }
     /// Agents whose connection broke a moment ago.

@@ -1,5 +1,7 @@
 #include "master/master.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
@@ -12,6 +14,7 @@
 #include "base/time_limit.h"
 #include "master/key_service.h"
 #include "master/protocol.h"
+#include "master/rival_watch.h"
 
 namespace muster::master {
 
@@ -39,6 +42,9 @@ struct Master::State {
                               rpc::ItemSink<job::Order> orders);
     Result<void> take(const rpc::PeerPtr& peer, const job::Report& told);
     Task<Result<job::Left>> take_leave(rpc::PeerPtr peer, job::Report told);
+    Task<Result<job::MasterClaim>> meet(job::MasterClaim other);
+    MasterClaim claim() const;
+    void met(const MasterClaim& other);
     void gone(const rpc::PeerPtr& peer, const Error& why);
     Task<Result<Verdict>> drive();
     Task<Result<void>> write_record();
@@ -62,6 +68,7 @@ struct Master::State {
     Signal stirred_changed;
     Signal line_ended;
     std::optional<Error> deposed;
+    std::optional<std::uint64_t> outdone;
 };
 
 // ---- agents
@@ -79,6 +86,10 @@ void Master::State::serve() {
     rpc::serve(server, kLeave,
                [this](rpc::PeerPtr peer, job::Report told) -> Task<Result<job::Left>> {
                    return take_leave(std::move(peer), std::move(told));
+               });
+    rpc::serve(server, kRival,
+               [this](rpc::PeerPtr, job::MasterClaim other) -> Task<Result<job::MasterClaim>> {
+                   return meet(std::move(other));
                });
     keys->serve(server);
     server.on_gone([this](const rpc::PeerPtr& peer, const Error& why) { gone(peer, why); });
@@ -134,6 +145,43 @@ Result<void> Master::State::take(const rpc::PeerPtr& peer, const job::Report& to
 Task<Result<job::Left>> Master::State::take_leave(rpc::PeerPtr peer, job::Report told) {
     CO_TRY_VOID(take(peer, told));
     co_return job::Left();
+}
+
+// ---- another master
+
+MasterClaim Master::State::claim() const {
+    const World* const world = job->world();
+    return {.epoch = job->record().epoch,
+            .nodes = world == nullptr ? 0 : world->nodes,
+            .settled = !job->regathers() && !job->end()};
+}
+
+Task<Result<job::MasterClaim>> Master::State::meet(job::MasterClaim other) {
+    const MasterClaim own = claim();
+    met(from_wire(other));
+    co_return to_wire(own);
+}
+
+void Master::State::met(const MasterClaim& other) {
+    if (deposed) return;
+    switch (stance(claim(), other)) {
+        case Stance::kGoOn:
+            return;
+        case Stance::kYield:
+            deposed = Error(Code::kConflict,
+                            fmt::format("another master of the job is in charge, of epoch {} and "
+                                        "with {} nodes",
+                                        other.epoch, other.nodes));
+            break;
+        case Stance::kClaimAnew:
+            outdone = other.epoch;
+            deposed = Error(Code::kConflict,
+                            fmt::format("another master of the job, of epoch {}, has only {} nodes "
+                                        "and is to give way to a newer one",
+                                        other.epoch, other.nodes));
+            break;
+    }
+    stir();
 }
 
 void Master::State::gone(const rpc::PeerPtr& peer, const Error& why) {
@@ -257,6 +305,16 @@ Task<Result<Verdict>> Master::run() {
 }
 
 Task<void> Master::stop() { co_await state_->server.stop(); }
+
+MasterClaim Master::claim() const {
+    return state_->job ? state_->claim() : MasterClaim{.settled = false};
+}
+
+void Master::met(const MasterClaim& other) {
+    if (state_->job) state_->met(other);
+}
+
+std::optional<std::uint64_t> Master::outdone() const { return state_->outdone; }
 
 const Job* Master::job() const { return state_->job ? &*state_->job : nullptr; }
 

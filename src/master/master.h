@@ -2,12 +2,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "master/job.h"
 #include "master/records.h"
+#include "master/rival.h"
 #include "net/byte_stream.h"
 #include "net/tls.h"
 #include "rpc/server.h"
@@ -43,14 +45,21 @@ class Master {
     /// Before run(); it listens from when the epoch is claimed. `tls` outlives this.
     void listen(std::unique_ptr<net::Listener> listener, net::TlsServerContext* tls = nullptr);
 
-    /// kConflict: a newer master took over. Errors of the records' claim. Cancelled, it leaves
-    /// connections to stop().
+    /// kConflict: another master is in charge, or is to be. Errors of the records' claim.
+    /// Cancelled, it leaves connections to stop().
     Task<Result<Verdict>> run();
     /// Ends what is left, whatever the state of the job. Not beside run().
     Task<void> stop();
 
     /// Null until the epoch is claimed.
     const Job* job() const;
+
+    /// What it says of itself to another master of the job.
+    MasterClaim claim() const;
+    /// Another one is there. If the job is that one's, run() returns.
+    void met(const MasterClaim& other);
+    /// run() has returned for a new life to go on, which claims an epoch above this one.
+    std::optional<std::uint64_t> outdone() const;
 
   private:
     struct State;

@@ -1,10 +1,13 @@
 #include "muster_run/hosted_master.h"
 
+#include <algorithm>
 #include <chrono>
 #include <system_error>
 #include <utility>
 
 #include "base/log.h"
+#include "base/then_stop.h"
+#include "master/rival_watch.h"
 
 namespace muster::run {
 namespace {
@@ -24,10 +27,26 @@ class SharedListener final : public net::Listener {
     std::shared_ptr<net::MemoryListener> listener_;
 };
 
+/// A listener that outlives the server which has it: closed, it only takes no more.
+class KeptListener final : public net::Listener {
+  public:
+    explicit KeptListener(std::shared_ptr<net::Listener> below) : below_(std::move(below)) {}
+
+    Task<Result<std::unique_ptr<net::ByteStream>>> accept() override {
+        if (closed_) co_return Error(Code::kCancelled, "this server takes no more connections");
+        co_return co_await below_->accept();
+    }
+    void close() override { closed_ = true; }
+    std::string address() const override { return below_->address(); }
+
+  private:
+    std::shared_ptr<net::Listener> below_;
+    bool closed_ = false;
+};
+
 }  // namespace
 
-master::MasterOptions master_options(const agent::LaunchPlan& plan, std::string token,
-                                     std::string name) {
+master::MasterOptions master_options(const agent::LaunchPlan& plan, std::string token) {
     master::MasterOptions options;
     options.job.membership.min_nodes = plan.nodes.least;
     options.job.membership.max_nodes = plan.nodes.most;
@@ -43,65 +62,102 @@ master::MasterOptions master_options(const agent::LaunchPlan& plan, std::string 
     options.rpc.liveness.dead_after = plan.times.silence;
     options.rpc.liveness.ping_after = plan.times.silence / 5;
     options.token = std::move(token);
-    options.name = std::move(name);
     return options;
 }
 
-namespace {
+/// One claim of an epoch, and what follows from it.
+struct HostedMaster::Life {
+    Life(const asio::any_io_executor& executor, Clock& clock, const std::string& record,
+         std::uint64_t first, master::MasterOptions options)
+        : records(record, first),
+          master(executor, clock, records, std::move(options)),
+          near(std::make_shared<net::MemoryListener>(executor)) {
+        master.listen(std::make_unique<SharedListener>(near));
+    }
 
-/// Later than that of any master before, whose record may be lost.
-std::uint64_t first_epoch(Clock& clock) {
-    return static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::milliseconds>(clock.wall_now().time_since_epoch())
-            .count());
-}
+    master::FileRecords records;
+    master::Master master;
+    std::shared_ptr<net::MemoryListener> near;  ///< closed when the master has ended
+};
 
-master::MasterOptions started(master::MasterOptions options, HostedMaster::Start start,
-                              std::uint64_t epoch) {
-    options.job.first_epoch = start == HostedMaster::Start::kAsFirst ? epoch : 0;
-    return options;
-}
-
-}  // namespace
-
-HostedMaster::HostedMaster(const asio::any_io_executor& executor, Clock& clock,
-                           const std::filesystem::path& job_dir, Start start,
-                           master::MasterOptions options)
-    : HostedMaster(executor, clock, job_dir, start, std::move(options), first_epoch(clock)) {}
-
-HostedMaster::HostedMaster(const asio::any_io_executor& executor, Clock& clock,
-                           const std::filesystem::path& job_dir, Start start,
-                           master::MasterOptions options, std::uint64_t epoch)
-    : record_(job_dir / "master.record"),
-      records_(record_, epoch),
-      master_(executor, clock, records_, started(std::move(options), start, epoch)),
-      near_(std::make_shared<net::MemoryListener>(executor)),
-      tasks_(executor) {
-    master_.listen(std::make_unique<SharedListener>(near_));
-}
+HostedMaster::HostedMaster(const asio::any_io_executor& executor, Clock& clock, Rng& rng,
+                           const std::filesystem::path& job_dir, master::MasterOptions options,
+                           MasterPlace place)
+    : executor_(executor),
+      clock_(clock),
+      rng_(rng),
+      record_(job_dir / "master.record"),
+      options_(std::move(options)),
+      place_(std::move(place)),
+      listener_(std::move(place_.listener)),
+      tasks_(executor) {}
 
 HostedMaster::~HostedMaster() = default;
 
-void HostedMaster::listen(std::unique_ptr<net::Listener> listener, net::TlsServerContext* tls) {
-    master_.listen(std::move(listener), tls);
+void HostedMaster::begin_life(Start start, std::uint64_t heard) {
+    // The time is later than that of any master before, whose record may be lost, where clocks are
+    // right; and what agents have heard of is refused where they are not.
+    const auto now =
+        std::chrono::duration_cast<std::chrono::milliseconds>(clock_.wall_now().time_since_epoch());
+    const std::uint64_t epoch = std::max(static_cast<std::uint64_t>(now.count()), heard + 1);
+    master::MasterOptions options = options_;
+    options.name = rng_.uuid();
+    options.job.first_epoch = start == Start::kAsFirst ? epoch : 0;
+    life_ = std::make_unique<Life>(executor_, clock_, record_.string(), epoch, std::move(options));
+    if (listener_) life_->master.listen(std::make_unique<KeptListener>(listener_), place_.tls);
 }
 
-void HostedMaster::start(std::function<void(const Error&)> ended) {
+void HostedMaster::start(Start start, std::uint64_t heard,
+                         std::function<void(const Error&)> ended) {
+    begin_life(start, heard);
     running_ = true;
     tasks_.spawn("master", run(std::move(ended)));
 }
 
 Task<void> HostedMaster::run(std::function<void(const Error&)> ended) {
-    const auto verdict = co_await master_.run();
-    running_ = false;
-    if (!verdict) ended(verdict.error());
+    for (;;) {
+        const Result<master::Verdict> verdict = co_await live();
+        const auto outdone = life_->master.outdone();
+        if (!verdict && outdone) {
+            log::info("the job's master claims a newer epoch",
+                      {{"why", verdict.error().message()}});
+            begin_life(Start::kTakesOver, *outdone);
+            continue;
+        }
+        running_ = false;
+        stop_listening();
+        if (!verdict) ended(verdict.error());
+        co_return;
+    }
 }
 
-Result<std::unique_ptr<net::ByteStream>> HostedMaster::connect() { return near_->connect(); }
+void HostedMaster::stop_listening() {
+    if (listener_) listener_->close();
+    listener_.reset();
+}
+
+/// Until the master ends, and what it has begun.
+Task<Result<master::Verdict>> HostedMaster::live() {
+    std::optional<Result<master::Verdict>> ended;
+    TaskGroup asks(executor_);
+    master::RivalWatch watch(
+        clock_, rng_, life_->master,
+        {.token = options_.token, .every = place_.ask_others_every, .rpc = {}});
+    watch.start(asks, place_.others);
+    co_await then_stop(
+        [](master::Master& master, std::optional<Result<master::Verdict>>& into) -> Task<void> {
+            into = co_await master.run();
+        }(life_->master, ended),
+        asks);
+    co_return *std::move(ended);
+}
+
+Result<std::unique_ptr<net::ByteStream>> HostedMaster::connect() { return life_->near->connect(); }
 
 Task<void> HostedMaster::stop() {
     co_await tasks_.stop();
-    co_await master_.stop();
+    if (life_) co_await life_->master.stop();
+    stop_listening();
 }
 
 void HostedMaster::forget_record() {

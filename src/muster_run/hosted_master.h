@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent/launch/plan.h"
 #include "base/clock.h"
@@ -15,15 +16,27 @@
 #include "master/master.h"
 #include "net/memory_stream.h"
 #include "net/tls.h"
+#include "rpc/client.h"
 
 namespace muster::run {
 
-/// What a plan means for the master of its job.
-master::MasterOptions master_options(const agent::LaunchPlan& plan, std::string token,
-                                     std::string name);
+/// What a plan means for the master of its job, but for its name.
+master::MasterOptions master_options(const agent::LaunchPlan& plan, std::string token);
+
+/// Where a master is, and where others may be.
+struct MasterPlace {
+    std::unique_ptr<net::Listener> listener =
+        {};                                ///< for other nodes' agents; null: there are none
+    net::TlsServerContext* tls = nullptr;  ///< outlives the master
+    /// To the other endpoints at which a master of the job may be.
+    std::vector<rpc::Client::Connect> others = {};
+    Duration ask_others_every = std::chrono::seconds(5);
+};
 
 /// A job's master beside an agent, in its process. Owns the master and its records, which lie in
-/// the agent's job directory. stop(), then destroy. Thread: the loop.
+/// the agent's job directory. When there is another master, one of the two gives way
+/// (master/rival.h): this one ends, or has another life with a newer epoch, which takes over what
+/// its agents run. stop(), then destroy. Thread: the loop.
 class HostedMaster {
   public:
     /// How it comes to be the job's master.
@@ -32,14 +45,14 @@ class HostedMaster {
         kTakesOver  ///< from another agent's: the job has a world already
     };
 
-    HostedMaster(const asio::any_io_executor& executor, Clock& clock,
-                 const std::filesystem::path& job_dir, Start start, master::MasterOptions options);
+    HostedMaster(const asio::any_io_executor& executor, Clock& clock, Rng& rng,
+                 const std::filesystem::path& job_dir, master::MasterOptions options,
+                 MasterPlace place);
     ~HostedMaster();
 
-    /// For the agents of other nodes; before start(). `tls` outlives this.
-    void listen(std::unique_ptr<net::Listener> listener, net::TlsServerContext* tls);
-    /// `ended` is told why it is no master any more without the job having ended.
-    void start(std::function<void(const Error&)> ended);
+    /// Once. `heard`: the newest epoch that the agent has heard of; this master's is newer. `ended`
+    /// is told why it is no master any more without the job having ended.
+    void start(Start start, std::uint64_t heard, std::function<void(const Error&)> ended);
     /// For the agent of this process.
     Result<std::unique_ptr<net::ByteStream>> connect();
 
@@ -53,17 +66,22 @@ class HostedMaster {
     void forget_record();
 
   private:
-    HostedMaster(const asio::any_io_executor& executor, Clock& clock,
-                 const std::filesystem::path& job_dir, Start start, master::MasterOptions options,
-                 std::uint64_t epoch);
+    struct Life;
 
+    void begin_life(Start start, std::uint64_t heard);
+    void stop_listening();
     Task<void> run(std::function<void(const Error&)> ended);
+    Task<Result<master::Verdict>> live();
 
+    asio::any_io_executor executor_;
+    Clock& clock_;
+    Rng& rng_;
     std::filesystem::path record_;
+    master::MasterOptions options_;
+    MasterPlace place_;
+    std::shared_ptr<net::Listener> listener_;  ///< of all lives: who connects between two waits
     bool running_ = false;
-    master::FileRecords records_;
-    master::Master master_;
-    std::shared_ptr<net::MemoryListener> near_;  ///< closed when the master has ended
+    std::unique_ptr<Life> life_;
     TaskGroup tasks_;
 };
 

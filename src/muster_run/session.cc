@@ -114,6 +114,7 @@ class Session {
     Result<void> prepare_tls();
     Task<Result<std::string>> own_address(const agent::NodeNames& node);
     Task<void> find_seats(const agent::NodeNames& node);
+    Result<MasterPlace> place_at(std::size_t seat);
     Result<bool> host(std::optional<std::size_t> seat, HostedMaster::Start start);
     bool may_take_over();
     Task<Result<std::unique_ptr<net::ByteStream>>> connect();
@@ -260,36 +261,51 @@ Task<void> Session::find_seats(const agent::NodeNames& node) {
     seats_ = agent::hosted_here(plan_.meeting, node, looked_up);
 }
 
-/// The job's master, at that endpoint if it has any. Nothing: another agent of this machine is
-/// there.
-Result<bool> Session::host(std::optional<std::size_t> seat, HostedMaster::Start start) {
-    std::unique_ptr<net::Listener> listener;
-    if (seat) {
-        const agent::Endpoint& endpoint = plan_.meeting.endpoints[*seat];
-        auto listening = net::listen_tcp_everywhere(executor_, endpoint.port);
-        if (!listening && listening.error().code() == Code::kAlreadyExists) return false;
-        if (!listening)
-            return std::move(listening).error().prefix("hosting the job's master at " +
-                                                       endpoint.text());
-        listener = *std::move(listening);
+/// Its own endpoint, and the ways to the others.
+Result<MasterPlace> Session::place_at(std::size_t seat) {
+    MasterPlace place{.tls = tls_server_.get(), .ask_others_every = plan_.times.silence};
+    TRY(place.listener, net::listen_tcp_everywhere(executor_, plan_.meeting.endpoints[seat].port));
+    for (std::size_t other = 0; other < plan_.meeting.endpoints.size(); ++other) {
+        if (other == seat) continue;
+        auto way = std::make_shared<MasterConnector>(executor_, clock_, names_, tls_client_.get(),
+                                                     std::vector{plan_.meeting.endpoints[other]});
+        place.others.push_back([way] { return way->connect(); });
     }
-    master_ = std::make_unique<HostedMaster>(executor_, clock_, job_dir_, start,
-                                             master_options(plan_, token_, rng_.uuid()));
-    if (listener) master_->listen(std::move(listener), tls_server_.get());
-    master_->start([](const Error& error) {
+    return place;
+}
+
+/// The job's master, at that endpoint if it has any. False: another agent of this machine is there.
+Result<bool> Session::host(std::optional<std::size_t> seat, HostedMaster::Start start) {
+    MasterPlace place;
+    if (seat) {
+        auto here = place_at(*seat);
+        if (!here && here.error().code() == Code::kAlreadyExists) return false;
+        if (!here)
+            return std::move(here).error().prefix("hosting the job's master at " +
+                                                  plan_.meeting.endpoints[*seat].text());
+        place = *std::move(here);
+    }
+    master_ = std::make_unique<HostedMaster>(executor_, clock_, rng_, job_dir_,
+                                             master_options(plan_, token_), std::move(place));
+    const std::uint64_t heard = agent_ ? agent_->state().epoch_seen() : 0;
+    master_->start(start, heard, [](const Error& error) {
         log::warning("this node hosts the job's master no more", {{"why", error.message()}});
     });
     return true;
 }
 
 Task<Result<std::unique_ptr<net::ByteStream>>> Session::connect() {
-    if (master_ && master_->running()) co_return master_->connect();
+    if (master_ && master_->running()) {
+        alone_since_.reset();
+        co_return master_->connect();
+    }
     auto connected = co_await connector_->connect();
     if (connected) {
         alone_since_.reset();
         co_return connected;
     }
-    if (may_take_over()) {
+    // A master that has told the end is gone for good, while workers here may still be ending.
+    if (!agent_->state().knows_the_end() && may_take_over()) {
         log::warning("the job's master is gone; this node takes its place",
                      {{"error", connected.error().message()}});
         // One that was here and gave way to another: that is gone as well.

@@ -59,11 +59,11 @@ def listens(port):
 class Agent:
     """A muster-run, with its output in a file so that nothing can block on a full pipe."""
 
-    def __init__(self, job, words, environment):
+    def __init__(self, job, words, environment, within=()):
         self.output = job.place / f"agent-{len(job.agents)}.txt"
         with open(self.output, "wb") as output:
             self.process = subprocess.Popen(
-                [MUSTER_RUN, *map(str, words)], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                [*within, MUSTER_RUN, *map(str, words)], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                 cwd=job.place, env={**os.environ, "TMPDIR": str(job.scratch), **environment})
 
     @property
@@ -116,10 +116,10 @@ class Job:
         file.write_text(textwrap.dedent(text))
         return file
 
-    def start(self, *words, steps=20, script=None, environment=None):
-        """With flags, and by default the script above."""
+    def start(self, *words, steps=20, script=None, environment=None, within=()):
+        """With flags, and by default the script above; `within`: the words of a program that becomes it."""
         script = [script or self.script, steps, self.said]
-        self.agents.append(Agent(self, [*words, *script], environment or {}))
+        self.agents.append(Agent(self, [*words, *script], environment or {}, within))
         return self.agents[-1]
 
     def call(self, *words, environment=None):
