@@ -326,3 +326,17 @@ def test_a_spare_that_is_interrupted_is_not_a_worker_yet(tmp_path):
     with Spare(WHO, modules=["json"], cwd=tmp_path) as spare:
         spare.process.send_signal(signal.SIGTERM)
         assert spare.finish()[0] == -signal.SIGTERM
+
+
+def test_what_a_worker_dies_of_is_written_as_after_a_cold_start(tmp_path):
+    """MUSTER_ERRORS and the file are of the worker: its spare was started without them."""
+    script = tmp_path / "train.py"
+    script.write_text("raise ValueError('no such column')\n")
+    before, file = environment(PYTHONPATH=HOOK), tmp_path / "error.json"
+    with Spare(script, modules=["json"], cwd=tmp_path, variables=before) as spare:
+        started = spare.start(cwd=tmp_path, variables=before, MUSTER_ERRORS="1", TORCHELASTIC_ERROR_FILE=str(file))
+        assert started["warm"], started
+        status, _, err = spare.finish()
+    assert status == 1 and err.count("ValueError: no such column") == 1, err
+    told = json.loads(file.read_text())["message"]
+    assert told["message"] == "ValueError: no such column" and "zygote" not in told["extraInfo"]["py_callstack"]

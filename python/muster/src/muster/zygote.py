@@ -313,9 +313,11 @@ def run(worker: Worker, args: List[str]) -> int:
         sys.orig_argv[:] = worker.command + args
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(line_buffering=sys.stdout.isatty())
-    hook = sys.modules.get("_muster_hook")
-    if hook is not None:
-        hook.install()
+    # They have seen the spare's start, which had not the worker's environment.
+    for name in ("_muster_errors", "_muster_hook"):
+        hook = sys.modules.get(name)
+        if hook is not None:
+            hook.install()
     failure: Optional[BaseException] = None
     try:
         if worker.is_module:
