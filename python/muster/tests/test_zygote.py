@@ -340,3 +340,15 @@ def test_what_a_worker_dies_of_is_written_as_after_a_cold_start(tmp_path):
     assert status == 1 and err.count("ValueError: no such column") == 1, err
     told = json.loads(file.read_text())["message"]
     assert told["message"] == "ValueError: no such column" and "zygote" not in told["extraInfo"]["py_callstack"]
+
+
+def test_the_locale_that_python_chooses_by_itself_is_no_difference(tmp_path):
+    """Without LANG the interpreter sets LC_CTYPE in its own environment, which a launcher knows nothing of."""
+    variables = {name: value for name, value in environment(PYTHONPATH=HOOK).items() if name != "LANG" and not name.startswith("LC_")}
+    script = tmp_path / "train.py"
+    script.write_text("import os\nprint(os.environ.get('LC_CTYPE'))\n")
+    with Spare(script, modules=["json"], cwd=tmp_path, variables=variables) as spare:
+        assert spare.start(cwd=tmp_path, variables=variables) == {"started": True, "warm": True, "why": ""}
+        assert spare.finish()[:2] == (0, cold(script, cwd=tmp_path, variables=variables)[1])
+    with Spare(script, modules=["json"], cwd=tmp_path, variables=variables) as spare:
+        assert "LC_ALL" in spare.start(cwd=tmp_path, variables=variables, LC_ALL="C.UTF-8")["why"]

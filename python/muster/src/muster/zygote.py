@@ -174,6 +174,16 @@ def on_a_device() -> bool:
     return any(link.startswith(("/dev/nvidia", "/dev/kfd", "/dev/dri/render")) for link in links)
 
 
+def coerced() -> Dict[str, str]:
+    """What the interpreter itself has put into the environment: LC_CTYPE, where it found the C locale. A worker's would do the same."""
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            given = any(entry.startswith(b"LC_CTYPE=") for entry in file.read().split(b"\0"))
+    except OSError:
+        return {}
+    return {} if given or "LC_CTYPE" not in os.environ else {"LC_CTYPE": os.environ["LC_CTYPE"]}
+
+
 def difference(before: Dict[str, str], worker_environment: Dict[str, str], read: "Set[Optional[str]]") -> str:
     """Why imports under the environment `before` do not hold for the worker's; empty when they do."""
     native = {name for name in set(before) | set(worker_environment) if name.startswith(NATIVE)}
@@ -408,7 +418,7 @@ def main() -> int:
 
     control = socket.socket(fileno=number)
     control.set_inheritable(False)
-    before, cwd = dict(os.environ), os.getcwd()
+    before, own, cwd = dict(os.environ), coerced(), os.getcwd()
     worker = Worker(command)
     worker.take_place()
     known, note = modules_of(learnt) if learnt else ([], "")
@@ -431,7 +441,8 @@ def main() -> int:
         say(control, {"refused": True, "why": str(error)})
         return 1
     environment, args = order["env"], order["args"]
-    why = why or worker.why_cold() or difference(before, environment, read)
+    warm_environment = {**own, **environment}
+    why = why or worker.why_cold() or difference(before, warm_environment, read)
     if not why and os.path.abspath(order["cwd"]) != cwd:
         why = "the spare waited in %s, and the worker runs in %s" % (cwd, order["cwd"])
     try:
@@ -444,7 +455,7 @@ def main() -> int:
     control.close()
     if why:
         return become_cold(command + args, environment)
-    give_environment(before, environment)
+    give_environment(before, warm_environment)
     return run(worker, args)
 
 
