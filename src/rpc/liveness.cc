@@ -12,9 +12,10 @@ Liveness::Step Liveness::next(Instant now, Instant planned) {
     if (now >= dead) return {Act::kDead, dead};
     Instant until = dead;
     if (pings_) {
-        const Instant ping = said_ + limits_.ping_after;
+        // What it says may need no answer, and then it would hear nothing for all that it says.
+        const Instant ping = std::min(said_, std::max(heard_, pinged_)) + limits_.ping_after;
         if (now >= ping) {
-            said_ = now;
+            said_ = pinged_ = now;
             return {Act::kPing, now};
         }
         until = std::min(until, ping);

@@ -5,7 +5,7 @@
 namespace muster::rpc {
 
 struct LivenessLimits {
-    /// Of silence on the client's side, then it says that it is there.
+    /// Of silence of either side, then the client says that it is there, and is answered.
     Duration ping_after = std::chrono::seconds(1);
     /// Of silence of the other side, then the connection counts as broken. More than ping_after.
     Duration dead_after = std::chrono::seconds(5);
@@ -27,7 +27,7 @@ class Liveness {
 
     /// `pings`: the client's side.
     Liveness(LivenessLimits limits, bool pings, Instant now)
-        : limits_(limits), pings_(pings), heard_(now), said_(now) {}
+        : limits_(limits), pings_(pings), heard_(now), said_(now), pinged_(now) {}
 
     void heard(Instant now) { heard_ = now; }
     void said(Instant now) { said_ = now; }
@@ -42,6 +42,7 @@ class Liveness {
     bool pings_;
     Instant heard_;
     Instant said_;
+    Instant pinged_;
 };
 
 }  // namespace muster::rpc

@@ -16,11 +16,28 @@ TEST(Liveness, AClientSaysThatItIsThereAfterASilenceOfItsOwn) {
     EXPECT_EQ(client.next(kStart, kStart).act, Act::kWait);
     EXPECT_EQ(client.next(kStart, kStart).until, kStart + 1s);
     client.said(kStart + 400ms);
+    client.heard(kStart + 400ms);
     EXPECT_EQ(client.next(kStart + 1s, kStart + 1s).act, Act::kWait);
     EXPECT_EQ(client.next(kStart + 1s, kStart + 1s).until, kStart + 1400ms);
     EXPECT_EQ(client.next(kStart + 1400ms, kStart + 1400ms).act, Act::kPing);
     EXPECT_EQ(client.next(kStart + 1400ms, kStart + 1400ms).act, Act::kWait) << "once";
     EXPECT_EQ(client.next(kStart + 1400ms, kStart + 1400ms).until, kStart + 2400ms);
+}
+
+TEST(Liveness, AClientThatIsNotAnsweredAsksWhatIs) {
+    Liveness client(kLimits, true, kStart);
+    Instant now = kStart;
+    int pings = 0;
+    for (int i = 0; i < 50; ++i) {
+        now += 200ms;
+        client.said(now);  // Notes, that nobody answers.
+        if (client.next(now, now).act == Act::kPing) {
+            ++pings;
+            client.heard(now);
+        }
+    }
+    EXPECT_EQ(pings, 10);
+    EXPECT_EQ(client.next(now, now).act, Act::kWait) << "the server is there";
 }
 
 TEST(Liveness, AServerListensOnly) {
