@@ -223,7 +223,8 @@ Instant WorkerState::give_up_at() const {
 Instant WorkerState::wake_at() const { return give_up_at(); }
 
 master::Report WorkerState::report() const {
-    master::Report report{.holds = holds_,
+    // What begins anew has begun for the master: it must not do so again.
+    master::Report report{.holds = again_ ? again_ : holds_,
                           .gave_up = gave_up_,
                           .evidence = evidence_,
                           .steps = steps_,

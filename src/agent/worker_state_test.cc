@@ -213,6 +213,8 @@ TEST(WorkerState, WhatItBeganAnewItselfIsTold) {
     story.away();
     story.dies();
     EXPECT_EQ(story.next(), "stop 2");
+    EXPECT_EQ(story.state.report().holds->restarts, 1)
+        << "a master that is back by now must not begin it anew once more";
     EXPECT_EQ(story.next(), "store 1.1");
     story.stopped();
     EXPECT_EQ(story.next(), "start 1.1");

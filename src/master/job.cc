@@ -40,9 +40,12 @@ std::string who_is_missing(const Shortage& shortage, Instant now) {
     const std::size_t named = std::min(shortage.absent.size(), kNamed);
     const std::vector<Slot> some(shortage.absent.begin(),
                                  shortage.absent.begin() + static_cast<std::ptrdiff_t>(named));
+    const std::string absent = some.empty()
+                                   ? ""
+                                   : fmt::format("nobody has slot {}{}, ", fmt::join(some, ", "),
+                                                 named < shortage.absent.size() ? ", ..." : "");
     return fmt::format(
-        "{} of at least {} nodes are there; nobody has slot {}{}, for {} s now", shortage.have,
-        shortage.need, fmt::join(some, ", "), named < shortage.absent.size() ? ", ..." : "",
+        "{} of at least {} nodes are there; {}for {} s now", shortage.have, shortage.need, absent,
         std::chrono::duration_cast<std::chrono::seconds>(now - shortage.since).count());
 }
 
@@ -59,6 +62,10 @@ Job::Job(JobOptions options, JobRecord record, Instant now)
                    : "the nodes of the job gather"),
       say_next_(now + kSayFirst) {
     for (const std::string& incarnation : record_.excluded) members_.exclude(incarnation, now);
+    if (!record_.incidents.empty()) {
+        const Incident& newest = record_.incidents.back();
+        members_.was_to_end(newest.generation, newest.restarts);
+    }
 }
 
 // ---- who is there
@@ -114,18 +121,21 @@ void Job::admit(Agent& agent, Instant now, WallTime wall) {
             if (const auto slot = members_.succeed(before, node)) {
                 back(agents_.at(before));
                 agents_.erase(before);
+                done_.erase(before);  // The new one says it anew, and is another.
                 if (const auto place = places_.extract(before))
                     places_.emplace(hello.incarnation, place.mapped());
+                replace_store(now);
                 return;
             }
         }
     }
-    if (node.slot && was_moved_to(*node.slot))
-        node.slot.reset();
-    else if (node.slot && !claim(agent, now, wall))
-        return;
-    if (node.holds && !node.slot && members_.holder(node.holds->own().slot) == nullptr)
-        node.slot = node.holds->own().slot;
+    if (!members_.regathers()) {
+        if (node.slot && !was_moved_to(*node.slot) && !claim(agent, now, wall)) return;
+        // Also by the claim: a spare is there at once where the one before it was away.
+        if (node.slot && was_moved_to(*node.slot)) node.slot.reset();
+        if (node.holds && !node.slot && members_.holder(node.holds->own().slot) == nullptr)
+            node.slot = node.holds->own().slot;
+    }
     if (const auto slot = members_.join(std::move(node)); !slot)
         refuse(agent, slot.error().message());
 }
@@ -143,11 +153,13 @@ bool Job::claim(Agent& agent, Instant now, WallTime wall) {
     const std::string* const holder = members_.holder(*agent.hello.slot);
     if (holder == nullptr) return true;
     const auto other = agents_.find(*holder);
-    const bool is_done = other == agents_.end();  // And gone: its slot is free when the world ends.
+    bool is_done = other == agents_.end();  // And gone: its slot is free when the world ends.
     if (!is_done && other->second.away_until) {
+        const Slot slot = *agent.hello.slot;
         lose(std::string(*holder), Sign::kConnectionBroke, "another agent has come in its place",
              now, wall);
-        return true;
+        if (members_.holder(slot) == nullptr || was_moved_to(slot)) return true;
+        is_done = true;
     }
     agent.claims_until = is_done ? Instant::max() : now + options_.claim;
     claimers_.insert(agent.hello.incarnation);
@@ -232,6 +244,7 @@ void Job::read(Agent& agent, Instant now, WallTime wall) {
         return;
     }
     if (!report.holds) agent.ran.reset();
+    if (members_.regathers()) members_.holds(incarnation, report.holds, report.gave_up);
     const World* world = members_.world();
     if (world == nullptr || !is_member(incarnation)) return;
     if (!store_ready_ && report.store_ready == world->generation && places_.at(incarnation) == 0) {
@@ -331,7 +344,6 @@ void Job::advance(Instant now, WallTime wall) {
         lose(incarnation, Sign::kConnectionBroke, why, now, wall);
     }
     if (end()) return;
-    look_at_claims(now, wall);
     for (;;) {
         if (members_.world() == nullptr && told_ != Generation()) end_of_world(now);
         for (const std::string& incarnation : std::exchange(gone_when_done_, {}))
@@ -339,6 +351,7 @@ void Job::advance(Instant now, WallTime wall) {
                 gone_when_done_.insert(incarnation);
             else
                 members_.lost(incarnation, now);
+        look_at_claims(now, wall);
         if (!members_.advance(now) || members_.world() == nullptr) break;
         new_world(now, wall);
         if (end()) return;
@@ -385,12 +398,37 @@ void Job::new_world(Instant now, WallTime wall) {
             if (const auto agent = agents_.find(member.incarnation); agent != agents_.end())
                 read(agent->second, now, wall);
         }
+    replace_store(now);
     if (members_.world() == nullptr) return;
     const auto& limit = policy_.budgets().limit(Charge::kWorker);
     const int left = limit.incidents
                          ? *limit.incidents - policy_.budgets().spent(Charge::kWorker, wall)
                          : std::numeric_limits<int>::max() / 2;
     most_restarts_ = world.nodes == 1 ? members_.world()->restarts + std::max(left, 0) : 0;
+}
+
+/// The agent of group rank 0 runs that world, and has no store for it: it is a new one.
+bool Job::lacks_store() const {
+    const Generation& generation = members_.world()->generation;
+    const auto runs_it = [&](const std::string& incarnation) {
+        const auto agent = agents_.find(incarnation);
+        return agent == agents_.end() ||
+               (agent->second.hello.report.holds &&
+                agent->second.hello.report.holds->generation == generation);
+    };
+    const std::string& first = members_.world()->members.front().incarnation;
+    const auto agent = agents_.find(first);
+    return agent != agents_.end() && runs_it(first) &&
+           agent->second.hello.report.store_ready != generation &&
+           !std::ranges::all_of(members_.world()->members, runs_it, &Member::incarnation);
+}
+
+/// Who has not begun would look for what the others have stored, and it is gone.
+void Job::replace_store(Instant now) {
+    if (members_.world() == nullptr || end() || !lacks_store()) return;
+    why_ = "the store has gone with the agent of group rank 0, and not all have begun";
+    grace_ = options_.broken_grace;
+    members_.restart(now);
 }
 
 void Job::say_who_is_missing(Instant now) {
@@ -426,6 +464,9 @@ std::optional<Order> Job::order_of(const std::string& incarnation) const {
         order.what = *agent.refused;
     } else if (end()) {
         order.what = *end();
+    } else if (members_.world() == nullptr && told_ != Generation()) {
+        // Its world has just ended; advance() says what follows.
+        return std::nullopt;
     } else if (agent.claims_until) {
         order.what = Wait{.text = fmt::format("another agent has slot {}, and may be gone",
                                               agent.hello.slot.value_or(0))};

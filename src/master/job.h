@@ -39,6 +39,8 @@ struct JobOptions {
 ///
 /// - The agent of group rank 0 gets its order to run first; the others get theirs when its store
 ///   has begun anew, so that nobody finds in it what the world before has stored.
+/// - The store goes with its agent: where that is another by now, and not all have begun, all begin
+///   anew.
 /// - An agent whose connection broke is lost when it has not come back within `reconnect`; one that
 ///   fell silent has had its time. An agent that took the workers of an ended one over takes its
 ///   place. Another who claims the slot of one that is there is refused when that one has been
@@ -117,6 +119,8 @@ class Job {
     void finish(Verdict verdict);
     void new_world(Instant now, WallTime wall);
     void end_of_world(Instant now);
+    bool lacks_store() const;
+    void replace_store(Instant now);
     void say_who_is_missing(Instant now);
     void back(Agent& agent);
     void changed(const std::string& incarnation) { changed_.some.insert(incarnation); }

@@ -292,6 +292,8 @@ TEST(Job, ANewMasterKnowsTheWorldAndWhatItCost) {
     Story third(2, 2, 5, record);
     third.join("b", dead);
     third.join("a", first.runs("a"));
+    EXPECT_EQ(third.orders({"a", "b"}), "-, -") << "there may be a newer world";
+    third.look(2s);
     EXPECT_EQ(third.orders({"a", "b"}), "run 2, stop 1");
     EXPECT_EQ(third.job.record().incidents.size(), 1u) << "it is charged once";
 }
@@ -362,6 +364,77 @@ TEST(Job, WhoComesBackToASlotThatAReplacementHasIsASpare) {
     story.join("a2", {}, 0);
     story.look(1h);
     EXPECT_EQ(story.order("a2"), "spare");
+}
+
+TEST(Job, WhoComesBackWhileASpareTakesItsSlotIsASpareAsWell) {
+    Story story(1, 1);
+    story.join("a", {}, 0);
+    story.join("b");
+    story.broke("a");
+    story.join("a2", {}, 0);
+    EXPECT_EQ(story.orders({"a2", "b"}), "spare, run 2");
+    EXPECT_EQ(story.held("b").own().slot, 0);
+}
+
+TEST(Job, WhoComesBackToTheSlotOfOneThatWasDoneWaitsForTheWorldsEnd) {
+    Story story(1, 2);
+    story.join("a", {}, 0);
+    story.join("b", {}, 1);
+    for (const char* name : {"a", "b"}) story.report(name, story.runs(name));
+    Report done = story.runs("b");
+    done.done = true;
+    story.report("b", done);
+    story.broke("b");
+    story.join("b2", {}, 1);
+    EXPECT_EQ(story.orders({"a", "b2"}), "run 1, wait");
+    Report dead = story.runs("a");
+    dead.evidence = {story.died("a")};
+    story.report("a", dead);
+    EXPECT_EQ(story.orders({"a", "b2"}), "run 2, wait");
+    EXPECT_EQ(story.held("a").nodes, 2);
+}
+
+TEST(Job, NothingHoldsBetweenAWorldsEndAndTheLookAtWhatFollows) {
+    Story story(1, 2);
+    story.begin({"a", "b"});
+    story.job.reported("b", {.leaving = "the node is taken away"}, story.now, story.wall);
+    EXPECT_EQ(story.order("a"), "-");
+    story.look();
+    EXPECT_EQ(story.order("a"), "run 2");
+}
+
+TEST(Job, WhereTheStoreWentWithItsAgentAllBeginAnewUnlessAllHaveBegun) {
+    for (const bool has_begun : {false, true}) {
+        Story story(2, 2);
+        story.join("a");
+        story.join("b");
+        story.report("a", story.runs("a"));
+        if (has_begun) story.report("b", story.runs("b"));
+        const World held = story.held("a");
+        story.broke("a");
+        story.join("a2", {.holds = held});
+        EXPECT_EQ(story.orders({"a2", "b"}), has_begun ? "run 1, run 1" : "run 2, stop 1");
+        // The same as a new master finds it.
+        Story next(2, 2, {}, {.epoch = 2});
+        next.join("a2", {.holds = held});
+        next.join("b", has_begun ? Report{.holds = as_told_to(held, 1)} : Report());
+        EXPECT_EQ(next.orders({"a2", "b"}), has_begun ? "run 1, run 1" : "run 2, stop 1");
+    }
+}
+
+TEST(Job, ANewAgentIsDoneOnceWithTheWorkersThatItTookOver) {
+    Story story(2, 2);
+    story.begin({"a", "b"});
+    Report report = story.runs("b");
+    report.done = true;
+    story.report("b", report);
+    story.broke("b");
+    story.join("b2", report);
+    EXPECT_FALSE(story.job.end()) << "a is not done";
+    Report done = story.runs("a");
+    done.done = true;
+    story.report("a", done);
+    EXPECT_TRUE(story.job.end());
 }
 
 TEST(Job, ANewAgentThatTookWorkersOverIsInTheWorld) {

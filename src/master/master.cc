@@ -296,9 +296,12 @@ Task<Result<Verdict>> Master::run() {
                        [&state](const std::string& incarnation, const Generation& generation) {
                            return state.job->rank_of(incarnation, generation);
                        });
+    const bool had_ended = record.end.has_value();
     state.job.emplace(state.options.job, std::move(record), state.clock.now());
     state.serve();
     const Result<Verdict> ended = co_await state.drive();
+    // Who was not told by the master that ended it may still come.
+    if (ended && had_ended) co_await state.clock.sleep_for(state.options.farewell);
     if (ended) co_await within(state.clock, state.options.farewell, state.tell_the_end());
     co_await state.server.stop();
     co_return ended;

@@ -41,7 +41,9 @@ Result<void> check(const MembershipLimits& limits) {
 
 Membership::Membership(MembershipLimits limits, std::uint64_t epoch, bool found_world, Instant now)
     : limits_(limits), epoch_(epoch), ended_(now) {
-    if (found_world) regather_until_ = now + limits.regather;
+    if (!found_world) return;
+    regather_until_ = now + limits.regather;
+    come_back_until_ = now + std::min(limits.come_back, limits.regather);
 }
 
 // ---- who is there
@@ -51,7 +53,7 @@ Result<Slot> Membership::join(Node node) {
         return Error(Code::kForbidden, "this agent was excluded from the job");
     if (slots_.contains(node.incarnation))
         return Error(Code::kConflict, "this agent has joined already");
-    Slot slot = node.slot ? *node.slot : free_slot();
+    Slot slot = node.slot && !regather_until_ ? *node.slot : free_slot();
     if (const auto held = nodes_.find(slot); held != nodes_.end())
         return Error(
             Code::kConflict,
@@ -105,7 +107,20 @@ void Membership::lost(const std::string& incarnation, Instant now) {
     slots_.erase(found);
     take(slot);
     const Member* member = world_ ? world_->find(slot) : nullptr;
-    if (member != nullptr && member->incarnation == incarnation) end_world(now);
+    if (member != nullptr && member->incarnation == incarnation)
+        end_world(now);
+    else if (!regather_until_)
+        take_spares();
+}
+
+void Membership::holds(const std::string& incarnation, const std::optional<World>& held,
+                       std::optional<Generation> gave_up) {
+    const auto slot = slots_.find(incarnation);
+    if (!regather_until_ || slot == slots_.end()) return;
+    Held& here = nodes_.at(slot->second);
+    here.node.holds = held;
+    here.node.gave_up = gave_up;
+    find(here);
 }
 
 void Membership::exclude(const std::string& incarnation, Instant now) {
@@ -208,34 +223,45 @@ void Membership::find(const Held& held) {
     for (const Member& member : node.holds->members) {
         Member& known = newest_members_.try_emplace(member.group_rank, member).first->second;
         // A new agent that took over the workers of one that ended.
-        if (member.slot == held.slot) known.incarnation = node.incarnation;
+        if (member.group_rank == node.holds->own_rank) known.incarnation = node.incarnation;
     }
 }
 
 Membership::Found Membership::found() const {
-    const auto at = [&](const Member& member) -> const Node* {
-        const auto held = nodes_.find(member.slot);
-        return held == nodes_.end() ? nullptr : &held->second.node;
-    };
     if (static_cast<int>(newest_members_.size()) != newest_.nodes) return Found::kNotYet;
+    if (come_back_until_ && std::pair(newest_.generation, newest_.restarts) <= to_end_)
+        return Found::kNotYet;
     bool whole = true;
     for (const auto& [rank, member] : newest_members_) {
-        const Node* node = at(member);
-        if (node == nullptr) return Found::kNotYet;
-        whole = whole && node->incarnation == member.incarnation &&
-                (!node->gave_up || *node->gave_up < newest_.generation);
+        const auto slot = slots_.find(member.incarnation);
+        if (slot == slots_.end()) {
+            if (!is_replaced(member)) return Found::kNotYet;
+            whole = false;
+            continue;
+        }
+        const Node& node = nodes_.at(slot->second).node;
+        whole = whole && (!node.gave_up || *node.gave_up < newest_.generation);
     }
     return whole ? Found::kWhole : Found::kBroken;
+}
+
+/// Another life has come with its slot. Unless it is a spare that has the slot of somebody who
+/// comes again himself; then it was to come by now.
+bool Membership::is_replaced(const Member& member) const {
+    return !come_back_until_ && std::ranges::any_of(nodes_, [&](const auto& held) {
+        return held.second.node.slot == member.slot && !held.second.node.holds;
+    });
 }
 
 /// True: the world of the earlier master goes on, or there is a new one.
 bool Membership::regather(Instant now) {
     const bool over = now >= *regather_until_;
+    if (come_back_until_ && now >= *come_back_until_) come_back_until_.reset();
     if (newest_members_.empty()) {
         const int all = down_to_multiple(limits_.max_nodes, limits_.node_unit);
-        if (!over && static_cast<int>(nodes_.size()) < all) return false;
+        if (!over && (come_back_until_ || static_cast<int>(nodes_.size()) < all)) return false;
         regather_until_.reset();
-        take_spares();
+        give_places({});
         return advance(now);
     }
     const bool may_be_whole = static_cast<int>(nodes_.size()) >= newest_.nodes;
@@ -244,14 +270,45 @@ bool Membership::regather(Instant now) {
     regather_until_.reset();
     newest_.members.clear();
     newest_.own_rank = 0;
-    for (auto& [rank, member] : newest_members_) newest_.members.push_back(std::move(member));
-    newest_members_.clear();
-    remember_last(std::move(newest_));
+    for (const auto& [rank, member] : newest_members_) newest_.members.push_back(member);
     last_call_first_ = false;
-    take_spares();
+    give_places(std::exchange(newest_members_, {}));
     if (state != Found::kWhole) return advance(now);
     world_ = last_;
     return true;
+}
+
+/// Members of the world that was found keep their slots, and others have what they were given as
+/// far as it is free.
+void Membership::give_places(const std::map<int, Member>& members) {
+    std::map<Slot, Held> all = std::exchange(nodes_, {});
+    std::map<std::string, Slot> theirs;
+    for (const auto& [rank, member] : members) theirs[member.incarnation] = member.slot;
+    slots_.clear();
+    first_free_ = 0;
+    const auto put_those = [&](auto&& slot_of) {
+        for (auto held = all.begin(); held != all.end();) {
+            const std::optional<Slot> slot = slot_of(held->second.node);
+            if (!slot || nodes_.contains(*slot)) {
+                ++held;
+                continue;
+            }
+            put(*slot, std::move(held->second.node));
+            held = all.erase(held);
+        }
+    };
+    put_those([&](const Node& node) -> std::optional<Slot> {
+        const auto slot = theirs.find(node.incarnation);
+        return slot == theirs.end() ? std::nullopt : std::optional(slot->second);
+    });
+    if (!members.empty()) remember_last(std::move(newest_));
+    put_those([](const Node& node) { return node.slot; });
+    for (auto& [slot, held] : all) {
+        Slot spare = limits_.max_nodes;
+        while (nodes_.contains(spare)) ++spare;
+        put(spare, std::move(held.node));
+    }
+    take_spares();
 }
 
 bool Membership::may_form(Instant now) {
@@ -312,7 +369,7 @@ void Membership::form() {
 }
 
 Instant Membership::wake_at() const {
-    if (regather_until_) return *regather_until_;
+    if (regather_until_) return come_back_until_.value_or(*regather_until_);
     if (!world_ && enough_since_) return *enough_since_ + limits_.last_call;
     return Instant::max();
 }
@@ -320,6 +377,12 @@ Instant Membership::wake_at() const {
 std::optional<Shortage> Membership::shortage() const {
     if (world_ || enough_since_) return std::nullopt;
     Shortage shortage{.need = least(), .absent = {}, .since = ended_};
+    if (regather_until_) {  // Nobody has a place.
+        shortage.have = static_cast<int>(nodes_.size());
+        for (const auto& [rank, member] : newest_members_)
+            if (!slots_.contains(member.incarnation)) shortage.absent.push_back(member.slot);
+        return shortage;
+    }
     for (Slot slot = 0; slot < limits_.max_nodes; ++slot) {
         if (nodes_.contains(slot))
             ++shortage.have;

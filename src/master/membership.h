@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -26,6 +27,9 @@ struct MembershipLimits {
     /// How long a new master waits for members of the world that it finds. Longer than it takes to
     /// notice that a node is silent.
     Duration regather = std::chrono::seconds(10);
+    /// By then everybody has come back to a new master who can reach it at all. More than agents
+    /// wait between two tries.
+    Duration come_back = std::chrono::seconds(2);
 };
 
 /// kInvalid, with the flag that is wrong: more at least than at most, a unit that no number of
@@ -72,8 +76,11 @@ struct Shortage {
 /// - Ranks go by slots; where nodes tell their racks, those of a rack stand together.
 /// - A new master takes over the newest world that its nodes hold when all of its members have
 ///   joined and none has stopped its workers: who was not told of it yet is told then. It does not
-///   wait for a member whose slot somebody else has now, and for others until its patience ends;
-///   then they are lost as any other. Until then newcomers have no places: those are not theirs.
+///   wait for a member whose slot somebody else was given, and for others until its patience ends;
+///   then they are lost as any other. Until then nobody has a place, whatever slot he was given: a
+///   member keeps the one that it has in its world, and who that is shows when all have come. For
+///   the same reason it waits a little where nobody holds anything, or only a world that was to
+///   end: spares, newcomers and who was lost may be the first to come, and be enough.
 ///
 /// Pure: advance() after each change, and when wake_at() has come.
 class Membership {
@@ -89,12 +96,19 @@ class Membership {
     Result<Slot> succeed(const std::string& incarnation, Node node);
     /// Its connection broke, it fell silent, or it left. What is not there is no error: news cross.
     void lost(const std::string& incarnation, Instant now);
+    /// What an agent that is there has and has stopped by now: a new master may find a world that
+    /// its agents begin only now, as the master before has told them.
+    void holds(const std::string& incarnation, const std::optional<World>& held,
+               std::optional<Generation> gave_up);
     /// Nothing of that agent's counts any more, and it may not join again.
     void exclude(const std::string& incarnation, Instant now);
     /// The workers of the world have to begin anew, whoever is in it then.
     void restart(Instant now);
     /// The only member of the world has begun its workers anew itself: this is its attempt now.
     void restarted_alone(int restarts);
+    /// That attempt, and all before it, was to end: the master that decided it may have told
+    /// nobody, or there is a newer world whose members have not come yet.
+    void was_to_end(Generation generation, int restarts) { to_end_ = {generation, restarts}; }
     /// While it is held back no world is made of more nodes than run.
     void hold_growth(bool held) { growth_held_ = held; }
 
@@ -136,7 +150,9 @@ class Membership {
     int usable() const;
     void find(const Held& held);
     Found found() const;
+    bool is_replaced(const Member& member) const;
     bool regather(Instant now);
+    void give_places(const std::map<int, Member>& members);
     bool may_form(Instant now);
     void form();
     void end_world(Instant now);
@@ -155,11 +171,13 @@ class Membership {
     std::set<Slot> vacated_;               ///< those of them that nobody has
     bool last_call_first_ = true;          ///< a world that is not full waits for the last call
     bool growth_held_ = false;
-    std::optional<Instant> enough_since_;    ///< the last call began
-    Instant ended_;                          ///< since when there is no world
-    std::optional<Instant> regather_until_;  ///< a world of an earlier master may be found
-    World newest_;                           ///< that nodes hold, with the members known so far
-    std::map<int, Member> newest_members_;   ///< by their group ranks
+    std::optional<Instant> enough_since_;     ///< the last call began
+    Instant ended_;                           ///< since when there is no world
+    std::optional<Instant> regather_until_;   ///< a world of an earlier master may be found
+    std::optional<Instant> come_back_until_;  ///< who can come back at once has not all done so
+    std::pair<Generation, int> to_end_ = {{}, -1};  ///< attempts up to that one
+    World newest_;                          ///< that nodes hold, with the members known so far
+    std::map<int, Member> newest_members_;  ///< by their group ranks
 };
 
 }  // namespace muster::master

@@ -178,6 +178,15 @@ TEST(Membership, SparesDisturbNobodyAndTakeThePlaceOfWhatIsLost) {
     EXPECT_EQ(nodes.look(), "= 2: a0 x1 c2");
 }
 
+TEST(Membership, SparesTakePlacesThatBecomeFreeWhileNoWorldIsThere) {
+    Nodes nodes(limits(3, 3));
+    nodes.join_all({"a", "b", "c", "spare"});
+    EXPECT_EQ(nodes.look(), "1: a0 b1 c2");
+    nodes.members.restart(nodes.now);
+    nodes.lose("b");
+    EXPECT_EQ(nodes.look(), "2: a0 spare1 c2");
+}
+
 TEST(Membership, WorldsHaveWholeUnits) {
     Nodes nodes(limits(2, 6, 2));
     nodes.join_all({"a", "b", "c"});
@@ -287,10 +296,10 @@ World world_of(std::initializer_list<const char*> names, std::uint64_t number) {
 TEST(Membership, ANewMasterTakesOverTheWorldThatItFinds) {
     Nodes nodes(limits(2, 3), true, 2);
     const World old = world_of({"a", "b", "c"}, 7);
-    nodes.join("c", 2, old);
+    nodes.join("c", 2, as_told_to(old, 2));
     nodes.join("a", 0, old);
     EXPECT_EQ(nodes.look(1s), "-");
-    nodes.join("b", 1, old);
+    nodes.join("b", 1, as_told_to(old, 1));
     EXPECT_EQ(nodes.look(), "7: a0 b1 c2");
     EXPECT_EQ(*nodes.members.world(), old) << "nobody has to begin anew";
     nodes.lose("a");
@@ -302,10 +311,12 @@ TEST(Membership, WhoDoesNotComeBackToANewMasterIsLost) {
     Nodes nodes(limits(2, 3), true, 2);
     const World old = world_of({"a", "b", "c"}, 7);
     nodes.join("a", 0, old);
-    nodes.join("c", 2, old);
+    nodes.join("c", 2, as_told_to(old, 2));
     nodes.join("x");
+    EXPECT_EQ(nodes.members.wake_at(), kStart + 2s);
+    EXPECT_EQ(nodes.look(2s), "-");
     EXPECT_EQ(nodes.members.wake_at(), kStart + 10s);
-    EXPECT_EQ(nodes.look(9s), "-");
+    EXPECT_EQ(nodes.look(7s), "-");
     EXPECT_EQ(nodes.look(1s), "8: a0 x1 c2") << "a newcomer has its place";
 }
 
@@ -313,8 +324,42 @@ TEST(Membership, TheNewestWorldCountsAlsoForThoseWhoWereNotToldOfIt) {
     Nodes nodes(limits(2, 2), true, 2);
     nodes.join("a", 0, world_of({"a", "b"}, 6));
     EXPECT_EQ(nodes.look(), "-");
-    nodes.join("b", 1, world_of({"a", "b"}, 7));
+    nodes.join("b", 1, as_told_to(world_of({"a", "b"}, 7), 1));
     EXPECT_EQ(nodes.look(), "7: a0 b1");
+}
+
+TEST(Membership, AWorldIsFoundThatItsMembersBeginOnlyNow) {
+    const World before = world_of({"a", "b"}, 6);
+    const World old = world_of({"a", "b", "c"}, 7);
+    Nodes nodes(limits(2, 3), true, 2);
+    nodes.join("a", 0, before);
+    nodes.join("c", 2, as_told_to(old, 2));
+    nodes.join("b", 1, as_told_to(before, 1));
+    EXPECT_EQ(nodes.look(), "-") << "c has a larger one, and does not know all who are in it";
+    nodes.members.holds("b", as_told_to(old, 1), Generation{.epoch = 1, .number = 6});
+    EXPECT_EQ(nodes.look(), "7: a0 b1 c2");
+}
+
+TEST(Membership, AMemberKeepsTheSlotThatItTookFromWhoWasGivenIt) {
+    World old = world_of({"spare", "b"}, 7);
+    for (const bool comes_first : {false, true}) {
+        Nodes nodes(limits(2, 2), true, 2);
+        if (comes_first) nodes.join("a", 0);
+        nodes.join("spare", 5, old);
+        if (!comes_first) nodes.join("a", 0);
+        EXPECT_EQ(nodes.look(1s), "-");
+        nodes.join("b", 1, as_told_to(old, 1));
+        EXPECT_EQ(nodes.look(), "7: spare0 b1");
+        EXPECT_EQ(nodes.members.slot_of("a"), 2) << "a spare";
+    }
+}
+
+TEST(Membership, SlotsThatAreGivenCountAlsoWhereNothingIsFound) {
+    Nodes nodes(limits(3, 3), true, 2);
+    nodes.join("c", 2);
+    nodes.join("x");
+    nodes.join("a", 0);
+    EXPECT_EQ(nodes.look(2s), "1: a0 x1 c2");
 }
 
 TEST(Membership, AWorldIsFoundFromWhatEachMemberWasTold) {
@@ -346,11 +391,38 @@ TEST(Membership, NewcomersDoNotTakeThePlacesOfThoseWhoComeBackToANewMaster) {
     Nodes nodes(limits(2, 3), true, 2);
     const World old = world_of({"a", "b"}, 7);
     EXPECT_EQ(nodes.join("x"), "3") << "a spare";
-    nodes.join("b", 1, old);
+    nodes.join("b", 1, as_told_to(old, 1));
     EXPECT_EQ(nodes.look(), "-");
     nodes.join("a", 0, old);
     EXPECT_EQ(nodes.look(), "7: a0 b1");
     EXPECT_EQ(nodes.look(), "8: a0 b1 x2") << "there is room for it";
+}
+
+TEST(Membership, SparesWhoAreTheFirstToComeToANewMasterDoNotEndTheWorld) {
+    Nodes nodes(limits(1, 1), true, 2);
+    nodes.join("spare");
+    EXPECT_EQ(nodes.look(1s), "-");
+    nodes.join("a", {}, world_of({"a"}, 7));
+    EXPECT_EQ(nodes.look(), "7: a0");
+    EXPECT_EQ(nodes.look(1h), "= 7: a0");
+}
+
+TEST(Membership, AWorldThatWasToEndWaitsForThoseOfTheNext) {
+    // a was lost, and has taken its workers through that; b runs in its place.
+    World next = world_of({"b"}, 8);
+    next.restarts = 1;
+    for (const bool comes : {true, false}) {
+        Nodes nodes(limits(1, 1), true, 2);
+        nodes.members.was_to_end({.epoch = 1, .number = 7}, 0);
+        nodes.join("a", {}, world_of({"a"}, 7));
+        EXPECT_EQ(nodes.look(1s), "-");
+        if (comes) nodes.join("b", {}, next);
+        EXPECT_EQ(nodes.look(1s), comes ? "8: b0" : "7: a0");
+    }
+    Nodes nodes(limits(1, 1), true, 2);
+    nodes.members.was_to_end({.epoch = 1, .number = 7}, 0);
+    nodes.join("b", {}, next);
+    EXPECT_EQ(nodes.look(), "8: b0");
 }
 
 TEST(Membership, ANewLifeOfAMemberHoldsNothing) {
@@ -358,7 +430,9 @@ TEST(Membership, ANewLifeOfAMemberHoldsNothing) {
     nodes.join("a", 0, world_of({"a", "b"}, 7));
     EXPECT_EQ(nodes.look(), "-");
     nodes.join("b2", 1);
-    EXPECT_EQ(nodes.look(), "8: a0 b21") << "the first b has lost its slot and does not come back";
+    EXPECT_EQ(nodes.look(1s), "-") << "it may be one that had to give its slot to b";
+    EXPECT_EQ(nodes.look(1s), "8: a0 b21")
+        << "the first b has lost its slot and does not come back";
 }
 
 TEST(Membership, ANewAgentGoesOnWithTheWorkersOfAnother) {
@@ -476,7 +550,9 @@ TEST(Membership, NoTwoAttemptsHaveTheSameNumber) {
 TEST(Membership, WithNothingFoundANewMasterBeginsAnew) {
     Nodes nodes(limits(2, 2), true, 2);
     nodes.join_all({"a", "b"});
-    EXPECT_EQ(nodes.look(), "1: a0 b1") << "all are there and none holds a world";
+    EXPECT_EQ(nodes.look(), "-") << "these may be spares, and the members not back yet";
+    EXPECT_EQ(nodes.members.wake_at(), nodes.now + 2s);
+    EXPECT_EQ(nodes.look(2s), "1: a0 b1") << "all are there and none holds a world";
     Nodes few(limits(1, 2), true, 2);
     few.join("a");
     EXPECT_EQ(few.look(10s), "-");
