@@ -18,7 +18,7 @@ verb_drill() {
         say "fresh-clone [VERB...]  the same in a fresh clone on this machine, with a bare environment"
         say "VERB is run, test, or both (the default)."
         say "sim [SCENARIO...] [--seeds N] [--seed N [--trace]]"
-        say "                       many seeds (1000) of simulated worlds, or one as it happened"
+        say "                       many seeds (1000; of \`elastic\`, 50000) of simulated worlds, or one as it happened"
         say "kill [--count N] [--seed N]"
         say "                       kill -9 of muster and its processes at random moments (300): nothing may be left"
         say "crash [--count N] [--seed N]"

@@ -239,7 +239,7 @@ TEST_F(Elastic, ANewAgentLearnsWhatDiedUnderTheOldOne) {
 TEST_F(Elastic, AnAgentThatLeavesCostsNothing) {
     make(job(1, 2), 2);
     until_run(2);
-    node(1).agent->agent->leave("the platform takes the node away");
+    world->leave(node(1));
     EXPECT_LT(until_run(1), 20ms);
     advance(1s);
     EXPECT_EQ(node(1).end->kind, AgentEnd::Kind::kLeft);

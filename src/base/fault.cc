@@ -37,8 +37,9 @@ FaultPlan* FaultPlan::current() { return g_current; }
 bool FaultPlan::fires(const char* file, std::uint32_t line) {
     // The choice of sites depends on the seed and the place alone, not on the order of passing.
     const std::uint64_t place = std::hash<std::string_view>{}(in_sources(file)) * 31 + line;
-    if (!Rng(seed_ ^ place).chance(site_probability_)) return false;
-    return rng_.chance(fire_probability_);
+    const auto [site, is_new] = chosen_.try_emplace(place);
+    if (is_new) site->second = Rng(seed_ ^ place).chance(site_probability_);
+    return site->second && rng_.chance(fire_probability_);
 }
 
 }  // namespace muster

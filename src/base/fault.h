@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <source_location>
+#include <unordered_map>
 
 #include "base/rng.h"
 
@@ -28,6 +29,7 @@ class FaultPlan {
     double site_probability_;
     double fire_probability_;
     Rng rng_;
+    std::unordered_map<std::uint64_t, bool> chosen_;  ///< by place: sites are passed very often
     FaultPlan* previous_;
 };
 

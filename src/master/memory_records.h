@@ -26,6 +26,7 @@ class MemoryRecords final : public Records {
 
     const JobRecord& kept() const { return kept_; }
     void set_faults(Faults faults) { faults_ = std::move(faults); }
+    void set_time(Duration time) { time_ = time; }
 
   private:
     Clock& clock_;

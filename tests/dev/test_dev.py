@@ -97,26 +97,35 @@ def test_what_failed_stands_above_the_sum(tmp_path):
         e2e 1 passed, 1 failed in {result.stdout.split()[-6]} s 1 passed, 1 failed""".split()
 
 
-def fake_muster(tmp_path, text):
-    """A checkout whose muster is a script."""
+def fake_muster(tmp_path, text, elastic='echo "9 faults"; echo "$2 passed, 0 failed"'):
+    """A checkout whose programs are scripts."""
     program(tmp_path / "tree/build/release/src/cli", "muster", "#!/bin/bash\n" + text)
+    program(tmp_path / "tree/build/release/src/agent", "elastic_sim", "#!/bin/bash\n" + elastic)
     for name in ("one", "two"):
         path = tmp_path / f"tree/src/sim/scenarios/{name}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
     return (f"root={tmp_path}/tree; forget_results; suite_build() {{ :; }}; "
-            "sim_seeds=20; suite_sim; cat $results; cat $logs/run-sim.log; echo")
+            "sim_seeds=20 elastic_seeds=5 elastic_large_seeds=2; suite_sim; cat $results; cat $logs/run-sim.log; echo")
 
 
 def test_the_seeds_of_all_scenarios_are_counted(tmp_path):
     result = bash(fake_muster(tmp_path, 'echo "10 passed, 0 failed"'), tmp_path)
-    assert "sim 20 0 0" in result.stdout, result
+    assert "sim 27 0 0" in result.stdout, result
+
+
+def test_a_seed_of_an_elastic_job_comes_with_its_replay(tmp_path):
+    result = bash(fake_muster(tmp_path, 'echo "10 passed, 0 failed"',
+                              '(($# == 3)) && exit 134; echo "replay: elastic_sim 4 1"; echo "9 faults"; '
+                              'echo "4 passed, 1 failed"; exit 3') + "; cat $logs/run-sim-elastic.log", tmp_path)
+    assert "sim 24 3 0" in result.stdout, result
+    assert "replay: build/release/src/agent/elastic_sim 4 1" in result.stdout
 
 
 def test_a_seed_that_breaks_a_rule_comes_with_its_replay(tmp_path):
     result = bash(fake_muster(tmp_path, 'echo "replay: muster simulate $2 --seed 4 --trace"; '
                                         'echo "9 passed, 1 failed"; exit 3'), tmp_path)
-    assert "sim 18 2 0" in result.stdout, result
+    assert "sim 25 2 0" in result.stdout, result
     assert "replay: ./dev drill sim two --seed 4 --trace" in result.stdout
 
 
@@ -124,7 +133,7 @@ def test_the_seed_of_a_run_that_dies_is_found(tmp_path):
     result = bash(fake_muster(tmp_path, '[[ $2 == one ]] && { echo "10 passed, 0 failed"; exit 0; }\n'
                                         '[[ ${6:-$4} == 10 || $4 == 7 ]] && { echo oh no >&2; exit 134; }\nexit 0'),
                   tmp_path)
-    assert "sim 16 4 0" in result.stdout, result
+    assert "sim 23 4 0" in result.stdout, result
     assert "replay: ./dev drill sim two --seed 7 --trace" in result.stdout and "oh no" in result.stdout
 
 

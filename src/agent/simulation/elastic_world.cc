@@ -1,5 +1,6 @@
 #include "agent/simulation/elastic_world.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "master/protocol.h"
@@ -12,27 +13,47 @@ constexpr Duration kShimsWait = std::chrono::seconds(1);
 struct ElasticWorld::MasterLife {
     explicit MasterLife(const asio::any_io_executor& executor) : tasks(executor) {}
     std::unique_ptr<master::Master> master;
+    const net::MemoryListener* listener = nullptr;
     TaskGroup tasks;
 };
 
+/// What was asked for is done also when who asked for it is killed before it knows.
 class ElasticWorld::WatchedRecords final : public master::Records {
   public:
-    WatchedRecords(master::MemoryRecords& kept, Truth& truth) : kept_(kept), truth_(truth) {}
+    WatchedRecords(master::MemoryRecords& kept, Truth& truth, TaskGroup& tasks)
+        : kept_(kept), truth_(truth), tasks_(tasks) {}
 
     Task<Result<master::JobRecord>> claim() override {
-        auto claimed = co_await kept_.claim();
-        truth_.recorded(kept_.kept());
-        co_return claimed;
+        const auto asked = std::make_shared<Asked<master::JobRecord>>(tasks_.executor());
+        tasks_.spawn("claim", do_it(kept_.claim(), asked));
+        while (!asked->answer) co_await asked->answered.wait();
+        co_return *std::move(asked->answer);
     }
     Task<Result<void>> write(master::JobRecord record) override {
-        auto written = co_await kept_.write(std::move(record));
-        truth_.recorded(kept_.kept());
-        co_return written;
+        const auto asked = std::make_shared<Asked<void>>(tasks_.executor());
+        tasks_.spawn("write", do_it(kept_.write(std::move(record)), asked));
+        while (!asked->answer) co_await asked->answered.wait();
+        co_return *std::move(asked->answer);
     }
 
   private:
+    template <class T>
+    struct Asked {
+        explicit Asked(const asio::any_io_executor& executor) : answered(executor) {}
+        std::optional<Result<T>> answer;
+        Signal answered;
+    };
+
+    template <class T>
+    Task<void> do_it(Task<Result<T>> work, std::shared_ptr<Asked<T>> asked) {
+        asked->answer = co_await std::move(work);
+        truth_.recorded(kept_.kept());
+        asked->answered.notify_all();
+    }
+
     master::MemoryRecords& kept_;
     Truth& truth_;
+    TaskGroup& tasks_;
 };
 
 ElasticWorld::Node::Node(ElasticWorld& world, std::string its_name, NodeOptions given)
@@ -40,7 +61,7 @@ ElasticWorld::Node::Node(ElasticWorld& world, std::string its_name, NodeOptions 
       options(std::move(given)),
       workers(world.loop.context.get_executor(), world.loop.clock, world.truth, name,
               options.times),
-      cable(world.loop.context.get_executor(), world.loop.clock) {}
+      cable(world.loop.context.get_executor(), world.loop.clock, troubles) {}
 
 ElasticWorld::ElasticWorld(SimulatedLoop& its_loop, Options given)
     : loop(its_loop),
@@ -48,30 +69,47 @@ ElasticWorld::ElasticWorld(SimulatedLoop& its_loop, Options given)
       truth(loop.clock),
       rng(options.seed),
       records(loop.clock, options.record_time),
-      watched_(std::make_unique<WatchedRecords>(records, truth)),
+      watched_(std::make_unique<WatchedRecords>(records, truth, tasks_)),
       graves_(loop.context.get_executor()),
-      tasks_(loop.context.get_executor()) {}
+      tasks_(loop.context.get_executor()) {
+    truth.of_job(options.job);
+    truth.of_masters([this] { look_at_masters(); });
+}
 
 ElasticWorld::~ElasticWorld() = default;
 
 ElasticWorld::Node& ElasticWorld::add_node(NodeOptions given) {
-    return nodes.emplace_back(*this, fmt::format("n{}", nodes.size()), std::move(given));
+    Node& node = nodes.emplace_back(*this, fmt::format("n{}", nodes.size()), std::move(given));
+    truth.of_node(node.name, node.troubles);
+    return node;
+}
+
+bool ElasticWorld::shares_slot(const Node& node) const {
+    return node.options.slot && std::ranges::count(nodes, node.options.slot, [](const Node& one) {
+                                    return one.options.slot;
+                                }) > 1;
 }
 
 // ---- masters
 
 void ElasticWorld::start_master() {
     const auto& executor = loop.context.get_executor();
+    if (master_ != nullptr) {
+        look_at_masters();
+        older_.push_back(std::exchange(master_, nullptr));
+        truth.masters().gone(loop.clock.now());
+    }
     auto life = std::make_shared<MasterLife>(executor);
     life->master = std::make_unique<master::Master>(
         executor, loop.clock, *watched_,
         master::MasterOptions{
             .job = options.job, .token = "secret", .name = fmt::format("master-{}", ++masters_)});
     auto listening = std::make_unique<net::MemoryListener>(executor);
-    listener_ = listening.get();
+    life->listener = listener_ = listening.get();
     life->master->listen(std::move(listening));
     master_ = life;
     truth.say(fmt::format("master {} starts", masters_));
+    truth.master_began();
     life->tasks.spawn("master", run_master(life));
 }
 
@@ -79,10 +117,15 @@ Task<void> ElasticWorld::run_master(std::shared_ptr<MasterLife> life) {
     auto ended = co_await life->master->run();
     truth.say(ended ? "the master ends: " + ended->text
                     : "the master gives up: " + ended.error().message());
+    if (ended && ended.value() != truth.end())
+        truth.wrong("a master ends as the job has not ended");
     if (master_ == life) {
         listener_ = nullptr;
         master_.reset();
         graves_.spawn("bury", bury(life));
+    } else if (std::erase(older_, life) > 0) {
+        graves_.spawn("bury", bury(life));
+        if (older_.empty()) truth.masters().back(loop.clock.now());
     }
     verdict = std::move(ended);
 }
@@ -90,11 +133,37 @@ Task<void> ElasticWorld::run_master(std::shared_ptr<MasterLife> life) {
 void ElasticWorld::kill_master() {
     if (master_ == nullptr) return;
     truth.say("the master is killed");
+    look_at_masters();
     listener_ = nullptr;
     for (Node& node : nodes) node.cable.cut();
-    auto life = std::exchange(master_, nullptr);
+    kill(std::exchange(master_, nullptr));
+}
+
+void ElasticWorld::kill_older_masters() {
+    if (older_.empty()) return;
+    truth.say("older masters are killed");
+    look_at_masters();
+    for (const auto& life : older_) {
+        for (Node& node : nodes) node.cable.cut_to(life->listener);
+        kill(life);
+    }
+    older_.clear();
+    truth.masters().back(loop.clock.now());
+}
+
+void ElasticWorld::kill(std::shared_ptr<MasterLife> life) {
     life->tasks.cancel();
     graves_.spawn("bury", bury(std::move(life)));
+}
+
+/// What they have made shows in what agents are told, which may come late.
+void ElasticWorld::look_at_masters() {
+    const auto look = [&](const MasterLife& life) {
+        const master::Job* const job = life.master->job();
+        if (job != nullptr && job->world() != nullptr) truth.made(*job->world());
+    };
+    if (master_) look(*master_);
+    for (const auto& life : older_) look(*life);
 }
 
 Task<void> ElasticWorld::bury(std::shared_ptr<MasterLife> life) {
@@ -104,12 +173,27 @@ Task<void> ElasticWorld::bury(std::shared_ptr<MasterLife> life) {
 
 const master::Job* ElasticWorld::job() const { return master_ ? master_->master->job() : nullptr; }
 
+void ElasticWorld::set_records(master::MemoryRecords::Faults faults, Duration time) {
+    truth.say("records fail, or take long");
+    truth.records().stands(true, loop.clock.now());
+    records.set_faults(std::move(faults));
+    records.set_time(time);
+}
+
+void ElasticWorld::heal_records() {
+    truth.records().stands(false, loop.clock.now());
+    records.set_faults({});
+    records.set_time(options.record_time);
+}
+
 // ---- agents
 
 void ElasticWorld::start_agent(Node& node) {
     const auto& executor = loop.context.get_executor();
-    auto life = std::make_shared<Node::Life>(executor);
+    auto life = std::make_shared<Node::Life>(executor, loop.clock.now());
     ++node.lives;
+    node.end.reset();
+    node.troubles.back(loop.clock.now());
     AgentOptions given{.token = "secret",
                        .incarnation = fmt::format("{}.{}", node.name, node.lives),
                        .slot = node.options.slot,
@@ -139,9 +223,13 @@ void ElasticWorld::start_agent(Node& node) {
 
 Task<void> ElasticWorld::run_agent(Node& node, std::shared_ptr<Node::Life> life) {
     AgentEnd end = co_await life->agent->run();
-    truth.say(fmt::format("{}: the agent ends ({}): {}", node.name, static_cast<int>(end.kind),
-                          end.text));
+    truth.agent_ended(node.name, end);
     if (node.workers.running()) truth.wrong(node.name + ": an agent ended before its workers");
+    if ((end.kind == AgentEnd::Kind::kGaveUp &&
+         loop.clock.now() - life->began < options.join_timeout) ||
+        (end.kind == AgentEnd::Kind::kExcluded && !shares_slot(node)))
+        truth.wrong(node.name + ": an agent is turned away");
+    node.troubles.gone(loop.clock.now());
     if (node.agent == life) {
         node.agent.reset();
         graves_.spawn("bury", bury(life));
@@ -152,6 +240,8 @@ Task<void> ElasticWorld::run_agent(Node& node, std::shared_ptr<Node::Life> life)
 void ElasticWorld::kill_agent(Node& node) {
     if (!node.agent) return;
     truth.say(node.name + ": the agent is killed");
+    node.troubles.gone(loop.clock.now());
+    truth.store_ended(node.name);
     node.cable.cut();
     auto life = std::exchange(node.agent, nullptr);
     life->tasks.cancel();
@@ -165,6 +255,14 @@ Task<void> ElasticWorld::end_without_agent(Node& node, int life) {
 }
 
 Task<void> ElasticWorld::bury(std::shared_ptr<Node::Life> life) { co_await life->tasks.stop(); }
+
+void ElasticWorld::leave(Node& node) {
+    if (!node.agent) return;
+    truth.say(node.name + ": the platform takes the node away");
+    truth.leaves(node.name);
+    node.troubles.gone(loop.clock.now());
+    node.agent->agent->leave("the platform takes the node away");
+}
 
 void ElasticWorld::lose_node(Node& node, bool silent) {
     if (!node.has_power) return;
@@ -190,6 +288,7 @@ void ElasticWorld::finish() {
 void ElasticWorld::close() {
     for (Node& node : nodes) kill_agent(node);
     kill_master();
+    kill_older_masters();
     for (Node& node : nodes) loop.await(node.cable.close());
     loop.await(graves_.join());
     loop.await(tasks_.stop());

@@ -44,12 +44,15 @@ class ElasticWorld {
 
         std::string name;
         NodeOptions options;
+        Troubles troubles;
         SimulatedWorkers workers;
         Cable cable;
         struct Life {
-            explicit Life(const asio::any_io_executor& executor) : tasks(executor) {}
+            Life(const asio::any_io_executor& executor, Instant now)
+                : tasks(executor), began(now) {}
             std::unique_ptr<Agent> agent;
             TaskGroup tasks;
+            Instant began;
         };
         std::shared_ptr<Life> agent;  ///< null: none
         int lives = 0;
@@ -62,9 +65,13 @@ class ElasticWorld {
 
     Node& add_node(NodeOptions options);
     Node& add_node() { return add_node(NodeOptions()); }
+    /// One that is there already stays, and does not know: nodes obey it for as long as their
+    /// connections to it last.
     void start_master();
-    /// kill -9: its connections break, nothing of it acts any more.
+    /// kill -9 of the newest: its connections break, nothing of it acts any more.
     void kill_master();
+    /// The same of all others.
+    void kill_older_masters();
     bool has_master() const { return master_ != nullptr; }
     /// A life that holds its epoch, as far as it knows; null: there is none.
     const master::Job* job() const;
@@ -72,6 +79,11 @@ class ElasticWorld {
     void start_agent(Node& node);
     /// kill -9 of the agent alone. Its workers end after a second, unless another agent comes.
     void kill_agent(Node& node);
+    /// The platform takes the node away.
+    void leave(Node& node);
+    /// The records fail, now and then, or take long.
+    void set_records(master::MemoryRecords::Faults faults, Duration time);
+    void heal_records();
     /// The machine and all on it. `silent`: no connection sees an end of it.
     void lose_node(Node& node, bool silent);
     void return_node(Node& node);
@@ -98,6 +110,9 @@ class ElasticWorld {
 
     Task<void> run_agent(Node& node, std::shared_ptr<Node::Life> life);
     Task<void> run_master(std::shared_ptr<MasterLife> life);
+    void kill(std::shared_ptr<MasterLife> life);
+    void look_at_masters();
+    bool shares_slot(const Node& node) const;
     Task<void> end_without_agent(Node& node, int life);
     Task<void> bury(std::shared_ptr<Node::Life> life);
     Task<void> bury(std::shared_ptr<MasterLife> life);
@@ -105,6 +120,7 @@ class ElasticWorld {
     std::unique_ptr<WatchedRecords> watched_;
     net::MemoryListener* listener_ = nullptr;
     std::shared_ptr<MasterLife> master_;
+    std::list<std::shared_ptr<MasterLife>> older_;
     int masters_ = 0;
     bool is_done_ = false;
     TaskGroup graves_;

@@ -40,7 +40,10 @@ class SimulatedWorkers final : public Workers {
 
     Task<Result<void>> start(master::World world, std::vector<WorkerStart> workers) override {
         if (set_) truth_.wrong(node_ + ": workers start beside others");
-        if (fails_to_start) co_return Error(Code::kNotFound, "worker 0: no such program");
+        if (fails_to_start) {
+            truth_.not_started(node_, world);
+            co_return Error(Code::kNotFound, "worker 0: no such program");
+        }
         truth_.began(node_, world);
         set_.emplace(Set{.number = ++sets_, .world = std::move(world), .alive = {}});
         set_->alive.assign(workers.size(), true);
@@ -50,7 +53,9 @@ class SimulatedWorkers final : public Workers {
     }
 
     Task<WorkerEnd> next_end() override {
-        while (ends_.empty()) co_await changed_.wait();
+        // Of an agent that was killed nobody hears any more.
+        const std::uint64_t reader = readers_;
+        while (ends_.empty() || reader != readers_) co_await changed_.wait();
         WorkerEnd end = std::move(ends_.front());
         ends_.pop_front();
         co_return end;
@@ -68,38 +73,58 @@ class SimulatedWorkers final : public Workers {
         while (set_ && set_->number == number) co_await changed_.wait();
     }
 
-    std::optional<std::uint64_t> steps() const override { return counted_steps; }
+    std::optional<std::uint64_t> steps() const override {
+        return set_ ? set_->steps : std::nullopt;
+    }
 
     // ---- what happens to them
 
     /// Another agent has come, and knows nothing.
     void found_again() {
+        ++readers_;
         if (!set_) return;
         set_->stopping = false;
         ends_.assign(set_->ends.begin(), set_->ends.end());
     }
 
+    struct Death {
+        std::optional<int> exit_code = {};  ///< without one: a signal
+        int signal = 0;
+        bool out_of_memory = false;
+        std::string error = {};
+    };
     /// One of them ends; false: it does not run.
     bool end(int local_rank, std::optional<int> exit_code, int signal, std::string error = "") {
+        return end(local_rank,
+                   Death{.exit_code = exit_code, .signal = signal, .error = std::move(error)});
+    }
+    bool end(int local_rank, Death death) {
         if (!set_ || set_->stopping) return false;
         const auto at = static_cast<std::size_t>(local_rank);
         if (at >= set_->alive.size() || !set_->alive[at]) return false;
         set_->alive[at] = false;
         const int rank = set_->world.own().first_rank + local_rank;
-        truth_.worker_ended(set_->world, rank);
-        if (exit_code != 0)
-            truth_.say(
-                fmt::format("{}: worker {} of {} dies", node_, rank, Truth::name(set_->world)));
+        truth_.worker_ended(
+            node_, set_->world, rank,
+            death.exit_code == 0 ? Truth::WorkerEnded::kDone : Truth::WorkerEnded::kDied,
+            death.error);
         WorkerEnd end{.generation = set_->world.generation,
                       .local_rank = local_rank,
                       .rank = rank,
-                      .exit_code = exit_code,
-                      .signal = signal,
-                      .error = std::move(error),
+                      .exit_code = death.exit_code,
+                      .signal = death.signal,
+                      .out_of_memory = death.out_of_memory,
+                      .error = std::move(death.error),
                       .when = clock_.wall_now()};
         set_->ends.push_back(end);
         ends_.push_back(std::move(end));
         changed_.notify_all();
+        return true;
+    }
+    /// Those that run make progress, and show it; false: none does.
+    bool step() {
+        if (live() == 0) return false;
+        set_->steps = set_->steps.value_or(0) + 1;
         return true;
     }
     /// All are gone, and nobody is told so.
@@ -123,7 +148,6 @@ class SimulatedWorkers final : public Workers {
     Task<void> close() { return tasks_.stop(); }
 
     bool fails_to_start = false;
-    std::optional<std::uint64_t> counted_steps;
 
   private:
     struct Set {
@@ -132,6 +156,7 @@ class SimulatedWorkers final : public Workers {
         std::vector<bool> alive;
         bool stopping = false;
         std::vector<WorkerEnd> ends = {};
+        std::optional<std::uint64_t> steps = {};
     };
 
     Task<void> end_after(std::uint64_t number, Duration time) {
@@ -147,8 +172,9 @@ class SimulatedWorkers final : public Workers {
     void end_set() {
         for (std::size_t i = 0; i < set_->alive.size(); ++i)
             if (set_->alive[i])
-                truth_.worker_ended(set_->world,
-                                    set_->world.own().first_rank + static_cast<int>(i));
+                truth_.worker_ended(node_, set_->world,
+                                    set_->world.own().first_rank + static_cast<int>(i),
+                                    Truth::WorkerEnded::kStopped);
         set_.reset();
     }
 
@@ -157,6 +183,7 @@ class SimulatedWorkers final : public Workers {
     std::string node_;
     Times times_;
     std::uint64_t sets_ = 0;
+    std::uint64_t readers_ = 0;
     std::optional<Set> set_;
     std::deque<WorkerEnd> ends_;
     bool is_done_ = false;
