@@ -18,6 +18,7 @@ def parse():
         epilog="Without NAME: all but " + " and ".join(BY_NAME_ONLY) + ", which take tens of minutes.")
     parser.add_argument("name", nargs="*", help="one or more of: " + ", ".join(CASES))
     parser.add_argument("--record", action="store_true", help="write the figures to docs/benchmarks.md")
+    parser.add_argument("--rounds", type=int, metavar="N", help="how often elastic-* measure what they take a median of")
     options = parser.parse_args()
     unknown = [name for name in options.name if name not in CASES]
     if unknown:
@@ -48,6 +49,8 @@ def measure(name, muster):
 
 def main():
     options = parse()
+    if options.rounds:
+        os.environ["MUSTER_BENCH_ROUNDS"] = str(options.rounds)
     muster = os.environ["MUSTER"]
     results = {name: measure(name, muster) for name in options.name or [n for n in CASES if n not in BY_NAME_ONLY]}
     if options.record:

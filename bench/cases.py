@@ -9,6 +9,9 @@ import subprocess
 import tempfile
 import time
 
+import elastic_cases
+import elastic_native_cases
+import elastic_store_cases
 import example_cases
 import manifest_cases
 import mpi_cases
@@ -510,6 +513,9 @@ CASES = {
     **operator_cases.CASES,
     **example_cases.CASES,
     **manifest_cases.CASES,
+    **elastic_cases.CASES,
+    **elastic_native_cases.CASES,
+    **elastic_store_cases.CASES,
     "scale-one": scale_one,
     "scale-tensorflow": scale_tensorflow,
     "scale-many": scale_many,

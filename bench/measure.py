@@ -17,6 +17,11 @@ def median(values):
     return statistics.median(values)
 
 
+def rounds(usual):
+    """How often something is measured: as --rounds says, or as usual."""
+    return int(os.environ.get("MUSTER_BENCH_ROUNDS") or usual)
+
+
 def run_quietly(argv, env=None):
     """Starts argv with its output thrown away and waits: (seconds, exit code)."""
     sink = [(os.POSIX_SPAWN_OPEN, fd, "/dev/null", os.O_RDWR, 0) for fd in (0, 1, 2)]
@@ -124,6 +129,11 @@ def processes_of(muster, root_pid):
 def cpu_seconds(pid):
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def exact_cpu_seconds(pid):
+    """The same to the microsecond, of the threads that there are now."""
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in pathlib.Path(f"/proc/{pid}/task").iterdir()) / 1e9
 
 
 def memory_bytes(pid, field):

@@ -271,6 +271,8 @@ SOURCES = {
        for minor in ("0.29", "0.32")},
     "sshd": Sshd(),
     "python-clients": PythonEnvironment(HERE / "python-clients" / "requirements.txt"),
+    # The launchers beside which muster-run is measured.
+    "python-elastic-peers": PythonEnvironment(ROOT / "bench" / "elastic_peers.txt"),
     # The frameworks of the examples.
     **{f"python-{file.stem}": environment(file) for file in (ROOT / "examples" / "requirements").glob("*.txt")},
 }
