@@ -62,7 +62,7 @@ ALLOWED = {
     "environment": {"src/cli/caller.cc": "what the person's shell hands over"},
     "thread": {
         "src/apiserver/internal/store_file/thread.cc": "a commit blocks in fsync",
-        "src/master/file_records.cc": "so does a job's record",
+        "src/master/file_records.cc": "a lock that another process holds blocks, and a network's file system",
     },
     "mutex": {
         "src/apiserver/internal/store_file/file_writer.cc": "the queue between the loop and the writer",

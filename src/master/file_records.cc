@@ -11,7 +11,6 @@
 #include <boost/asio/thread_pool.hpp>
 #include <cerrno>
 #include <cstdio>
-#include <filesystem>
 #include <functional>
 #include <utility>
 
@@ -55,20 +54,16 @@ Result<void> write_all(const UniqueFd& file, const std::string& path, const std:
     return {};
 }
 
-/// After it the file has the old text or the new one, whatever happens; returned, the new one.
+/// The file has the old text or the new one, whenever this process is killed; returned, the new
+/// one.
 Result<void> replace(const std::string& path, const std::string& text) {
     const std::string made = path + ".new";
     {
         const UniqueFd file(open(made.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
         if (!file) return failed(made, "opening");
         TRY_VOID(write_all(file, made, text));
-        if (fsync(file.get()) != 0) return failed(made, "writing");
     }
     if (std::rename(made.c_str(), path.c_str()) != 0) return failed(path, "replacing");
-    std::string folder = std::filesystem::path(path).parent_path().string();
-    if (folder.empty()) folder = ".";
-    const UniqueFd holds(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!holds || fsync(holds.get()) != 0) return failed(folder, "writing");
     return {};
 }
 

@@ -8,9 +8,13 @@
 
 namespace muster::master {
 
-/// A job's record in one file, which is replaced as a whole: written beside it, brought to the
-/// disk, renamed. Masters on one machine, or over a file system with locks, take turns by a lock
-/// file beside it; the lock is held for one claim or write.
+/// A job's record in one file, which is replaced as a whole: written beside it, and renamed.
+/// Masters on one machine, or over a file system with locks, take turns by a lock file beside it;
+/// the lock is held for one claim or write.
+///
+/// It outlives its master's process, and need not outlive the machine, which has the job's agent
+/// as well: nothing waits for the disk, since workers wait for the record, and a disk that takes a
+/// checkpoint can be busy for many seconds. An empty file, as a power cut may leave it, is none.
 ///
 /// Owns a thread, since a disk may take its time; that ends with it. It is destroyed before the
 /// loop of its callers, and nothing may wait in it then.
