@@ -8,6 +8,7 @@
 #include "cli/internal/objects/discover.h"
 #include "cli/internal/objects/manifest_objects.h"
 #include "cli/internal/objects/object_print.h"
+#include "cli/internal/verbs/applied_change.h"
 #include "cli/internal/verbs/verbs.h"
 #include "cli/prepare.h"
 #include "kube/api_status.h"
@@ -63,16 +64,6 @@ Error explained(const ManifestObject& object, Error error) {
     return Error(error.code(), std::move(message));
 }
 
-/// Whether two states of an object differ in more than who manages it. A dry run gives a new state
-/// the old resourceVersion.
-bool same_content(json::value a, json::value b) {
-    for (json::value* value : {&a, &b})
-        if (json::value* metadata = value->get_object().if_contains("metadata");
-            metadata != nullptr && metadata->is_object())
-            metadata->get_object().erase("managedFields");
-    return a == b;
-}
-
 /// "created", "configured" or "unchanged".
 Task<Result<std::string>> apply_one(Connection& connection, const ApplyOptions& options,
                                     const ManifestObject& object) {
@@ -95,7 +86,9 @@ Task<Result<std::string>> apply_one(Connection& connection, const ApplyOptions& 
     if (response.status >= 300)
         co_return explained(object, kube::error_from_status(response.status, *response.body));
     if (!before) co_return std::string("created");
-    co_return std::string(same_content(**before, *response.body) ? "unchanged" : "configured");
+    co_return std::string(
+        changed_nothing(object.document.object, kManager, **before, *response.body) ? "unchanged"
+                                                                                    : "configured");
 }
 
 Task<Result<int>> apply_all(Connection& connection, const ApplyOptions& options,

@@ -94,14 +94,12 @@ int run_here(const RunOptions& options, Prepared prepared, const Caller& caller,
     return status;
 }
 
-}  // namespace
-
-namespace {
-
-/// This very file: what it runs sees the same files.
+/// This very file: what it runs sees the same files, but for /tmp, of which each pod has its own.
 void put_agents(RunOptions& options) {
-    Adjustments& adjustments = options.manifest.adjustments;
-    adjustments.agent = {std::filesystem::read_symlink("/proc/self/exe"), "muster-run"};
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
+    options.manifest.adjustments.agent = {program, "muster-run"};
+    const std::string folder = program.parent_path();
+    if (folder.starts_with("/tmp/")) options.manifest.mounts.emplace_back(folder, folder);
 }
 
 }  // namespace
