@@ -34,7 +34,8 @@ struct JobRecord {
     friend bool operator==(const JobRecord&, const JobRecord&) = default;
 };
 
-/// Where a job's record is kept. What returned without an error is there when its master was killed.
+/// Where a job's record is kept. What returned without an error is there when its master was
+/// killed.
 ///
 /// A seam: a file, and memory with faults; later an object of Kubernetes. Thread: one loop.
 class Records {
