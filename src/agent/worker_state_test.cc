@@ -140,7 +140,7 @@ TEST(WorkerState, WhatHoldsWhenTheyAreReadyCounts) {
 }
 
 TEST(WorkerState, AnyOtherOrderStopsThem) {
-    for (const std::variant<master::Wait, master::Run, master::Stop, master::Verdict>& what :
+    for (const decltype(master::Order::what)& what :
          {decltype(master::Order::what)(master::Wait{}),
           decltype(master::Order::what)(master::Stop{.generation = {.epoch = 1, .number = 1}}),
           decltype(master::Order::what)(master::Verdict{.text = "done"})}) {

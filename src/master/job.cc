@@ -66,6 +66,8 @@ Job::Job(JobOptions options, JobRecord record, Instant now)
         const Incident& newest = record_.incidents.back();
         members_.was_to_end(newest.generation, newest.restarts);
     }
+    if (options_.precheck) precheck_.emplace(*options_.precheck, record_.epoch);
+    members_.hold_first(precheck_.has_value());
 }
 
 // ---- who is there
@@ -213,6 +215,7 @@ Evidence Job::of_node(const Agent& agent, Sign sign, const std::string& why, Wal
 void Job::lose(const std::string& incarnation, Sign sign, const std::string& why, Instant now,
                WallTime wall) {
     Agent& agent = agents_.at(incarnation);
+    if (precheck_) precheck_->lost(incarnation);
     back(agent);
     claimers_.erase(incarnation);
     if (done_.contains(incarnation)) {
@@ -245,6 +248,7 @@ void Job::read(Agent& agent, Instant now, WallTime wall) {
     }
     if (!report.holds) agent.ran.reset();
     if (members_.regathers()) members_.holds(incarnation, report.holds, report.gave_up);
+    if (precheck_ && report.checked) precheck_->reported(incarnation, *report.checked);
     const World* world = members_.world();
     if (world == nullptr || !is_member(incarnation)) return;
     if (!store_ready_ && report.store_ready == world->generation && places_.at(incarnation) == 0) {
@@ -352,7 +356,10 @@ void Job::advance(Instant now, WallTime wall) {
             else
                 members_.lost(incarnation, now);
         look_at_claims(now, wall);
-        if (!members_.advance(now) || members_.world() == nullptr) break;
+        const bool made = members_.advance(now);
+        if (check_nodes(now, wall)) continue;
+        if (end()) return;
+        if (!made || members_.world() == nullptr) break;
         new_world(now, wall);
         if (end()) return;
     }
@@ -433,6 +440,7 @@ void Job::replace_store(Instant now) {
 
 void Job::say_who_is_missing(Instant now) {
     say_next_ = now + kSayEvery;
+    if (precheck_ && precheck_->has_begun() && !precheck_->is_over()) return;
     const auto shortage = members_.shortage();
     if (shortage)
         waiting_ = members_.regathers() ? "the agents of the job come back to a new master: " +
@@ -446,6 +454,7 @@ void Job::say_who_is_missing(Instant now) {
 Instant Job::wake_at() const {
     if (end()) return away_.empty() ? Instant::max() : away_.begin()->first;
     Instant next = members_.wake_at();
+    if (precheck_) next = std::min(next, precheck_->wake_at());
     if (!away_.empty()) next = std::min(next, away_.begin()->first);
     for (const std::string& incarnation : claimers_)
         next = std::min(next, *agents_.at(incarnation).claims_until);
@@ -481,6 +490,8 @@ std::optional<Order> Job::order_of(const std::string& incarnation) const {
         order.what = Stop{.generation = *agent.ran};
     } else if (place != places_.end()) {
         order.what = Wait{.text = "the store of group rank 0 begins anew"};
+    } else if (const Check* check = precheck_ ? precheck_->order_of(incarnation) : nullptr) {
+        order.what = *check;
     } else if (members_.world() != nullptr) {
         order.what = Wait{.spare = true, .text = "a world runs; this node is a spare"};
     } else {

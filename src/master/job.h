@@ -6,13 +6,16 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "master/check_table.h"
 #include "master/membership.h"
 #include "master/orders.h"
 #include "master/policy.h"
+#include "master/precheck.h"
 #include "master/records.h"
 
 namespace muster::master {
@@ -24,6 +27,8 @@ struct JobOptions {
     /// With it a job begins; with any other epoch there may be a world of an earlier master. 0:
     /// there was one, and its record is not here.
     std::uint64_t first_epoch = 1;
+    /// Nodes are checked before the first world is made.
+    std::optional<PrecheckOptions> precheck = {};
     /// An agent whose connection broke has so long to come back before it counts as lost.
     Duration reconnect = std::chrono::milliseconds(100);
     /// Another who claims its slot waits so long for it to fall silent. More than the heartbeat
@@ -47,6 +52,8 @@ struct JobOptions {
 ///   heard of since.
 /// - A failure is charged and recorded before anything follows from it: while unwritten(), no order
 ///   may be told.
+/// - With a check, the first world is made when that is over, of whom it left. One check is one
+///   incident, whoever it names. Who comes while it runs, or later, is not checked.
 /// - The job succeeds when all members of its world have said that their workers ended with 0. From
 ///   the first who said so on the world does not grow, and who is done may be lost.
 /// - An end is final.
@@ -76,6 +83,8 @@ class Job {
     };
     /// For whom another order may hold than when this was called last.
     Changed take_changed();
+    /// For people, since this was called last.
+    std::vector<CheckLine> take_lines() { return std::exchange(lines_, {}); }
 
     const JobRecord& record() const { return record_; }
     /// Counts up with each change of the record.
@@ -122,6 +131,8 @@ class Job {
     bool lacks_store() const;
     void replace_store(Instant now);
     void say_who_is_missing(Instant now);
+    bool check_nodes(Instant now, WallTime wall);
+    void take_out(const Precheck& check, WallTime wall, Instant now);
     void back(Agent& agent);
     void changed(const std::string& incarnation) { changed_.some.insert(incarnation); }
     bool is_member(const std::string& incarnation) const { return places_.contains(incarnation); }
@@ -144,6 +155,8 @@ class Job {
     Duration grace_;
     std::string waiting_;  ///< for whom
     Instant say_next_;     ///< who is missing
+    std::optional<Precheck> precheck_;
+    std::vector<CheckLine> lines_;
     Changed changed_;
     std::uint64_t version_ = 0;
     std::uint64_t written_ = 0;

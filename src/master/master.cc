@@ -250,6 +250,8 @@ Task<Result<Verdict>> Master::State::drive() {
             CO_TRY_VOID(co_await write_record());
             continue;
         }
+        for (const CheckLine& line : job->take_lines())
+            line.warns ? log::warning(line.text) : log::info(line.text);
         publish();
         if (job->end()) co_return *job->end();
         co_await rest(job->wake_at());

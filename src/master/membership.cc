@@ -187,7 +187,6 @@ void Membership::remember_last(World world) {
 
 // ---- worlds
 
-/// The smallest world.
 int Membership::least() const { return up_to_multiple(limits_.min_nodes, limits_.node_unit); }
 
 /// Nodes that are no spares.
@@ -196,15 +195,18 @@ int Membership::places() const {
     return static_cast<int>(nodes_.size()) - static_cast<int>(spares);
 }
 
-/// The size of the largest world that could be made.
 int Membership::usable() const { return down_to_multiple(places(), limits_.node_unit); }
 
 bool Membership::advance(Instant now) {
+    first_waits_ = false;
     if (regather_until_) return regather(now);
     if (world_) {
         if (growth_held_ || limits_.grow_at_failure) return false;
         if (usable() <= static_cast<int>(world_->members.size())) return false;
     } else if (!may_form(now)) {
+        return false;
+    } else if (first_held_ && number_ == 0) {
+        first_waits_ = true;
         return false;
     }
     form();
@@ -370,7 +372,7 @@ void Membership::form() {
 
 Instant Membership::wake_at() const {
     if (regather_until_) return come_back_until_.value_or(*regather_until_);
-    if (!world_ && enough_since_) return *enough_since_ + limits_.last_call;
+    if (!world_ && enough_since_ && !first_waits_) return *enough_since_ + limits_.last_call;
     return Instant::max();
 }
 

@@ -111,6 +111,10 @@ class Membership {
     void was_to_end(Generation generation, int restarts) { to_end_ = {generation, restarts}; }
     /// While it is held back no world is made of more nodes than run.
     void hold_growth(bool held) { growth_held_ = held; }
+    /// While it is held back no first world is made.
+    void hold_first(bool held) { first_held_ = held; }
+    /// A first world would have been made by advance() but for that.
+    bool is_held() const { return first_waits_; }
 
     /// Makes a world if one is to be made. True: world() is another than before.
     bool advance(Instant now);
@@ -127,6 +131,9 @@ class Membership {
         return held == nodes_.end() ? nullptr : &held->second.node.incarnation;
     }
     std::size_t nodes() const { return nodes_.size(); }
+    /// Of the smallest world that may be, and of the largest that could be made.
+    int least() const;
+    int usable() const;
     /// A world of an earlier master may still be found.
     bool regathers() const { return regather_until_.has_value(); }
     /// While there is no world, and no last call either.
@@ -146,8 +153,6 @@ class Membership {
     void take_spares();
     void remember_last(World world);
     int places() const;
-    int least() const;
-    int usable() const;
     void find(const Held& held);
     Found found() const;
     bool is_replaced(const Member& member) const;
@@ -171,6 +176,8 @@ class Membership {
     std::set<Slot> vacated_;               ///< those of them that nobody has
     bool last_call_first_ = true;          ///< a world that is not full waits for the last call
     bool growth_held_ = false;
+    bool first_held_ = false;
+    bool first_waits_ = false;
     std::optional<Instant> enough_since_;     ///< the last call began
     Instant ended_;                           ///< since when there is no world
     std::optional<Instant> regather_until_;   ///< a world of an earlier master may be found

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "master/check_orders.h"
 #include "master/policy.h"
 #include "master/records.h"
 #include "master/world.h"
@@ -24,7 +25,8 @@ struct Report {
     /// In their order: of attempts that this node began anew itself, and of this one.
     std::vector<Evidence> evidence = {};
     std::optional<std::uint64_t> steps = {};
-    std::string leaving = {};  ///< why it goes; empty: it stays
+    std::string leaving = {};                 ///< why it goes; empty: it stays
+    std::optional<CheckResult> checked = {};  ///< of the newest check that it was told to make
 
     friend bool operator==(const Report&, const Report&) = default;
 };
@@ -40,6 +42,7 @@ struct Hello {
     std::string name = {};         ///< for people: "worker-3"
     std::uint64_t epoch_seen = 0;  ///< the newest master that it heard of
     Report report = {};
+    int check_port = 0;  ///< at which it answers probes; 0: it takes no part in a check
 };
 
 /// Nothing is to run.
@@ -70,7 +73,7 @@ struct Stop {
 /// What holds for one agent.
 struct Order {
     std::uint64_t epoch = 0;  ///< of the master that says so; who has heard a newer one refuses it
-    std::variant<Wait, Run, Stop, Verdict> what;
+    std::variant<Wait, Run, Stop, Verdict, Check> what;
     std::string why = {};  ///< workers of another world stop
     Duration grace = {};   ///< that they have for it
 

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "master/check_protocol.h"
+
 namespace muster::master {
 namespace {
 
@@ -161,6 +163,7 @@ job::Report to_wire(const Report& report) {
     for (const Evidence& evidence : report.evidence) put(evidence, *out.add_evidence());
     if (report.steps) out.set_steps(*report.steps);
     out.set_leaving(report.leaving);
+    if (report.checked) *out.mutable_checked() = to_wire(*report.checked);
     return out;
 }
 
@@ -173,6 +176,7 @@ Result<Report> from_wire(const job::Report& report) {
     if (report.has_store_ready()) out.store_ready = taken(report.store_ready());
     for (const job::Evidence& evidence : report.evidence()) out.evidence.push_back(taken(evidence));
     if (report.has_steps()) out.steps = report.steps();
+    if (report.has_checked()) out.checked = from_wire(report.checked());
     return out;
 }
 
@@ -186,6 +190,7 @@ job::Join to_wire(const Hello& hello) {
     out.set_rack(hello.rack);
     out.set_name(hello.name);
     out.set_epoch_seen(hello.epoch_seen);
+    out.set_check_port(hello.check_port);
     *out.mutable_report() = to_wire(hello.report);
     return out;
 }
@@ -203,7 +208,8 @@ Result<Hello> from_wire(const job::Join& join) {
               .rack = join.rack(),
               .name = join.name(),
               .epoch_seen = join.epoch_seen(),
-              .report = std::move(report)};
+              .report = std::move(report),
+              .check_port = join.check_port()};
     if (join.has_slot()) out.slot = join.slot();
     return out;
 }
@@ -222,6 +228,8 @@ job::Order to_wire(const Order& order) {
         out.mutable_run()->set_most_restarts(run->most_restarts);
     } else if (const auto* stop = std::get_if<Stop>(&order.what)) {
         put(stop->generation, *out.mutable_stop()->mutable_generation());
+    } else if (const auto* check = std::get_if<Check>(&order.what)) {
+        *out.mutable_check() = to_wire(*check);
     } else {
         put(std::get<Verdict>(order.what), *out.mutable_end());
     }
@@ -248,6 +256,9 @@ Result<Order> from_wire(const job::Order& order) {
             return out;
         case job::Order::kEnd:
             out.what = taken(order.end());
+            return out;
+        case job::Order::kCheck:
+            out.what = from_wire(order.check());
             return out;
         case job::Order::WHAT_NOT_SET:
             break;
