@@ -52,6 +52,7 @@ struct Agent::State {
     Task<AgentEnd> act(TaskGroup& tasks);
     Task<void> start(master::World world);
     Task<void> stop(StopWorkers what);
+    Task<void> check(master::Check what);
     Task<void> follow();
     Task<Result<void>> one_stream();
     Task<void> tell();
@@ -109,6 +110,8 @@ Task<AgentEnd> Agent::State::act(TaskGroup& tasks) {
             log::info("workers stop", {{"node", options.name}, {"why", what->why}});
             tasks.spawn("stop workers", stop(std::move(*what)));
             stir();
+        } else if (auto* order = std::get_if<CheckNode>(&next)) {
+            tasks.spawn("check the node", check(std::move(order->check)));
         } else if (auto* end = std::get_if<AgentEnd>(&next)) {
             co_return std::move(*end);
         } else {
@@ -131,6 +134,11 @@ Task<void> Agent::State::start(master::World world) {
 Task<void> Agent::State::stop(StopWorkers what) {
     co_await workers.stop(what.grace);
     here.stopped(clock.now());
+    stir();
+}
+
+Task<void> Agent::State::check(master::Check what) {
+    here.checked(co_await owner.check(std::move(what)));
     stir();
 }
 
@@ -195,7 +203,8 @@ Task<Result<void>> Agent::State::one_stream() {
                               .rack = options.rack,
                               .name = options.name,
                               .epoch_seen = here.epoch_seen(),
-                              .report = report};
+                              .report = report,
+                              .check_port = options.check_port};
     CO_TRY(auto orders, co_await rpc::open(client, master::kJoin, master::to_wire(hello)));
     open = true;
     told = report;

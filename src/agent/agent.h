@@ -22,6 +22,7 @@ struct AgentOptions {
     std::optional<master::Slot> slot = {};  ///< that it was given
     std::string address;                    ///< where its workers and its store are reached
     int store_port = 0;
+    int check_port = 0;  ///< at which probes of a node check are answered; 0: it takes no part
     std::string rack = {};
     std::string name = {};  ///< for people: "worker-3"
     WorkerStateOptions workers = {};
@@ -41,6 +42,8 @@ struct AgentOwner {
     /// The store of this node is that of the world from now on, and empty. The world has all of its
     /// members: nobody else may connect.
     std::function<void(const master::World&)> begin_store;
+    /// Measures this node, while nothing runs on it. Wanted with a check_port.
+    std::function<Task<master::CheckResult>(master::Check)> check = {};
 };
 
 /// The agent of one node: holds a stream to the master, does what its orders say, and tells it what

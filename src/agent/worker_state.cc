@@ -100,6 +100,11 @@ void WorkerState::stepped(std::uint64_t steps) {
     alone_.stepped(holds_->generation, holds_->restarts);
 }
 
+void WorkerState::checked(master::CheckResult result) {
+    // A new master may have ordered another one meanwhile.
+    if (check_begun_ == std::pair(result.epoch, result.round)) checked_ = std::move(result);
+}
+
 void WorkerState::leave(std::string why) {
     if (leaving_.empty()) leaving_ = std::move(why);
 }
@@ -113,6 +118,10 @@ void WorkerState::refused(std::string why) {
 
 const master::Run* WorkerState::run() const {
     return order_ ? std::get_if<master::Run>(&order_->what) : nullptr;
+}
+
+const master::Check* WorkerState::check() const {
+    return order_ ? std::get_if<master::Check>(&order_->what) : nullptr;
 }
 
 /// What is there may stay.
@@ -177,7 +186,13 @@ Act WorkerState::next(Instant now, WallTime wall) {
         evidence_.clear();
         return next(now, wall);
     }
+    if (const master::Check* const what = check();
+        what != nullptr && check_begun_ != std::pair(what->epoch, what->round)) {
+        check_begun_.emplace(what->epoch, what->round);
+        return CheckNode{.check = *what};
+    }
     if (!begins) return {};
+    checked_.reset();
     if (!again_) evidence_.clear();
     holds_ = *wanted;
     again_.reset();
@@ -214,7 +229,7 @@ std::optional<AgentEnd> WorkerState::end_of(Instant now) const {
 
 Instant WorkerState::give_up_at() const {
     if (phase_ != Phase::kNone || again_) return Instant::max();
-    if (run() != nullptr && connected_) return Instant::max();
+    if ((run() != nullptr || check() != nullptr) && connected_) return Instant::max();
     const auto* wait = order_ ? std::get_if<master::Wait>(&order_->what) : nullptr;
     if (connected_ && ((wait != nullptr && wait->spare) || had_world_)) return Instant::max();
     return idle_since_ + options_.join_timeout;
@@ -231,6 +246,7 @@ master::Report WorkerState::report() const {
                           .leaving = leaving_};
     // Its place in it is what the master needs of it.
     if (store_) report.store_ready = store_->first;
+    report.checked = checked_;
     report.done = phase_ == Phase::kRunning && !again_ && ended_well_ >= options_.local_size;
     return report;
 }

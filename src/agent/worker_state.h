@@ -41,7 +41,11 @@ struct StopWorkers {
     Duration grace;
     std::string why;
 };
-using Act = std::variant<std::monostate, BeginStore, StartWorkers, StopWorkers, AgentEnd>;
+struct CheckNode {
+    master::Check check;
+};
+using Act =
+    std::variant<std::monostate, BeginStore, StartWorkers, StopWorkers, CheckNode, AgentEnd>;
 
 struct WorkerStateOptions {
     int local_size = 1;
@@ -65,6 +69,7 @@ struct WorkerStateOptions {
 ///   budget that came with the world allows it: nobody else could mind. With more nodes it does
 ///   not: their workers hang on those that died, and only the master can tell all of them.
 /// - The store begins anew for each attempt as soon as it is known, before its workers start.
+/// - A check is made once, with nothing running, and what it found is told until workers start.
 /// - An order of a master that is older than one heard of is refused.
 ///
 /// Pure. next() after each change, and when wake_at() has come; what it says is done, and then told
@@ -82,6 +87,7 @@ class WorkerState {
     void stopped(Instant now);
     void ended(const WorkerEnd& end);
     void stepped(std::uint64_t steps);
+    void checked(master::CheckResult result);
     /// The node is taken away, or the agent is to end.
     void leave(std::string why);
     /// By the master, for ever.
@@ -105,6 +111,7 @@ class WorkerState {
     enum class Phase { kNone, kStarting, kRunning, kStopping };
 
     const master::Run* run() const;
+    const master::Check* check() const;
     bool is_wanted() const;
     bool may_restart(WallTime wall);
     std::optional<AgentEnd> end_of(Instant now) const;
@@ -126,6 +133,8 @@ class WorkerState {
     std::optional<std::pair<master::Generation, int>> store_;  ///< the attempt that it is for
     std::optional<master::Generation> gave_up_;
     std::optional<std::uint64_t> steps_;
+    std::optional<std::pair<std::uint64_t, int>> check_begun_;  ///< its epoch and round
+    std::optional<master::CheckResult> checked_;
     master::FailurePolicy alone_;
     bool had_world_ = false;
     Instant idle_since_;

@@ -52,7 +52,7 @@ class Story {
     }
     void away() { state.connected(false, "nobody listens", now); }
 
-    /// "store 2", "start 2.1" (generation and attempt), "stop 3", "-"; "ends: why".
+    /// "store 2", "start 2.1" (generation and attempt), "stop 3", "check 1", "-"; "ends: why".
     std::string next() {
         const Act act = state.next(now, kToday);
         if (const auto* begin = std::get_if<BeginStore>(&act))
@@ -64,6 +64,8 @@ class Story {
         if (const auto* stop = std::get_if<StopWorkers>(&act))
             return fmt::format(
                 "stop {}", std::chrono::duration_cast<std::chrono::seconds>(stop->grace).count());
+        if (const auto* check = std::get_if<CheckNode>(&act))
+            return fmt::format("check {}", check->check.round);
         if (const auto* end = std::get_if<AgentEnd>(&act)) return "ends: " + end->text;
         return "-";
     }
@@ -313,6 +315,39 @@ TEST(WorkerState, LeavesWhenItsWorkersHaveEnded) {
     story.run(world(2));
     EXPECT_EQ(story.next(), "-");
     story.stopped();
+    EXPECT_EQ(story.next(), "ends: SIGTERM");
+}
+
+TEST(WorkerState, ACheckIsMadeOnceAndTold) {
+    Story story;
+    story.order(master::Check{.epoch = 1, .round = 1});
+    EXPECT_EQ(story.next(), "check 1");
+    EXPECT_EQ(story.next(), "-");
+    story.now += 1h;
+    EXPECT_EQ(story.next(), "-") << "it does not give up while its master checks it";
+    EXPECT_FALSE(story.state.report().checked);
+    story.state.checked({.epoch = 1, .round = 1, .flops = 5});
+    EXPECT_EQ(story.state.report().checked->flops, 5);
+    story.order(master::Check{.epoch = 1, .round = 1});
+    EXPECT_EQ(story.next(), "-");
+    story.order(master::Check{.epoch = 2, .round = 1}, 2);
+    EXPECT_EQ(story.next(), "check 1") << "of another master";
+    story.state.checked({.epoch = 1, .round = 1, .flops = 6});
+    EXPECT_EQ(story.state.report().checked->flops, 5) << "that is the one before";
+    story.order(master::Check{.epoch = 2, .round = 2}, 2);
+    EXPECT_EQ(story.next(), "check 2");
+    story.state.checked({.epoch = 2, .round = 2, .flops = 7});
+    EXPECT_EQ(story.state.report().checked->flops, 7);
+    story.run(world(1), 0, 2);
+    EXPECT_EQ(story.next(), "store 1.0");
+    EXPECT_EQ(story.next(), "start 1.0");
+    EXPECT_FALSE(story.state.report().checked);
+}
+
+TEST(WorkerState, AnAgentThatLeavesIsNotChecked) {
+    Story story;
+    story.order(master::Check{.epoch = 1, .round = 1});
+    story.state.leave("SIGTERM");
     EXPECT_EQ(story.next(), "ends: SIGTERM");
 }
 

@@ -57,6 +57,10 @@ master::MasterOptions master_options(const agent::LaunchPlan& plan, std::string 
     options.job.policy = plan.policy;
     options.job.budgets = plan.budgets;
     options.job.claim = plan.times.silence + std::chrono::seconds(2);
+    if (plan.precheck != agent::Precheck::kNone)
+        options.job.precheck =
+            master::PrecheckOptions{.thorough = plan.precheck == agent::Precheck::kLinks,
+                                    .exclude_slow = plan.exclude_straggler};
     options.job.broken_grace = plan.times.broken_grace;
     options.job.healthy_grace = plan.times.stop_grace;
     options.rpc.liveness.dead_after = plan.times.silence;
@@ -102,6 +106,7 @@ void HostedMaster::begin_life(Start start, std::uint64_t heard) {
     const std::uint64_t epoch = std::max(static_cast<std::uint64_t>(now.count()), heard + 1);
     master::MasterOptions options = options_;
     options.name = rng_.uuid();
+    if (options.job.precheck) options.job.precheck->secret = rng_.uuid();
     options.job.first_epoch = start == Start::kAsFirst ? epoch : 0;
     life_ = std::make_unique<Life>(executor_, clock_, record_.string(), epoch, std::move(options));
     if (listener_) life_->master.listen(std::make_unique<KeptListener>(listener_), place_.tls);

@@ -83,6 +83,9 @@ int muster_run(agent::LaunchCommand command, const std::vector<std::string>& arg
     for (const agent::LaunchNotice& notice : plan->notices)
         if (log::enabled(notice.level))
             say(command, fmt::format("{}{}", word_of(notice.level), notice.text));
+    // Who asks for a check wants to read what it found, also when all is well.
+    if (plan->precheck != agent::Precheck::kNone && !log::enabled(log::Level::kInfo))
+        log::set_level(log::Level::kInfo);
     return run_session(*std::move(plan), std::move(variables));
 }
 

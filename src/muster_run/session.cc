@@ -26,6 +26,7 @@
 #include "muster_run/connection.h"
 #include "muster_run/hook.h"
 #include "muster_run/hosted_master.h"
+#include "muster_run/node_check_here.h"
 #include "muster_run/node_facts.h"
 #include "muster_run/node_store.h"
 #include "muster_run/remembered_ends.h"
@@ -141,6 +142,7 @@ class Session {
     std::unique_ptr<agent::LocalWorkers> workers_;
     std::unique_ptr<RememberedEnds> remembered_;
     std::unique_ptr<NodeStore> store_;
+    NodeCheckHere check_;  ///< empty: none was asked for
     std::unique_ptr<MasterConnector> connector_;
     std::vector<std::size_t> seats_;
     std::optional<Instant> alone_since_;  ///< no master was found
@@ -186,6 +188,9 @@ Task<Result<void>> Session::prepare() {
                           .orphan_grace = plan_.times.adopt_grace}));
     remembered_ = std::make_unique<RememberedEnds>(*workers_);
     CO_TRY_VOID(open_store(node));
+    if (plan_.precheck != agent::Precheck::kNone) {
+        CO_TRY(check_, NodeCheckHere::open(executor_, clock_));
+    }
     connector_ = std::make_unique<MasterConnector>(executor_, clock_, names_, tls_client_.get(),
                                                    plan_.meeting.endpoints);
     using Where = agent::Meeting::Where;
@@ -328,6 +333,7 @@ bool Session::may_take_over() {
 
 Result<std::vector<agent::WorkerStart>> Session::make_workers(const master::World& world,
                                                               const master::Member& member) {
+    if (check_.node) check_.node->end_answers();
     const agent::WorkerSetting setting{
         .plan = plan_,
         .world = world,
@@ -354,6 +360,7 @@ void Session::make_agent(std::string token) {
     options.slot = plan_.meeting.slot;
     options.address = address_;
     options.store_port = store_->port();
+    options.check_port = check_.port;
     options.name =
         plan_.meeting.slot ? fmt::format("node {} ({})", *plan_.meeting.slot, address_) : address_;
     options.workers.local_size = plan_.local_size;
@@ -369,7 +376,8 @@ void Session::make_agent(std::string token) {
             .connect = [this] { return connect(); },
             .make_workers = [this](const master::World& world, const master::Member& member)
                 -> Result<std::vector<agent::WorkerStart>> { return make_workers(world, member); },
-            .begin_store = [this](const master::World& world) { store_->begin(world); }});
+            .begin_store = [this](const master::World& world) { store_->begin(world); },
+            .check = [this](master::Check check) { return check_.node->run(std::move(check)); }});
 }
 
 Task<void> Session::watch_signals() {
@@ -402,6 +410,7 @@ Task<void> Session::stop() {
         co_await master_->stop();
         if (over_) master_->forget_record();
     }
+    if (check_.node) co_await check_.node->stop();
     if (store_) {
         co_await store_->stop();
         std::error_code gone;

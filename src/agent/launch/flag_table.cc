@@ -24,9 +24,6 @@ constexpr std::string_view kNoPlugins =
 constexpr std::string_view kNoCheckpoints =
     "checkpoints in memory are not built yet; save to files in the script";
 
-constexpr std::string_view kNoChecks =
-    "nodes are not checked yet; check them before the job is started";
-
 // A row by itself, as dense as it goes.
 // clang-format off
 constexpr std::array kFlags = std::to_array<FlagRow>({
@@ -227,20 +224,16 @@ constexpr std::array kFlags = std::to_array<FlagRow>({
 
     {.flag = Flag::kPrecheck, .section = kChecks, .name = "precheck", .variables = "PET_PRECHECK",
      .kind = Kind::kOneOf, .value = "0|1|2", .otherwise = "0", .dlrovers = true,
-     .status = Status::kNoEffectYet,
-     .help = "Before workers start: 1 looks for faulty nodes, 2 measures links as well.", .note = kNoChecks},
+     .help = "Before workers start for the first time: 1 looks for faulty and slow nodes, 2 tells the figures of links as well."},
     {.flag = Flag::kNetworkCheck, .section = kChecks, .name = "network-check",
      .variables = "PET_NETWORK_CHECK", .kind = Kind::kSwitch, .dlrovers = true,
-     .status = Status::kNoEffectYet,
-     .help = "The same as --precheck 1.", .note = kNoChecks},
+     .help = "The same as --precheck 1."},
     {.flag = Flag::kCommPerfTest, .section = kChecks, .name = "comm-perf-test",
      .variables = "PET_COMM_PERF_TEST", .kind = Kind::kSwitch, .dlrovers = true,
-     .status = Status::kNoEffectYet,
-     .help = "The same as --precheck 2.", .note = kNoChecks},
+     .help = "The same as --precheck 2."},
     {.flag = Flag::kExcludeStraggler, .section = kChecks, .name = "exclude-straggler",
      .variables = "PET_EXCLUDE_STRAGGLER", .kind = Kind::kSwitch, .dlrovers = true,
-     .status = Status::kNoEffectYet,
-     .help = "A node that the check finds slow is left out. Wants a check.", .note = kNoChecks},
+     .help = "A node that the check finds slow is left out. Wants a check."},
     {.flag = Flag::kAutoTunning, .section = kChecks, .name = "auto-tunning",
      .variables = "PET_AUTO_TUNNING", .kind = Kind::kSwitch, .dlrovers = true,
      .status = Status::kNoEffectYet,

@@ -289,6 +289,8 @@ class Planner {
                  (flags_.on(Flag::kAutoConfig) && plan_.nodes.least >= kWorthAChecking))
             plan_.precheck = Precheck::kNodes;
         plan_.exclude_straggler = flags_.on(Flag::kExcludeStraggler);
+        if (plan_.exclude_straggler && plan_.precheck == Precheck::kNone)
+            warn("--exclude-straggler has no effect without a check: say --precheck 1 as well");
     }
 
     const LaunchFlags& flags_;

@@ -186,7 +186,9 @@ TEST(LaunchPlan, HasChecksAndSpares) {
     EXPECT_EQ(
         plan({"--auto-config"}, {{"DLROVER_MASTER_ADDR", "m:1"}, {"NODE_NUM", "4"}})->precheck,
         Precheck::kNodes);
-    EXPECT_THAT(plan({"--exclude-straggler"})->notices.at(0).text, HasSubstr("not checked yet"));
+    EXPECT_THAT(plan({"--precheck=2", "--exclude-straggler"})->notices, IsEmpty());
+    EXPECT_THAT(plan({"--exclude-straggler"})->notices.at(0).text,
+                HasSubstr("no effect without a check"));
     EXPECT_THAT(*plan({"--warm"})->warm, IsEmpty());
     EXPECT_THAT(*plan({"--warm=torch,numpy.linalg"})->warm, ElementsAre("torch", "numpy.linalg"));
     EXPECT_FALSE(plan({"--no-hook"})->hook);

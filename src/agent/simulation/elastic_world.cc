@@ -199,6 +199,7 @@ void ElasticWorld::start_agent(Node& node) {
                        .slot = node.options.slot,
                        .address = node.name,
                        .store_port = 29500,
+                       .check_port = node.options.check ? 29600 : 0,
                        .rack = node.options.rack,
                        .name = node.name};
     given.workers.local_size = node.options.local_size;
@@ -211,8 +212,9 @@ void ElasticWorld::start_agent(Node& node) {
                 return std::vector<WorkerStart>(static_cast<std::size_t>(own.local_size),
                                                 WorkerStart{.command = {"train"}});
             },
-        .begin_store =
-            [this, &node](const master::World& world) { truth.store_began(node.name, world); }};
+        .begin_store = [this,
+                        &node](const master::World& world) { truth.store_began(node.name, world); },
+        .check = node.options.check};
     truth.say(node.name + ": an agent starts");
     node.workers.found_again();
     life->agent = std::make_unique<Agent>(executor, loop.clock, rng, node.workers, std::move(given),
@@ -227,7 +229,7 @@ Task<void> ElasticWorld::run_agent(Node& node, std::shared_ptr<Node::Life> life)
     if (node.workers.running()) truth.wrong(node.name + ": an agent ended before its workers");
     if ((end.kind == AgentEnd::Kind::kGaveUp &&
          loop.clock.now() - life->began < options.join_timeout) ||
-        (end.kind == AgentEnd::Kind::kExcluded && !shares_slot(node)))
+        (end.kind == AgentEnd::Kind::kExcluded && !shares_slot(node) && !options.job.precheck))
         truth.wrong(node.name + ": an agent is turned away");
     node.troubles.gone(loop.clock.now());
     if (node.agent == life) {

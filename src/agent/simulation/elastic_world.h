@@ -36,6 +36,8 @@ class ElasticWorld {
         std::optional<master::Slot> slot = {};
         std::string rack = {};
         SimulatedWorkers::Times times = {};
+        /// What its node check finds, and when; without it the node takes no part in one.
+        std::function<Task<master::CheckResult>(master::Check)> check = {};
     };
 
     /// One machine, and the agent that is on it now.

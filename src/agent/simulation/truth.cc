@@ -259,6 +259,7 @@ bool Truth::was_due(const master::Evidence& cause) const {
     const auto& limit = options_.budgets[static_cast<std::size_t>(charge_of(cause.sign))].incidents;
     const bool is_spent =
         limit && std::ranges::count(charged_, charge_of(cause.sign), &Incident::charge) >= *limit;
+    if (cause.sign == Sign::kCheckFailed) return options_.precheck.has_value();
     if (is_of_node(cause.sign)) return is_spent;
     const auto here = died_.find({cause.generation, cause.restarts});
     if (here == died_.end()) return false;

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "agent/check/node_check.h"
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace muster::run {
+
+/// The node check of this machine, and its port for the probes of others. A probe carries nothing
+/// of a program, and goes without TLS; whom it is from is known by a secret that the master tells
+/// the agents of one check, over TLS where there is one.
+struct NodeCheckHere {
+    std::unique_ptr<agent::NodeCheck> node = {};
+    std::uint16_t port = 0;
+
+    /// At any port that is free.
+    static Result<NodeCheckHere> open(const asio::any_io_executor& executor, Clock& clock);
+};
+
+}  // namespace muster::run
