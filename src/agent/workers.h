@@ -20,6 +20,8 @@ struct WorkerStart {
     std::vector<std::string> command =
         {};  ///< never empty; the first is looked up in the PATH below
     std::vector<std::pair<std::string, std::string>> environment = {};  ///< all of it
+    /// Of the command, that a warm spare can begin with: PYTHON [OPTION...] SCRIPT. 0: none can.
+    int spare_words = 0;
 };
 
 /// How a worker ended by itself. What stop() ended is not told.

@@ -98,6 +98,7 @@ void add_run_flags(CLI::App& app, RunOptions& options, Raw& raw) {
     app.add_option("--files", raw.files);
     app.add_option("--files-limit", raw.files_limit);
     app.add_flag("--elastic", options.elastic);
+    app.add_flag("--warm", options.warm);
     app.add_option("--context", raw.context)->check(not_unnamed);
     app.add_option("--kubeconfig", raw.kubeconfig)->check(not_unnamed);
 }

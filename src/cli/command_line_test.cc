@@ -127,6 +127,8 @@ TEST(CommandLine, BadValuesSayWhatIsWanted) {
                 HasSubstr("--env wants NAME=VALUE, not \"K\""));
     EXPECT_THAT(error_of({"run", "x", "--mount", "w=."}),
                 HasSubstr("the path of the image must be absolute"));
+    EXPECT_THAT(error_of({"run", "x", "--warm"}), HasSubstr("--warm needs --elastic"));
+    EXPECT_TRUE(run_of({"run", "--elastic", "--warm", "x"}).warm);
     EXPECT_THAT(error_of({"run", "x", "--fit", "no"}), HasSubstr("--fit wants scale or strict"));
     EXPECT_THAT(error_of({"run", "x", "--output", "xml"}),
                 HasSubstr("--output wants json or yaml"));
@@ -253,7 +255,7 @@ TEST(CommandLine, HelpOfRunNamesEveryFlag) {
           "--strict",       "--dry-run",    "--workdir",     "--mount",   "--ignore-resources",
           "--fit",          "--files",      "--files-limit", "--sandbox", "--logs",
           "-o, --output",   "-q, --quiet",  "-v, --verbose", "--keep",    "--timeout",
-          "--context",      "--kubeconfig", "--elastic"})
+          "--context",      "--kubeconfig", "--elastic",     "--warm"})
         EXPECT_THAT(std::string(help_text("run")), HasSubstr(flag + " "));
     for (std::string_view line = help_text("run"); !line.empty();) {
         std::size_t end = line.find('\n');

@@ -30,6 +30,7 @@
 #include "muster_run/node_facts.h"
 #include "muster_run/node_store.h"
 #include "muster_run/remembered_ends.h"
+#include "muster_run/warm_files.h"
 #include "net/port.h"
 #include "net/tcp.h"
 
@@ -149,6 +150,7 @@ class Session {
     std::unique_ptr<HostedMaster> master_;
     std::unique_ptr<agent::Agent> agent_;
     std::optional<Hook> hook_;
+    std::optional<WarmFiles> warm_;
     std::optional<int> size_before_;  ///< of the world that this node was in before
     bool over_ = false;               ///< the job is
 };
@@ -178,6 +180,13 @@ Task<Result<void>> Session::prepare() {
         CO_TRY(hook_, Hook::write(job_dir_));
         hook_->add_to(variables_);
     }
+    std::optional<agent::SpareOptions> spares;
+    if (plan_.warm) {
+        std::vector<std::string> head = plan_.command.words;
+        head.resize(static_cast<std::size_t>(plan_.command.spare_words));
+        CO_TRY(warm_, WarmFiles::write(job_dir_, variables_, head));
+        spares = warm_->options(*plan_.warm);
+    }
     const agent::NodeNames node = names_here();
     CO_TRY(address_, co_await own_address(node));
     CO_TRY(workers_, co_await agent::LocalWorkers::open(
@@ -185,7 +194,8 @@ Task<Result<void>> Session::prepare() {
                          {.logs = std::move(logs),
                           .run_level = plan_.called != agent::LaunchCommand::kDlroverRun,
                           .placement = plan_.placement,
-                          .orphan_grace = plan_.times.adopt_grace}));
+                          .orphan_grace = plan_.times.adopt_grace,
+                          .spares = std::move(spares)}));
     remembered_ = std::make_unique<RememberedEnds>(*workers_);
     CO_TRY_VOID(open_store(node));
     if (plan_.precheck != agent::Precheck::kNone) {
@@ -416,8 +426,12 @@ Task<void> Session::stop() {
         std::error_code gone;
         std::filesystem::remove(job_dir_ / kStorePortFile, gone);
     }
-    if (workers_) co_await workers_->stop(Duration::zero());
+    if (workers_) {
+        co_await workers_->stop(Duration::zero());
+        co_await workers_->end_spares();
+    }
     if (hook_) hook_->remove();
+    if (warm_) warm_->remove();
     co_await names_.stop();
 }
 

@@ -114,7 +114,8 @@ Result<WorkerStart> worker_start(const WorkerSetting& setting, int local_rank,
     return WorkerStart{.local_rank = local_rank,
                        .rank = member->first_rank + local_rank,
                        .command = words_for(setting.plan.command, local_rank),
-                       .environment = names.take()};
+                       .environment = names.take(),
+                       .spare_words = setting.plan.warm ? setting.plan.command.spare_words : 0};
 }
 
 }  // namespace muster::agent

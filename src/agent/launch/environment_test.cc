@@ -75,6 +75,11 @@ TEST(WorkerStartOf, HasItsPlaceInTheWorld) {
     }
 }
 
+TEST(WorkerStartOf, BeginsInASpareOnlyWhereThatIsAskedFor) {
+    EXPECT_EQ(start(plan_of({}), {1}, 10, 0)->spare_words, 0);
+    EXPECT_EQ(start(plan_of({"--warm"}), {1}, 10, 0)->spare_words, 3);
+}
+
 TEST(WorkerStartOf, HasTorchsAndDlroversVariables) {
     const LaunchPlan plan = plan_of({"--max-restarts=3", "--rdzv-id=job", "--role=trainer"});
     const auto worker = start(plan, {2, 4}, 20, 0);

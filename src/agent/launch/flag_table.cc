@@ -140,10 +140,9 @@ constexpr std::array kFlags = std::to_array<FlagRow>({
      .help = "How torchrun starts functions.",
      .note = "each worker is a program of its own, started anew"},
     {.flag = Flag::kWarm, .section = kProgram, .name = "warm", .variables = "MUSTER_WARM",
-     .kind = Kind::kOptionalText, .value = "MODULE,...", .status = Status::kNoEffectYet,
-     .help = "Keeps a process ready that has imported these modules, or what the last run "
-             "imported, so that workers start from it.",
-     .note = "workers are started without one, and import what they need"},
+     .kind = Kind::kOptionalText, .value = "MODULE,...",
+     .help = "Keeps a process ready for each worker that has imported these modules and what the "
+             "last run imported, so that a restart begins in it."},
     {.flag = Flag::kNoHook, .section = kProgram, .name = "no-hook", .variables = "MUSTER_NO_HOOK",
      .kind = Kind::kSwitch,
      .help = "Progress is not looked for in workers; muster.step() still tells it."},

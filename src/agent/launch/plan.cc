@@ -199,6 +199,10 @@ class Planner {
             return wrong(given,
                          "only scripts of Python start from a warm process; leave "
                          "--no-python or this out");
+        if (plan_.command.kind == WorkerCommand::Kind::kRunPath)
+            return wrong(given,
+                         "a script that runpy runs does not start from a warm process; leave "
+                         "--run-path or this out");
         plan_.warm.emplace();
         std::string_view rest = given.text;
         while (!rest.empty()) {
@@ -209,6 +213,12 @@ class Planner {
             });
             if (!fits) return wrong(given, fmt::format("\"{}\" is no name of a module", name));
             plan_.warm->emplace_back(name);
+        }
+        if (plan_.warm->empty() && !plan_.hook) {
+            warn(given.written() +
+                 " has no effect: with --no-hook nothing sees what workers import; name the "
+                 "modules, as in --warm=torch");
+            plan_.warm.reset();
         }
         return {};
     }

@@ -190,6 +190,9 @@ TEST(LaunchPlan, HasChecksAndSpares) {
     EXPECT_THAT(plan({"--exclude-straggler"})->notices.at(0).text,
                 HasSubstr("no effect without a check"));
     EXPECT_THAT(*plan({"--warm"})->warm, IsEmpty());
+    EXPECT_FALSE(plan({"--warm", "--no-hook"})->warm) << "nobody sees what is imported";
+    EXPECT_THAT(plan({"--warm", "--no-hook"})->notices.at(0).text, HasSubstr("has no effect"));
+    EXPECT_THAT(*plan({"--warm=torch", "--no-hook"})->warm, ElementsAre("torch"));
     EXPECT_THAT(*plan({"--warm=torch,numpy.linalg"})->warm, ElementsAre("torch", "numpy.linalg"));
     EXPECT_FALSE(plan({"--no-hook"})->hook);
     EXPECT_TRUE(plan({"--grow=at-failure"})->grow_at_failure);
@@ -217,6 +220,7 @@ TEST(LaunchPlan, IsRefused) {
         {{"--warm=torch,,x"}, "\"\" is no name of a module"},
         {{"--warm=a b"}, "\"a b\" is no name of a module"},
         {{"--warm", "--no-python"}, "only scripts of Python start from a warm process"},
+        {{"--warm", "--run-path"}, "runpy runs does not start from a warm process"},
         {{"--local-ranks-filter=a"}, "--local-ranks-filter a: \"a\" is no local rank"},
         {{"--signals-to-handle=SIGKILL"}, "can't be handed on"},
         {{}, "DLROVER_LOG_ROTATE_MAX_BYTES=x: wants", {{"DLROVER_LOG_ROTATE_MAX_BYTES", "x"}}},

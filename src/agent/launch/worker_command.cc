@@ -78,6 +78,7 @@ Result<WorkerCommand> worker_command(const LaunchFlags& flags, const std::string
             command.words.emplace_back(kRunPath);
         }
         command.words.push_back(flags.script);
+        if (kind != Kind::kRunPath) command.spare_words = static_cast<int>(command.words.size());
     }
     command.words.insert(command.words.end(), flags.arguments.begin(), flags.arguments.end());
     return command;

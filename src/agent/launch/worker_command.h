@@ -17,6 +17,7 @@ struct WorkerCommand {
     Kind kind = Kind::kScript;
     std::string script = {};              ///< as written: a file, a module, a program
     std::vector<std::string> words = {};  ///< all of it; macros are not replaced yet
+    int spare_words = 0;                  ///< WorkerStart's
 
     friend bool operator==(const WorkerCommand&, const WorkerCommand&) = default;
 };

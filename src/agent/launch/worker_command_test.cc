@@ -19,6 +19,9 @@ TEST(WorkerCommand, IsTorchruns) {
     const std::string py = "/usr/bin/python3";
     EXPECT_EQ(command({"a.py", "-x"})->words, (Words{py, "-u", "a.py", "-x"}));
     EXPECT_EQ(command({"-m", "a.b", "-x"})->words, (Words{py, "-u", "-m", "a.b", "-x"}));
+    EXPECT_EQ(command({"a.py", "-x"})->spare_words, 3);
+    EXPECT_EQ(command({"-m", "a.b", "-x"})->spare_words, 4);
+    EXPECT_EQ(command({"--no-python", "./a", "-x"})->spare_words, 0);
     EXPECT_EQ(command({"--no-python", "./a", "-x"})->words, (Words{"./a", "-x"}));
     for (const Words& words :
          {Words{"--run-path", "a.py", "x"}, Words{"--run-path", "--no-python", "a.py", "x"}}) {

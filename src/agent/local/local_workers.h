@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "agent/local/job_directory.h"
+#include "agent/local/spares.h"
 #include "agent/logs/log_plan.h"
 #include "agent/placement/placement.h"
 #include "agent/workers.h"
@@ -19,6 +20,8 @@ struct LocalWorkersOptions {
     PlacementWish placement = {};
     /// How long workers go on without an agent: one that comes meanwhile takes them over.
     Duration orphan_grace = std::chrono::seconds(1);
+    /// Nothing: no warm spares.
+    std::optional<SpareOptions> spares = {};
 };
 
 /// The workers of this node as processes of this machine, each below a shim of its own
@@ -39,7 +42,10 @@ struct LocalWorkersOptions {
 /// is killed needs nothing of this to be called: the next one finds its workers, or they end. Ends
 /// that an earlier agent may or may not have told are told again.
 ///
-/// Stop order: stop(), or let_go() for workers that go on; then destroy. Thread: the loop.
+/// With spares, a set's workers leave each a warm spare behind, in which its successor starts.
+///
+/// Stop order: stop() and end_spares(), or let_go() for workers that go on; then destroy. Thread:
+/// the loop.
 class LocalWorkers final : public Workers {
   public:
     /// Takes over what runs in the directory.
@@ -54,6 +60,11 @@ class LocalWorkers final : public Workers {
     Task<WorkerEnd> next_end() override;
     Task<void> stop(Duration grace) override;
     std::optional<std::uint64_t> steps() const override;
+
+    /// No more of them; returns when they are gone.
+    Task<void> end_spares();
+    /// Spares that have imported, and wait.
+    int spares_ready() const;
 
     /// Lets the workers go on without us, for another agent.
     Task<void> let_go();

@@ -47,6 +47,7 @@ class LocalWorkersFixture {
     void close() {
         if (!workers_) return;
         loop.await(workers_->stop(Duration(0)));
+        loop.await(workers_->end_spares());
         workers_.reset();
     }
     /// As an agent that gives its workers to another.

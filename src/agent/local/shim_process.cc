@@ -67,7 +67,7 @@ Result<UniqueFd> write_order(const ShimOrder& order) {
 }
 
 struct ShimFds {
-    int program, null, control, listener, order;
+    int program, null, control, listener, order, spare;
 };
 
 /// Becomes the shim, in a new child; minus the error otherwise. vfork: nothing is copied for a
@@ -80,7 +80,8 @@ struct ShimFds {
     if (child < 0) return -errno;
     if (child == 0) {
         if (::dup2(fds.null, STDIN_FILENO) >= 0 && ::dup2(fds.control, kShimControlFd) >= 0 &&
-            ::dup2(fds.listener, kShimListenerFd) >= 0 && ::dup2(fds.order, kShimOrderFd) >= 0)
+            ::dup2(fds.listener, kShimListenerFd) >= 0 && ::dup2(fds.order, kShimOrderFd) >= 0 &&
+            (fds.spare < 0 || ::dup2(fds.spare, kSpareControlFd) >= 0))
             ::syscall(SYS_execveat, fds.program, "", argv.data(), environment.data(),
                       AT_EMPTY_PATH);
         error = errno;
@@ -107,7 +108,7 @@ Result<UniqueFd> open_shim_program() {
 }
 
 Result<StartedShim> start_shim(int program, int directory, const ShimOrder& order,
-                               const std::string& name) {
+                               const std::string& name, int spare) {
     TRY(UniqueFd listener, listen_at(directory, order.socket));
     TRY(UniqueFd bytes, write_order(order));
     TRY(auto ends, process::make_message_pair());
@@ -117,10 +118,15 @@ Result<StartedShim> start_shim(int program, int directory, const ShimOrder& orde
     TRY(const UniqueFd control, out_of_the_way(ends.second));
     TRY(const UniqueFd listening, out_of_the_way(listener));
     TRY(const UniqueFd ordered, out_of_the_way(bytes));
+    UniqueFd told;
+    if (spare >= 0) {
+        told.reset(::fcntl(spare, F_DUPFD_CLOEXEC, kOutOfTheWay));
+        if (!told) return system_error("duplicating a descriptor", errno);
+    }
     const UniqueFd image(::fcntl(program, F_DUPFD_CLOEXEC, kOutOfTheWay));
     if (!image) return system_error("duplicating a descriptor", errno);
-    const pid_t pid =
-        spawn({image.get(), null.get(), control.get(), listening.get(), ordered.get()}, name);
+    const pid_t pid = spawn(
+        {image.get(), null.get(), control.get(), listening.get(), ordered.get(), told.get()}, name);
     if (pid < 0) return system_error("starting a worker's shim", static_cast<int>(-pid));
     return StartedShim{.pid = pid, .control = std::move(ends.first)};
 }
@@ -154,6 +160,18 @@ Result<void> request_end(int control, std::int64_t grace_ns) {
     request.grace_ns = grace_ns;
     while (::send(control, &request, sizeof request, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         if (errno != EINTR) return system_error("telling a shim to end its worker", errno);
+    return {};
+}
+
+Result<void> request_become(int control, const ShimOrder& order) {
+    TRY(const UniqueFd file, write_order(order));
+    ShimRequest request;
+    request.kind = ShimRequest::Kind::kBecome;
+    const int fds[] = {file.get()};
+    TRY(const bool sent,
+        process::send_message(control, {reinterpret_cast<const char*>(&request), sizeof request},
+                              fds, MSG_DONTWAIT));
+    if (!sent) return Error(Code::kUnavailable, "a spare's shim takes no messages");
     return {};
 }
 

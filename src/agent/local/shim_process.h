@@ -24,8 +24,9 @@ struct StartedShim {
 };
 
 /// Starts one; its first report says what became of the worker. `directory` is the job's, open.
+/// `spare`: what a spare is told comes by this; -1 for a worker.
 Result<StartedShim> start_shim(int program, int directory, const ShimOrder& order,
-                               const std::string& name);
+                               const std::string& name, int spare = -1);
 
 /// Connects to one that an earlier agent started. kUnavailable: it is gone.
 Result<UniqueFd> find_shim(int directory, const std::string& socket);
@@ -38,6 +39,8 @@ struct ReceivedReport {
 Result<std::optional<ReceivedReport>> receive_report(int control);
 
 Result<void> request_end(int control, std::int64_t grace_ns);
+/// What a shim's spare has become. It answers with kBecame.
+Result<void> request_become(int control, const ShimOrder& order);
 
 /// Kills every process that was started with this entry in its environment, and reaps those that
 /// are ours: what a worker left whose shim was killed. True: there was one.

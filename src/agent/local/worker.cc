@@ -56,9 +56,35 @@ Worker::Worker(asio::any_io_executor executor, WorkerRecord record, ProgressFile
       shim_pid_(shim),
       changed_(changed),
       known_(executor),
-      on_end_(std::move(ended)) {}
+      on_end_(std::move(ended)),
+      tasks_(executor) {}
 
-Task<void> Worker::watch(Clock& clock) {
+void Worker::watch(Clock& clock) { tasks_.spawn("worker", watch_to_the_end(clock)); }
+
+Task<void> Worker::gone() { co_await tasks_.join(); }
+
+Task<void> Worker::let_go() { co_await tasks_.stop(); }
+
+void Worker::become(WorkerRecord record, std::function<void(Worker&, ProcessEnd)> ended) {
+    record_ = std::move(record);
+    on_end_ = std::move(ended);
+    if (ended_) on_end_(*this, how_);
+}
+
+Result<void> Worker::request_become(const ShimOrder& order) {
+    return agent::request_become(control_.native_handle(), order);
+}
+
+std::optional<Result<std::array<UniqueFd, 2>>> Worker::take_streams() {
+    if (!became_) return std::nullopt;
+    std::vector<UniqueFd> fds = std::move(became_->fds);
+    const int error = became_->report.error;
+    became_.reset();
+    if (fds.size() != 2) return Error(system_error("opening what a worker writes to", error));
+    return std::array{std::move(fds[0]), std::move(fds[1])};
+}
+
+Task<void> Worker::watch_to_the_end(Clock& clock) {
     co_await first_of(listen(), wake_shim(clock));
     // Its end of the conversation closes with its life, or a moment before.
     if (shim_) co_await shim_->async_wait(kReadable, asio::use_awaitable);
@@ -130,6 +156,10 @@ void Worker::take(ReceivedReport received) {
                           {"stream", report.stream == 1 ? "stdout" : "stderr"},
                           {"error", ::strerrordesc_np(report.error)}});
             break;
+        case ShimReport::Kind::kBecame:
+            became_ = std::move(received);
+            changed_.notify_all();
+            break;
         case ShimReport::Kind::kEnded:
             if (report.lost_bytes > 0 && !ended_)
                 log::warning("bytes of a worker's output were lost in all",
@@ -145,7 +175,8 @@ void Worker::end(ProcessEnd how) {
     if (ended_) return;
     ended_ = true;
     state_ = State::kEnded;
-    on_end_(*this, std::move(how));
+    how_ = std::move(how);
+    on_end_(*this, how_);
     changed_.notify_all();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <functional>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "base/async.h"
 #include "base/clock.h"
 #include "base/signal.h"
+#include "base/task_group.h"
 
 namespace muster::agent {
 
@@ -40,8 +42,18 @@ class Worker {
            UniqueFd control, pid_t shim, Signal& changed,
            std::function<void(Worker&, ProcessEnd)> ended);
 
-    /// Until nothing of it is left.
-    Task<void> watch(Clock& clock);
+    /// Watches it until nothing of it is left.
+    void watch(Clock& clock);
+    /// Returns then.
+    Task<void> gone();
+    /// It goes on without us.
+    Task<void> let_go();
+    /// A spare is a worker from now on: another record, and somebody else hears of its end.
+    void become(WorkerRecord record, std::function<void(Worker&, ProcessEnd)> ended);
+    /// A spare's shim is told what the spare has become; streams() are there with the answer.
+    Result<void> request_become(const ShimOrder& order);
+    /// What it shall write to, output and error, once; nothing: no answer yet.
+    std::optional<Result<std::array<UniqueFd, 2>>> take_streams();
     /// SIGTERM, and SIGKILL after the grace, to all that it has started; then its shim ends too.
     void request_end(Duration grace);
 
@@ -54,6 +66,7 @@ class Worker {
     std::uint64_t steps() const { return progress_.steps(); }
 
   private:
+    Task<void> watch_to_the_end(Clock& clock);
     Task<void> listen();
     /// A shim that somebody stopped can't tell the end that the kernel tells.
     Task<void> wake_shim(Clock& clock);
@@ -71,11 +84,14 @@ class Worker {
     int pid_ = 0;
     State state_ = State::kStarting;
     bool ended_ = false;
+    ProcessEnd how_;
+    std::optional<ReceivedReport> became_;
     bool asked_to_end_ = false;
     ShimReport failure_;
     Signal& changed_;
     Signal known_;  ///< the pidfds are there, or never will be
     std::function<void(Worker&, ProcessEnd)> on_end_;
+    TaskGroup tasks_;
 };
 
 }  // namespace muster::agent

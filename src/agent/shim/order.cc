@@ -110,6 +110,7 @@ std::string encode(const ShimOrder& order) {
     writer.add(static_cast<std::uint64_t>(order.memory));
     writer.add(order.nodes);
     writer.add(order.orphan_grace_ms);
+    writer.add(std::uint64_t{order.spare});
     return writer.take();
 }
 
@@ -135,6 +136,7 @@ std::optional<ShimOrder> decode_order(std::string_view bytes) {
     order.memory = static_cast<MemoryPolicy>(memory);
     reader.items(order.nodes);
     order.orphan_grace_ms = reader.number();
+    order.spare = reader.number() != 0;
     if (!reader.all_read()) return std::nullopt;
     return order;
 }

@@ -46,6 +46,9 @@ struct ShimOrder {
     MemoryPolicy memory = MemoryPolicy::kNone;
     std::vector<std::uint32_t> nodes = {};  ///< of memory, for the policy
     std::uint64_t orphan_grace_ms = 1000;   ///< without an agent, until the worker is ended
+    /// The program waits to become a worker (docs/design/warm.md), and has kSpareControlFd of the
+    /// shim as its kShimControlFd. The worker's own order comes later (ShimRequest::Kind::kBecome).
+    bool spare = false;
 
     friend bool operator==(const ShimOrder&, const ShimOrder&) = default;
 };
@@ -58,6 +61,7 @@ std::optional<ShimOrder> decode_order(std::string_view bytes);
 inline constexpr int kShimControlFd = 3;   ///< one end of a SOCK_SEQPACKET pair
 inline constexpr int kShimListenerFd = 4;  ///< bound in the job's directory
 inline constexpr int kShimOrderFd = 5;     ///< a file with the order
+inline constexpr int kSpareControlFd = 6;  ///< of a spare: its side of what it is told
 
 /// Both sides of a conversation have it, as an agent may find shims of another version's agent.
 inline constexpr std::uint32_t kShimVersion = 1;
@@ -77,6 +81,7 @@ struct ShimReport {
         kNote,      ///< for people: something was not done as ordered, and the worker goes on
         kLost,      ///< some of the output could not be written to its file, for the first time
         kEnded,     ///< the worker itself; told again to each new agent
+        kBecame,    ///< answers kBecome: with what the worker shall write to, output and error
     };
     std::uint32_t version = kShimVersion;
     Kind kind = Kind::kRuns;
@@ -91,11 +96,18 @@ struct ShimReport {
     char text[256] = {};           ///< kNote
 };
 
-/// A message of an agent: end the worker, and then yourself. SIGTERM to its process group, and
-/// after the grace SIGKILL to all that is left of its tree. One with less time overrides another.
+/// A message of an agent.
 struct ShimRequest {
+    enum class Kind : std::uint32_t {
+        /// End the worker, and then yourself. SIGTERM to its process group, and after the grace
+        /// SIGKILL to all that is left of its tree. One with less time overrides another.
+        kEnd = 0,
+        /// Comes with a file: the order of the worker that the spare is from now on. Its output and
+        /// its files count; the rest is as it was when the spare began.
+        kBecome = 1,
+    };
     std::uint32_t version = kShimVersion;
-    std::uint32_t reserved = 0;
+    Kind kind = Kind::kEnd;
     std::int64_t grace_ns = 0;
 };
 

@@ -39,6 +39,7 @@ TEST(ShimOrder, ComesAsItWent) {
     order.memory = MemoryPolicy::kBind;
     order.nodes = {1};
     order.orphan_grace_ms = 1234;
+    order.spare = true;
     const std::string bytes = encode(order);
     EXPECT_EQ(decode_order(bytes), order);
     // What is cut off, or longer, is no order; nor is what was made otherwise.

@@ -27,7 +27,12 @@ int open_console(int own) {
 
 }  // namespace
 
-Output::Output(const OutputOrder& order, const ShimOrder& all, int own) : order_(order), own_(own) {
+Output::Output(const OutputOrder& order, const ShimOrder& all, int own) : own_(own) {
+    take(order, all);
+}
+
+void Output::take(const OutputOrder& order, const ShimOrder& all) {
+    order_ = order;
     if (order_.inherit) return;
     if (!order_.file.empty()) file_.emplace(order_.file, all.rotate_bytes, all.rotate_files);
     if (order_.console) lines_.emplace(order_.prefix);

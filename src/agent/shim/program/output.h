@@ -20,6 +20,8 @@ class Output {
     Output(const Output&) = delete;
     Output& operator=(const Output&) = delete;
 
+    /// Another order, before anything was opened for it.
+    void take(const OutputOrder& order, const ShimOrder& all);
     /// What the worker writes to; -1 with errno when there is none. The worker's side is the
     /// caller's to close.
     int open();
@@ -46,7 +48,7 @@ class Output {
 
     void finish();
 
-    const OutputOrder& order_;
+    OutputOrder order_;
     int own_;
     int pipe_ = -1;
     int console_ = -1;

@@ -38,16 +38,44 @@ std::int64_t clock_ns(clockid_t clock) {
     return now.tv_sec * kNanoseconds + now.tv_nsec;
 }
 
-std::optional<ShimOrder> read_order() {
+/// Closes the file.
+std::optional<ShimOrder> read_order(int file) {
     struct stat info{};
-    if (::fstat(kShimOrderFd, &info) < 0 || info.st_size <= 0) return std::nullopt;
-    const auto size = static_cast<std::size_t>(info.st_size);
-    void* const bytes = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, kShimOrderFd, 0);
-    if (bytes == MAP_FAILED) return std::nullopt;
-    auto order = decode_order({static_cast<const char*>(bytes), size});
-    ::munmap(bytes, size);
-    ::close(kShimOrderFd);
+    std::optional<ShimOrder> order;
+    if (::fstat(file, &info) == 0 && info.st_size > 0) {
+        const auto size = static_cast<std::size_t>(info.st_size);
+        void* const bytes = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+        if (bytes != MAP_FAILED) {
+            order = decode_order({static_cast<const char*>(bytes), size});
+            ::munmap(bytes, size);
+        }
+    }
+    ::close(file);
     return order;
+}
+
+struct ReceivedRequest {
+    ssize_t size = 0;
+    ShimRequest request;
+    int file = -1;  ///< that came with it
+};
+
+ReceivedRequest receive_request(int from) {
+    ReceivedRequest received;
+    iovec part{&received.request, sizeof received.request};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    received.size = ::recvmsg(from, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (received.size < 0) return received;
+    const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+        header->cmsg_len == CMSG_LEN(sizeof(int)))
+        std::memcpy(&received.file, CMSG_DATA(header), sizeof(int));
+    return received;
 }
 
 bool send_report(int to, const ShimReport& report, std::span<const int> fds) {
@@ -114,6 +142,7 @@ class Shim {
         if (out >= 0 && error >= 0) started = start_worker(order_, out, error, group_);
         if (out >= 0) ::close(out);
         if (error >= 0) ::close(error);
+        if (order_.spare) ::close(kSpareControlFd);
         if (started.pid < 0) {
             ShimReport report;
             report.kind = ShimReport::Kind::kFailed;
@@ -267,16 +296,41 @@ class Shim {
     void listen_to_agent(short events) {
         if ((events & POLLOUT) != 0 && unsent_) tell_end();
         if ((events & ~POLLOUT) == 0) return;
-        ShimRequest request;
-        const ssize_t size = ::recv(control_, &request, sizeof request, MSG_DONTWAIT);
+        const auto [size, request, file] = receive_request(control_);
         if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
-        if (size != sizeof request || request.version != kShimVersion) return lose_agent();
+        if (size != sizeof request || request.version != kShimVersion) {
+            if (file >= 0) ::close(file);
+            return lose_agent();
+        }
+        if (request.kind == ShimRequest::Kind::kBecome) return become(file);
+        if (file >= 0) ::close(file);
         const std::int64_t until =
             clock_ns(CLOCK_MONOTONIC) +
             std::clamp<std::int64_t>(request.grace_ns, 0, 1'000'000 * kNanoseconds);
         stop_until_ = stopping_ ? std::min(stop_until_, until) : until;
         if (!stopping_ && !ended_ && request.grace_ns > 0) ::kill(-worker_, SIGTERM);
         stopping_ = true;
+    }
+
+    /// The spare is a worker from now on, and writes where that shall.
+    void become(int file) {
+        std::optional<ShimOrder> order = read_order(file);
+        if (!order || !order_.spare) return lose_agent();
+        order_.spare = false;
+        order_.files = std::move(order->files);
+        out_.take(order->out, *order);
+        error_.take(order->error, *order);
+        const int streams[] = {out_.open(), error_.open()};
+        ShimReport report;
+        report.kind = ShimReport::Kind::kBecame;
+        report.worker = worker_;
+        report.shim = ::getpid();
+        const bool both = streams[0] >= 0 && streams[1] >= 0;
+        if (!both) report.error = errno;
+        send_report(control_, report,
+                    both ? std::span<const int>(streams) : std::span<const int>());
+        for (const int stream : streams)
+            if (stream >= 0) ::close(stream);
     }
 
     void lose_agent() {
@@ -326,12 +380,16 @@ int run_shim() {
     for (const int fd : {kShimControlFd, kShimListenerFd, kShimOrderFd})
         ::fcntl(fd, F_SETFD, FD_CLOEXEC);
     // What the agent's own parent left open is nobody's here.
-    ::syscall(SYS_close_range, kShimOrderFd + 1, ~0U, 0);
+    ::syscall(SYS_close_range, kSpareControlFd + 1, ~0U, 0);
     ::setsid();
     ::signal(SIGCHLD, SIG_DFL);  // one that is ignored has no exit status
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     ::prctl(PR_SET_NAME, "muster-shim");
-    auto order = read_order();
+    auto order = read_order(kShimOrderFd);
+    if (!order || !order->spare)
+        ::close(kSpareControlFd);
+    else
+        ::fcntl(kSpareControlFd, F_SETFD, FD_CLOEXEC);
     if (!order) {
         ShimReport report;
         report.kind = ShimReport::Kind::kFailed;

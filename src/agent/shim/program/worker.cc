@@ -86,6 +86,7 @@ int choose_memory(MemoryPolicy policy, const std::vector<std::uint32_t>& nodes) 
     if (::dup2(input, STDIN_FILENO) < 0 || ::dup2(out, STDOUT_FILENO) < 0 ||
         ::dup2(error, STDERR_FILENO) < 0)
         fail(ShimStage::kPipe, errno);
+    if (order.spare && ::dup2(kSpareControlFd, kShimControlFd) < 0) fail(ShimStage::kPipe, errno);
     const std::vector<char*> arguments = pointers(order.arguments);
     const std::vector<char*> environment = pointers(order.environment);
     int most_telling = ENOENT;

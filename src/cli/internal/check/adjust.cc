@@ -256,7 +256,7 @@ class Adjuster {
             refuse(flag, "the manifest has no container to set it in");
     }
 
-    void put_agents(const std::vector<std::string>& agent) {
+    void put_agents(const AgentWords& agent) {
         const std::string flag = "--elastic";
         bool any = false;
         for (Document& document : documents_) {
@@ -342,7 +342,7 @@ std::vector<Problem> adjust(std::vector<Document>& documents, const Adjustments&
     for (const auto& [name, value] : adjustments.env) adjuster.set_env(name, value);
     if (!adjustments.workdir.empty()) adjuster.set_workdir(adjustments.workdir);
     for (const std::string& name : adjustments.ignored_resources) adjuster.drop_resource(name);
-    if (!adjustments.agent.empty()) adjuster.put_agents(adjustments.agent);
+    if (!adjustments.agent.words.empty()) adjuster.put_agents(adjustments.agent);
     return problems;
 }
 

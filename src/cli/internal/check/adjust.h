@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/internal/check/agent_command.h"
 #include "cli/internal/manifest/manifest.h"
 
 namespace muster::cli {
@@ -18,8 +19,7 @@ struct Adjustments {
     std::vector<std::pair<std::string, std::string>> env;       ///< --env K=V
     std::string workdir;                                        ///< --workdir, absolute
     std::vector<std::string> ignored_resources;                 ///< --ignore-resources
-    /// --elastic: the words that start an agent, as "muster muster-run"; empty: no agents.
-    std::vector<std::string> agent;
+    AgentWords agent;                                           ///< --elastic, --warm
 };
 
 /// Changes the documents and notes which flag set which field. A flag that fits nothing in them is
@@ -32,6 +32,7 @@ struct Adjustments {
 ///   --workdir    replaces the workingDir of every container
 ///   --elastic    puts an agent before the command of each replica of a PyTorchJob: in the place of
 ///                torchrun where that is called, and otherwise before a program that it starts once
+///   --warm       its workers leave spares behind
 std::vector<Problem> adjust(std::vector<Document>& documents, const Adjustments& adjustments);
 
 /// Splits "a=b" at the first '='; false without one or with an empty name.

@@ -9,11 +9,16 @@
 
 namespace muster::cli {
 
-/// The command of a container with an agent before it: `agent` are the words that start one. It
-/// takes the place of torchrun (`torchrun`, `python -m torch.distributed.run`), whose flags it
-/// knows; any other program it starts as it is, once. Nothing: the
-/// container has no command, or a malformed one, which the check tells.
-std::optional<json::array> agent_command(const json::object& container,
-                                         const std::vector<std::string>& agent);
+/// The words that start an agent, as "muster muster-run"; none: there shall be no agents.
+struct AgentWords {
+    std::vector<std::string> words = {};
+    bool warm = false;  ///< its workers leave warm spares behind, where they are Python's
+};
+
+/// The command of a container with an agent before it. It takes the place of torchrun (`torchrun`,
+/// `python -m torch.distributed.run`), whose flags it knows; any other program it starts as it is,
+/// once. With spares it starts a script of Python by the same interpreter itself, as only that can
+/// begin in one. Nothing: the container has no command, or a malformed one, which the check tells.
+std::optional<json::array> agent_command(const json::object& container, const AgentWords& agent);
 
 }  // namespace muster::cli

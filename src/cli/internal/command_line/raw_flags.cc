@@ -100,6 +100,8 @@ std::optional<std::string> take_apart(const Raw& raw, UpOptions& options) {
 }
 
 std::optional<std::string> take_apart(const Raw& raw, RunOptions& options) {
+    if (options.warm && !options.elastic)
+        return "--warm needs --elastic: the spares are those of its agents";
     if (auto wrong = take_apart(raw, options.manifest)) return wrong;
     if (auto wrong = take_apart(raw, options.sandbox)) return wrong;
     if (raw.files != "shared" && raw.files != "private")

@@ -97,7 +97,7 @@ int run_here(const RunOptions& options, Prepared prepared, const Caller& caller,
 /// This very file: what it runs sees the same files, but for /tmp, of which each pod has its own.
 void put_agents(RunOptions& options) {
     const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
-    options.manifest.adjustments.agent = {program, "muster-run"};
+    options.manifest.adjustments.agent = {{program, "muster-run"}, options.warm};
     const std::string folder = program.parent_path();
     if (folder.starts_with("/tmp/")) options.manifest.mounts.emplace_back(folder, folder);
 }

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "agent/launch/flags.h"
+#include "agent/local/spares.h"
+#include "base/result.h"
+
+namespace muster::run {
+
+/// What warm spares need of files (docs/design/warm.md): the program that they are, which this
+/// program carries, in a folder of its own below the job's directory; and what workers of earlier
+/// runs have imported, which outlives the job.
+class WarmFiles {
+  public:
+    /// `command`: the beginning of the workers' own, by which one program's list is known.
+    static Result<WarmFiles> write(const std::filesystem::path& job_dir,
+                                   const agent::Variables& variables,
+                                   const std::vector<std::string>& command);
+
+    agent::SpareOptions options(std::vector<std::string> modules) const;
+    /// The folder, not the list.
+    void remove() const;
+
+  private:
+    WarmFiles(std::filesystem::path folder, std::filesystem::path learnt)
+        : folder_(std::move(folder)), learnt_(std::move(learnt)) {}
+
+    std::filesystem::path folder_;
+    std::filesystem::path learnt_;
+};
+
+/// The name of a program's list: the script's, and what tells it from others of that name in other
+/// directories or for other interpreters.
+std::string learnt_name(const std::filesystem::path& cwd, const std::vector<std::string>& command);
+
+}  // namespace muster::run
