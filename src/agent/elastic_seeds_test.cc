@@ -12,7 +12,7 @@ constexpr std::uint64_t kSeeds = 200;
 class Quiet {
   public:
     Quiet() { log::set_level(log::Level::kOff); }
-    ~Quiet() { log::set_level(log::Level::kInfo); }
+    ~Quiet() { log::set_level(log::Level::kWarning); }
 };
 
 TEST(ElasticSeeds, NothingHappensThatMustNot) {
