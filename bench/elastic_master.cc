@@ -2,6 +2,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <utility>
 
 #include "base/real_clock.h"
 #include "base/rng.h"
@@ -55,8 +56,9 @@ void serve_master(int agents, const std::string& folder, const Files& files) {
     // With a limit what was charged is written down.
     plan.budgets[static_cast<std::size_t>(master::Charge::kWorker)].incidents = 1000;
     Rng rng = Rng::from_system();
-    master::Master master(executor, clock, records,
-                          run::master_options(plan, std::string(kToken), rng.uuid()));
+    master::MasterOptions options = run::master_options(plan, std::string(kToken));
+    options.name = rng.uuid();
+    master::Master master(executor, clock, records, std::move(options));
     auto listener = must(net::listen_tcp(executor, "127.0.0.1", 0), "a port");
     const std::string address = listener->address();
     std::unique_ptr<net::TlsServerContext> tls;
