@@ -33,12 +33,13 @@ Task<void> RivalWatch::ask(asio::any_io_executor executor, rpc::Client::Connect 
                             .name = rng_.uuid(),
                             .about = "another master of the job",
                             .limits = options_.rpc});
-        client.start();
         co_await then_stop(ask_once(client), tasks);
     }
 }
 
 Task<void> RivalWatch::ask_once(rpc::Client& client) {
+    // Not before: who is cancelled on the way here must have begun nothing.
+    client.start();
     const auto answer =
         co_await rpc::call(client, kRival, to_wire(master_.claim()), options_.every);
     // Mostly nobody is there, and that is as it should be.

@@ -148,11 +148,12 @@ Task<Result<master::Verdict>> HostedMaster::live() {
     master::RivalWatch watch(
         clock_, rng_, life_->master,
         {.token = options_.token, .every = place_.ask_others_every, .rpc = {}});
-    watch.start(asks, place_.others);
     co_await then_stop(
-        [](master::Master& master, std::optional<Result<master::Verdict>>& into) -> Task<void> {
-            into = co_await master.run();
-        }(life_->master, ended),
+        [](HostedMaster& self, master::RivalWatch& watching, TaskGroup& asking,
+           std::optional<Result<master::Verdict>>& into) -> Task<void> {
+            watching.start(asking, self.place_.others);
+            into = co_await self.life_->master.run();
+        }(*this, watch, asks, ended),
         asks);
     co_return *std::move(ended);
 }
