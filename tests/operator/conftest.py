@@ -31,6 +31,11 @@ DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 PATIENCE = 60
 
 
+def told_of(now):
+    """{replica type: what the job's status says of it}; nothing before the operator's first write."""
+    return (now or {}).get("status", {}).get("replicaStatuses", {})
+
+
 class Server(cluster.Cluster):
     """With answers as JSON, and waits that end with an event."""
 

@@ -7,7 +7,7 @@ import re
 import subprocess
 
 import pytest
-from conftest import PATIENCE, BuildFailed, Missing, job
+from conftest import PATIENCE, BuildFailed, Missing, job, told_of
 from programs import build
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -90,7 +90,7 @@ def test_kubectl_scales_an_elastic_job(operator, stage, kubectl):
     after = {name: pod["metadata"]["uid"] for name, pod in stage.pods(3).items()}
     assert after.items() > before.items()
     stage.run(*after)
-    stage.server.until(f"{stage.jobs_path('pytorchjobs')}/demo", lambda now: now["status"]["replicaStatuses"]["Worker"].get("active") == 3)
+    stage.server.until(f"{stage.jobs_path('pytorchjobs')}/demo", lambda now: told_of(now).get("Worker", {}).get("active") == 3)
     scale = json.loads(kubectl("get", "--subresource=scale", "pytorchjob/demo", "-o", "json"))
     assert scale["status"]["replicas"] == 3
     selected = kubectl("get", "pods", "-l", scale["status"]["selector"], "-o", "name").split()

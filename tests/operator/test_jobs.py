@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from conftest import PATIENCE, each_kind, job
+from conftest import PATIENCE, each_kind, job, told_of
 
 @each_kind
 def test_every_kind_runs_to_its_success(operator, stage, kind, version, replicas, pods):
@@ -134,7 +134,7 @@ def test_nothing_is_written_when_nothing_happens(operator, server, stage, start)
     names = list(stage.pods(3))
     stage.run(*names)
     stage.condition(path, "Running")
-    server.until(path, lambda now: now["status"]["replicaStatuses"]["Worker"].get("active") == 2)
+    server.until(path, lambda now: told_of(now).get("Worker", {}).get("active") == 2)
     assert operator.stop() == 0
 
     def versions():

@@ -6,7 +6,8 @@ import subprocess
 import peers
 import pytest
 import yaml
-from conftest import ACCOUNT, BINARY, FIELDS, BuildFailed, Missing, Operator, Server, Stage, cluster, job
+from conftest import (
+    ACCOUNT, BINARY, FIELDS, BuildFailed, Missing, Operator, Server, Stage, cluster, job, told_of)
 from programs import build, module_folder
 
 PEER = "training-operator"
@@ -60,7 +61,7 @@ def await_pods(stage, manifest):
 
 def counted(manifest, field):
     """That each type has all of its replicas in this field of the status."""
-    return lambda now: all(now["status"]["replicaStatuses"].get(type_, {}).get(field) == count for type_, count in size(manifest).items())
+    return lambda now: all(told_of(now).get(type_, {}).get(field) == count for type_, count in size(manifest).items())
 
 
 def bring_to_running(stage, manifest):

@@ -2,7 +2,7 @@
 other files and of C++ included: docs/upstream-tests.md."""
 
 import pytest
-from conftest import each_kind, job
+from conftest import each_kind, job, told_of
 
 # ---- every kind ----
 
@@ -44,7 +44,7 @@ def test_should_delete_resources_after_suspended_should_resume_after_unsuspended
     assert conditions(now) == {"Created": "True", "Running": "False", "Suspended": "True"}
     stage.pods(0)
     stage.server.until_listed(services(stage), lambda there: not there)
-    stage.server.until(path, lambda now: not any(each.get("active") for each in now["status"]["replicaStatuses"].values()))
+    stage.server.until(path, lambda now: not any(each.get("active") for each in told_of(now).values()))
     stage.server.merge(path, {"spec": {"runPolicy": {"suspend": False}}})
     stage.run_all(pods)
     now = stage.condition(path, "Running")
@@ -80,7 +80,7 @@ def count_of(letters):
 def counted(stage, path, phases):
     """The job, once it tells of its pods as they are."""
     return stage.server.until(path, lambda now: all(
-        count_of(letters).items() <= now["status"]["replicaStatuses"].get(type_, {}).items() for type_, letters in phases.items()))
+        count_of(letters).items() <= told_of(now).get(type_, {}).items() for type_, letters in phases.items()))
 
 
 def bring(stage, start, manifest, phases):
@@ -169,7 +169,7 @@ def test_delete_pods_and_services(operator, stage, policy, has_ended, gone):
         stage.condition(path, "Succeeded")
     else:  # a change that it looks at
         stage.end(0, "demo-worker-3")
-        stage.server.until(path, lambda now: now["status"]["replicaStatuses"]["Worker"].get("succeeded") == 1)
+        stage.server.until(path, lambda now: told_of(now).get("Worker", {}).get("succeeded") == 1)
     left = [pod for pod in pods if not any(f"-{type_.lower()}-" in pod for type_ in gone)]
     assert sorted(stage.pods(len(left))) == left
 
@@ -305,7 +305,7 @@ def test_mpijob_wait_workers(operator, stage, version):
     path = stage.post(job("MPIJob", replicas=MPI, version=version, **more))
     assert sorted(stage.pods(2)) == WORKERS
     stage.run("demo-worker-0")
-    stage.server.until(path, lambda now: now["status"].get("replicaStatuses", {}).get("Worker", {}).get("active") == 1)
+    stage.server.until(path, lambda now: told_of(now).get("Worker", {}).get("active") == 1)
     assert sorted(stage.pods(2)) == WORKERS
     stage.run("demo-worker-1")
     stage.run(*stage.pods(3).keys() - {*WORKERS})
