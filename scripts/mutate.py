@@ -2,8 +2,8 @@
 """Makes small deliberate mistakes, one at a time, and sees that a test catches each.
 
 mutate.py ROOT [--only WORDS] [--record]: the mistakes stand in tests/mutations/*.toml. They are made
-in a copy of the tree below build/mutants, never in the tree itself. --record writes docs/mutations.md.
-Exit status 1 when one survives.
+in a copy of the tree below build/mutants, never in the tree itself. --record writes docs/mutations.md; the rows of those
+that were not made this time stay as they are. Exit status 1 when one survives.
 """
 
 import argparse
@@ -91,29 +91,36 @@ def plain(test):
     return next((part for part in parts if "." in part), test)
 
 
-def write_document(path, rows):
+def row(mutation, caught):
+    return (f"| {mutation.what} | `{mutation.folder}/{mutation.file}` | "
+            f"{'nothing' if caught is None else f'`{plain(caught)}`'} |")
+
+
+def document(text, every, found):
+    """The page with what was found; of the others what it said before. It has no mistake that is not listed any more."""
+    rows = {line.split(" | ")[0].removeprefix("| "): line for line in text.splitlines() if line.startswith("| ")}
+    rows.update({mutation.what: row(mutation, caught) for mutation, caught in found})
     lines = ["# Mistakes that the tests catch", "",
              "`./dev drill mutations` makes each of these small deliberate mistakes, one at a time, in a copy of the tree,",
              "builds it and runs the tests of the folder. The test is the first that failed; others may fail as well.",
              "This page is written by `./dev drill mutations --record`.", "",
              "| Mistake | In | Caught by |", "|---|---|---|"]
-    for mutation, caught in rows:
-        lines.append(f"| {mutation.what} | `{mutation.folder}/{mutation.file}` | "
-                     f"{'nothing' if caught is None else f'`{plain(caught)}`'} |")
-    path.write_text("\n".join(lines) + "\n")
+    lines += [rows[mutation.what] for mutation in every if mutation.what in rows]
+    return "\n".join(lines) + "\n"
 
 
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("root", type=pathlib.Path)
-    arguments.add_argument("--only", default="")
+    arguments.add_argument("--only", default="", help="words of what is wrong, or the tests that are to catch it")
     arguments.add_argument("--record", action="store_true")
     wanted = arguments.parse_args()
     tree = wanted.root / "build/mutants"
     tree.mkdir(parents=True, exist_ok=True)
     refresh(wanted.root, tree)
     subprocess.run(["cmake", "--preset", "asan", "-B", "build/asan"], cwd=tree, check=True, capture_output=True)
-    mutations = [m for m in read_mutations(wanted.root) if wanted.only in m.what]
+    every = read_mutations(wanted.root)
+    mutations = [m for m in every if wanted.only in m.what or wanted.only == m.target]
     for target in sorted({m.target for m in mutations}):
         good, output = build(tree, target)
         if not good:
@@ -134,7 +141,8 @@ def main():
         rows.append((mutation, caught))
         print(f"{'SURVIVED' if caught is None else 'caught'}: {mutation.what}: {caught or ''}", flush=True)
     if wanted.record:
-        write_document(wanted.root / "docs/mutations.md", rows)
+        page = wanted.root / "docs/mutations.md"
+        page.write_text(document(page.read_text(), every, rows))
     survived = sum(caught is None for _, caught in rows)
     print(f"{len(rows) - survived} caught, {survived} survived")
     return 1 if survived else 0

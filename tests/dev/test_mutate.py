@@ -38,3 +38,11 @@ def test_a_mistake_that_fits_nowhere_is_refused(tmp_path):
     for old in ("a", "b"):
         with pytest.raises(SystemExit, match="must stand there once"):
             mutate.Mutation("w", "f.cc", old, "c", "t", ".").apply(tmp_path)
+
+
+def test_what_was_not_made_this_time_keeps_its_row():
+    kept, made, gone = (mutate.Mutation(what, "f.cc", "a", "b", "t_test", "src/t") for what in ("kept", "made", "gone"))
+    page = mutate.document("", [kept, made, gone], [(kept, "A.B"), (made, None), (gone, "E.F")])
+    assert page.endswith("| kept | `src/t/f.cc` | `A.B` |\n| made | `src/t/f.cc` | nothing |\n| gone | `src/t/f.cc` | `E.F` |\n")
+    page = mutate.document(page, [made, kept], [(made, "C.D")])
+    assert page.endswith("|---|---|---|\n| made | `src/t/f.cc` | `C.D` |\n| kept | `src/t/f.cc` | `A.B` |\n")
