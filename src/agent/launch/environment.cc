@@ -36,6 +36,11 @@ class Names {
     Variables variables_;
 };
 
+/// What torch's client connects to. It asks for the name of that address first, and of 127.0.0.1 as
+/// IPv6 maps it, which no file of hosts has: a name server that does not answer would hold back
+/// every worker. As a name it is ::1 before that, which files of hosts do have.
+std::string store_host(const std::string& host) { return host == "127.0.0.1" ? "localhost" : host; }
+
 std::string_view trimmed(std::string_view text) {
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
     while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
@@ -72,7 +77,7 @@ void set_ranks(Names& names, const WorkerSetting& setting, const master::Member&
     names.set("WORLD_SIZE", size);
     names.set("GROUP_WORLD_SIZE", setting.world.nodes);
     names.set("ROLE_WORLD_SIZE", size);
-    names.set("MASTER_ADDR", setting.store.host);
+    names.set("MASTER_ADDR", store_host(setting.store.host));
     names.set("MASTER_PORT", setting.store.port);
 }
 

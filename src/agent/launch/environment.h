@@ -28,7 +28,7 @@ struct WorkerSetting {
 ///   our store. TORCHELASTIC_RESTART_COUNT is the world's restarts, the same on all nodes and
 ///   another for each attempt: torch puts it before the store's keys. It also counts worlds that
 ///   changed, so it may be more than TORCHELASTIC_MAX_RESTARTS. MASTER_ADDR has no brackets, also
-///   with IPv6.
+///   with IPv6; a store on this machine is at localhost.
 /// - DLRover's, but ROLE_NAME is --role and not dlrover-trainer: that name makes its package look
 /// for
 ///   an agent's checkpoint sockets. Its two files are below job_dir, since in /tmp/dlrover two jobs

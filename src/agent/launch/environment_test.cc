@@ -103,6 +103,7 @@ TEST(WorkerStartOf, HasTorchsAndDlroversVariables) {
     for (const auto& [name, text] : kRows) EXPECT_EQ(at(*worker, name), text) << name;
     EXPECT_EQ(at(*start(plan_of({}), {1}, 10, 0), "ROLE_NAME"), "default");
     EXPECT_EQ(at(*start(plan, {1}, 10, 0, {}, {"fd00::1", 1}), "MASTER_ADDR"), "fd00::1");
+    EXPECT_EQ(at(*start(plan, {1}, 10, 0, {}, {"127.0.0.1", 1}), "MASTER_ADDR"), "localhost");
 }
 
 TEST(WorkerStartOf, IsOverTheAgentsEnvironment) {
