@@ -298,3 +298,20 @@ def test_modules_are_learnt(tmp_path, end):
 def test_a_list_that_can_not_be_written_is_told(tmp_path):
     finished = hooked("print('runs')", MUSTER_LEARN_MODULES=tmp_path / "no" / "learnt")
     assert good(finished) == "runs\n" and "can't be written to" in finished.stderr
+
+
+@pytest.mark.parametrize("module, left", [
+    pytest.param("no.such.module", "ImportError: no.such.module can't be run as a module (-m)", id="none of that name"),
+    pytest.param("json", "ImportError: json can't be run as a module (-m)", id="a package without __main__"),
+    pytest.param("this", None, id="one that ends well"),
+    pytest.param("broken", "ValueError: broken", id="one that fails by itself"),
+])
+def test_a_module_that_cannot_be_run_is_told_from_one_that_fails(tmp_path, module, left):
+    (tmp_path / "broken.py").write_text("raise ValueError('broken')\n")
+    file = tmp_path / "error.json"
+    finished = run("-m", module, "-m", cwd=tmp_path, PYTHONPATH=HOOK, MUSTER_ERRORS="1", TORCHELASTIC_ERROR_FILE=file)
+    assert (finished.returncode == 0) == (left is None), finished
+    told = json.loads(file.read_text())["message"]["message"] if file.exists() else None
+    if sys.version_info < (3, 10) and left and left.startswith("ImportError"):
+        left = left.replace(module, "what was named")
+    assert told == left

@@ -28,6 +28,23 @@ def install() -> None:
         before(kind, error, trace)
 
     sys.excepthook = tell
+    if sys.argv[:1] == ["-m"]:
+        import atexit
+
+        atexit.register(tell_of_no_module, path, process)
+
+
+def tell_of_no_module(path: str, process: int) -> None:
+    """Of a module that was not found, or that is none to be run, Python says so itself and ends: no exception comes to a hook. Until
+    it has one, its word for what runs is the flag."""
+    if os.getpid() != process or sys.argv[:1] != ["-m"]:
+        return
+    words = getattr(sys, "orig_argv", [])
+    name = words[words.index("-m") + 1] if "-m" in words[:-1] else "what was named"
+    try:
+        write(path, ImportError, ImportError("%s can't be run as a module (-m)" % name), None)
+    except Exception as failed:
+        sys.stderr.write("muster: %s can't be written: %s\n" % (path, failed))
 
 
 def write(path: str, kind: "Type[BaseException]", error: BaseException, trace: "Optional[TracebackType]") -> None:
