@@ -173,7 +173,11 @@ Task<void> Agent::State::follow() {
         here.connected(false, trouble, clock.now());
         stir();
         if (client.ended()) {
-            here.refused("the job's master refuses this agent: " + client.ended()->message());
+            here.refused("the job's master refuses this agent: " + client.ended()->message() +
+                         (client.ended()->code() == Code::kUnauthorized
+                              ? "; all nodes of a job have the same --token-file, and without one "
+                                "the same --rdzv-id"
+                              : ""));
             stir();
             co_return;
         }

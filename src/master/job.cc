@@ -477,7 +477,8 @@ std::optional<Order> Job::order_of(const std::string& incarnation) const {
         // Its world has just ended; advance() says what follows.
         return std::nullopt;
     } else if (agent.claims_until) {
-        order.what = Wait{.text = fmt::format("another agent has slot {}, and may be gone",
+        order.what = Wait{.text = fmt::format("another agent has slot {}, and may be gone; each "
+                                              "node wants a --node-rank of its own",
                                               agent.hello.slot.value_or(0))};
     } else if (members_.regathers() && agent.hello.report.holds) {
         // What runs goes on until it is known what is there.

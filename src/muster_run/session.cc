@@ -1,6 +1,7 @@
 #include "muster_run/session.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -224,6 +226,9 @@ Result<void> Session::open_store(const agent::NodeNames& node) {
     auto store = NodeStore::open(executor_, clock_, port, node.addresses);
     if (!store && !plan_.meeting.store_port)
         store = NodeStore::open(executor_, clock_, 0, node.addresses);
+    if (!store && plan_.meeting.store_port)
+        return std::move(store).error().prefix(
+            fmt::format("--master-port {}, where the workers' store is to be", port));
     if (!store) return std::move(store).error().prefix("the port of the workers' store");
     store_ = *std::move(store);
     // What can't be kept is only missing after a kill at the wrong moment.
@@ -410,6 +415,14 @@ int Session::finish(const agent::AgentEnd& end) {
         fmt::print(stderr, "{}\n",
                    agent::failure_report(script, address_, remembered_->failures()));
     fmt::print(stderr, "{}: {}\n", to_string(plan_.called), end.text);
+    if (end.kind == Kind::kGaveUp && !plan_.meeting.endpoints.empty())
+        fmt::print(
+            stderr,
+            "  The nodes meet at {} ({}): is one of this job there, and does every node say "
+            "the same?\n",
+            fmt::join(plan_.meeting.endpoints | std::views::transform(&agent::Endpoint::text),
+                      ", "),
+            plan_.meeting.decided_by);
     return kFailed;
 }
 

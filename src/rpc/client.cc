@@ -23,6 +23,11 @@ bool is_final(const Error& refusal) {
     return refusal.code() != Code::kUnavailable && refusal.code() != Code::kTooManyRequests;
 }
 
+/// What came has not the form of one.
+bool is_no_message(const Error& error) {
+    return error.code() == Code::kTooLarge || error.code() == Code::kBadRequest;
+}
+
 std::int64_t milliseconds(Duration time) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
@@ -148,6 +153,10 @@ Task<Error> Client::State::one_connection() {
                                        Wire::Limits{.longest_frame = options.limits.longest_frame,
                                                     .queued = options.limits.queued},
                                        options.limits.longest_frame);
+    if (connections == 0) {
+        trouble.emplace(Code::kUnavailable, "what listens there says nothing");
+        changed.notify_all();
+    }
     // In this order: what the group's tasks refer to outlives them.
     std::optional<Session> here;
     std::optional<Error> why;
@@ -172,6 +181,7 @@ Task<void> Client::State::converse(std::shared_ptr<Wire> wire, TaskGroup& group,
                                                     milliseconds(options.limits.hello_time)));
     } else if (!*first) {
         why = first->error();
+        if (is_no_message(*why)) why->prefix("what answers there is no server of this protocol");
     } else if (!**first) {
         why.emplace(Code::kUnavailable, "the server ended the connection before it began");
     } else if (auto welcome = admitted(***first, kVersion); !welcome) {

@@ -168,6 +168,23 @@ TEST_F(RpcStreams, ASilentServerIsGivenUp) {
     listener = nullptr;
 }
 
+TEST_F(RpcStreams, AnotherProgramWhereTheServerShouldBeIsToldFromNoneAtAll) {
+    net::MemoryListener other(context.get_executor());
+    listener = &other;
+    Client& client = make_client();
+    settle();
+    EXPECT_EQ(client.trouble()->message(), "what listens there says nothing");
+    auto accepted = await(other.accept());
+    ASSERT_TRUE(accepted);
+    const std::string page = "HTTP/1.1 400 Bad Request\r\n\r\n";
+    ASSERT_TRUE(await((*accepted)->write({asio::buffer(page)})));
+    settle();
+    EXPECT_THAT(
+        client.trouble()->message(),
+        testing::StartsWith("what answers there is no server of this protocol: a message of "));
+    listener = nullptr;
+}
+
 TEST_F(RpcStreams, WhoDoesNotSayWhoHeIsIsCutOff) {
     auto stream = listener->connect();
     ASSERT_TRUE(stream);

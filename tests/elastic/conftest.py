@@ -59,11 +59,11 @@ def listens(port):
 class Agent:
     """A muster-run, with its output in a file so that nothing can block on a full pipe."""
 
-    def __init__(self, job, words, environment, within=()):
+    def __init__(self, job, words, environment, within=(), program=MUSTER_RUN):
         self.output = job.place / f"agent-{len(job.agents)}.txt"
         with open(self.output, "wb") as output:
             self.process = subprocess.Popen(
-                [*within, MUSTER_RUN, *map(str, words)], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                [*within, program, *map(str, words)], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                 cwd=job.place, env={**os.environ, "TMPDIR": str(job.scratch), **environment})
 
     @property
@@ -122,9 +122,9 @@ class Job:
         self.agents.append(Agent(self, [*words, *script], environment or {}, within))
         return self.agents[-1]
 
-    def call(self, *words, environment=None):
-        """An agent with exactly these words."""
-        self.agents.append(Agent(self, words, environment or {}))
+    def call(self, *words, environment=None, within=(), program=MUSTER_RUN):
+        """An agent with exactly these words; `program`: under another name, or another program."""
+        self.agents.append(Agent(self, words, environment or {}, within, program))
         return self.agents[-1]
 
     def lines(self, what=None, **same):

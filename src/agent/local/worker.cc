@@ -154,6 +154,7 @@ void Worker::take(ReceivedReport received) {
             log::warning("a part of a worker's output is lost: its log can't be written",
                          {{"rank", record_.rank},
                           {"stream", report.stream == 1 ? "stdout" : "stderr"},
+                          {"file", std::string(report.text)},
                           {"error", ::strerrordesc_np(report.error)}});
             break;
         case ShimReport::Kind::kBecame:

@@ -25,6 +25,7 @@ class LogFile {
     void open();
     void write(std::string_view bytes);
 
+    const std::string& path() const { return path_; }
     std::uint64_t lost_bytes() const { return lost_; }
     /// Why the first of them was lost; an errno.
     int first_error() const { return first_error_; }

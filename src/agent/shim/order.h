@@ -93,7 +93,7 @@ struct ShimReport {
     std::uint32_t stream = 0;      ///< 1 output, 2 error: kLost
     std::int64_t wall_ns = 0;      ///< when it ended: kEnded
     std::uint64_t lost_bytes = 0;  ///< of the output so far: kLost, kEnded
-    char text[256] = {};           ///< kNote
+    char text[256] = {};           ///< kNote; the file's path, or its beginning: kLost
 };
 
 /// A message of an agent.

@@ -36,6 +36,8 @@ class Output {
 
     std::uint64_t lost_bytes() const { return file_ ? file_->lost_bytes() : 0; }
     int first_error() const { return file_ ? file_->first_error() : 0; }
+    /// Of the file; with none, nothing.
+    const char* path() const { return file_ ? file_->path().c_str() : ""; }
 
   private:
     /// What is wanted of some lines, each written in one piece, as others write to the file too.

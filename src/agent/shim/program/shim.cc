@@ -289,6 +289,7 @@ class Shim {
             report.error = output->first_error();
             report.stream = bit;
             report.lost_bytes = output->lost_bytes();
+            std::snprintf(report.text, sizeof report.text, "%s", output->path());
             if (control_ >= 0) send_report(control_, report, {});
         }
     }
