@@ -31,4 +31,6 @@ std::string ConstBuffers::to_string() const {
     return text;
 }
 
+std::size_t ByteStream::write_now(ConstBuffers) { return 0; }
+
 }  // namespace muster::net

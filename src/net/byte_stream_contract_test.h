@@ -151,6 +151,20 @@ TYPED_TEST_P(ByteStreamContract, AWriterWaitsForItsReader) {
     EXPECT_TRUE(writing->value && *writing->value);
 }
 
+TYPED_TEST_P(ByteStreamContract, WhatIsTakenAtOnceIsTheBeginning) {
+    std::string all;
+    for (int i = 0; all.size() < 9'000'000; ++i) all += std::to_string(i) + " ";
+    std::string left = all;
+    for (std::size_t taken = 1; taken > 0; left.erase(0, taken))
+        taken = this->near_->write_now(asio::buffer(left));
+    EXPECT_FALSE(left.empty()) << "there is no room for so much";
+    auto writing = this->start(this->write_text(*this->near_, left));
+    EXPECT_TRUE(this->read_exactly(*this->far_, all.size()) == all) << "the bytes differ";
+    this->wait_for(*writing);
+    this->near_->close();
+    EXPECT_EQ(this->near_->write_now(asio::buffer(all)), 0u);
+}
+
 TYPED_TEST_P(ByteStreamContract, AHalfIsClosedAndTheOtherGoesOn) {
     this->write(*this->near_, "question");
     this->shut_down(*this->near_);
@@ -256,10 +270,10 @@ TYPED_TEST_P(ByteStreamContract, TheOtherSideHasAnAddress) {
 REGISTER_TYPED_TEST_SUITE_P(ByteStreamContract, BytesArriveInOrderInBothDirections,
                             AReadTakesNoMoreThanItAskedFor, PiecesGoOutInTheirOrder,
                             NothingWrittenIsNothingRead, MoreThanAnyBufferArrivesWhole,
-                            AWriterWaitsForItsReader, AHalfIsClosedAndTheOtherGoesOn,
-                            ACloseIsAnEndAndOverTlsACut, AWriteToNobodyFails, CloseEndsWhatWaits,
-                            ACancelledReaderLosesNothing, ACancelledWriterEnds,
-                            AReaderWaitsWhileAWriterWrites, WhatHasComeIsSeenWithoutReading,
-                            TheOtherSideHasAnAddress);
+                            AWriterWaitsForItsReader, WhatIsTakenAtOnceIsTheBeginning,
+                            AHalfIsClosedAndTheOtherGoesOn, ACloseIsAnEndAndOverTlsACut,
+                            AWriteToNobodyFails, CloseEndsWhatWaits, ACancelledReaderLosesNothing,
+                            ACancelledWriterEnds, AReaderWaitsWhileAWriterWrites,
+                            WhatHasComeIsSeenWithoutReading, TheOtherSideHasAnAddress);
 
 }  // namespace muster::net

@@ -44,6 +44,19 @@ class MemoryStream final : public ByteStream {
         }
     }
 
+    std::size_t write_now(ConstBuffers bytes) override {
+        CHECK(!shut_down_, "a write after shut_down_write()");
+        if (closed_ || out_->reader_gone) return 0;
+        std::size_t taken = 0;
+        for (const asio::const_buffer piece : bytes.pieces()) {
+            const std::size_t size = std::min(piece.size(), out_->capacity - out_->bytes.size());
+            out_->bytes.append(static_cast<const char*>(piece.data()), size);
+            taken += size;
+        }
+        if (taken > 0) out_->changed.notify_all();
+        return taken;
+    }
+
     Task<Result<void>> write(ConstBuffers bytes) override {
         CHECK(!shut_down_, "a write after shut_down_write()");
         for (asio::const_buffer piece : bytes.pieces()) {

@@ -15,15 +15,19 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// This program's connections to `port`, and what one of their options is.
-std::vector<int> options_of_connections_to(std::uint16_t port, int level, int option) {
+using Address = decltype(&::getpeername);
+
+/// This program's connections with that port at one end, the other side's (getpeername) or its own
+/// (getsockname), and what one of their options is.
+std::vector<int> options_of_connections(Address end, std::uint16_t port, int level, int option) {
     std::vector<int> values;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
         const int fd = std::stoi(entry.path().filename());
         sockaddr_in peer{};
         socklen_t size = sizeof peer;
         if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0 ||
-            peer.sin_family != AF_INET || ntohs(peer.sin_port) != port)
+            end(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0 || peer.sin_family != AF_INET ||
+            ntohs(peer.sin_port) != port)
             continue;
         int value = -1;
         socklen_t value_size = sizeof value;
@@ -51,9 +55,19 @@ TEST_F(Tcp, AConnectionNoticesAPeerThatVanishedAsItIsTold) {
         const auto stream =
             await(connect_tcp(context.get_executor(), "127.0.0.1", port, row.liveness));
         ASSERT_TRUE(stream) << stream.error().message();
-        EXPECT_EQ(options_of_connections_to(port, SOL_SOCKET, SO_KEEPALIVE), std::vector{1});
+        const auto accepted = await(listener->accept());
+        ASSERT_TRUE(accepted) << accepted.error().message();
+        for (const Address end : {&::getpeername, &::getsockname}) {
+            EXPECT_EQ(options_of_connections(end, port, SOL_SOCKET, SO_KEEPALIVE), std::vector{1});
+            EXPECT_EQ(options_of_connections(end, port, IPPROTO_TCP, TCP_NODELAY), std::vector{1});
+        }
         for (const auto& [option, value] : row.options)
-            EXPECT_EQ(options_of_connections_to(port, IPPROTO_TCP, option), std::vector{value})
+            EXPECT_EQ(options_of_connections(&::getpeername, port, IPPROTO_TCP, option),
+                      std::vector{value})
+                << option;
+        for (const auto& [option, value] : kRows[0].options)
+            EXPECT_EQ(options_of_connections(&::getsockname, port, IPPROTO_TCP, option),
+                      std::vector{value})
                 << option;
     }
 }

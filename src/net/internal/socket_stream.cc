@@ -27,7 +27,7 @@ Error broken(std::string_view doing, const error_code& error) {
 }
 
 /// Small writes go out at once, and a peer that vanished without a word is noticed: a stream that
-/// only reads would otherwise wait for it for ever.
+/// only reads would otherwise wait for it for ever. What is accepted has it from its listener.
 void tune(int fd, const TcpLiveness& liveness) {
     const auto set = [fd](int level, int option, int value) {
         ::setsockopt(fd, level, option, &value, sizeof value);
@@ -84,6 +84,13 @@ class SocketStream final : public ByteStream {
             if (error) co_return failure("writing", error);
         }
         co_return Result<void>();
+    }
+
+    std::size_t write_now(ConstBuffers bytes) override {
+        CHECK(!shut_down_, "a write after shut_down_write()");
+        if (closed_) return 0;
+        const ssize_t sent = send(bytes);
+        return sent < 0 ? 0 : static_cast<std::size_t>(sent);
     }
 
     Task<Result<void>> shut_down_write() override {
@@ -143,7 +150,12 @@ class SocketListener final : public Listener {
   public:
     SocketListener(const asio::any_io_executor& executor, int fd, std::string address,
                    std::function<void()> on_close)
-        : socket_(executor, fd), address_(std::move(address)), on_close_(std::move(on_close)) {}
+        : socket_(executor, fd), address_(std::move(address)), on_close_(std::move(on_close)) {
+        int family = AF_UNSPEC;
+        socklen_t size = sizeof family;
+        ::getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &size);
+        if (family != AF_UNIX) tune(fd, {});
+    }
     ~SocketListener() override { close(); }
 
     Task<Result<std::unique_ptr<ByteStream>>> accept() override {
@@ -191,7 +203,6 @@ class SocketListener final : public Listener {
             return Error(Code::kTooManyRequests,
                          fmt::format("accepting at {}: {}", address_, error.message()));
         }
-        if (from.ss_family != AF_UNIX) tune(fd, {});
         return make_socket_stream(std::move(socket), describe_address(from));
     }
 
