@@ -115,6 +115,34 @@ TEST_F(StoreServerTest, LetsAWaiterGoWhenAnotherSetsTheKey) {
     EXPECT_EQ(answers(*waiter), "");
 }
 
+// More than there is room for on the way: the rest goes when the client has read, in order, also
+// what another's command adds meanwhile.
+TEST_F(StoreServerTest, AnswersAsFarAsTheClientReads) {
+    auto slow = connect();
+    auto setter = connect();
+    const std::string large(1'000'000, 'x');
+    send(*setter, {.kind = Kind::kSet, .keys = {"large"}, .values = {large}});
+    send(*slow, {.kind = Kind::kGet, .keys = {"large"}});
+    send(*slow, {.kind = Kind::kAdd, .keys = {"n"}, .number = 7});
+    send(*slow, {.kind = Kind::kWait, .keys = {"k"}});
+    send(*setter, {.kind = Kind::kSet, .keys = {"k"}, .values = {"v"}});
+    const std::string said = answers(*slow);
+    EXPECT_TRUE(said == text(large) + number(7) + std::string(1, '\0')) << said.size();
+}
+
+TEST_F(StoreServerTest, AClientThatLeavesItsAnswersUnreadHoldsUpNobody) {
+    auto slow = connect();
+    auto other = connect();
+    const std::string large(1'000'000, 'x');
+    send(*other, {.kind = Kind::kSet, .keys = {"large"}, .values = {large}});
+    send(*slow, {.kind = Kind::kGet, .keys = {"large"}});
+    send(*other, {.kind = Kind::kPing, .number = 0x04030201});
+    EXPECT_EQ(answers(*other), "\x01\x02\x03\x04");
+    slow.reset();
+    settle();
+    EXPECT_EQ(server.connections(), 1u);
+}
+
 TEST_F(StoreServerTest, ForgetsAWaiterThatIsGone) {
     auto waiter = connect();
     auto setter = connect();

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "base/clock.h"
+#include "base/signal.h"
+
+namespace muster::agent {
+
+/// Keeps the loop awake while requests follow each other closely. A client waits for each answer
+/// before it asks again, so that a loop which sleeps between two of them is woken for each: that
+/// takes longer than all that is done for one, the more so on a virtual machine. Requests that come
+/// now and then keep nothing awake.
+///
+/// Counted in turns of the loop, not in time: each looks at everything that waits, and whoever else
+/// has work for this processor goes first. Thread: the loop.
+class Burst {
+  public:
+    Burst(const asio::any_io_executor& executor, Clock& clock);
+
+    /// A request is there.
+    void stir();
+    /// What a task does for as long as requests may come.
+    Task<void> stay_awake();
+    bool awake() const { return turns_ > 0; }
+
+  private:
+    Clock& clock_;
+    Instant last_;
+    int turns_ = 0;  ///< that are left
+    Signal begun_;
+};
+
+}  // namespace muster::agent
