@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/fields.h"
+#include "base/lower_case.h"
 #include "base/nearest_name.h"
 
 namespace muster::agent {
@@ -179,7 +180,8 @@ Result<int> seconds_of(const Given& given, std::string_view key, std::string_vie
     return wrong(given, fmt::format("{}={}: wants a whole number, {} or above", key, text, least));
 }
 
-std::optional<bool> yes_or_no(std::string_view text) {
+std::optional<bool> yes_or_no(std::string_view written) {
+    const std::string text = lower_case(written);
     for (const std::string_view yes : {"1", "true", "t", "yes", "y"})
         if (text == yes) return true;
     for (const std::string_view no : {"0", "false", "f", "no", "n"})

@@ -82,6 +82,8 @@ TEST(FlagValues, RendezvousConf) {
     ASSERT_EQ(conf->notices.size(), 1u);
     EXPECT_EQ(conf->notices[0].level, log::Level::kDebug);
     EXPECT_TRUE(read("")->notices.empty());
+    EXPECT_EQ(read("is_host=True")->is_host, true) << "as Python writes it";
+    EXPECT_EQ(read("is_host=NO")->is_host, false);
 
     const auto unknown = read("last_cal_timeout=3");
     ASSERT_TRUE(unknown);
