@@ -226,10 +226,11 @@ Result<void> Session::open_store(const agent::NodeNames& node) {
     auto store = NodeStore::open(executor_, clock_, port, node.addresses);
     if (!store && !plan_.meeting.store_port)
         store = NodeStore::open(executor_, clock_, 0, node.addresses);
-    if (!store && plan_.meeting.store_port)
+    if (!store)
         return std::move(store).error().prefix(
-            fmt::format("--master-port {}, where the workers' store is to be", port));
-    if (!store) return std::move(store).error().prefix("the port of the workers' store");
+            plan_.meeting.store_port
+                ? fmt::format("--master-port {}, where the workers' store is to be", port)
+                : "the port of the workers' store");
     store_ = *std::move(store);
     // What can't be kept is only missing after a kill at the wrong moment.
     std::ofstream(file) << store_->port();
