@@ -194,6 +194,11 @@ class ByHand(Job):
         return at - begin
 
 
+def old_torchrun(python):
+    """Without these variables the torchrun of torch 1.13 does not start under Python 3.11."""
+    return {"PET_REDIRECTS": "1", "PET_TEE": "1"} if pathlib.Path(python).name == "python3" else {}
+
+
 class Torchrun(Job):
     title = "torchrun"
 
@@ -202,10 +207,8 @@ class Torchrun(Job):
         meeting = ["--standalone"] if self.size == "1" else [
             "--nnodes", self.size, "--rdzv-backend", "c10d", "--rdzv-endpoint", f"127.0.0.1:{self.port}", "--rdzv-id", self.name,
             "--local-addr", "127.0.0.1"]
-        # Without these the torchrun of torch 1.13 does not start under Python 3.11.
-        old = {"PET_REDIRECTS": "1", "PET_TEE": "1"} if "python3" == pathlib.Path(self.python).name else {}
         return [self.python, "-m", "torch.distributed.run", *meeting, "--nproc-per-node", self.workers, "--max-restarts", MANY,
-                SCRIPT, self.said], old
+                SCRIPT, self.said], old_torchrun(self.python)
 
 
 class DLRover(Job):

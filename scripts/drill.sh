@@ -11,6 +11,7 @@ verb_drill() {
     soak) shift; drill_soak "$@" ;;
     versions) shift; drill_versions "$@" ;;
     elastic) shift; drill_elastic "$@" ;;
+    peers-faults) shift; drill_peers_faults "$@" ;;
     failures) shift; with_frameworks failure_drill.py "$@" ;;
     corpus) shift; with_frameworks corpus_drill.py "$@" ;;
     '')
@@ -29,6 +30,8 @@ verb_drill() {
         say "                       the operator's tests on an older and a newer Kubernetes than that of ./dev test"
         say "elastic [ROUNDS] [--seed N] [--only WORDS]"
         say "                       kill workers, agents, masters and nodes of a training job at random moments (200 of each)"
+        say "peers-faults [--kills N] [--only WORDS] [--write]"
+        say "                       the faults of torchrun and DLRover, shown on them and absent from muster-run: docs/elastic.md"
         say "failures [--only WORDS] [--write]"
         say "                       kill each replica type of each framework's example: docs/failures.md"
         say "corpus [--only WORDS]"
@@ -88,6 +91,12 @@ drill_elastic() {
     local path
     path=$(job_path)
     PATH=$path "$(our_python)" "$root/scripts/elastic_drill.py" "$root/build/release/src/muster_run/muster-run" "$@"
+}
+
+drill_peers_faults() {
+    prepare_test
+    build_target release muster_run
+    "$(our_python)" "$root/scripts/peers_drill.py" "$root/build/release/src/muster_run/muster-run" "$@"
 }
 
 # with_frameworks SCRIPT [OPTION...]: those that can be had here take part.
