@@ -143,6 +143,36 @@ TEST_F(LocalWorkersTest, AKilledShimTakesItsWorkerAlong) {
     EXPECT_TRUE(world.processes().empty());
 }
 
+// What is dying has no environment that tells whose it is, and holds its ports and files until its
+// memory is given back.
+TEST_F(LocalWorkersTest, WhatDiesSlowlyIsWaitedForWhenAShimIsKilled) {
+    world.must_start({world.python(0, "held = b'x' * (256 << 20)\n" + std::string(kDaemon) +
+                                          "with open(os.environ['ROOT'] + '/pids', 'w') as f:\n"
+                                          "    f.write(f'{os.getppid()}\\n')\n"
+                                          "os.execv('/bin/sleep', ['sleep', '1000'])\n")});
+    const pid_t shim = world.pid_in("pids");
+    const pid_t daemon = world.pid_in("daemon");
+    ::kill(shim, SIGKILL);
+    world.next_end();
+    EXPECT_FALSE(world.is_alive(daemon));
+    world.loop.await(world.workers().stop(1s));
+}
+
+// It can be found by its group alone.
+TEST_F(LocalWorkersTest, WhatHidesItsEnvironmentEndsWithAKilledShim) {
+    world.must_start({world.shell(0,
+                                  "(trap '' HUP; exec env -i /bin/sh -c 'echo $$ > '$ROOT'/hidden; "
+                                  "exec sleep 1000') & echo $PPID > $ROOT/pids; wait")});
+    const pid_t shim = world.pid_in("pids");
+    const pid_t hidden = world.pid_in("hidden");
+    const std::string group = world.content(fmt::format("/proc/{}/cgroup", hidden));
+    if (group.find("/muster-") == group.npos) GTEST_SKIP() << "no cgroup may be made here";
+    ::kill(shim, SIGKILL);
+    world.next_end();
+    EXPECT_TRUE(world.eventually([&] { return !world.is_alive(hidden); }));
+    world.loop.await(world.workers().stop(1s));
+}
+
 TEST_F(LocalWorkersTest, AStoppedShimIsWoken) {
     world.must_start(
         {world.shell(0, "echo $PPID $$ > $ROOT/pids; read x < $ROOT/pids; exec sleep 1000")});

@@ -14,10 +14,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/text_files.h"
 #include "process/memory_program.h"
 #include "process/message_socket.h"
-#include "process/process_tree.h"
 
 extern "C" {
 extern const char muster_shim_begin[];
@@ -173,26 +171,6 @@ Result<void> request_become(int control, const ShimOrder& order) {
                               fds, MSG_DONTWAIT));
     if (!sent) return Error(Code::kUnavailable, "a spare's shim takes no messages");
     return {};
-}
-
-bool kill_strays(const std::string& environment_entry) {
-    bool found = false;
-    for (const pid_t pid : process::descendants_of(1)) {
-        const auto environment = read_text(fmt::format("/proc/{}/environ", pid));
-        if (!environment) continue;
-        std::string_view rest = *environment;
-        bool ours = false;
-        while (!rest.empty() && !ours) {
-            const std::size_t end = rest.find('\0');
-            ours = rest.substr(0, end) == environment_entry;
-            rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
-        }
-        if (!ours) continue;
-        found = true;
-        ::kill(pid, SIGKILL);
-        ::waitpid(pid, nullptr, 0);  // at once for what is not our child: ECHILD
-    }
-    return found;
 }
 
 }  // namespace muster::agent

@@ -42,8 +42,4 @@ Result<void> request_end(int control, std::int64_t grace_ns);
 /// What a shim's spare has become. It answers with kBecame.
 Result<void> request_become(int control, const ShimOrder& order);
 
-/// Kills every process that was started with this entry in its environment, and reaps those that
-/// are ours: what a worker left whose shim was killed. True: there was one.
-bool kill_strays(const std::string& environment_entry);
-
 }  // namespace muster::agent

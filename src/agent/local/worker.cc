@@ -1,7 +1,6 @@
 #include "agent/local/worker.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -11,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "agent/local/strays.h"
 #include "base/first_of.h"
 #include "base/log.h"
 
@@ -22,6 +22,7 @@ namespace {
 constexpr Duration kShimAnswers = std::chrono::milliseconds(100);
 
 constexpr auto kReadable = asio::posix::stream_descriptor::wait_read;
+constexpr auto kChanged = asio::posix::stream_descriptor::wait_error;
 
 void signal_process(asio::posix::stream_descriptor& pidfd, int signal) {
     ::syscall(SYS_pidfd_send_signal, pidfd.native_handle(), signal, nullptr, 0);
@@ -34,14 +35,6 @@ std::optional<int> reap(int pidfd) {
         info.si_pid == 0)
         return std::nullopt;
     return info.si_code == CLD_EXITED ? info.si_status << 8 : info.si_status;
-}
-
-void end_group(const std::string& group) {
-    if (group.empty()) return;
-    const UniqueFd file(::open((group + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC));
-    if (file && ::write(file.get(), "1", 1) < 0)
-        log::warning("a cgroup could not be killed",
-                     {{"group", group}, {"error", ::strerrordesc_np(errno)}});
 }
 
 }  // namespace
@@ -87,11 +80,15 @@ std::optional<Result<std::array<UniqueFd, 2>>> Worker::take_streams() {
 Task<void> Worker::watch_to_the_end(Clock& clock) {
     co_await first_of(listen(), wake_shim(clock));
     // Its end of the conversation closes with its life, or a moment before.
-    if (shim_) co_await shim_->async_wait(kReadable, asio::use_awaitable);
-    // Another agent's may have come to us; otherwise this is no child of ours, and nothing happens.
-    if (shim_pid_ > 0) ::waitpid(shim_pid_, nullptr, 0);
+    if (shim_) {
+        co_await shim_->async_wait(kReadable, asio::use_awaitable);
+        // Another agent's is no child of ours unless it has come to us; then nothing happens.
+        (void)reap(shim_->native_handle());
+    } else if (shim_pid_ > 0) {
+        ::waitpid(shim_pid_, nullptr, 0);
+    }
     // It ends by itself only when it was asked to, or never had a worker.
-    if (!asked_to_end_ && state_ != State::kFailed) co_await lose_shim(clock);
+    if (!asked_to_end_ && state_ != State::kFailed) co_await lose_shim();
     state_ = State::kGone;
     changed_.notify_all();
 }
@@ -181,10 +178,9 @@ void Worker::end(ProcessEnd how) {
     changed_.notify_all();
 }
 
-Task<void> Worker::lose_shim(Clock& clock) {
+Task<void> Worker::lose_shim() {
     log::warning("a worker's shim was killed: the worker and all that it started are killed, too",
                  {{"rank", record_.rank}, {"pid", pid_}});
-    end_group(record_.group);
     std::optional<int> status;
     if (worker_) {
         // The kernel kills it with its shim.
@@ -192,12 +188,36 @@ Task<void> Worker::lose_shim(Clock& clock) {
         co_await worker_->async_wait(kReadable, asio::use_awaitable);
         status = reap(worker_->native_handle());
     }
-    while (kill_strays("MUSTER_PROGRESS=" + record_.progress))
-        co_await clock.sleep_for(std::chrono::milliseconds(1));
-    if (!record_.group.empty()) ::rmdir(record_.group.c_str());
+    co_await end_strays();
     end({.wait_status = status.value_or(SIGKILL),
          .when = {},
          .why = "its shim was killed, and it with it"});
+}
+
+/// All that the worker started, until nothing of it holds a file open any more.
+Task<void> Worker::end_strays() {
+    const std::string mark = "MUSTER_PROGRESS=" + record_.progress;
+    // Found before they are killed: what is dying can't be told from others.
+    std::vector<UniqueFd> strays = find_strays(mark);
+    const bool killed = kill_group(record_.group);
+    while (!strays.empty()) {
+        for (UniqueFd& stray : strays) {
+            asio::posix::stream_descriptor process(executor_, stray.release());
+            signal_process(process, SIGKILL);
+            co_await process.async_wait(kReadable, asio::use_awaitable);
+            (void)reap(process.native_handle());
+        }
+        strays = find_strays(mark);
+    }
+    if (record_.group.empty()) co_return;
+    // It also has those that have changed their environment.
+    UniqueFd events(::open((record_.group + "/cgroup.events").c_str(), O_RDONLY | O_CLOEXEC));
+    if (killed && events) {
+        asio::posix::stream_descriptor group(executor_, events.release());
+        while (is_populated(group.native_handle()))
+            co_await group.async_wait(kChanged, asio::use_awaitable);
+    }
+    ::rmdir(record_.group.c_str());
 }
 
 }  // namespace muster::agent

@@ -72,7 +72,8 @@ class Worker {
     Task<void> wake_shim(Clock& clock);
     void take(ReceivedReport received);
     void end(ProcessEnd how);
-    Task<void> lose_shim(Clock& clock);
+    Task<void> lose_shim();
+    Task<void> end_strays();
 
     asio::any_io_executor executor_;
     WorkerRecord record_;
