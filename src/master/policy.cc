@@ -115,6 +115,12 @@ std::string how_it_ended(const Evidence& seen) {
                                                            : fmt::format("SIG{}", name));
 }
 
+/// For a verdict of one line; the whole error is told on the node that it happened on.
+std::string first_line(const std::string& text) {
+    const std::size_t end = text.find('\n');
+    return end == text.npos ? text : text.substr(0, end) + " ...";
+}
+
 }  // namespace
 
 std::span<const Rule> failure_rules() { return kRules; }
@@ -124,7 +130,7 @@ std::string describe(const Evidence& evidence) {
     const std::string who =
         evidence.rank ? fmt::format("worker {} on {}", *evidence.rank, where) : where;
     const auto with_error = [&](std::string text) {
-        return evidence.error.empty() ? text : text + ": " + evidence.error;
+        return evidence.error.empty() ? text : text + ": " + first_line(evidence.error);
     };
     switch (evidence.sign) {
         case Sign::kWorkerExited:

@@ -241,6 +241,8 @@ TEST(FailurePolicy, SaysWhatHappenedWithNames) {
     killed.sign = Sign::kOutOfMemory;
     EXPECT_EQ(describe(killed),
               "worker 3 on node 0 (10.0.0.7) was killed for the memory that it used");
+    EXPECT_EQ(describe(exited(1, "ValueError: not\n one\n line")),
+              "worker 3 on node 0 (10.0.0.7) exited with code 1: ValueError: not ...");
     EXPECT_EQ(describe(of_node(Sign::kNodeSilent)), "node 1 (10.0.0.7) has fallen silent");
     EXPECT_EQ(describe(of_node(Sign::kConnectionBroke)),
               "the connection to node 1 (10.0.0.7) broke");
