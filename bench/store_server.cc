@@ -1,5 +1,6 @@
-// Serves torch's store as agents do, until its input ends: for real clients of torch, in tests and
-// beside torch's own server. store_server [PORT]; prints its port.
+// Serves torch's store as muster-run does on a node, until its input ends: for real clients of
+// torch, in tests and beside torch's own server. store_server [PORT]; prints its port. At each byte
+// of its input it begins anew, as for the next attempt of a job, and says so.
 
 #include <unistd.h>
 
@@ -8,45 +9,49 @@
 #include <boost/asio/redirect_error.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
-#include "agent/store/server.h"
 #include "base/real_clock.h"
 #include "base/task_group.h"
-#include "net/tcp.h"
+#include "muster_run/node_store.h"
 
 using namespace muster;
 
 namespace {
 
-Task<void> serve(agent::StoreServer& server, asio::io_context& context) {
+void say(const std::string& line) {
+    std::printf("%s\n", line.c_str());
+    std::fflush(stdout);
+}
+
+Task<void> serve(run::NodeStore& store, asio::io_context& context) {
     asio::posix::stream_descriptor input(context, ::dup(STDIN_FILENO));
-    char byte = 0;
-    boost::system::error_code ended;
-    while (!ended)
+    for (;;) {
+        char byte = 0;
+        boost::system::error_code ended;
         co_await input.async_read_some(asio::buffer(&byte, 1),
                                        asio::redirect_error(asio::use_awaitable, ended));
-    co_await server.stop();
+        if (ended) break;
+        store.begin({});
+        say("anew");
+    }
+    co_await store.stop();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     asio::io_context context(1);
+    RealClock clock;
     const auto port = static_cast<std::uint16_t>(argc > 1 ? std::atoi(argv[1]) : 0);
-    auto listener = net::listen_tcp(context.get_executor(), "127.0.0.1", port);
-    if (!listener) {
-        std::fprintf(stderr, "store_server: %s\n", listener.error().message().c_str());
+    auto store = run::NodeStore::open(context.get_executor(), clock, port, {});
+    if (!store) {
+        std::fprintf(stderr, "store_server: %s\n", store.error().message().c_str());
         return 1;
     }
-    const std::string address = (*listener)->address();
-    RealClock clock;
-    agent::StoreServer server(context.get_executor(), clock,
-                              [](const std::string&) { return true; });
-    server.serve(*std::move(listener));
     TaskGroup tasks(context.get_executor());
-    tasks.spawn("store server", serve(server, context));
-    std::printf("%s\n", address.substr(address.rfind(':') + 1).c_str());
-    std::fflush(stdout);
+    tasks.spawn("store server", serve(**store, context));
+    say(std::to_string((*store)->port()));
     context.run();
     return 0;
 }

@@ -10,6 +10,7 @@ verb_drill() {
     crash) shift; drill_crash "$@" ;;
     soak) shift; drill_soak "$@" ;;
     versions) shift; drill_versions "$@" ;;
+    store-versions) shift; drill_store_versions "$@" ;;
     elastic) shift; drill_elastic "$@" ;;
     peers-faults) shift; drill_peers_faults "$@" ;;
     failures) shift; with_frameworks failure_drill.py "$@" ;;
@@ -28,6 +29,8 @@ verb_drill() {
         say "                       random calls of kubectl, the Python client and plain HTTP (60 minutes): nothing may grow"
         say "versions [MINOR...] [-- PYTEST OPTION...]"
         say "                       the operator's tests on an older and a newer Kubernetes than that of ./dev test"
+        say "store-versions [MINOR...] [--keep] [-- PYTEST OPTION...]"
+        say "                       the store of muster-run with real clients of an old torch and of the newest (gigabytes each)"
         say "elastic [ROUNDS] [--seed N] [--only WORDS]"
         say "                       kill workers, agents, masters and nodes of a training job at random moments (200 of each)"
         say "peers-faults [--kills N] [--only WORDS] [--write]"
@@ -115,6 +118,12 @@ drill_versions() {
     need_packages cluster
     need_etcd
     "$(our_python)" "$root/scripts/versions_drill.py" "$root/build/release/src/cli/muster" "$@"
+}
+
+drill_store_versions() {
+    prepare_test
+    build_target release muster muster_store_server
+    "$(our_python)" "$root/scripts/store_drill.py" "$root/build/release/src/cli/muster" "$@"
 }
 
 # The clients that can be built here take part.

@@ -251,6 +251,8 @@ class Sshd:
 
 # Minor versions beside the one of ./dev test, for ./dev drill versions.
 OTHER_MINORS = ("1.32", "1.36")
+# The same of torch: with Debian's 1.13, and the 2.7 beside which muster-run is measured, from the oldest to the newest.
+OTHER_TORCHES = ("2.1", "2.15")
 
 SOURCES = {
     **{name: GoProgram("kubernetes", f"{KUBERNETES}/cmd/{name}", KUBERNETES)
@@ -273,6 +275,8 @@ SOURCES = {
     "python-clients": PythonEnvironment(HERE / "python-clients" / "requirements.txt"),
     # The launchers beside which muster-run is measured.
     "python-elastic-peers": PythonEnvironment(ROOT / "bench" / "elastic_peers.txt"),
+    # Clients of the store that muster-run serves, for ./dev drill store-versions.
+    **{f"python-torch-{minor}": PythonEnvironment(HERE / "torch" / f"{minor}.txt") for minor in OTHER_TORCHES},
     # The frameworks of the examples.
     **{f"python-{file.stem}": environment(file) for file in (ROOT / "examples" / "requirements").glob("*.txt")},
 }
