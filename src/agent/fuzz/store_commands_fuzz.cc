@@ -21,7 +21,7 @@ std::string read_all(std::string_view bytes, std::size_t piece) {
     StoreKeys keys;
     std::string said;
     for (std::size_t at = 0; at < bytes.size(); at += piece) {
-        reader.put(bytes.substr(at, piece));
+        reader.put(bytes.substr(at, piece), at + piece < bytes.size());
         for (;;) {
             auto command = reader.next();
             if (!command) return said + "! " + command.error().message();

@@ -45,9 +45,7 @@ TEST_F(BurstTest, OthersRunMeanwhile) {
     burst.stir();
     burst.stir();
     bool ran = false;
-    asio::post(context, [&] {
-        asio::post(context, [&] { ran = burst.awake(); });
-    });
+    asio::post(context, [&] { asio::post(context, [&] { ran = burst.awake(); }); });
     settle();
     EXPECT_TRUE(ran);
 }

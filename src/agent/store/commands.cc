@@ -119,40 +119,37 @@ void append_bytes(std::string& out, std::uint64_t value, int size) {
 
 }  // namespace
 
-void StoreReader::put(std::string_view bytes) {
+void StoreReader::put(std::string_view bytes, bool more) {
     if (used_ > 0 && used_ >= bytes_.size() / 2) {
         bytes_.erase(0, used_);
         used_ = 0;
     }
     bytes_.append(bytes);
+    more_ = more;
 }
 
-/// Which dialect it is, by the first bytes.
-void StoreReader::listen() {
+/// Whether it is one of today's clients, by the first bytes.
+void StoreReader::greet() {
     static const std::string kHello =
         encode({.kind = StoreCommandKind::kValidate, .number = kStoreMagic});
     const std::string_view left = std::string_view(bytes_).substr(used_);
     if (left.size() < kHello.size() && kHello.starts_with(left)) return;
-    dialect_ = left.starts_with(kHello) ? Dialect::kToday : Dialect::kOld;
-    if (dialect_ == Dialect::kToday) used_ += kHello.size();
-}
-
-Result<std::uint8_t> StoreReader::kind_of(std::uint8_t byte) const {
-    constexpr std::uint8_t kOldWatch = 7;
-    if (dialect_ == Dialect::kToday) return byte;
-    if (byte == kOldWatch) return Error(Code::kBadRequest, "watching a key is not served");
-    return static_cast<std::uint8_t>(byte < kOldWatch ? byte + 1 : byte);
+    greeted_ = true;
+    if (!left.starts_with(kHello)) return;
+    dialect_.is_today();
+    used_ += kHello.size();
 }
 
 Result<std::optional<StoreCommand>> StoreReader::next() {
-    if (dialect_ == Dialect::kUnknown) listen();
+    if (!greeted_) greet();
     const std::string_view left = std::string_view(bytes_).substr(used_);
-    if (dialect_ == Dialect::kUnknown || left.size() < enough_)
-        return std::optional<StoreCommand>();
-    TRY(const std::uint8_t kind, kind_of(static_cast<std::uint8_t>(left[0])));
-    const std::optional<Layout> layout = layout_of(kind);
-    if (!layout) return Error(Code::kBadRequest, fmt::format("there is no command {}", kind));
-    StoreCommand command{.kind = static_cast<StoreCommandKind>(kind)};
+    if (!greeted_ || left.size() < enough_) return std::optional<StoreCommand>();
+    const std::optional<std::uint8_t> kind =
+        dialect_.number_of(static_cast<std::uint8_t>(left[0]), left.substr(1), !more_);
+    if (!kind) return std::optional<StoreCommand>();
+    const std::optional<Layout> layout = layout_of(*kind);
+    if (!layout) return Error(Code::kBadRequest, fmt::format("there is no command {}", *kind));
+    StoreCommand command{.kind = static_cast<StoreCommandKind>(*kind)};
     Fields fields(left.substr(1));
     TRY(const bool whole, read(fields, *layout, command));
     if (!whole) {
@@ -161,6 +158,7 @@ Result<std::optional<StoreCommand>> StoreReader::next() {
     }
     used_ += 1 + fields.at();
     enough_ = 1;
+    dialect_.heard(command);
     return std::optional<StoreCommand>(std::move(command));
 }
 

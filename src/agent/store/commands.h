@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/store/dialect.h"
 #include "base/result.h"
 
 namespace muster::agent {
@@ -54,25 +55,23 @@ inline constexpr std::uint64_t kMostKeys = 128 * 1024;
 
 /// Bytes as they come, whole commands as they go. After an error the connection is of no use.
 ///
-/// Today's clients begin with kValidate and the magic number, which this takes for itself. Those of
-/// 1.13 begin with any command, and count from kSet as 0, with one between kGetNumKeys and
-/// kDeleteKey that is not served: to watch a key (pytorch v1.13,
-/// torch/csrc/distributed/c10d/TCPStore.cpp). As a length the magic number is over the limit, so
-/// nobody can be taken for the other.
+/// Today's clients begin with kValidate and the magic number, which this takes for itself; older
+/// ones begin with any command (see StoreDialect). As a length the magic number is over the limit,
+/// so nobody can be taken for the other.
 class StoreReader {
   public:
-    void put(std::string_view bytes);
+    /// `more`: the client has said more than that, which comes with the next call.
+    void put(std::string_view bytes, bool more = false);
     /// The next whole one, or nothing until more has come. kBadRequest: no such command; kTooLarge:
     /// over a limit, told before the rest is there.
     Result<std::optional<StoreCommand>> next();
 
   private:
-    enum class Dialect : std::uint8_t { kUnknown, kToday, kOld };
+    void greet();
 
-    void listen();
-    Result<std::uint8_t> kind_of(std::uint8_t byte) const;
-
-    Dialect dialect_ = Dialect::kUnknown;
+    StoreDialect dialect_;
+    bool greeted_ = false;
+    bool more_ = false;
     std::string bytes_;
     std::size_t used_ = 0;
     std::size_t enough_ = 1;  ///< with fewer unread bytes nothing is whole

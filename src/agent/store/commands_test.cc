@@ -72,12 +72,11 @@ TEST(StoreCommands, ThoseOfTorch1AreCountedOtherwiseAndBeginWithoutAWord) {
         std::uint8_t byte;
         StoreCommand wanted;
     };
-    for (const Case& c :
-         {Case{0, {.kind = Kind::kSet, .keys = {"k"}, .values = {"v"}}},
-          Case{2, {.kind = Kind::kGet, .keys = {"k"}}},
-          Case{3, {.kind = Kind::kAdd, .keys = {"init/"}, .number = 1}},
-          Case{5, {.kind = Kind::kWait, .keys = {"a", "b"}}}, Case{6, {.kind = Kind::kGetNumKeys}},
-          Case{8, {.kind = Kind::kDeleteKey, .keys = {"k"}}}}) {
+    for (const Case& c : {Case{0, {.kind = Kind::kSet, .keys = {"k"}, .values = {"v"}}},
+                          Case{2, {.kind = Kind::kGet, .keys = {"k"}}},
+                          Case{3, {.kind = Kind::kAdd, .keys = {"init/"}, .number = 1}},
+                          Case{5, {.kind = Kind::kWait, .keys = {"a", "b"}}},
+                          Case{6, {.kind = Kind::kGetNumKeys}}}) {
         std::string bytes = encode(c.wanted);
         bytes[0] = static_cast<char>(c.byte);
         StoreReader reader;
@@ -91,9 +90,75 @@ TEST(StoreCommands, ThoseOfTorch1AreCountedOtherwiseAndBeginWithoutAWord) {
         ASSERT_TRUE(next && *next) << int{c.byte};
         EXPECT_EQ(**next, c.wanted) << int{c.byte};
     }
-    StoreReader watcher;
-    watcher.put("\x07");
-    EXPECT_EQ(watcher.next().error().message(), "watching a key is not served");
+}
+
+/// A client of an age, by what it says; each command alone, as it waits for the answer.
+class OldClient {
+  public:
+    explicit OldClient(std::uint8_t begins_with_delete) : delete_(begins_with_delete) {}
+
+    std::string bytes(const StoreCommand& command) const {
+        std::string out = encode(command);
+        const auto number = static_cast<std::uint8_t>(command.kind);
+        const auto of_delete = static_cast<std::uint8_t>(Kind::kDeleteKey);
+        out[0] = static_cast<char>(number < of_delete ? number - 1 : number - of_delete + delete_);
+        return out;
+    }
+
+  private:
+    std::uint8_t delete_;
+};
+
+TEST(StoreCommands, WhatOldClientsMeanIsToldByWhatTheySayBeforeAndAfter) {
+    const StoreCommand set{.kind = Kind::kSet, .keys = {"/k"}, .values = {"v"}};
+    const StoreCommand wait{.kind = Kind::kWait, .keys = {"/a", "/b"}};
+    const std::vector<std::vector<StoreCommand>> kSayings = {
+        {{.kind = Kind::kDeleteKey, .keys = {"/k"}}},
+        {set, {.kind = Kind::kDeleteKey, .keys = {"/k"}}, set},
+        {{.kind = Kind::kAppend, .keys = {"/k"}, .values = {"v"}}},
+        {{.kind = Kind::kAppend, .keys = {"/k"}, .values = {""}},
+         {.kind = Kind::kDeleteKey, .keys = {"/k"}}},
+        {wait, {.kind = Kind::kAppend, .keys = {"/k"}, .values = {"v"}}},
+        {wait, {.kind = Kind::kMultiGet, .keys = {"/a", "/b"}}},
+        {{.kind = Kind::kMultiSet, .keys = {"/a", "/b"}, .values = {"1", "2"}}},
+        {wait,
+         {.kind = Kind::kMultiSet, .keys = {"/a", "/b"}, .values = {"1", "2"}},
+         {.kind = Kind::kDeleteKey, .keys = {"/k"}}},
+    };
+    for (const auto begins_with_delete : {std::uint8_t{7}, std::uint8_t{8}}) {
+        const OldClient client(begins_with_delete);
+        for (const std::vector<StoreCommand>& saying : kSayings) {
+            for (std::size_t piece : {std::size_t{1}, std::size_t{3}, std::size_t{1000}}) {
+                StoreReader reader;
+                std::vector<StoreCommand> read;
+                for (const StoreCommand& command : saying) {
+                    const std::string bytes = client.bytes(command);
+                    for (std::size_t at = 0; at < bytes.size(); at += piece) {
+                        reader.put(bytes.substr(at, piece), at + piece < bytes.size());
+                        for (auto next = reader.next();; next = reader.next()) {
+                            ASSERT_TRUE(next) << next.error().message();
+                            if (!*next) break;
+                            read.push_back(**std::move(next));
+                        }
+                    }
+                }
+                EXPECT_EQ(read, saying) << int{begins_with_delete} << " in pieces of " << piece
+                                        << ": " << &saying - kSayings.data();
+            }
+        }
+    }
+}
+
+// Those of 2.1 end a wait themselves; those before can't.
+TEST(StoreCommands, AnOldClientEndsItsWait) {
+    const OldClient client(7);
+    StoreReader reader;
+    reader.put(client.bytes({.kind = Kind::kWait, .keys = {"/a"}}));
+    ASSERT_TRUE(reader.next().value());
+    reader.put(client.bytes({.kind = Kind::kCancelWait}));
+    const auto next = reader.next();
+    ASSERT_TRUE(next && *next);
+    EXPECT_EQ((*next)->kind, Kind::kCancelWait);
 }
 
 TEST(StoreCommands, WhatIsOverALimitIsRefusedBeforeItIsThere) {

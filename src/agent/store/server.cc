@@ -73,9 +73,8 @@ void StoreServer::State::come(std::unique_ptr<net::ByteStream> stream) {
         return;
     }
     burst.stir();
-    tasks.spawn(
-        "store connection",
-        converse(std::make_shared<Connection>(std::move(stream), executor, ++last_number)));
+    tasks.spawn("store connection",
+                converse(std::make_shared<Connection>(std::move(stream), executor, ++last_number)));
 }
 
 Task<void> StoreServer::State::converse(Shared connection) {
@@ -95,7 +94,7 @@ Task<void> StoreServer::State::converse(Shared connection) {
         const auto size = co_await connection->stream->read_some(asio::buffer(bytes));
         if (!size || *size == 0 || connection->ended) co_return;
         burst.stir();
-        reader.put({bytes.data(), *size});
+        reader.put({bytes.data(), *size}, *size == bytes.size() && connection->stream->has_input());
         const Result<void> taken = take(connection, reader);
         if (!taken) {
             log::warning(
