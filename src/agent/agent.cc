@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/alarm.h"
 #include "base/first_of.h"
 #include "base/log.h"
 #include "base/signal.h"
@@ -42,6 +43,7 @@ struct Agent::State {
           here(options.workers, workers.running(), clock.now()),
           stirred_changed(executor),
           untold_changed(executor),
+          alarm(executor, clock, [this] { stir(); }),
           client(owner.connect, clock, rng, tasks_of_client,
                  {.token = options.token,
                   .name = options.incarnation,
@@ -72,6 +74,7 @@ struct Agent::State {
     bool stirred = false;
     Signal stirred_changed;
     Signal untold_changed;
+    Alarm alarm;
     bool open = false;                   ///< the stream
     std::optional<master::Report> told;  ///< over it
     TaskGroup tasks_of_client{executor};
@@ -85,13 +88,8 @@ void Agent::State::stir() {
 }
 
 Task<void> Agent::State::rest(Instant until) {
-    while (!stirred) {
-        if (clock.now() >= until) co_return;
-        if (until == Instant::max())
-            co_await stirred_changed.wait();
-        else
-            co_await first_of(stirred_changed.wait(), clock.sleep_until(until));
-    }
+    alarm.set(until);
+    while (!stirred) co_await stirred_changed.wait();
 }
 
 // ---- workers
@@ -273,6 +271,7 @@ Task<void> Agent::State::work(TaskGroup& tasks, AgentEnd& end) {
     tasks.spawn("watch workers", watch_ends());
     tasks.spawn("watch steps", watch_steps());
     tasks.spawn("watch the master", watch_master());
+    tasks.spawn("watch the time", alarm.run());
     end = co_await act(tasks);
     if (end.kind != AgentEnd::Kind::kLeft || !open) co_return;
     // Or it would find out by itself, and charge it.

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/signal.h"
+#include "base/stop.h"
 #include "base/task_group.h"
 #include "base/then_stop.h"
 #include "base/time_limit.h"
@@ -78,6 +79,7 @@ struct Client::State {
           rng(its_rng),
           tasks(its_tasks),
           options(std::move(given)),
+          often(std::min(options.limits.hello_time, options.limits.liveness.ping_after)),
           changed(tasks.executor()) {}
 
     /// A connection, once it is known who answers.
@@ -87,15 +89,38 @@ struct Client::State {
         std::string server;
     };
 
+    /// While it lives somebody waits for the server, and has hello_time for it; then `end` ends
+    /// that.
+    class Deadline {
+      public:
+        Deadline(State& state, std::function<void()> end);
+        ~Deadline() { state_.waits = nullptr; }
+        Deadline(const Deadline&) = delete;
+        Deadline& operator=(const Deadline&) = delete;
+
+        Instant when() const { return when_; }
+        bool is_over() const { return when_ == Instant::max(); }
+        void expire();
+
+      private:
+        State& state_;
+        std::function<void()> end_;
+        Instant when_;
+    };
+
     Task<void> run();
     Task<Error> one_connection();
+    Task<Result<std::unique_ptr<net::ByteStream>>> connect_in_time();
+    Task<Result<std::optional<Frame>>> first_frame(std::shared_ptr<Wire> wire);
     Task<Error> read_on(std::shared_ptr<Wire> wire);
     Task<void> converse(std::shared_ptr<Wire> wire, TaskGroup& group, std::optional<Session>& here,
                         std::optional<Error>& why);
     Task<void> write(std::shared_ptr<Wire> wire);
     bool is_full() const;
     Task<void> room();
-    Task<void> keep_alive(Session& now);
+    Task<void> watch_deadlines();
+    Instant look(Instant now, Instant planned);
+    Instant keep_alive(Session& here, Instant now, Instant planned);
     Task<void> pause(Duration& retry);
     void opened(Session& now);
     void closed(const Error& why);
@@ -112,8 +137,10 @@ struct Client::State {
     Rng& rng;
     TaskGroup& tasks;
     Options options;
+    Duration often;  ///< no deadline is set closer than this
     ClientCalls calls;
     Session* session = nullptr;
+    Deadline* waits = nullptr;  ///< for the server, before there is a session
     std::uint64_t connections = 0;
     std::optional<Error> trouble = Error(Code::kUnavailable, "not connected yet");
     std::optional<Error> ended;
@@ -144,12 +171,9 @@ Task<void> Client::State::pause(Duration& retry) {
 
 /// Returns why it ended, or did not begin.
 Task<Error> Client::State::one_connection() {
-    auto stream = co_await within(clock, options.limits.hello_time, connect());
-    if (!stream)
-        co_return Error(Code::kUnavailable, fmt::format("no connection within {} ms",
-                                                        milliseconds(options.limits.hello_time)));
-    if (!*stream) co_return stream->error();
-    auto wire = std::make_shared<Wire>(**std::move(stream), tasks.executor(),
+    auto stream = co_await connect_in_time();
+    if (!stream) co_return stream.error();
+    auto wire = std::make_shared<Wire>(*std::move(stream), tasks.executor(),
                                        Wire::Limits{.longest_frame = options.limits.longest_frame,
                                                     .queued = options.limits.queued},
                                        options.limits.longest_frame);
@@ -169,22 +193,37 @@ Task<Error> Client::State::one_connection() {
     co_return *std::move(why);
 }
 
+Task<Result<std::unique_ptr<net::ByteStream>>> Client::State::connect_in_time() {
+    Stop stop;
+    const Deadline deadline(*this, [&stop] { stop.ask(); });
+    auto stream = co_await stop.run(connect());
+    if (stream) co_return *std::move(stream);
+    co_return Error(Code::kUnavailable, fmt::format("no connection within {} ms",
+                                                    milliseconds(options.limits.hello_time)));
+}
+
+Task<Result<std::optional<Frame>>> Client::State::first_frame(std::shared_ptr<Wire> wire) {
+    const Deadline deadline(*this, [wire] { wire->close(); });
+    auto first = co_await wire->read();
+    if (!first && deadline.is_over())
+        co_return Error(Code::kUnavailable, fmt::format("the server said nothing within {} ms",
+                                                        milliseconds(options.limits.hello_time)));
+    co_return first;
+}
+
 Task<void> Client::State::converse(std::shared_ptr<Wire> wire, TaskGroup& group,
                                    std::optional<Session>& here, std::optional<Error>& why) {
     group.spawn("rpc writer", write(wire));
     CHECK(wire->queue(hello_frame(
               {.token = options.token, .client = options.name, .about = options.about}, kVersion)),
           "a wire begins open");
-    const auto first = co_await within(clock, options.limits.hello_time, wire->read());
+    const auto first = co_await first_frame(wire);
     if (!first) {
-        why.emplace(Code::kUnavailable, fmt::format("the server said nothing within {} ms",
-                                                    milliseconds(options.limits.hello_time)));
-    } else if (!*first) {
-        why = first->error();
+        why = first.error();
         if (is_no_message(*why)) why->prefix("what answers there is no server of this protocol");
-    } else if (!**first) {
+    } else if (!*first) {
         why.emplace(Code::kUnavailable, "the server ended the connection before it began");
-    } else if (auto welcome = admitted(***first, kVersion); !welcome) {
+    } else if (auto welcome = admitted(**first, kVersion); !welcome) {
         why = welcome.error();
         if (is_final(*why)) ended = why;
     } else {
@@ -192,7 +231,6 @@ Task<void> Client::State::converse(std::shared_ptr<Wire> wire, TaskGroup& group,
                              .liveness = Liveness(options.limits.liveness, true, clock.now()),
                              .server = welcome->server});
         wire->write_at_most(welcome->longest_frame);
-        group.spawn("rpc keep-alive", keep_alive(*here));
         opened(*here);
         why = co_await read_on(wire);
         closed(*why);
@@ -226,30 +264,55 @@ Task<void> Client::State::write(std::shared_ptr<Wire> wire) {
     wire->close();
 }
 
-/// Ends the connection when the server is silent for too long.
-Task<void> Client::State::keep_alive(Session& now) {
+Client::State::Deadline::Deadline(State& state, std::function<void()> end)
+    : state_(state),
+      end_(std::move(end)),
+      when_(state.clock.now() + state.options.limits.hello_time) {
+    state_.waits = this;
+}
+
+void Client::State::Deadline::expire() {
+    when_ = Instant::max();
+    const std::function<void()> end = std::move(end_);  // Who waits may go at once.
+    end();
+}
+
+/// One task for the client's whole life: a race against a timer for each wait would cost more than
+/// what it guards.
+Task<void> Client::State::watch_deadlines() {
     Instant planned = clock.now();
+    while (!ended) {
+        planned = look(clock.now(), planned);
+        co_await clock.sleep_until(planned);
+    }
+}
+
+/// Returns when to look again.
+Instant Client::State::look(Instant now, Instant planned) {
+    if (session != nullptr) return keep_alive(*session, now, planned);
+    if (waits != nullptr && now >= waits->when()) waits->expire();
+    return waits == nullptr ? now + often : std::min(waits->when(), now + often);
+}
+
+/// Ends the connection when the server is silent for too long.
+Instant Client::State::keep_alive(Session& here, Instant now, Instant planned) {
     for (;;) {
-        const Liveness::Step step = now.liveness.next(clock.now(), planned);
+        const Liveness::Step step = here.liveness.next(now, planned);
+        if (step.act == Liveness::Act::kWait) return step.until;
         if (step.act == Liveness::Act::kPing) {
             Frame ping;
             ping.mutable_ping();
             send(ping);
             continue;
         }
-        if (step.act == Liveness::Act::kDead) {
-            // What has come and was not read yet is no silence.
-            if (!now.wire->has_input()) break;
-            now.liveness.heard(clock.now());
-            continue;
-        }
-        planned = step.until;
-        co_await clock.sleep_until(planned);
+        // What has come and was not read yet is no silence.
+        if (!here.wire->has_input()) break;
+        here.liveness.heard(now);
     }
-    trouble.emplace(Code::kUnavailable,
-                    fmt::format("the server was silent for {} ms",
-                                milliseconds(now.liveness.silence(clock.now()))));
-    now.wire->close();
+    trouble.emplace(Code::kUnavailable, fmt::format("the server was silent for {} ms",
+                                                    milliseconds(here.liveness.silence(now))));
+    here.wire->close();
+    return now + often;
 }
 
 bool Client::State::is_full() const {
@@ -355,7 +418,10 @@ Client::Client(Connect connect, Clock& clock, Rng& rng, TaskGroup& tasks, Option
 
 Client::~Client() = default;
 
-void Client::start() { state_->tasks.spawn("rpc client", state_->run()); }
+void Client::start() {
+    state_->tasks.spawn("rpc client", state_->run());
+    state_->tasks.spawn("rpc deadlines", state_->watch_deadlines());
+}
 
 Task<Result<std::string>> Client::call(std::string method, std::string body, Duration time,
                                        Repeat repeat) {

@@ -35,7 +35,8 @@ struct ServerLimits {
     /// answered all the same, so a client that reads nothing is cut off at four times as much.
     std::size_t queued = std::size_t{1} << 20;
     std::size_t calls = 256;  ///< of one client: those that run, or whose answers it may still want
-    Duration hello_time = std::chrono::seconds(10);  ///< to show the token, TLS included
+    /// To show the token; over TLS as long before that for the handshake.
+    Duration hello_time = std::chrono::seconds(10);
     Duration kept_time = std::chrono::minutes(5);    ///< answers, for a client that is away
     LivenessLimits liveness = {};
 };

@@ -4,7 +4,6 @@
 
 #include "base/log.h"
 #include "base/then_stop.h"
-#include "base/time_limit.h"
 #include "rpc/internal/admission.h"
 
 namespace muster::rpc {
@@ -19,11 +18,9 @@ constexpr std::size_t kUnread = 4;
 
 struct ServerConnection::Stream {
     Stream(const asio::any_io_executor& executor, std::uint64_t given)
-        : cancellation(std::make_shared<Cancellation>(executor)),
-          credit_changed(executor),
-          credit(given) {}
+        : stop(std::make_shared<Stop>()), credit_changed(executor), credit(given) {}
 
-    std::shared_ptr<Cancellation> cancellation;
+    std::shared_ptr<Stop> stop;
     Signal credit_changed;
     std::uint64_t credit;  ///< items that the client has room for
 };
@@ -70,11 +67,11 @@ Task<void> ServerConnection::talk(std::optional<Error> refusal, TaskGroup& tasks
 Task<Error> ServerConnection::converse(std::optional<Error> refusal, TaskGroup& tasks) {
     const std::string address = stream_->peer_address();
     if (tls_ != nullptr) {
-        auto secured = co_await within(serving_.clock, serving_.limits().hello_time,
-                                       tls_->accept(std::move(stream_)));
+        auto secured = co_await securing_.run(tls_->accept(std::move(stream_)));
         if (!secured) co_return Error(Code::kTimeout, "who connected did not begin with TLS");
         if (!*secured) co_return secured->error();
         stream_ = **std::move(secured);
+        ends_ = serving_.clock.now() + serving_.limits().hello_time;
     }
     wire_.emplace(std::move(stream_), serving_.executor,
                   Wire::Limits{.longest_frame = serving_.limits().longest_frame,
@@ -163,7 +160,10 @@ void ServerConnection::leave(Error why) {
     if (why_) return;
     why_ = std::move(why);
     ends_ = serving_.clock.now() + kFarewellTime;
-    if (wire_) wire_->end_with(farewell_frame(*why_));
+    if (wire_)
+        wire_->end_with(farewell_frame(*why_));
+    else
+        securing_.ask();
 }
 
 Instant ServerConnection::deadline(Instant now, Instant planned) {
@@ -183,8 +183,10 @@ void ServerConnection::expire() {
                                                   .count()));
     }
     if (!why_) why_ = Error(Code::kTimeout, "who connected did not say who it is");
-    // Without it TLS is not there yet, and has its own end.
-    if (wire_) wire_->close();
+    if (wire_)
+        wire_->close();
+    else
+        securing_.ask();
 }
 
 Result<void> ServerConnection::take(Frame frame, TaskGroup& tasks) {
@@ -202,11 +204,7 @@ Result<void> ServerConnection::take(Frame frame, TaskGroup& tasks) {
             take_note(std::move(*frame.mutable_note()));
             return {};
         case Frame::kCancel:
-            if (const auto it = streams_.find(frame.cancel().id()); it != streams_.end())
-                it->second->cancellation->ask();
-            if (const auto it = caller_->running.find(frame.cancel().id());
-                it != caller_->running.end())
-                it->second->ask();
+            cancel(frame.cancel().id());
             return {};
         case Frame::kCredit:
             if (const auto it = streams_.find(frame.credit().id()); it != streams_.end()) {
@@ -216,6 +214,18 @@ Result<void> ServerConnection::take(Frame frame, TaskGroup& tasks) {
             return {};
         default:
             return Error(Code::kBadRequest, "a message that clients do not send");
+    }
+}
+
+/// What is asked to end may do so there and then, and is forgotten with that.
+void ServerConnection::cancel(std::uint64_t id) {
+    if (const auto it = streams_.find(id); it != streams_.end()) {
+        const std::shared_ptr<Stop> stop = it->second->stop;
+        stop->ask();
+    }
+    if (const auto it = caller_->running.find(id); it != caller_->running.end()) {
+        const std::shared_ptr<Stop> stop = it->second;
+        stop->ask();
     }
 }
 
@@ -278,8 +288,8 @@ Task<void> ServerConnection::run_stream(std::uint64_t id, std::shared_ptr<Stream
                                         const Server::StreamHandler& handler, std::string body,
                                         Duration time) {
     Writer writer(*this, *stream, id);
-    Result<std::string> outcome = co_await until_cancelled(
-        serving_.clock, stream->cancellation, time, handler(peer_, std::move(body), writer));
+    Result<std::string> outcome = co_await until_stopped(serving_.clock, stream->stop, time,
+                                                         handler(peer_, std::move(body), writer));
     send(answer_frame(id, std::move(outcome), serving_.limits().longest_frame));
     streams_.erase(id);
 }

@@ -41,6 +41,7 @@ class ServerConnection {
     void enter();
     void part(const Error& why);
     Result<void> take(Frame frame, TaskGroup& tasks);
+    void cancel(std::uint64_t id);
     void take_call(wire::Call call, TaskGroup& tasks);
     void take_note(wire::Note note);
     void start_stream(wire::Call call, const Server::StreamHandler& handler, TaskGroup& tasks);
@@ -50,6 +51,7 @@ class ServerConnection {
     Serving& serving_;
     std::unique_ptr<net::ByteStream> stream_;  ///< until TLS or the wire has it
     net::TlsServerContext* tls_;
+    Stop securing_;  ///< the handshake of TLS
     std::optional<Wire> wire_;
     PeerPtr peer_;
     std::shared_ptr<Caller> caller_;

@@ -5,27 +5,17 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/first_of.h"
+#include "base/time_limit.h"
 #include "rpc/internal/failure.h"
 #include "rpc/internal/server_connection.h"
 
 namespace muster::rpc {
 namespace {
 
-Task<void> keep(std::optional<Result<std::string>>& into, Task<Result<std::string>> work) {
-    into = co_await std::move(work);
-}
-
-Task<void> expire(Clock& clock, Duration time, bool& expired) {
-    co_await clock.sleep_for(time);
-    expired = true;
-}
-
 Task<void> run_call(Serving& serving, std::shared_ptr<Caller> caller, std::uint64_t id,
-                    std::shared_ptr<Cancellation> cancellation, Duration time,
-                    Task<Result<std::string>> work) {
+                    std::shared_ptr<Stop> stop, Duration time, Task<Result<std::string>> work) {
     Result<std::string> outcome =
-        co_await until_cancelled(serving.clock, std::move(cancellation), time, std::move(work));
+        co_await until_stopped(serving.clock, std::move(stop), time, std::move(work));
     caller->running.erase(id);
     const wire::Frame answer = answer_frame(id, std::move(outcome), serving.limits().longest_frame);
     if (caller->kept.end(id, answer.SerializeAsString()) && caller->connection != nullptr)
@@ -34,15 +24,15 @@ Task<void> run_call(Serving& serving, std::shared_ptr<Caller> caller, std::uint6
 
 }  // namespace
 
-Task<Result<std::string>> until_cancelled(Clock& clock, std::shared_ptr<Cancellation> cancellation,
-                                          Duration time, Task<Result<std::string>> work) {
-    std::optional<Result<std::string>> outcome;
-    bool expired = false;
-    Task<void> end = cancellation->wait();
-    if (time > Duration::zero()) end = first_of(std::move(end), expire(clock, time, expired));
-    co_await first_of(keep(outcome, std::move(work)), std::move(end));
-    if (outcome) co_return *std::move(outcome);
-    if (!expired) co_return Error(Code::kCancelled, "its caller cancelled it");
+Task<Result<std::string>> until_stopped(Clock& clock, std::shared_ptr<Stop> stop, Duration time,
+                                        Task<Result<std::string>> work) {
+    const Error stopped(Code::kCancelled, "its caller cancelled it");
+    if (time == Duration::zero()) {
+        auto outcome = co_await stop->run(std::move(work));
+        co_return outcome ? *std::move(outcome) : stopped;
+    }
+    auto outcome = co_await within(clock, time, stop->run(std::move(work)));
+    if (outcome) co_return *outcome ? **std::move(outcome) : stopped;
     co_return Error(
         Code::kTimeout,
         fmt::format("not done within the {} ms that its caller gives it",
@@ -71,10 +61,10 @@ wire::Frame answer_frame(std::uint64_t id, Result<std::string> outcome, std::siz
 
 void start_call(Serving& serving, const std::shared_ptr<Caller>& caller, PeerPtr peer,
                 wire::Call call, const Server::Handler& handler) {
-    auto cancellation = std::make_shared<Cancellation>(serving.executor);
-    caller->running.emplace(call.id(), cancellation);
+    auto stop = std::make_shared<Stop>();
+    caller->running.emplace(call.id(), stop);
     serving.calls.spawn("rpc " + call.method(),
-                        run_call(serving, caller, call.id(), std::move(cancellation), time_of(call),
+                        run_call(serving, caller, call.id(), std::move(stop), time_of(call),
                                  handler(std::move(peer), std::move(*call.mutable_body()))));
 }
 

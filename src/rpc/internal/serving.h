@@ -8,7 +8,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "base/signal.h"
+#include "base/stop.h"
 #include "base/task_group.h"
 #include "rpc/internal/kept_answers.h"
 #include "rpc/server.h"
@@ -17,25 +17,6 @@ namespace muster::rpc {
 
 class ServerConnection;
 
-/// Asks one handler to end. It may be asked before it began.
-class Cancellation {
-  public:
-    explicit Cancellation(const asio::any_io_executor& executor) : asked_changed_(executor) {}
-
-    void ask() {
-        asked_ = true;
-        asked_changed_.notify_all();
-    }
-    /// Returns when it was asked.
-    Task<void> wait() {
-        while (!asked_) co_await asked_changed_.wait();
-    }
-
-  private:
-    bool asked_ = false;
-    Signal asked_changed_;
-};
-
 /// One life of a client as the server knows it. Outlives its connections, so that answers wait for
 /// it; those that have been away for long are forgotten.
 struct Caller {
@@ -43,7 +24,7 @@ struct Caller {
 
     std::string name;
     KeptAnswers kept;
-    std::map<std::uint64_t, std::shared_ptr<Cancellation>> running;
+    std::map<std::uint64_t, std::shared_ptr<Stop>> running;
     ServerConnection* connection = nullptr;  ///< the newest, if there is one
     Instant left{};                          ///< since when there is none
 };
@@ -79,9 +60,9 @@ Duration time_of(const wire::Call& call);
 /// The answer to a call; a failure in its place when it is longer than a frame may be.
 wire::Frame answer_frame(std::uint64_t id, Result<std::string> outcome, std::size_t longest);
 
-/// What `work` returns, or an error when it is cancelled before: by `cancellation`, or by its time
-/// (none: zero).
-Task<Result<std::string>> until_cancelled(Clock& clock, std::shared_ptr<Cancellation> cancellation,
-                                          Duration time, Task<Result<std::string>> work);
+/// What `work` returns, or an error when it is cancelled before: by `stop`, or by its time (none:
+/// zero).
+Task<Result<std::string>> until_stopped(Clock& clock, std::shared_ptr<Stop> stop, Duration time,
+                                        Task<Result<std::string>> work);
 
 }  // namespace muster::rpc
