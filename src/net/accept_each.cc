@@ -10,9 +10,10 @@ namespace muster::net {
 Task<void> accept_each(Listener& listener, Clock& clock, std::string what,
                        std::function<void(std::unique_ptr<ByteStream>)> take) {
     constexpr Duration kPause = std::chrono::milliseconds(100);
+    constexpr int kAtOnce = 16;
     const auto executor = co_await asio::this_coro::executor;
     bool failing = false;
-    for (;;) {
+    for (int taken = 1;; ++taken) {
         auto stream = co_await listener.accept();
         if (!stream) {
             if (stream.error().code() == Code::kCancelled) co_return;
@@ -24,7 +25,7 @@ Task<void> accept_each(Listener& listener, Clock& clock, std::string what,
         }
         failing = false;
         take(*std::move(stream));
-        co_await asio::post(executor, asio::use_awaitable);
+        if (taken % kAtOnce == 0) co_await asio::post(executor, asio::use_awaitable);
     }
 }
 
