@@ -1,6 +1,9 @@
 // Real agents, each with a connection of its own, whose workers are none.
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <boost/asio/io_context.hpp>
 #include <deque>
@@ -78,8 +81,28 @@ class NoWorkers final : public agent::Workers {
     Signal ended_;
 };
 
-Task<Result<std::unique_ptr<net::ByteStream>>> connect(Crowd& crowd) {
-    CO_TRY(auto connected, co_await net::connect_tcp(crowd.executor, "127.0.0.1", crowd.port));
+/// Agents that share an address on this machine. Each has one of its own in a cluster; with one for
+/// all of them the kernel would look for free ports longer than for anything else.
+constexpr int kAgentsOfAddress = 1000;
+
+/// A socket whose connections come from the address of that agent.
+int socket_of(int number) {
+    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
+    if (fd < 0) die("no more sockets");
+    const int on = 1;
+    ::setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    own.sin_addr.s_addr =
+        htonl(INADDR_LOOPBACK + static_cast<std::uint32_t>(number / kAgentsOfAddress));
+    if (::bind(fd, reinterpret_cast<const sockaddr*>(&own), sizeof own) != 0)
+        die("an address of an agent can't be had");
+    return fd;
+}
+
+Task<Result<std::unique_ptr<net::ByteStream>>> connect(Crowd& crowd, int number) {
+    CO_TRY(auto connected, co_await net::connect_tcp_socket(crowd.executor, socket_of(number),
+                                                            "127.0.0.1", crowd.port));
     if (!crowd.tls) co_return connected;
     CO_TRY(std::unique_ptr<net::TlsStream> stream,
            co_await crowd.tls->connect(std::move(connected), "127.0.0.1"));
@@ -95,7 +118,7 @@ struct Node {
                  .address = "127.0.0.1",
                  .store_port = 29500,
                  .name = fmt::format("worker-{}", number)},
-                {.connect = [&crowd] { return connect(crowd); },
+                {.connect = [&crowd, number] { return connect(crowd, number); },
                  .make_workers =
                      [](const master::World&, const master::Member&) {
                          return std::vector<agent::WorkerStart>(1, {.command = {"train"}});
