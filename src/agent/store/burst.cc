@@ -1,7 +1,7 @@
 #include "agent/store/burst.h"
 
 #include <boost/asio/post.hpp>
-#include <thread>
+#include <utility>
 
 namespace muster::agent {
 namespace {
@@ -11,17 +11,24 @@ namespace {
 constexpr Duration kClose = std::chrono::microseconds(200);
 /// A turn takes about a microsecond, and a client asks again within some 40 of them.
 constexpr int kTurns = 64;
+/// Others have this processor for longer when they compute than when they ask or answer.
+constexpr Duration kBusy = std::chrono::microseconds(500);
+constexpr Duration kSleep = std::chrono::milliseconds(20);
 
 }  // namespace
 
-Burst::Burst(const asio::any_io_executor& executor, Clock& clock)
-    : clock_(clock), last_(clock.now() - kClose), begun_(executor) {}
+Burst::Burst(const asio::any_io_executor& executor, Clock& clock, std::function<void()> give_way)
+    : clock_(clock),
+      give_way_(std::move(give_way)),
+      last_(clock.now() - kClose),
+      sleep_until_(clock.now()),
+      begun_(executor) {}
 
 void Burst::stir() {
     const Instant now = clock_.now();
     const bool close = now - last_ < kClose;
     last_ = now;
-    if (!close) return;
+    if (!close || now < sleep_until_) return;
     if (turns_ == 0) begun_.notify_all();
     turns_ = kTurns;
 }
@@ -31,7 +38,13 @@ Task<void> Burst::stay_awake() {
     for (;;) {
         while (turns_ == 0) co_await begun_.wait();
         --turns_;
-        std::this_thread::yield();
+        const Instant before = clock_.now();
+        give_way_();
+        const Instant after = clock_.now();
+        if (after - before > kBusy) {
+            turns_ = 0;
+            sleep_until_ = after + kSleep;
+        }
         co_await asio::post(executor, asio::use_awaitable);
     }
 }

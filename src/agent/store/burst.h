@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "base/clock.h"
 #include "base/signal.h"
 
@@ -11,10 +13,13 @@ namespace muster::agent {
 /// now and then keep nothing awake.
 ///
 /// Counted in turns of the loop, not in time: each looks at everything that waits, and whoever else
-/// has work for this processor goes first. Thread: the loop.
+/// has work for this processor goes first. Where that takes long the processors are busy, nobody is
+/// slow to wake, and the loop sleeps as ever for a while: who sleeps is preferred to who gives way.
+/// Thread: the loop.
 class Burst {
   public:
-    Burst(const asio::any_io_executor& executor, Clock& clock);
+    /// `give_way`: to others on this processor, if there are any.
+    Burst(const asio::any_io_executor& executor, Clock& clock, std::function<void()> give_way);
 
     /// A request is there.
     void stir();
@@ -24,8 +29,10 @@ class Burst {
 
   private:
     Clock& clock_;
+    std::function<void()> give_way_;
     Instant last_;
-    int turns_ = 0;  ///< that are left
+    Instant sleep_until_;  ///< processors were busy
+    int turns_ = 0;        ///< that are left
     Signal begun_;
 };
 

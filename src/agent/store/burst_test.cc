@@ -17,7 +17,9 @@ class BurstTest : public ::testing::Test, protected SimulatedLoop {
     BurstTest() { tasks.spawn("burst", burst.stay_awake()); }
     void TearDown() override { await(tasks.stop()); }
 
-    Burst burst{context.get_executor(), clock};
+    Duration others_take{0};
+    Burst burst{context.get_executor(), clock,
+                [this] { clock.advance_to(clock.now() + others_take); }};
     TaskGroup tasks{context.get_executor()};
 };
 
@@ -38,6 +40,24 @@ TEST_F(BurstTest, ThoseThatFollowCloselyDoForAWhile) {
         EXPECT_FALSE(burst.awake()) << "nobody asked again";
         await(clock.sleep_for(1ms));
     }
+}
+
+TEST_F(BurstTest, NobodyStaysAwakeWhereProcessorsAreBusy) {
+    settle();
+    others_take = 3ms;
+    burst.stir();
+    burst.stir();
+    EXPECT_TRUE(burst.awake());
+    const Instant begin = clock.now();
+    settle();
+    EXPECT_EQ(clock.now() - begin, 3ms) << "it gave way once";
+    burst.stir();
+    burst.stir();
+    EXPECT_FALSE(burst.awake());
+    await(clock.sleep_for(1s));
+    burst.stir();
+    burst.stir();
+    EXPECT_TRUE(burst.awake());
 }
 
 TEST_F(BurstTest, OthersRunMeanwhile) {

@@ -144,11 +144,11 @@ Result<std::optional<StoreCommand>> StoreReader::next() {
     if (!greeted_) greet();
     const std::string_view left = std::string_view(bytes_).substr(used_);
     if (!greeted_ || left.size() < enough_) return std::optional<StoreCommand>();
-    const std::optional<std::uint8_t> kind =
-        dialect_.number_of(static_cast<std::uint8_t>(left[0]), left.substr(1), !more_);
+    const auto byte = static_cast<std::uint8_t>(left[0]);
+    const std::optional<std::uint8_t> kind = dialect_.number_of(byte, left.substr(1), !more_);
     if (!kind) return std::optional<StoreCommand>();
     const std::optional<Layout> layout = layout_of(*kind);
-    if (!layout) return Error(Code::kBadRequest, fmt::format("there is no command {}", *kind));
+    if (!layout) return Error(Code::kBadRequest, fmt::format("there is no command {}", byte));
     StoreCommand command{.kind = static_cast<StoreCommandKind>(*kind)};
     Fields fields(left.substr(1));
     TRY(const bool whole, read(fields, *layout, command));

@@ -149,6 +149,16 @@ TEST(StoreCommands, WhatOldClientsMeanIsToldByWhatTheySayBeforeAndAfter) {
     }
 }
 
+TEST(StoreCommands, WhatNoOldClientSaysIsNoCommand) {
+    for (const char byte : {'\x0c', 'G'}) {
+        StoreReader reader;
+        reader.put(std::string(1, byte));
+        const auto next = reader.next();
+        ASSERT_FALSE(next);
+        EXPECT_EQ(next.error().message(), "there is no command " + std::to_string(int{byte}));
+    }
+}
+
 // Those of 2.1 end a wait themselves; those before can't.
 TEST(StoreCommands, AnOldClientEndsItsWait) {
     const OldClient client(7);

@@ -11,6 +11,7 @@ constexpr std::uint8_t kDeleteOrAppend = 8;
 constexpr std::uint8_t kAppendOrMultiGet = 9;
 constexpr std::uint8_t kMultiGetOrMultiSet = 10;
 constexpr std::uint8_t kMultiSetOrCancelWait = 11;
+constexpr std::uint8_t kNoCommand = 255;
 
 /// The bytes of the text that `rest` begins with, its length included; nothing while it is not
 /// whole.
@@ -50,13 +51,14 @@ StoreDialect::Kind StoreDialect::tell(std::uint8_t byte, std::string_view rest,
             if (waited_.empty() || !rest.empty()) return Kind::kOldWithWatch;
             return all_said ? Kind::kOldWithout : Kind::kOld;
         default:
-            return Kind::kOldWithout;
+            return kind_;
     }
 }
 
 std::optional<std::uint8_t> StoreDialect::number_of(std::uint8_t byte, std::string_view rest,
                                                     bool all_said) {
     if (kind_ == Kind::kToday) return byte;
+    if (byte > kMultiSetOrCancelWait) return kNoCommand;
     const bool before = byte < kWatchOrDelete;
     if (!before && kind_ == Kind::kOld) kind_ = tell(byte, rest, all_said);
     if (!before && kind_ == Kind::kOld) return std::nullopt;

@@ -19,8 +19,9 @@ class StoreDialect {
   public:
     /// The client said what today's say first.
     void is_today() { kind_ = Kind::kToday; }
-    /// Today's number of the command `byte`, of which `rest` has come. Nothing: that takes more
-    /// bytes, or the word that `all_said`, so that nothing else comes before an answer.
+    /// Today's number of the command `byte`, of which `rest` has come; one that no command has
+    /// where `byte` is none. Nothing: to tell takes more bytes, or the word that `all_said`, so
+    /// that nothing else comes before an answer.
     std::optional<std::uint8_t> number_of(std::uint8_t byte, std::string_view rest, bool all_said);
     /// A whole command that was read.
     void heard(const StoreCommand& command);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <list>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -43,7 +44,7 @@ struct StoreServer::State {
         : executor(its_executor),
           clock(its_clock),
           admits(std::move(its_admits)),
-          burst(executor, clock),
+          burst(executor, clock, std::this_thread::yield),
           tasks(executor) {}
 
     void come(std::unique_ptr<net::ByteStream> stream);
