@@ -100,8 +100,10 @@ def store(muster):
         script = ROOT / "bench" / "elastic_store_server.py"
         servers = {"ours": [ROOT / "build" / "release" / "bench" / "muster_store_server"], "torch's": [*before, python, script]}
         client = [*before, str(python), str(ROOT / "bench" / "elastic_store_client.py")]
+        with contextlib.closing(StoreClients(client, 1)) as alone:
+            figures = [compare_stores(alone, servers, "set, get, add and wait of one client", "operations", 8000)]
         with contextlib.closing(StoreClients(client, 4)) as clients:
-            return [compare_stores(clients, servers, "clients that connect, set and get", "clients", 500),
+            return [*figures, compare_stores(clients, servers, "clients that connect, set and get", "clients", 500),
                     compare_stores(clients, servers, "set, get, add and wait of 4 clients at once", "operations", 8000)]
 
 
