@@ -104,6 +104,13 @@ Spare* Spares::take(const SpareRecipe& wanted) {
     return leaving_.back().get();
 }
 
+void Spares::learn_from(const Spare& spare) {
+    const auto place = std::ranges::find_if(places_, [&](const Place& one) {
+        return one.recipe.local_rank == spare.recipe().local_rank;
+    });
+    if (place != places_.end() && spare.ready()) (void)keeps(*place, *spare.ready());
+}
+
 void Spares::forget(Spare* spare) {
     std::erase_if(leaving_, [&](const auto& one) { return one.get() == spare; });
 }
@@ -191,12 +198,17 @@ void Spares::look_at(Place& place) {
 
 void Spares::judge_at(Place& place) {
     place.judged = true;
-    const SpareReady& ready = *place.spare->ready();
+    if (keeps(place, *place.spare->ready())) return;
+    retire(std::move(place.spare));
+}
+
+/// Whether the spare that said so may be a worker. What it teaches holds for those after it.
+bool Spares::keeps(Place& place, const SpareReady& ready) {
     const SpareVerdict verdict = judge(ready);
     using Kind = SpareVerdict::Kind;
     if (verdict.kind == Kind::kKeep) {
         if (!ready.note.empty()) log::info("a spare has not all modules", {{"why", ready.note}});
-        return;
+        return true;
     }
     if (verdict.kind == Kind::kWithout && excluded_.size() < kExcluded) {
         // Others may have met the same one.
@@ -207,7 +219,7 @@ void Spares::judge_at(Place& place) {
         place.given_up = true;
         say("there will be no spare: " + verdict.why);
     }
-    retire(std::move(place.spare));
+    return false;
 }
 
 void Spares::lose_at(Place& place) {

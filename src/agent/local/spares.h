@@ -65,6 +65,8 @@ class Spares {
     /// The spare for such a worker, which stays ours until it is forgotten or dropped; null: there
     /// is none.
     Spare* take(const SpareRecipe& wanted);
+    /// It was taken while it still imported, and its worker started cold: those after it do better.
+    void learn_from(const Spare& spare);
     /// It was released as a worker.
     void forget(Spare* spare);
     /// It has not become one, and is ended.
@@ -93,6 +95,7 @@ class Spares {
     void look();
     void look_at(Place& place);
     void judge_at(Place& place);
+    bool keeps(Place& place, const SpareReady& ready);
     void lose_at(Place& place);
     bool knows_modules() const;
     Result<std::unique_ptr<Spare>> make(const SpareRecipe& recipe);

@@ -179,6 +179,27 @@ TEST_F(SparesTest, ModulesThatStandInTheWayAreLeftOut) {
     EXPECT_EQ(count_logged("breaks can't be imported: KeyError"), 1) << logged;
 }
 
+// Deaths may follow each other faster than spares import.
+TEST_F(SparesTest, OneThatWasTakenWhileItImportedTeachesAsWell) {
+    write("looks.py",
+          "import os, time\nopen(os.environ['ROOT'] + '/imports', 'w').write('x\\n')\n"
+          "while not os.path.exists(os.environ['ROOT'] + '/go'): time.sleep(0.002)\n"
+          "NAMES = [name for name in os.environ if name.startswith('LOOKS_')]\n");
+    world.options().spares->modules = {"looks", "decimal"};
+    start(0);
+    world.line_of("imports");
+    stop();
+    write("go", "");
+    start(1);
+    EXPECT_EQ(said(1).at("warm"), false);
+    EXPECT_EQ(count_logged("a module is left out of warm spares"), 1) << logged;
+    std::filesystem::remove(world.root() / "go");
+    wait_for_spares(1);
+    stop();
+    start(2);
+    EXPECT_EQ(said(2).at("warm"), true);
+}
+
 TEST_F(SparesTest, ThereIsNoneThatCouldNeverBeWarm) {
     write("ranked.py", "import os\nRANK = os.environ.get('RANK')\n");
     world.options().spares->modules = {"ranked"};

@@ -123,7 +123,10 @@ Task<void> LocalWorkers::State::start_warm(std::size_t which, Result<void>& outc
         outcome = start_cold(which);
         co_return;
     }
-    if (!started->warm) spares->say(started->why);
+    if (!started->warm) {
+        spares->say(started->why);
+        spares->learn_from(*spare);
+    }
     std::unique_ptr<Worker> worker = co_await spare->release();
     worker->become(record_of(starts[which]), on_end());
     workers.push_back(std::move(worker));

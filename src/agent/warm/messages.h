@@ -17,7 +17,7 @@ struct SpareReady {
     std::string why = {};                 ///< not warm
     std::string module = {};              ///< that is to blame; empty: none is
     std::string note = {};                ///< why the learnt modules were of no use
-    std::vector<std::string> reads = {};  ///< variables that imports looked at; "*": all
+    std::vector<std::string> reads = {};  ///< variables that imports looked at
 
     friend bool operator==(const SpareReady&, const SpareReady&) = default;
 };

@@ -24,12 +24,11 @@ SpareVerdict judge(const SpareReady& ready) {
             .why = ready.note.empty() ? ready.why : fmt::format("{}: {}", ready.why, ready.note)};
     for (const std::string& name : ready.reads)
         // Each worker has others of these, so that all of them would start cold.
-        if (name == "*" || is_left_out(name))
+        if (is_left_out(name))
             return {.kind = Kind::kNever,
-                    .why = fmt::format(
-                        "a module looks at {} while it is imported, before that is known; name "
-                        "the modules without it: --warm=MODULE,...",
-                        name == "*" ? "the whole environment" : name)};
+                    .why = fmt::format("a module looks at {} while it is imported, before that is "
+                                       "known; name the modules without it: --warm=MODULE,...",
+                                       name)};
     return {};
 }
 

@@ -11,10 +11,11 @@ the pid, cgroup, pipes and parent that its worker shall have.
 
 **It is warm only if a cold start would be the same.** While modules are imported, each variable that they read through os.environ is
 noted; those that native libraries read are known by the names in NATIVE. If any of them has another value in the worker's environment, or
-the directory is another one, or imports failed, started threads of Python's or initialised CUDA, then the spare replaces itself by
-COMMAND with the worker's arguments and environment (execve): an ordinary start, in the same process, with the reason told. What can't be
-seen: imports that look at sys.argv or the clock, or that read the environment without os.environ under names not in NATIVE. What
-differs: /proc/self/cmdline, more of the standard library in sys.modules, and three frames of this file below the program's own.
+the directory is another one, or imports failed, looked at the whole environment, started threads of Python's or initialised CUDA, then
+the spare replaces itself by COMMAND with the worker's arguments and environment (execve): an ordinary start, in the same process, with
+the reason told. What can't be seen: imports that look at sys.argv or the clock, or that read the environment without os.environ under
+names not in NATIVE. What differs: /proc/self/cmdline, more of the standard library in sys.modules, and three frames of this file below
+the program's own.
 
 **Protocol**, on the Unix stream socket FD: each message is a little-endian u32 with the length of what follows, and a JSON object.
 
@@ -24,7 +25,7 @@ differs: /proc/self/cmdline, more of the standard library in sys.modules, and th
     spare:  {"started": true, "warm": true, "why": ""}         and FD is closed; or {"refused": true, "why": "..."} and it exits with 1
 
 `warm` false comes with the reason; `module` names the one that is to blame, without which another spare may be warm. A spare that is not
-warm may be used all the same. `note` says why --learnt was of no use. `reads` are the variables that imports read ("*": all of them).
+warm may be used all the same. `note` says why --learnt was of no use. `reads` are the variables that imports read.
 `args` are put behind COMMAND; `env` is the whole environment, in which a byte 0xNN that is not UTF-8 is \\udcNN (surrogateescape). `fds`
 are the numbers that the descriptors sent along (SCM_RIGHTS, with the message's first byte) shall have. When the agent closes FD, a
 spare that was not used exits with 0.
@@ -139,6 +140,12 @@ def modules_of(learnt: str) -> Tuple[List[str], str]:
         return [], "%s can't be read: %s" % (learnt, error)
 
 
+def ways_to(name: str) -> List[str]:
+    """A module, behind the packages that it lies in: what one of them does is its own, and of all that lies in it."""
+    words = name.split(".")
+    return [".".join(words[:count + 1]) for count in range(len(words))]
+
+
 def warm_up(names: List[str]) -> None:
     """Imports them. Raises NotWarm."""
     import importlib
@@ -148,7 +155,7 @@ def warm_up(names: List[str]) -> None:
         raise NotWarm("it was told no modules to import")
     if None in (sys.stdin, sys.stdout, sys.stderr):
         raise NotWarm("it was started without standard streams")
-    for name in names:
+    for name in (part for name in names for part in ways_to(name)):
         if name in sys.modules:
             continue
         try:
@@ -159,6 +166,8 @@ def warm_up(names: List[str]) -> None:
             raise NotWarm("%s started a thread, which would see the spare and not the worker" % name, name)
         if on_a_device():
             raise NotWarm("%s initialised CUDA" % name, name)
+        if None in Watched.read:
+            raise NotWarm("%s looks at the whole environment, and a part of it is known only when the worker starts" % name, name)
     # Cached as absent, and perhaps written since.
     importlib.invalidate_caches()
 
@@ -184,7 +193,7 @@ def coerced() -> Dict[str, str]:
     return {} if given or "LC_CTYPE" not in os.environ else {"LC_CTYPE": os.environ["LC_CTYPE"]}
 
 
-def difference(before: Dict[str, str], worker_environment: Dict[str, str], read: "Set[Optional[str]]") -> str:
+def difference(before: Dict[str, str], worker_environment: Dict[str, str], read: "Set[str]") -> str:
     """Why imports under the environment `before` do not hold for the worker's; empty when they do."""
     native = {name for name in set(before) | set(worker_environment) if name.startswith(NATIVE)}
     differing = sorted(name for name in set(before) | set(worker_environment) if before.get(name) != worker_environment.get(name))
@@ -192,8 +201,6 @@ def difference(before: Dict[str, str], worker_environment: Dict[str, str], read:
         if name in native or name in read:
             told = [repr(of[name]) if name in of else "unset" for of in (before, worker_environment)]
             return "%s was %s when modules were imported, which look at it, and is %s for the worker" % (name, *told)
-    if None in read and differing:
-        return "a module looked at the whole environment, in which %s differs" % ", ".join(differing[:3])
     return ""
 
 
@@ -428,9 +435,9 @@ def main() -> int:
         warm_up(names + known)
     except NotWarm as error:
         why, blamed = str(error), error.module
-    read = set(Watched.read)
+    read = set(filter(None, Watched.read))
     say(control, {"ready": True, "version": VERSION, "pid": os.getpid(), "warm": not why, "why": why, "module": blamed, "note": note,
-                  "reads": sorted(filter(None, read)) + ["*"] * (None in read), "seconds": round(time.monotonic() - began, 3)})
+                  "reads": sorted(read), "seconds": round(time.monotonic() - began, 3)})
     try:
         heard = hear(control)
         if heard is None:
