@@ -83,6 +83,7 @@ def recoveries(kind, python, nodes, workers, kills):
         job.first_step()
         job.settle(set())
         for kill in range(kills):
+            job.get_ready()
             found.append(job.kill_worker((kill + 1) % (nodes * workers), RECOVERY_LIMIT_S))
             if found[-1] is None:
                 break  # it does not come back to life

@@ -86,6 +86,16 @@ class Job:
     def start(self, node):
         self.agents[node] = self.spawn(*self.agent(node))
 
+    def wait_for_port(self, who):
+        end = time.monotonic() + 30
+        while not listens(self.port):
+            if time.monotonic() > end:
+                raise Failed(f"{who} does not listen", self.logs[-1])
+            time.sleep(0.002)
+
+    def get_ready(self):
+        """Until all is there that shall help it to begin again."""
+
     def lines(self):
         return parse(self.said.read_text())
 
@@ -156,18 +166,34 @@ class Job:
 
 
 class ByHand(Job):
-    """The same processes with the same variables, from a shell. A "node" is a worker."""
+    """The same processes with the same variables, from a shell. A "node" is a worker.
+
+    Their store is there before them, as an agent's is: a new one for each attempt. One that rank 0 begins itself is often
+    asked before it listens, and torch asks again a second later: what a launcher takes would vanish in that."""
 
     title = "by hand"
+    attempts = 16
 
     def __init__(self, python, place, nodes, workers, size=None):
         super().__init__(python, place, nodes * workers, 1, size)
+
+    def prepare(self):
+        ports = self.place / "ports"
+        self.others.append(self.spawn([self.python, ROOT / "bench" / "elastic_hand_stores.py", self.attempts, ports]))
+        end = time.monotonic() + 30
+        while not ports.exists():
+            if time.monotonic() > end:
+                raise Failed("by hand: there are no stores", self.logs[-1])
+            time.sleep(0.01)
+        self.ports = json.loads(ports.read_text())
+        self.port = self.ports.pop()
 
     def agent(self, rank):
         world = str(self.nodes)
         return [self.python, "-u", SCRIPT, self.said], {
             "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": world, "LOCAL_WORLD_SIZE": world, "GROUP_RANK": "0",
-            "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(self.port)}
+            "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(self.port), "TORCHELASTIC_USE_AGENT_STORE": "True",
+            "TORCHELASTIC_RESTART_COUNT": str(self.attempts - len(self.ports) - 1)}
 
     def after_a_death(self, rank):
         if wait_for(self.agents[rank], 10) is None:
@@ -180,7 +206,7 @@ class ByHand(Job):
             process.kill()
         for process in self.agents.values():
             process.wait()
-        self.nodes, self.port, self.agents = world, free_port(), {}
+        self.nodes, self.port, self.agents = world, self.ports.pop(), {}
         for rank in range(world):
             self.start(rank)
 
@@ -218,11 +244,7 @@ class DLRover(Job):
         if self.size != "1":
             self.others.append(self.spawn([self.python, "-m", "dlrover.python.master.main", "--platform", "local", "--port", self.port,
                                            "--node_num", self.nodes, "--job_name", self.name]))
-            end = time.monotonic() + 30
-            while not listens(self.port):
-                if time.monotonic() > end:
-                    raise Failed("DLRover's master does not listen", self.logs[-1])
-                time.sleep(0.05)
+            self.wait_for_port("DLRover's master")
 
     def agent(self, node):
         meeting, environment = ["--standalone", "--nnodes", "1"], {}
@@ -248,11 +270,8 @@ class Muster(Job):
     def start(self, node):
         super().start(node)
         # The first one has the endpoint. Another of the same machine would take its place if it came first.
-        end = time.monotonic() + 30
-        while self.size != "1" and not listens(self.port):
-            if time.monotonic() > end:
-                raise Failed("muster-run does not listen", self.logs[-1])
-            time.sleep(0.002)
+        if self.size != "1":
+            self.wait_for_port("muster-run")
 
     def agent(self, node):
         del node
@@ -262,9 +281,40 @@ class Muster(Job):
             "PYTHON_EXEC": str(self.python)}
 
 
+def command_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
+
+
+def used_by(pid):
+    """Processor time of a process that sleeps; None of one that does not."""
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return (fields[11], fields[12]) if fields[0] == "S" else None
+
+
 class WarmMuster(Muster):
     title = "muster-run --warm"
     more = ("--warm=torch,torch.distributed,torch.nn.parallel",)
+
+    def get_ready(self):
+        """A spare for each worker has imported: it is asleep, and uses no processor any more."""
+        quiet, end = 0, time.monotonic() + 60
+        used = None
+        while quiet < 10:
+            if time.monotonic() > end:
+                raise Failed("there is no warm spare", self.logs[-1])
+            time.sleep(0.02)
+            now = [used_by(pid) for pid in self.spares()]
+            quiet = quiet + 1 if now == used and len(now) == self.workers and None not in now else 0
+            used = now
+
+    def spares(self):
+        return [pid for pid in self.family(0) if pid not in pids_in(self.lines()) and b"/zygote.py" in command_of(pid)]
 
 
 def muster_run():
@@ -273,10 +323,20 @@ def muster_run():
 
 # ---- which of them there are
 
+def compiled(python):
+    """With its packages' bytecode on disk. They are installed without, and where PYTHONDONTWRITEBYTECODE is set each
+    worker would compile all of torch at each start: five seconds of processor time in which nothing else is seen."""
+    where = subprocess.run([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], check=True, capture_output=True,
+                           text=True).stdout.strip()
+    # What is no source of this Python stays as it is: packages bring templates along.
+    subprocess.run([python, "-m", "compileall", "-qq", "-j", "0", where], check=False)
+    return python
+
+
 def peers():
     """The Python that all are started with, and the kinds of jobs that it can start."""
     try:
-        return build("python-elastic-peers"), [Torchrun, DLRover]
+        return compiled(build("python-elastic-peers")), [Torchrun, DLRover]
     except (Missing, BuildFailed) as why:
         print(f"DLRover and a current torch: not measured, {why}", flush=True)
     return pathlib.Path("/usr/bin/python3"), [Torchrun]

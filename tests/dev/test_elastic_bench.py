@@ -1,6 +1,8 @@
 """./dev bench elastic-*: what it makes of the times that it reads."""
 
 import json
+import os
+import subprocess
 import sys
 
 import pytest
@@ -48,6 +50,29 @@ def test_the_next_step_is_that_of_the_last_rank(lines, at):
 def test_each_round_is_compared_with_what_ran_beside_it():
     # The machine became slower; what was added did not.
     assert elastic_cases.beyond([1.1, 5.1, 9.2], [1.0, 5.0, 9.0]) == pytest.approx(0.1)
+
+
+def test_each_attempt_by_hand_has_a_store_of_its_own(tmp_path, monkeypatch):
+    job = elastic_jobs.ByHand.__new__(elastic_jobs.ByHand)
+    job.python, job.said, job.nodes, job.agents = "python3", tmp_path / "said", 2, {}
+    job.ports = [7003, 7002]
+    job.port = 7001
+    begun = []
+    monkeypatch.setattr(job, "start", lambda rank: begun.append(job.agent(rank)[1]), raising=False)
+    for world in (2, 1):
+        job.again(world)
+    assert [(told["RANK"], told["WORLD_SIZE"], told["MASTER_PORT"]) for told in begun] == [
+        ("0", "2", "7002"), ("1", "2", "7002"), ("0", "1", "7003")]
+    assert len({told["TORCHELASTIC_RESTART_COUNT"] for told in begun}) == 2
+
+
+def test_only_what_sleeps_is_ready():
+    assert elastic_jobs.used_by(2**22 + 1) is None, "there is no such process"
+    assert elastic_jobs.used_by(os.getpid()) is None, "we run while we look"
+    with subprocess.Popen(["sleep", "1000"]) as sleeps:
+        while elastic_jobs.used_by(sleeps.pid) is None:
+            pass
+        sleeps.kill()
 
 
 def test_tries_that_came_to_nothing_are_told():
