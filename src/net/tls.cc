@@ -10,6 +10,7 @@
 
 #include "net/internal/openssl.h"
 #include "net/internal/tls_session.h"
+#include "net/internal/turns.h"
 
 namespace muster::net {
 
@@ -93,32 +94,52 @@ int choose_http11(SSL*, const unsigned char** chosen, unsigned char* size,
 
 /// Of the first message of a client; the rest of it is read by the session.
 constexpr std::size_t kFirstRead = 512;
+/// Handshakes at once: more than enough for one processor, also where each waits for a while on its
+/// way there and back.
+constexpr std::size_t kHandshakes = 64;
+/// Of one that others wait for.
+constexpr Duration kLongestTurn = std::chrono::milliseconds(250);
 
 class ServerContext final : public TlsServerContext {
   public:
     ServerContext(const Clock& clock, SslContext context)
-        : clock_(clock), context_(std::move(context)) {}
+        : clock_(clock), context_(std::move(context)), turns_(clock, kHandshakes, kLongestTurn) {}
 
     Task<Result<std::unique_ptr<TlsStream>>> accept(std::unique_ptr<ByteStream> below) override {
         // A session takes some 30 KiB, which a client that says nothing is not given.
-        std::vector<char> first(kFirstRead);
-        CO_TRY(const std::size_t size, co_await below->read_some(asio::buffer(first)));
-        if (size == 0)
-            co_return Error(Code::kUnavailable,
-                            fmt::format("{} ended the connection before the TLS handshake",
-                                        below->peer_address()));
-        first.resize(size);
+        std::vector<char> first;
+        CO_TRY_VOID(co_await read_first(*below, first));
+        const auto executor = co_await asio::this_coro::executor;
+        Turns::Turn turn(turns_, executor);
+        co_await turn.come();
+        // Who went away meanwhile costs no handshake.
+        if (below->has_input()) CO_TRY_VOID(co_await read_first(*below, first));
         CO_TRY(Ssl ssl, make_ssl(context_.get(), clock_));
         SSL_set_accept_state(ssl.get());
-        auto session = std::make_unique<TlsSession>(
-            co_await asio::this_coro::executor, std::move(ssl), std::move(below), std::move(first));
+        auto session = std::make_unique<TlsSession>(executor, std::move(ssl), std::move(below),
+                                                    std::move(first));
         CO_TRY_VOID(co_await session->handshake());
         co_return std::move(session);
     }
 
   private:
+    /// Adds what comes next.
+    static Task<Result<void>> read_first(ByteStream& below, std::vector<char>& first) {
+        const std::size_t before = first.size();
+        first.resize(before + kFirstRead);
+        CO_TRY(const std::size_t size,
+               co_await below.read_some(asio::buffer(first.data() + before, kFirstRead)));
+        if (size == 0)
+            co_return Error(Code::kUnavailable,
+                            fmt::format("{} ended the connection before the TLS handshake",
+                                        below.peer_address()));
+        first.resize(before + size);
+        co_return Result<void>();
+    }
+
     const Clock& clock_;
     SslContext context_;
+    Turns turns_;
 };
 
 class ClientContext final : public TlsClientContext {

@@ -45,9 +45,9 @@ class TlsServerContext {
     /// tells which certificates are valid now.
     static Result<std::unique_ptr<TlsServerContext>> create(const Clock& clock,
                                                             TlsServerOptions options);
-    /// The server's side of the handshake. It may wait as long as the client likes: whoever calls
-    /// sets a limit. kUnauthorized for a certificate of the client that is not accepted,
-    /// kUnavailable for everything else.
+    /// The server's side of the handshake. It may wait as long as the client likes, and for those
+    /// of others who came before: whoever calls sets a limit. kUnauthorized for a certificate of
+    /// the client that is not accepted, kUnavailable for everything else.
     virtual Task<Result<std::unique_ptr<TlsStream>>> accept(std::unique_ptr<ByteStream> below) = 0;
 };
 

@@ -174,6 +174,19 @@ TEST_F(Tls, SomethingElseThanTlsIsAnError) {
         << accepted->error().message();
 }
 
+// It may have waited for its turn for long, and there may be many of them.
+TEST_F(Tls, AClientThatHasGoneBeforeItsTurnCostsNoHandshake) {
+    auto server = made_.server_context(clock);
+    auto [near, far] = make_memory_streams(context.get_executor());
+    const std::string words = "not looked at any more";
+    ASSERT_TRUE(await(far->write(asio::buffer(words))));
+    far->close();
+    const auto accepted = await(server->accept(std::move(near)));
+    ASSERT_FALSE(accepted);
+    EXPECT_NE(accepted.error().message().find("ended the connection before"), std::string::npos)
+        << accepted.error().message();
+}
+
 TEST_F(Tls, AClientThatGoesWithinTheHandshakeIsAnError) {
     auto server = made_.server_context(clock);
     auto [near, far] = make_memory_streams(context.get_executor());
