@@ -9,7 +9,7 @@ namespace muster::rpc {
 namespace {
 
 /// An idle connection costs this much: agents are many, and their messages small.
-constexpr std::size_t kReadBytes = 1024;
+constexpr std::size_t kReadBytes = 512;
 /// Kept for the next frames after many were queued.
 constexpr std::size_t kKept = std::size_t{4} * 1024;
 
