@@ -37,7 +37,7 @@ struct ServerLimits {
     std::size_t calls = 256;  ///< of one client: those that run, or whose answers it may still want
     /// To show the token; over TLS as long before that for the handshake.
     Duration hello_time = std::chrono::seconds(10);
-    Duration kept_time = std::chrono::minutes(5);    ///< answers, for a client that is away
+    Duration kept_time = std::chrono::minutes(5);  ///< answers, for a client that is away
     LivenessLimits liveness = {};
 };
 
