@@ -12,7 +12,7 @@ constexpr Duration kClose = std::chrono::microseconds(200);
 /// A turn takes about a microsecond, and a client asks again within some 40 of them.
 constexpr int kTurns = 64;
 /// Others have this processor for longer when they compute than when they ask or answer.
-constexpr Duration kBusy = std::chrono::microseconds(500);
+constexpr Duration kBusy = std::chrono::microseconds(60);
 constexpr Duration kSleep = std::chrono::milliseconds(20);
 
 }  // namespace
