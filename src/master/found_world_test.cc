@@ -99,7 +99,20 @@ TEST(FoundWorld, AWorldThatAMemberHasStoppedIsNotTakenOver) {
                                     .slot = 1,
                                     .address = "b",
                                     .gave_up = Generation{.epoch = 1, .number = 7}}));
-    EXPECT_EQ(nodes.look(), "8: a0 b1");
+    EXPECT_EQ(nodes.look(1s), "-") << "there may be a newer one";
+    EXPECT_EQ(nodes.look(1s), "8: a0 b1");
+}
+
+TEST(FoundWorld, AWorldThatAMemberHasStoppedWaitsForThoseOfTheNext) {
+    // Of a and b a was taken away, which is no incident; c runs in its place, and b is to.
+    Nodes nodes(limits(2, 2), true, 2);
+    nodes.join("a", {}, world_of({"a", "b"}, 7));
+    nodes.join("b", {}, as_told_to(world_of({"a", "b"}, 7), 1));
+    nodes.members.holds("b", as_told_to(world_of({"a", "b"}, 7), 1),
+                        Generation{.epoch = 1, .number = 7});
+    EXPECT_EQ(nodes.look(), "-");
+    nodes.join("c", {}, world_of({"c", "b"}, 8));
+    EXPECT_EQ(nodes.look(), "8: c0 b1");
 }
 
 TEST(FoundWorld, NewcomersDoNotTakeThePlacesOfThoseWhoComeBackToANewMaster) {

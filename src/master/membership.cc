@@ -244,7 +244,9 @@ Membership::Found Membership::found() const {
         const Node& node = nodes_.at(slot->second).node;
         whole = whole && (!node.gave_up || *node.gave_up < newest_.generation);
     }
-    return whole ? Found::kWhole : Found::kBroken;
+    if (whole) return Found::kWhole;
+    // Who stopped it was told so, and there may be a newer one whose members have not come yet.
+    return come_back_until_ ? Found::kNotYet : Found::kBroken;
 }
 
 /// Another life has come with its slot. Unless it is a spare that has the slot of somebody who
