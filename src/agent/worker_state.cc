@@ -67,7 +67,6 @@ void WorkerState::stopped(Instant now) {
     idle_since_ = now;
     steps_.reset();
     if (!again_) {
-        gave_up_ = std::max(gave_up_.value_or(master::Generation()), holds_->generation);
         evidence_.clear();
         holds_.reset();
     }
@@ -116,6 +115,11 @@ void WorkerState::refused(std::string why) {
 
 // ---- what is done
 
+/// From when they are told to stop on, these workers are no part of it any more.
+void WorkerState::give_up_world() {
+    gave_up_ = std::max(gave_up_.value_or(master::Generation()), holds_->generation);
+}
+
 const master::Run* WorkerState::run() const {
     return order_ ? std::get_if<master::Run>(&order_->what) : nullptr;
 }
@@ -162,6 +166,7 @@ Act WorkerState::next(Instant now, WallTime wall) {
         case Phase::kRunning:
             if (!is_wanted()) {
                 phase_ = Phase::kStopping;
+                give_up_world();
                 if (!leaving_.empty())
                     return StopWorkers{.grace = options_.healthy_grace, .why = leaving_};
                 return StopWorkers{.grace = order_->grace, .why = order_->why};
@@ -180,7 +185,7 @@ Act WorkerState::next(Instant now, WallTime wall) {
     if (const auto end = end_of(now)) return *end;
     if (again_ && !is_wanted()) {
         // Something else holds by now.
-        gave_up_ = std::max(gave_up_.value_or(master::Generation()), holds_->generation);
+        give_up_world();
         again_.reset();
         holds_.reset();
         evidence_.clear();

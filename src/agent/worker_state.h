@@ -110,6 +110,7 @@ class WorkerState {
   private:
     enum class Phase { kNone, kStarting, kRunning, kStopping };
 
+    void give_up_world();
     const master::Run* run() const;
     const master::Check* check() const;
     bool is_wanted() const;

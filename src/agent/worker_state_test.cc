@@ -122,6 +122,8 @@ TEST(WorkerState, TheStoreOfTheNextWorldDoesNotWaitForTheWorkersOfTheLast) {
     EXPECT_EQ(story.next(), "store 2.1");
     EXPECT_EQ(story.next(), "stop 3");
     EXPECT_EQ(story.state.report().store_ready->number, 2u);
+    EXPECT_EQ(story.state.report().gave_up, (Generation{.epoch = 1, .number = 1}))
+        << "what was told to stop can't go on, also while it stops";
     EXPECT_EQ(story.next(), "-");
     story.stopped();
     EXPECT_EQ(story.next(), "start 2.1");

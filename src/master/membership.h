@@ -47,7 +47,7 @@ struct Node {
     /// What it has run since before it joined, as it was told: a new master finds the old one's
     /// world by that.
     std::optional<World> holds = {};
-    /// The newest generation whose workers it has stopped: that one can't go on.
+    /// The newest generation whose workers it has told to stop: that one can't go on.
     std::optional<Generation> gave_up = {};
 };
 

@@ -17,7 +17,7 @@ namespace muster::master {
 struct Report {
     /// Of its workers, also when they have ended by themselves. Nothing: it has none.
     std::optional<World> holds = {};
-    /// The newest generation whose workers were stopped here.
+    /// The newest generation whose workers were told to stop here: it can't go on.
     std::optional<Generation> gave_up = {};
     /// For the world that it holds, or is told to: only the agent of group rank 0 has one.
     std::optional<Generation> store_ready = {};

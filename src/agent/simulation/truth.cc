@@ -77,7 +77,8 @@ void Truth::look_at_shape(const master::World& world) {
     if (ranks != world.ranks || incarnations.size() != world.members.size() ||
         slots.size() != world.members.size())
         wrong("an agent or a slot is in it twice, or its ranks are not counted: " + name(world));
-    if (end_ && newest_at_end_ < world.generation &&
+    // A node that was cut off, and is its whole world, does not know, and may begin anew alone.
+    if (end_ && newest_at_end_ < world.generation && !worlds_.contains(world.generation) &&
         !masters_differ_.excuse(clock_.now(), clock_.now()))
         wrong("there is a new world after the job's end: " + name(world));
 }
@@ -178,6 +179,11 @@ bool Truth::may_stop(const master::World& world) {
     if (end_ || died_.contains({world.generation, world.restarts})) return true;
     if (std::any_of(made_.upper_bound(world.generation), made_.end(),
                     [&](const auto& made) { return made.second > world.nodes; }))
+        return true;
+    // Of two worlds that masters have made who did not know of each other only one can go on.
+    if (std::ranges::any_of(holders_, [&](const auto& holder) {
+            return holder.first.first.epoch != world.generation.epoch;
+        }))
         return true;
     return has_excuse(known(world));
 }

@@ -24,7 +24,8 @@ namespace muster::agent {
 /// - members of a generation who do not agree on it, or two live holders of one of its ranks;
 /// - workers that would find what the world before has stored;
 /// - workers that are told to stop although none of their world has died, no node of it had a
-///   trouble by which it may be taken for lost, no larger world was made and the job has not ended;
+///   trouble by which it may be taken for lost, no larger world was made, no workers of another
+///   master's world run beside them and the job has not ended;
 /// - a charge for what did not happen, two for one attempt, or none where one is due;
 /// - an end that changes, that is no end of this job, or after which there is another world;
 /// - an agent that ends otherwise than its job, or before its workers.
