@@ -64,7 +64,10 @@ Job::Job(JobOptions options, JobRecord record, Instant now)
     for (const std::string& incarnation : record_.excluded) members_.exclude(incarnation, now);
     if (!record_.incidents.empty()) {
         const Incident& newest = record_.incidents.back();
-        members_.was_to_end(newest.generation, newest.restarts);
+        // Who was lost may have begun anew alone since, and is not to go on either.
+        members_.was_to_end(newest.generation, newest.charge == Charge::kNode
+                                                   ? std::numeric_limits<int>::max()
+                                                   : newest.restarts);
     }
     if (options_.precheck) precheck_.emplace(*options_.precheck, record_.epoch);
     members_.hold_first(precheck_.has_value());

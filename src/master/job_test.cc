@@ -298,6 +298,27 @@ TEST(Job, ANewMasterKnowsTheWorldAndWhatItCost) {
     EXPECT_EQ(third.job.record().incidents.size(), 1u) << "it is charged once";
 }
 
+TEST(Job, WhoWasLostAndBeganAnewAloneWaitsForThoseWhoRunInItsPlace) {
+    Story first(1, 1, 5);
+    first.begin({"a"});
+    Report cut_off = first.runs("a");
+    first.join("spare");
+    first.broke("a");
+    first.look(1s);
+    EXPECT_EQ(first.order("spare"), "run 2");
+    JobRecord record = first.job.record();
+    record.epoch = 2;
+    cut_off.evidence = {first.died("spare")};
+    cut_off.evidence[0].generation = cut_off.holds->generation;
+    cut_off.evidence[0].restarts = 0;
+    cut_off.holds->restarts = 1;
+    Story second(1, 1, 5, record);
+    second.join("a", cut_off);
+    EXPECT_EQ(second.order("a"), "-") << "it was lost";
+    second.join("spare", first.runs("spare"));
+    EXPECT_EQ(second.order("spare"), "run 2");
+}
+
 TEST(Job, ANewMasterTellsTheEndOfTheOldOne) {
     Story story(1, 1, {},
                 {.epoch = 2, .end = Verdict{.kind = Verdict::Kind::kFailed, .text = "why"}});
