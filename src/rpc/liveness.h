@@ -6,7 +6,7 @@ namespace muster::rpc {
 
 struct LivenessLimits {
     /// Of silence of either side, then the client says that it is there, and is answered.
-    Duration ping_after = std::chrono::seconds(1);
+    Duration ping_after = std::chrono::milliseconds(1250);
     /// Of silence of the other side, then the connection counts as broken. More than ping_after.
     Duration dead_after = std::chrono::seconds(5);
 };
