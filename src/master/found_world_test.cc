@@ -35,6 +35,28 @@ TEST(FoundWorld, WhoDoesNotComeBackToANewMasterIsLost) {
     EXPECT_EQ(nodes.look(1s), "8: a0 x1 c2") << "a newcomer has its place";
 }
 
+TEST(FoundWorld, WhereAWorkerHasDiedNobodyIsWaitedForForLong) {
+    Nodes nodes(limits(1, 2), true, 2);
+    const World old = world_of({"a", "b"}, 7);
+    nodes.join("b", 1, as_told_to(old, 1));
+    EXPECT_EQ(nodes.look(1s), "-");
+    nodes.members.holds("b", as_told_to(old, 1), {}, true);
+    EXPECT_EQ(nodes.look(), "-") << "a may come back";
+    EXPECT_EQ(nodes.members.wake_at(), kStart + 2s);
+    EXPECT_EQ(nodes.look(1s), "8: b1");
+}
+
+TEST(FoundWorld, WhatDiedInAnOlderWorldIsNoReasonToHurry) {
+    Nodes nodes(limits(1, 2), true, 2);
+    nodes.join("a", 0, world_of({"a", "b"}, 6));
+    nodes.members.holds("a", world_of({"a", "b"}, 6), {}, true);
+    nodes.join("c", 1, as_told_to(world_of({"a", "c"}, 7), 1));
+    EXPECT_EQ(nodes.look(2s), "7: a0 c1");
+    Nodes others(limits(1, 2), true, 2);
+    others.join("b", 1, as_told_to(world_of({"a", "b"}, 7), 1));
+    EXPECT_EQ(others.look(5s), "-") << "its workers are well";
+}
+
 TEST(FoundWorld, TheNewestWorldCountsAlsoForThoseWhoWereNotToldOfIt) {
     Nodes nodes(limits(2, 2), true, 2);
     nodes.join("a", 0, world_of({"a", "b"}, 6));

@@ -36,6 +36,14 @@ void drop_old(std::vector<Incident>& incidents, const std::array<Budget, kCharge
     incidents.push_back(newest);
 }
 
+/// A worker of the attempt that the node has; one before it was begun anew there.
+bool has_failed(const Report& report) {
+    return report.holds && std::ranges::any_of(report.evidence, [&](const Evidence& seen) {
+               return seen.generation == report.holds->generation &&
+                      seen.restarts == report.holds->restarts;
+           });
+}
+
 std::string who_is_missing(const Shortage& shortage, Instant now) {
     const std::size_t named = std::min(shortage.absent.size(), kNamed);
     const std::vector<Slot> some(shortage.absent.begin(),
@@ -117,7 +125,8 @@ void Job::admit(Agent& agent, Instant now, WallTime wall) {
               .rack = hello.rack,
               .store_port = hello.store_port,
               .holds = hello.report.holds,
-              .gave_up = hello.report.gave_up};
+              .gave_up = hello.report.gave_up,
+              .failed = has_failed(hello.report)};
     if (hello.report.holds) agent.ran = hello.report.holds->generation;
     if (node.holds) {
         // Its own, or of the agent whose workers it took over.
@@ -250,7 +259,8 @@ void Job::read(Agent& agent, Instant now, WallTime wall) {
         return;
     }
     if (!report.holds) agent.ran.reset();
-    if (members_.regathers()) members_.holds(incarnation, report.holds, report.gave_up);
+    if (members_.regathers())
+        members_.holds(incarnation, report.holds, report.gave_up, has_failed(report));
     if (precheck_ && report.checked) precheck_->reported(incarnation, *report.checked);
     const World* world = members_.world();
     if (world == nullptr || !is_member(incarnation)) return;

@@ -114,12 +114,13 @@ void Membership::lost(const std::string& incarnation, Instant now) {
 }
 
 void Membership::holds(const std::string& incarnation, const std::optional<World>& held,
-                       std::optional<Generation> gave_up) {
+                       std::optional<Generation> gave_up, bool failed) {
     const auto slot = slots_.find(incarnation);
     if (!regather_until_ || slot == slots_.end()) return;
     Held& here = nodes_.at(slot->second);
     here.node.holds = held;
     here.node.gave_up = gave_up;
+    here.node.failed = failed;
     find(here);
 }
 
@@ -257,10 +258,18 @@ bool Membership::is_replaced(const Member& member) const {
     });
 }
 
+/// The newest world has to begin anew, whoever comes.
+bool Membership::has_failed() const {
+    return std::ranges::any_of(nodes_, [&](const auto& held) {
+        const Node& node = held.second.node;
+        return node.failed && node.holds && node.holds->generation == newest_.generation;
+    });
+}
+
 /// True: the world of the earlier master goes on, or there is a new one.
 bool Membership::regather(Instant now) {
-    const bool over = now >= *regather_until_;
     if (come_back_until_ && now >= *come_back_until_) come_back_until_.reset();
+    const bool over = now >= *regather_until_ || (!come_back_until_ && has_failed());
     if (newest_members_.empty()) {
         const int all = down_to_multiple(limits_.max_nodes, limits_.node_unit);
         if (!over && (come_back_until_ || static_cast<int>(nodes_.size()) < all)) return false;

@@ -49,6 +49,8 @@ struct Node {
     std::optional<World> holds = {};
     /// The newest generation whose workers it has told to stop: that one can't go on.
     std::optional<Generation> gave_up = {};
+    /// A worker of what it holds has died: that can't go on as it is.
+    bool failed = false;
 };
 
 /// Who is missing, for people and for whoever makes nodes.
@@ -77,7 +79,8 @@ struct Shortage {
 /// - A new master takes over the newest world that its nodes hold when all of its members have
 ///   joined and none has stopped its workers: who was not told of it yet is told then. It does not
 ///   wait for a member whose slot somebody else was given, and for others until its patience ends;
-///   then they are lost as any other. Until then nobody has a place, whatever slot he was given: a
+///   then they are lost as any other: soon, where the world has to begin anew all the same since a
+///   worker has died. Until then nobody has a place, whatever slot he was given: a
 ///   member keeps the one that it has in its world, and who that is shows when all have come. For
 ///   the same reason it waits a little where nobody holds anything, or only a world that was to
 ///   end: spares, newcomers and who was lost may be the first to come, and be enough.
@@ -99,7 +102,7 @@ class Membership {
     /// What an agent that is there has and has stopped by now: a new master may find a world that
     /// its agents begin only now, as the master before has told them.
     void holds(const std::string& incarnation, const std::optional<World>& held,
-               std::optional<Generation> gave_up);
+               std::optional<Generation> gave_up, bool failed = false);
     /// Nothing of that agent's counts any more, and it may not join again.
     void exclude(const std::string& incarnation, Instant now);
     /// The workers of the world have to begin anew, whoever is in it then.
@@ -155,6 +158,7 @@ class Membership {
     int places() const;
     void find(const Held& held);
     Found found() const;
+    bool has_failed() const;
     bool is_replaced(const Member& member) const;
     bool regather(Instant now);
     void give_places(const std::map<int, Member>& members);
