@@ -31,7 +31,7 @@ verb_drill() {
         say "                       the operator's tests on an older and a newer Kubernetes than that of ./dev test"
         say "store-versions [MINOR...] [--keep] [-- PYTEST OPTION...]"
         say "                       the store of muster-run with real clients of an old torch and of the newest (gigabytes each)"
-        say "elastic [ROUNDS] [--seed N] [--only WORDS]"
+        say "elastic [ROUNDS] [--seed N] [--only WORDS] [--write]"
         say "                       kill workers, agents, masters and nodes of a training job at random moments (200 of each)"
         say "peers-faults [--kills N] [--only WORDS] [--write]"
         say "                       the faults of torchrun and DLRover, shown on them and absent from muster-run: docs/elastic.md"
@@ -40,7 +40,7 @@ verb_drill() {
         say "corpus [--only WORDS]"
         say "                       run the published manifests of MUSTER_CORPUS, with nothing changed but their commands"
         say "mutations [--only WORDS] [--record]"
-        say "                       small deliberate mistakes in the operator, each to be caught by a test"
+        say "                       small deliberate mistakes, each to be caught by a test; --only WORDS or TESTS (master_test)"
         ;;
     *) die "no drill named '$1'; ./dev drill lists them" ;;
     esac

@@ -1,10 +1,11 @@
 """Kills workers, agents, masters' agents and nodes of a job of muster-run at random moments: it has to step on each time.
 
-elastic_drill.py MUSTER_RUN [ROUNDS] [--seed N] [--only WORDS]. Real PyTorch over gloo, ROUNDS (200) rounds of each kind of
+elastic_drill.py MUSTER_RUN [ROUNDS] [--seed N] [--only WORDS] [--write]. Real PyTorch over gloo, ROUNDS (200) rounds of each kind of
 victim on one node and on two. A round kills its victims at a random moment, starts anew what a platform would (an agent, a
 node, never a worker), and has passed when a world without them, and then the whole one, has made steps that need everybody.
 At the end no process may be left, and every step of the job, however often it was made, must have the loss that it has in a
-run which nobody disturbed. Exits 1 with what did not recover, what was left, and where losses differ.
+run which nobody disturbed. Exits 1 with what did not recover, what was left, and where losses differ. --write puts the rows
+of the kinds that were played in the place of theirs in docs/elastic.md.
 """
 
 import argparse
@@ -23,6 +24,10 @@ import tempfile
 import textwrap
 import time
 
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "elastic.md"
+HEAD = ("| Where | Victim | Rounds | Recovered | Workers that began anew | Death to next step, median | Longest |\n"
+        "|---|---|---|---|---|---|---|\n")
 LIMIT_S = 60  # of a round: a hang is a failure, not a stuck drill
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -203,6 +208,10 @@ class Job:
         ranks = self.layout.ranks
         return {line["rank"] for line in self.read()[begin:] if line["world"] == ranks and line["step"] > step} == set(range(ranks))
 
+    def pids(self):
+        """Of each rank, in the newest step of the whole job that it told."""
+        return {line["rank"]: line["pid"] for line in self.read() if line["world"] == self.layout.ranks}
+
     def tail(self):
         return "the rounds before: " + "; ".join(self.rounds[-4:-1]) + "\n" + "\n".join(f"--- agent of node {node}\n" + (self.place / f"agent{node}.txt").read_text(errors="replace")[-3000:]
                          for node in range(self.layout.nodes))
@@ -266,7 +275,7 @@ def choose(job, kind, rng):
 
 
 def one_round(job, kind, rng):
-    """Seconds from the (last) death to the first step that needed what was done about it."""
+    """Seconds from the (last) death to the first step that needed what was done about it, and how many workers are others."""
     moments = choose(job, kind, rng)
     # A node may be back before the others have gone on without it, or after.
     slow = kind == "a node" and job.layout.nodes > 1 and rng.random() < 0.5
@@ -275,6 +284,7 @@ def one_round(job, kind, rng):
     job.rounds.append(words)
     try:
         time.sleep(rng.uniform(0, 0.3))
+        before = set(job.pids().values())
         begin = time.monotonic()
         for later, victims in moments:
             time.sleep(max(0.0, begin + later - time.monotonic()))
@@ -287,7 +297,7 @@ def one_round(job, kind, rng):
                 victim.replace()
         at = job.until(lambda: job.stepped(mark), "a step")
         job.until(lambda: job.all_stepped(mark), "a step of all")
-        return at - killed
+        return at - killed, len(set(job.pids().values()) - before)
     except Stuck as why:
         raise Stuck(f"{words}: {why}") from None
 
@@ -296,13 +306,18 @@ class Figures:
     """Of one kind of victim in one layout."""
 
     def __init__(self):
-        self.rounds, self.seconds = 0, []
+        self.rounds, self.seconds, self.anew = 0, [], set()
 
-    @property
-    def cells(self):
+    def recovered(self, seconds, anew):
+        self.seconds.append(seconds)
+        self.anew.add(anew)
+
+    def cells(self, workers):
         if not self.seconds:
-            return f"{self.rounds} | 0 | – | –"
-        return f"{self.rounds} | {len(self.seconds)} | {statistics.median(self.seconds):.2f} s | {max(self.seconds):.2f} s"
+            return f"{self.rounds} | 0 | – | – | –"
+        anew = " or ".join(map(str, sorted(self.anew)))
+        return (f"{self.rounds} | {len(self.seconds)} | {anew} of {workers} | {statistics.median(self.seconds):.2f} s | "
+                f"{max(self.seconds):.2f} s")
 
 
 def reap(limit=20):
@@ -335,7 +350,7 @@ def run_rounds(muster_run, layout, kinds, rng, figures, place):
         while kinds:
             kind = kinds.pop()
             figures[layout.name, kind].rounds += 1
-            figures[layout.name, kind].seconds.append(one_round(job, kind, rng))
+            figures[layout.name, kind].recovered(*one_round(job, kind, rng))
         job.finish()
         wrong += [f"process {pid} was left: {command_line(pid)}" for pid in reap()]
     except Stuck as why:
@@ -366,12 +381,32 @@ def differences(lines, losses):
                     for line in lines if abs(line["loss"] - losses[line["step"]]) > SAME_LOSS * max(1.0, abs(losses[line["step"]]))]
 
 
+# ---- what is told
+
+def rows(figures):
+    """{(layout, kind): its line of the table}"""
+    ranks = {layout.name: layout.ranks for layout in LAYOUTS}
+    return {(where, kind): f"| {where} | {kind} | {one.cells(ranks[where])} |\n" for (where, kind), one in figures.items()}
+
+
+def page_with(page, new):
+    """The page with these lines in the place of those of the same kinds; the others stay."""
+    begin, end = "<!-- drill -->\n", "<!-- /drill -->\n"
+    before, rest = page.split(begin)
+    table, after = rest.split(end)
+    old = {tuple(cell.strip() for cell in line.split("|")[1:3]): line for line in table.splitlines(keepends=True)}
+    every = [(layout.name, kind) for layout in LAYOUTS for kind in layout.kinds]
+    lines = [line for name in every if (line := new.get(name) or old.get(name))]
+    return f"{before}{begin}{HEAD}{''.join(lines)}{end}{after}"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("muster_run", type=pathlib.Path)
     parser.add_argument("rounds", type=int, nargs="?", default=200, help="of each kind of victim, on one node and on two")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--only", default="", help="layouts and kinds with these words, as in 'two nodes: a worker'")
+    parser.add_argument("--write", action="store_true", help="the table, to docs/elastic.md")
     options = parser.parse_args()
     chosen = [(layout, kind) for layout in LAYOUTS for kind in layout.kinds if options.only in f"{layout.name}: {kind}"]
     if not chosen:
@@ -402,9 +437,9 @@ def main():
         losses = undisturbed(muster_run, steps, place / "undisturbed")
     differ = [text for lines in jobs for text in differences(lines, losses)]
     print(*differ[:20], sep="\n", end="\n" if differ else "")
-    print("| Where | Victim | Rounds | Recovered | Death to next step, median | Longest |\n|---|---|---|---|---|---|")
-    for (where, kind), one in figures.items():
-        print(f"| {where} | {kind} | {one.cells} |")
+    print(HEAD, *rows(figures).values(), sep="", end="")
+    if options.write:
+        PAGE.write_text(page_with(PAGE.read_text(), rows(figures)))
     print(f"{sum(len(one.seconds) for one in figures.values())} of {sum(one.rounds for one in figures.values())} rounds recovered, "
           f"{len(wrong)} jobs went wrong, {steps} steps, {len(differ)} of them with another loss than undisturbed")
     return 1 if wrong or differ else 0
