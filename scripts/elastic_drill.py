@@ -24,10 +24,13 @@ import tempfile
 import textwrap
 import time
 
+from page_table import PageTable
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "elastic.md"
 HEAD = ("| Where | Victim | Rounds | Recovered | Workers that began anew | Death to next step, median | Longest |\n"
         "|---|---|---|---|---|---|---|\n")
+TABLE = PageTable("drill", HEAD, 2)
 LIMIT_S = 60  # of a round: a hang is a failure, not a stuck drill
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -391,13 +394,7 @@ def rows(figures):
 
 def page_with(page, new):
     """The page with these lines in the place of those of the same kinds; the others stay."""
-    begin, end = "<!-- drill -->\n", "<!-- /drill -->\n"
-    before, rest = page.split(begin)
-    table, after = rest.split(end)
-    old = {tuple(cell.strip() for cell in line.split("|")[1:3]): line for line in table.splitlines(keepends=True)}
-    every = [(layout.name, kind) for layout in LAYOUTS for kind in layout.kinds]
-    lines = [line for name in every if (line := new.get(name) or old.get(name))]
-    return f"{before}{begin}{HEAD}{''.join(lines)}{end}{after}"
+    return TABLE.with_rows(page, new.values(), [(layout.name, kind) for layout in LAYOUTS for kind in layout.kinds])
 
 
 def main():

@@ -26,6 +26,7 @@ PAGE = ROOT / "docs" / "failures.md"
 sys.path.insert(0, str(ROOT / "tests" / "cluster"))
 
 import examples  # noqa: E402
+from page_table import PageTable, cells  # noqa: E402
 from programs import Missing  # noqa: E402
 
 # A job that neither ends nor trains is given up; no case that ends takes a third of it on two cores of their own.
@@ -33,7 +34,7 @@ LIMIT_S = 180
 
 HEAD = ("| Framework | Killed | Restart policy | Outcome | Started anew | Seconds to recover |\n"
         "|---|---|---|---|---|---|\n")
-BEGIN, END = "<!-- rows -->\n", "<!-- /rows -->"
+TABLE = PageTable("rows", HEAD, 3)
 
 # ---- the cases ----
 
@@ -165,21 +166,12 @@ class Row:
 
 def table(text):
     """The page's rows by (framework, replica, policy): their cells."""
-    found = {}
-    for line in text.split(BEGIN)[1].split(END)[0].splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
-        if len(cells) == 6 and cells[0] != "Framework":
-            found[tuple(cells[:3])] = cells
-    return found
+    return {key: cells(line) for key, line in TABLE.rows(text).items()}
 
 
 def page(text, rows):
     """The text with these rows in the place of those of the same cases, all in the order of the cases."""
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    lines = {key: "| " + " | ".join(cells) + " |\n" for key, cells in table(text).items()}
-    lines.update({row.case.key: row.text for row in rows})
-    return before + BEGIN + HEAD + "".join(lines[case.key] for case in CASES if case.key in lines) + END + after
+    return TABLE.with_rows(text, [row.text for row in rows], [case.key for case in CASES])
 
 
 def disagreements(text, rows):

@@ -21,10 +21,11 @@ for folder in ("bench", "tests/elastic"):
 
 import elastic_jobs as jobs  # noqa: E402
 from measure import Failed  # noqa: E402
+from page_table import PageTable  # noqa: E402
 from silent_names import ADDRESSES, SilentNames, Unavailable  # noqa: E402
 
 HEAD = "| Fault | Seen on | There | `muster-run` |\n|---|---|---|---|\n"
-BEGIN, END = "<!-- peers -->\n", "<!-- /peers -->"
+TABLE = PageTable("peers", HEAD, 1)
 
 # torchrun takes 43 s to go on without a node; what takes twice as long does not come.
 LIMIT_S = 90
@@ -222,17 +223,9 @@ class Row:
         self.text = f"| {scene.fault} | {where} | {'' if there.fault else 'not seen: '}{there.text} | {here.text} |\n"
 
 
-def table(text):
-    """The page's rows by fault."""
-    lines = text.split(BEGIN)[1].split(END)[0].splitlines(keepends=True)
-    return {line.split(" | ")[0].removeprefix("| "): line for line in lines[2:]}
-
-
 def page(text, rows):
     """The text with these rows in the place of those of the same faults, all in the order of the scenes."""
-    before, rest = text.split(BEGIN)
-    lines = {**table(text), **{row.scene.fault: row.text for row in rows}}
-    return before + BEGIN + HEAD + "".join(lines[scene.fault] for scene in SCENES if scene.fault in lines) + END + rest.split(END)[1]
+    return TABLE.with_rows(text, [row.text for row in rows], [(scene.fault,) for scene in SCENES])
 
 
 def version(python, kind):

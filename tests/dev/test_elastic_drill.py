@@ -8,7 +8,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 import elastic_drill as drill  # noqa: E402
 
-BEFORE = "before\n<!-- drill -->\nan old head\n| one node | a worker | 5 | 5 | 2 of 2 | 1.00 s | 2.00 s |\n<!-- /drill -->\nafter\n"
+BEFORE = "before\n<!-- drill -->\nan old head\n|---|\n| one node | a worker | 5 | 5 | 2 of 2 | 1.00 s | 2.00 s |\n<!-- /drill -->\nafter\n"
 
 
 def figures(*rounds, lost=0):

@@ -83,10 +83,10 @@ def test_who_was_started_anew():
 
 def test_rows_take_the_place_of_those_of_the_same_case():
     first, second = drill.CASES[:2]
-    text = f"before\n{drill.BEGIN}{drill.END}after\n"
+    text = f"before\n{drill.TABLE.begin}{drill.TABLE.end}after\n"
     text = drill.page(text, [drill.Row(second, "Failed", "nobody", None)])
     text = drill.page(text, [drill.Row(first, "Succeeded", "Worker", 1.25), drill.Row(second, "hangs", "Worker", None)])
-    assert text.startswith("before\n") and text.endswith(drill.END + "after\n")
+    assert text.startswith("before\n") and text.endswith(drill.TABLE.end + "after\n")
     rows = drill.table(text)
     assert list(rows) == [first.key, second.key]
     assert rows[first.key][3:] == ["Succeeded", "Worker", "1.2"]
@@ -95,7 +95,7 @@ def test_rows_take_the_place_of_those_of_the_same_case():
 
 def test_an_outcome_that_the_page_does_not_have_is_told():
     first, second = drill.CASES[:2]
-    text = drill.page(f"{drill.BEGIN}{drill.END}", [drill.Row(first, "Succeeded", "Worker", 1)])
+    text = drill.page(f"{drill.TABLE.begin}{drill.TABLE.end}", [drill.Row(first, "Succeeded", "Worker", 1)])
     same, unknown = drill.Row(first, "Succeeded", "nobody", 9), drill.Row(second, "Failed", "nobody", None)
     assert drill.disagreements(text, [same, unknown]) == []
     assert drill.disagreements(text, [drill.Row(first, "hangs", "Worker", None)]) == [

@@ -14,8 +14,8 @@ def row(number, there, here):
 
 
 def test_the_page_has_a_row_for_each_fault_and_no_other():
-    rows = drill.table(drill.PAGE.read_text())
-    assert list(rows) == [scene.fault for scene in drill.SCENES]
+    rows = drill.TABLE.rows(drill.PAGE.read_text())
+    assert list(rows) == [(scene.fault,) for scene in drill.SCENES]
     assert all(len(line.split(" | ")) == 4 for line in rows.values())
 
 
@@ -26,11 +26,11 @@ def test_a_peer_without_its_fault_is_told_from_one_that_has_it():
 
 
 def test_new_rows_take_the_place_of_those_of_the_same_faults():
-    text = f"before\n{drill.BEGIN}{drill.HEAD}{drill.END}\nafter\n"
+    text = f"before\n{drill.TABLE.begin}{drill.HEAD}{drill.TABLE.end}\nafter\n"
     none = drill.Seen(False, "-")
     for number, seen in ((1, "first"), (0, "other"), (1, "second")):
         text = drill.page(text, [row(number, drill.Seen(True, seen), none)])
-    rows = drill.table(text)
-    assert list(rows) == [drill.SCENES[0].fault, drill.SCENES[1].fault]
-    assert "second" in rows[drill.SCENES[1].fault] and "first" not in text
+    rows = drill.TABLE.rows(text)
+    assert list(rows) == [(drill.SCENES[0].fault,), (drill.SCENES[1].fault,)]
+    assert "second" in rows[drill.SCENES[1].fault,] and "first" not in text
     assert text.startswith("before\n") and text.endswith("\nafter\n")
