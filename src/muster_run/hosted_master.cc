@@ -63,8 +63,7 @@ master::MasterOptions master_options(const agent::LaunchPlan& plan, std::string 
                                     .exclude_slow = plan.exclude_straggler};
     options.job.broken_grace = plan.times.broken_grace;
     options.job.healthy_grace = plan.times.stop_grace;
-    options.rpc.liveness.dead_after = plan.times.silence;
-    options.rpc.liveness.ping_after = plan.times.silence / 4;
+    options.rpc.liveness = {.dead_after = plan.times.silence};
     options.token = std::move(token);
     return options;
 }

@@ -384,8 +384,7 @@ void Session::make_agent(std::string token) {
     options.workers.broken_grace = plan_.times.broken_grace;
     options.workers.healthy_grace = plan_.times.stop_grace;
     options.workers.join_timeout = plan_.times.join.value_or(Duration::max());
-    options.rpc.liveness.dead_after = plan_.times.silence;
-    options.rpc.liveness.ping_after = plan_.times.silence / 4;
+    options.rpc.liveness = {.dead_after = plan_.times.silence};
     agent_ = std::make_unique<agent::Agent>(
         executor_, clock_, rng_, *remembered_, std::move(options),
         agent::AgentOwner{

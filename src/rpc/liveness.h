@@ -5,10 +5,10 @@
 namespace muster::rpc {
 
 struct LivenessLimits {
-    /// Of silence of either side, then the client says that it is there, and is answered.
-    Duration ping_after = std::chrono::milliseconds(1250);
     /// Of silence of the other side, then the connection counts as broken. More than ping_after.
     Duration dead_after = std::chrono::seconds(5);
+    /// Of silence of either side, then the client says that it is there, and is answered.
+    Duration ping_after = dead_after / 4;
 };
 
 /// When one side of a connection says that it is there, and when it gives the other one up. A side

@@ -8,7 +8,7 @@ namespace {
 using namespace std::chrono_literals;
 using Act = Liveness::Act;
 
-constexpr LivenessLimits kLimits{.ping_after = 1s, .dead_after = 5s};
+constexpr LivenessLimits kLimits{.dead_after = 5s, .ping_after = 1s};
 const Instant kStart = Instant() + 1h;
 
 TEST(Liveness, AClientSaysThatItIsThereAfterASilenceOfItsOwn) {
