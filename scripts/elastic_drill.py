@@ -216,8 +216,9 @@ class Job:
         return {line["rank"]: line["pid"] for line in self.read() if line["world"] == self.layout.ranks}
 
     def tail(self):
-        return "the rounds before: " + "; ".join(self.rounds[-4:-1]) + "\n" + "\n".join(f"--- agent of node {node}\n" + (self.place / f"agent{node}.txt").read_text(errors="replace")[-3000:]
-                         for node in range(self.layout.nodes))
+        ends = [f"--- agent of node {node}\n" + (self.place / f"agent{node}.txt").read_text(errors="replace")[-3000:]
+                for node in range(self.layout.nodes)]
+        return "\n".join(["the rounds before: " + "; ".join(self.rounds[-4:-1]), *ends])
 
     def finish(self):
         (self.place / "finish").touch()
