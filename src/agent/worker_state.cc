@@ -178,6 +178,12 @@ Act WorkerState::next(Instant now, WallTime wall) {
                 return StopWorkers{.grace = options_.broken_grace,
                                    .why = "a worker died, and no master is there to ask"};
             }
+            if (run() != nullptr && run()->world.restarts > holds_->restarts) {
+                again_ = run()->world;
+                phase_ = Phase::kStopping;
+                return StopWorkers{.grace = options_.broken_grace,
+                                   .why = "the agent before this one was beginning anew"};
+            }
             return {};
         case Phase::kNone:
             break;

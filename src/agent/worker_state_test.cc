@@ -232,6 +232,23 @@ TEST(WorkerState, WhatItBeganAnewItselfIsTold) {
     EXPECT_EQ(story.state.report().evidence.at(1).restarts, 1);
 }
 
+// One that was killed while it began anew has told that it did; its successor finds what it
+// stopped.
+TEST(WorkerState, WhatTheAgentBeforeBeganAnewIsBegun) {
+    Story story(world(1, 1));
+    World again = world(1, 1);
+    again.restarts = 1;
+    story.run(again);
+    EXPECT_EQ(story.next(), "stop 2");
+    EXPECT_EQ(story.state.report().holds->restarts, 1);
+    EXPECT_EQ(story.next(), "store 1.1");
+    story.stopped();
+    EXPECT_EQ(story.next(), "start 1.1");
+    story.started();
+    EXPECT_EQ(story.next(), "-");
+    EXPECT_FALSE(story.state.report().gave_up) << "the generation goes on";
+}
+
 TEST(WorkerState, AnOrderThatCameMeanwhileCounts) {
     Story story;
     story.begin(1, 1);
