@@ -190,7 +190,7 @@ void ElasticWorld::heal_records() {
 
 void ElasticWorld::start_agent(Node& node) {
     const auto& executor = loop.context.get_executor();
-    auto life = std::make_shared<Node::Life>(executor, loop.clock.now());
+    auto life = std::make_shared<Node::Life>(executor, node.workers, loop.clock.now());
     ++node.lives;
     node.end.reset();
     node.troubles.back(loop.clock.now());
@@ -217,8 +217,8 @@ void ElasticWorld::start_agent(Node& node) {
         .check = node.options.check};
     truth.say(node.name + ": an agent starts");
     node.workers.found_again();
-    life->agent = std::make_unique<Agent>(executor, loop.clock, rng, node.workers, std::move(given),
-                                          std::move(owner));
+    life->agent = std::make_unique<Agent>(executor, loop.clock, rng, life->workers,
+                                          std::move(given), std::move(owner));
     node.agent = life;
     life->tasks.spawn("agent", run_agent(node, life));
 }
@@ -246,6 +246,7 @@ void ElasticWorld::kill_agent(Node& node) {
     truth.store_ended(node.name);
     node.cable.cut();
     auto life = std::exchange(node.agent, nullptr);
+    life->workers.kill();
     life->tasks.cancel();
     graves_.spawn("bury", bury(std::move(life)));
     tasks_.spawn("shims", end_without_agent(node, node.lives));

@@ -50,8 +50,9 @@ class ElasticWorld {
         SimulatedWorkers workers;
         Cable cable;
         struct Life {
-            Life(const asio::any_io_executor& executor, Instant now)
-                : tasks(executor), began(now) {}
+            Life(const asio::any_io_executor& executor, SimulatedWorkers& its_workers, Instant now)
+                : workers(executor, its_workers), tasks(executor), began(now) {}
+            WorkersOfOneLife workers;
             std::unique_ptr<Agent> agent;
             TaskGroup tasks;
             Instant began;

@@ -47,8 +47,9 @@ class SimulatedWorkers final : public Workers {
         truth_.began(node_, world);
         set_.emplace(Set{.number = ++sets_, .world = std::move(world), .alive = {}});
         set_->alive.assign(workers.size(), true);
+        // Also when the agent that began them is gone by then.
+        tasks_.spawn("first step", finish_if_done(set_->number));
         co_await clock_.sleep_for(times_.start);
-        if (is_done_) finish();
         co_return Result<void>();
     }
 
@@ -159,6 +160,10 @@ class SimulatedWorkers final : public Workers {
         std::optional<std::uint64_t> steps = {};
     };
 
+    Task<void> finish_if_done(std::uint64_t number) {
+        co_await clock_.sleep_for(times_.start);
+        if (is_done_ && set_ && set_->number == number) finish();
+    }
     Task<void> end_after(std::uint64_t number, Duration time) {
         co_await clock_.sleep_for(time);
         if (set_ && set_->number == number) {
@@ -189,6 +194,33 @@ class SimulatedWorkers final : public Workers {
     bool is_done_ = false;
     Signal changed_;
     TaskGroup tasks_;
+};
+
+/// What one life of an agent has of them: once it is killed it does nothing more to them, also what
+/// it was about to do.
+class WorkersOfOneLife final : public Workers {
+  public:
+    WorkersOfOneLife(const asio::any_io_executor& executor, SimulatedWorkers& workers)
+        : workers_(workers), never_(executor) {}
+
+    void kill() { killed_ = true; }
+
+    std::optional<master::World> running() const override { return workers_.running(); }
+    Task<Result<void>> start(master::World world, std::vector<WorkerStart> workers) override {
+        while (killed_) co_await never_.wait();
+        co_return co_await workers_.start(std::move(world), std::move(workers));
+    }
+    Task<WorkerEnd> next_end() override { return workers_.next_end(); }
+    Task<void> stop(Duration grace) override {
+        while (killed_) co_await never_.wait();
+        co_await workers_.stop(grace);
+    }
+    std::optional<std::uint64_t> steps() const override { return workers_.steps(); }
+
+  private:
+    SimulatedWorkers& workers_;
+    bool killed_ = false;
+    Signal never_;
 };
 
 }  // namespace muster::agent
