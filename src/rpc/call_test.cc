@@ -245,6 +245,24 @@ TEST_F(RpcCalls, WhoSendsWhatIsNoneIsToldSoAndCutOff) {
     }
 }
 
+// On its way what was said on one connection may be overtaken by what is said on the next.
+TEST_F(RpcCalls, AConnectionThatItsClientHasGivenUpTakesNobodysPlace) {
+    serve(adding_server());
+    Client& client = make_client({}, "secret", "c");
+    EXPECT_EQ(outcome(await(client.call("add", "1", 10s))), "1");
+    cut();
+    EXPECT_EQ(outcome(await(client.call("add", "1", 10s))), "2");
+    auto late = listener->connect();
+    ASSERT_TRUE(late);
+    std::string bytes;
+    ASSERT_TRUE(append_frame(bytes, hello_frame({"secret", "c", "late", 1}, kVersion), 1000));
+    const auto said = await(exchange(**late, bytes));
+    ASSERT_EQ(said.size(), 1u);
+    EXPECT_EQ(said[0].farewell().failure().message(), "this client has connected again since");
+    EXPECT_EQ(outcome(await(client.call("add", "1", 10s))), "3");
+    EXPECT_EQ(connects, 2) << "nobody has disturbed it";
+}
+
 TEST_F(RpcCalls, AWrongTokenEndsTheClient) {
     serve(adding_server());
     Client& client = make_client({}, "guess");

@@ -141,7 +141,8 @@ struct Client::State {
     ClientCalls calls;
     Session* session = nullptr;
     Deadline* waits = nullptr;  ///< for the server, before there is a session
-    std::uint64_t connections = 0;
+    std::uint64_t hellos = 0;
+    std::uint64_t connections = 0;  ///< that were answered
     std::optional<Error> trouble = Error(Code::kUnavailable, "not connected yet");
     std::optional<Error> ended;
     Signal changed;  ///< of the three above, and room for calls
@@ -214,8 +215,11 @@ Task<Result<std::optional<Frame>>> Client::State::first_frame(std::shared_ptr<Wi
 Task<void> Client::State::converse(std::shared_ptr<Wire> wire, TaskGroup& group,
                                    std::optional<Session>& here, std::optional<Error>& why) {
     group.spawn("rpc writer", write(wire));
-    CHECK(wire->queue(hello_frame(
-              {.token = options.token, .client = options.name, .about = options.about}, kVersion)),
+    CHECK(wire->queue(hello_frame({.token = options.token,
+                                   .client = options.name,
+                                   .about = options.about,
+                                   .connection = ++hellos},
+                                  kVersion)),
           "a wire begins open");
     const auto first = co_await first_frame(wire);
     if (!first) {

@@ -13,7 +13,7 @@ struct Version {
     friend bool operator==(const Version&, const Version&) = default;
 };
 
-inline constexpr Version kVersion{.major = 1, .minor = 0};
+inline constexpr Version kVersion{.major = 1, .minor = 1};
 
 /// Agent and master are renewed one after the other, so one step apart they still talk.
 constexpr bool talk_together(Version one, Version other) {

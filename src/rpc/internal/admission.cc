@@ -39,6 +39,7 @@ wire::Frame hello_frame(const Introduction& introduction, Version own) {
     hello.set_token(introduction.token);
     hello.set_client(introduction.client);
     hello.set_about(introduction.about);
+    hello.set_connection(introduction.connection);
     return frame;
 }
 
@@ -75,7 +76,10 @@ Result<Introduction> admit(const wire::Frame& first, std::string_view token, Ver
                      fmt::format("a caller has a name of 1 to {} bytes, and as many at most to say "
                                  "of itself",
                                  kLongestName));
-    return Introduction{.token = {}, .client = hello.client(), .about = hello.about()};
+    return Introduction{.token = {},
+                        .client = hello.client(),
+                        .about = hello.about(),
+                        .connection = hello.connection()};
 }
 
 Result<Welcome> admitted(const wire::Frame& first, Version own) {

@@ -19,6 +19,8 @@ struct Introduction {
     std::string token;
     std::string client;
     std::string about;
+    /// Counts up in the client's life; 0: it does not say.
+    std::uint64_t connection = 0;
 };
 
 /// What a server says of itself.

@@ -80,6 +80,7 @@ Task<Error> ServerConnection::converse(std::optional<Error> refusal, TaskGroup& 
     tasks.spawn("rpc writer", write());
     auto first = co_await wire_->read();
     if (!first) {
+    if (in && !refusal) refusal = outdated(*in);
         leave(first.error());
         co_return co_await read_on(tasks);
     }
@@ -93,11 +94,22 @@ Task<Error> ServerConnection::converse(std::optional<Error> refusal, TaskGroup& 
     }
     peer_ = std::make_shared<const Peer>(
         Peer{.client = in->client, .about = in->about, .address = address});
-    enter();
+    enter(in->connection);
     co_return co_await read_on(tasks);
 }
 
-void ServerConnection::enter() {
+/// What a client said on a connection that it has given up may arrive behind what it says on the
+/// next: it must not take that one's place.
+std::optional<Error> ServerConnection::outdated(const Introduction& in) const {
+    const auto known = serving_.callers.find(in.client);
+    if (in.connection == 0 || known == serving_.callers.end() ||
+        in.connection >= known->second->newest)
+        return std::nullopt;
+    return Error(Code::kConflict, "this client has connected again since");
+}
+    caller->newest = number;
+
+void ServerConnection::enter(std::uint64_t number) {
     std::shared_ptr<Caller>& caller = serving_.callers[peer_->client];
     if (!caller) caller = std::make_shared<Caller>(peer_->client, serving_.limits().calls);
     caller_ = caller;

@@ -9,6 +9,8 @@
 
 namespace muster::rpc {
 
+struct Introduction;
+
 /// One connection of a server, from its first byte to its end. It first shows the token; then it is
 /// the connection of its caller until it ends or the caller has a newer one; when this side ends
 /// it, a farewell goes out, and the other side has a moment to read it.
@@ -38,7 +40,8 @@ class ServerConnection {
     Task<Error> converse(std::optional<Error> refusal, TaskGroup& tasks);
     Task<Error> read_on(TaskGroup& tasks);
     Task<void> write();
-    void enter();
+    std::optional<Error> outdated(const Introduction& in) const;
+    void enter(std::uint64_t number);
     void part(const Error& why);
     Result<void> take(Frame frame, TaskGroup& tasks);
     void cancel(std::uint64_t id);

@@ -26,6 +26,7 @@ struct Caller {
     KeptAnswers kept;
     std::map<std::uint64_t, std::shared_ptr<Stop>> running;
     ServerConnection* connection = nullptr;  ///< the newest, if there is one
+    std::uint64_t newest = 0;                ///< its number, as the client counts
     Instant left{};                          ///< since when there is none
 };
 
