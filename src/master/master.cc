@@ -21,7 +21,18 @@ namespace muster::master {
 struct Master::State {
     /// The stream of one agent, on its newest connection.
     struct Line {
-        explicit Line(const asio::any_io_executor& executor) : changed(executor) {}
+        Line(State& its_state, std::string of)
+            : state(its_state), incarnation(std::move(of)), changed(state.executor) {}
+        ~Line() {
+            const auto found = state.lines.find(incarnation);
+            if (found != state.lines.end() && found->second == this) state.lines.erase(found);
+            state.line_ended.notify_all();
+        }
+        Line(const Line&) = delete;
+        Line& operator=(const Line&) = delete;
+
+        State& state;
+        std::string incarnation;
         Signal changed;
         bool due = true;  ///< another order may hold
     };
@@ -38,10 +49,11 @@ struct Master::State {
           line_ended(executor) {}
 
     void serve();
-    Task<Result<void>> follow(rpc::PeerPtr peer, job::Join request,
+    Result<std::unique_ptr<Line>> join(const rpc::PeerPtr& peer, const job::Join& request);
+    Task<Result<void>> follow(Result<std::unique_ptr<Line>> joined,
                               rpc::ItemSink<job::Order> orders);
     Result<void> take(const rpc::PeerPtr& peer, const job::Report& told);
-    Task<Result<job::Left>> take_leave(rpc::PeerPtr peer, job::Report told);
+    static Task<Result<job::Left>> take_leave(Result<void> taken);
     Task<Result<job::MasterClaim>> meet(job::MasterClaim other);
     MasterClaim claim() const;
     void met(const MasterClaim& other);
@@ -63,7 +75,7 @@ struct Master::State {
     rpc::Server server;
     std::vector<std::pair<std::unique_ptr<net::Listener>, net::TlsServerContext*>> listeners;
     std::optional<Job> job;
-    std::unordered_map<std::string, std::shared_ptr<Line>> lines;  ///< by incarnation
+    std::unordered_map<std::string, Line*> lines;  ///< by incarnation
     bool stirred = false;
     Signal stirred_changed;
     Signal line_ended;
@@ -74,19 +86,19 @@ struct Master::State {
 // ---- agents
 
 void Master::State::serve() {
-    rpc::serve(server, kJoin,
-               [this](rpc::PeerPtr peer, job::Join request, rpc::ItemSink<job::Order> orders) {
-                   return follow(std::move(peer), std::move(request), orders);
-               });
+    // Who has joined may report at once, on the same connection.
+    rpc::serve(
+        server, kJoin,
+        [this](const rpc::PeerPtr& peer, const job::Join& request,
+               rpc::ItemSink<job::Order> orders) { return follow(join(peer, request), orders); });
     rpc::serve(server, kReport, [this](const rpc::PeerPtr& peer, const job::Report& told) {
         if (auto taken = take(peer, told); !taken)
             log::warning("a report was dropped",
                          {{"from", peer->about}, {"error", taken.error().message()}});
     });
-    rpc::serve(server, kLeave,
-               [this](rpc::PeerPtr peer, job::Report told) -> Task<Result<job::Left>> {
-                   return take_leave(std::move(peer), std::move(told));
-               });
+    rpc::serve(server, kLeave, [this](const rpc::PeerPtr& peer, const job::Report& told) {
+        return take_leave(take(peer, told));
+    });
     rpc::serve(server, kRival,
                [this](rpc::PeerPtr, job::MasterClaim other) -> Task<Result<job::MasterClaim>> {
                    return meet(std::move(other));
@@ -97,36 +109,33 @@ void Master::State::serve() {
     listeners.clear();
 }
 
-/// Tells an agent the order that holds, until its end or that of its connection.
-Task<Result<void>> Master::State::follow(rpc::PeerPtr peer, job::Join request,
-                                         rpc::ItemSink<job::Order> orders) {
-    CO_TRY(Hello hello, from_wire(request));
+Result<std::unique_ptr<Master::State::Line>> Master::State::join(const rpc::PeerPtr& peer,
+                                                                 const job::Join& request) {
+    TRY(Hello hello, from_wire(request));
     if (hello.incarnation != peer->client)
-        co_return Error(Code::kBadRequest, "an agent joins under the name of its connection");
-    const std::string incarnation = hello.incarnation;
+        return Error(Code::kBadRequest, "an agent joins under the name of its connection");
     if (auto joined = job->joined(std::move(hello), clock.now(), clock.wall_now()); !joined) {
         deposed = joined.error();
         stir();
-        co_return joined.error();
+        return joined.error();
     }
-    const auto line = lines[incarnation] = std::make_shared<Line>(executor);
-    struct Leave {
-        State& state;
-        const std::string& incarnation;
-        const std::shared_ptr<Line>& line;
-        ~Leave() {
-            const auto found = state.lines.find(incarnation);
-            if (found != state.lines.end() && found->second == line) state.lines.erase(found);
-            state.line_ended.notify_all();
-        }
-    } const leave{*this, incarnation, line};
+    auto line = std::make_unique<Line>(*this, peer->client);
+    lines[peer->client] = line.get();
     stir();
+    return line;
+}
+
+/// Tells an agent the order that holds, until its end or that of its connection.
+Task<Result<void>> Master::State::follow(Result<std::unique_ptr<Line>> joined,
+                                         rpc::ItemSink<job::Order> orders) {
+    if (!joined) co_return joined.error();
+    Line& line = **joined;
     std::optional<Order> told;
     for (;;) {
         // While a record is being written nothing that follows from it may be told.
-        while (!line->due || job->unwritten()) co_await line->changed.wait();
-        line->due = false;
-        const std::optional<Order> order = job->order_of(incarnation);
+        while (!line.due || job->unwritten()) co_await line.changed.wait();
+        line.due = false;
+        const std::optional<Order> order = job->order_of(line.incarnation);
         if (!order || order == told) continue;
         CO_TRY_VOID(co_await orders.write(to_wire(*order)));
         if (std::holds_alternative<Verdict>(order->what)) co_return Result<void>();
@@ -142,8 +151,8 @@ Result<void> Master::State::take(const rpc::PeerPtr& peer, const job::Report& to
     return {};
 }
 
-Task<Result<job::Left>> Master::State::take_leave(rpc::PeerPtr peer, job::Report told) {
-    CO_TRY_VOID(take(peer, told));
+Task<Result<job::Left>> Master::State::take_leave(Result<void> taken) {
+    CO_TRY_VOID(std::move(taken));
     co_return job::Left();
 }
 

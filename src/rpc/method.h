@@ -98,29 +98,28 @@ class ItemSink {
     ItemWriter& writer_;
 };
 
-template <class Request, class Answer, class Handle>
-Task<Result<std::string>> answer(std::string_view method, Handle handle, PeerPtr peer,
-                                 std::string body) {
-    CO_TRY(Request request, parse<Request>(method, body));
-    CO_TRY(const Answer given, co_await handle(std::move(peer), std::move(request)));
+template <class Answer>
+Task<Result<std::string>> written(Task<Result<Answer>> work) {
+    CO_TRY(const Answer given, co_await std::move(work));
     co_return given.SerializeAsString();
 }
 
-template <class Request, class Item, class Handle>
-Task<Result<std::string>> stream_to(std::string_view method, Handle handle, PeerPtr peer,
-                                    std::string body, ItemWriter& out) {
-    CO_TRY(Request request, parse<Request>(method, body));
-    CO_TRY_VOID(co_await handle(std::move(peer), std::move(request), ItemSink<Item>(out)));
+inline Task<Result<std::string>> ended(Task<Result<void>> work) {
+    CO_TRY_VOID(co_await std::move(work));
     co_return std::string();
 }
 
+inline Task<Result<std::string>> refused(Error why) { co_return why; }
+
 /// `handle(PeerPtr, Request) -> Task<Result<Answer>>`; it is called as long as the server serves.
+/// What it does before it gives the task is done in the order in which its client spoke.
 template <class Request, class Answer, class Handle>
 void serve(Server& server, Call<Request, Answer> method, Handle handle) {
     server.on_call(std::string(method.name),
                    [method, handle](PeerPtr peer, std::string body) -> Task<Result<std::string>> {
-                       return answer<Request, Answer>(method.name, handle, std::move(peer),
-                                                      std::move(body));
+                       auto request = parse<Request>(method.name, body);
+                       if (!request) return refused(std::move(request).error());
+                       return written<Answer>(handle(std::move(peer), *std::move(request)));
                    });
 }
 
@@ -138,15 +137,17 @@ void serve(Server& server, Note<Message> method, Handle handle) {
         });
 }
 
-/// `handle(PeerPtr, Request, ItemSink<Item>) -> Task<Result<void>>`.
+/// `handle(PeerPtr, Request, ItemSink<Item>) -> Task<Result<void>>`. In order as that of a call.
 template <class Request, class Item, class Handle>
 void serve(Server& server, Stream<Request, Item> method, Handle handle) {
-    server.on_stream(std::string(method.name),
-                     [method, handle](PeerPtr peer, std::string body,
-                                      ItemWriter& out) -> Task<Result<std::string>> {
-                         return stream_to<Request, Item>(method.name, handle, std::move(peer),
-                                                         std::move(body), out);
-                     });
+    server.on_stream(
+        std::string(method.name),
+        [method, handle](PeerPtr peer, std::string body,
+                         ItemWriter& out) -> Task<Result<std::string>> {
+            auto request = parse<Request>(method.name, body);
+            if (!request) return refused(std::move(request).error());
+            return ended(handle(std::move(peer), *std::move(request), ItemSink<Item>(out)));
+        });
 }
 
 }  // namespace muster::rpc

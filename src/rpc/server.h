@@ -49,6 +49,8 @@ struct ServerLimits {
 /// - A handler of a stream is cancelled when the connection breaks: the client opens it again, and
 ///   is told what is so then.
 /// - A note is taken at once, or lost with its connection.
+/// - Handlers are called in the order in which a client spoke over its connection; what tasks they
+///   give do goes on side by side.
 /// - A client that connects again takes the place of its old connection.
 ///
 /// Owns listeners and connections; names and handlers are set before the first serve(). Stop order:

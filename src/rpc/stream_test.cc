@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 
+#include "rpc/internal/admission.h"
+#include "rpc/internal/frames.h"
+#include "rpc/method.h"
 #include "rpc/rpc_fixture.h"
 
 namespace muster::rpc {
@@ -7,6 +10,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::ElementsAre;
+
+Task<Result<void>> nothing() { co_return Result<void>(); }
+Task<Result<wire::Version>> a_version() { co_return wire::Version(); }
 
 class RpcStreams : public RpcFixture {
   protected:
@@ -123,6 +129,49 @@ TEST_F(RpcStreams, NotesArriveInOrder) {
     EXPECT_TRUE(await(client.tell("nobody's", "")));
     settle();
     EXPECT_THAT(notes, ElementsAre("a test: one", "a test: two", "a test: three"));
+}
+
+// They may come in one piece, and who reports has joined before.
+TEST_F(RpcStreams, HandlersAreCalledInTheOrderInWhichTheirClientSpoke) {
+    std::vector<std::string> called;
+    Server& server = make_server();
+    rpc::serve(server, Stream<wire::Version, wire::Version>{"stream"},
+               [&](const PeerPtr&, const wire::Version&, ItemSink<wire::Version>) {
+                   called.push_back("stream");
+                   return nothing();
+               });
+    rpc::serve(server, Call<wire::Version, wire::Version>{"call"},
+               [&](const PeerPtr&, const wire::Version&) {
+                   called.push_back("call");
+                   return a_version();
+               });
+    rpc::serve(server, Note<wire::Version>{"note"},
+               [&](const PeerPtr&, const wire::Version&) { called.push_back("note"); });
+    serve(server);
+    auto raw = listener->connect();
+    ASSERT_TRUE(raw);
+    std::string bytes;
+    const auto add = [&](const wire::Frame& frame) {
+        ASSERT_TRUE(append_frame(bytes, frame, 1000));
+    };
+    add(hello_frame({"secret", "raw", "raw"}, kVersion));
+    const auto ask = [&](std::uint64_t id, const char* method, bool streams) {
+        wire::Frame frame;
+        frame.mutable_call()->set_id(id);
+        frame.mutable_call()->set_method(method);
+        frame.mutable_call()->set_streams(streams);
+        add(frame);
+    };
+    wire::Frame note;
+    note.mutable_note()->set_method("note");
+    ask(1, "stream", true);
+    add(note);
+    ask(2, "call", false);
+    add(note);
+    ASSERT_TRUE(await((*raw)->write(asio::buffer(bytes))));
+    settle();
+    EXPECT_THAT(called, ElementsAre("stream", "note", "call", "note"));
+    (*raw)->close();
 }
 
 TEST_F(RpcStreams, ANewConnectionOfAClientTakesThePlaceOfTheOld) {

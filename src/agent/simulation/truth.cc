@@ -175,6 +175,18 @@ bool Truth::has_excuse(const Known& world) const {
     });
 }
 
+/// A node that is the whole world has begun anew alone when its master had just decided the same,
+/// and could not say so.
+bool Truth::was_begun_twice(const master::World& world) const {
+    const auto known = attempts_.find(world.generation);
+    const bool begun_alone =
+        world.nodes == 1 && (known == attempts_.end() || known->second < world.restarts);
+    return begun_alone && std::ranges::any_of(charged_, [&](const Incident& incident) {
+               return incident.generation == world.generation &&
+                      incident.restarts == world.restarts - 1;
+           });
+}
+
 bool Truth::may_stop(const master::World& world) {
     if (end_ || died_.contains({world.generation, world.restarts})) return true;
     if (std::any_of(made_.upper_bound(world.generation), made_.end(),
@@ -185,7 +197,7 @@ bool Truth::may_stop(const master::World& world) {
             return holder.first.first.epoch != world.generation.epoch;
         }))
         return true;
-    return has_excuse(known(world));
+    return was_begun_twice(world) || has_excuse(known(world));
 }
 
 void Truth::stops(const std::string& node, const master::World& world, Duration grace) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -25,7 +26,8 @@ namespace muster::agent {
 /// - workers that would find what the world before has stored;
 /// - workers that are told to stop although none of their world has died, no node of it had a
 ///   trouble by which it may be taken for lost, no larger world was made, no workers of another
-///   master's world run beside them and the job has not ended;
+///   master's world run beside them, no attempt was charged behind which their node had begun anew
+///   alone, and the job has not ended;
 /// - a charge for what did not happen, two for one attempt, or none where one is due;
 /// - an end that changes, that is no end of this job, or after which there is another world;
 /// - an agent that ends otherwise than its job, or before its workers.
@@ -70,7 +72,11 @@ class Truth {
     void leaves(const std::string& node) { leaving_.insert(node); }
     void agent_ended(const std::string& node, const AgentEnd& end);
     /// A master has made it, or taken it over.
-    void made(const master::World& world) { made_[world.generation] = world.nodes; }
+    void made(const master::World& world) {
+        made_[world.generation] = world.nodes;
+        int& newest = attempts_[world.generation];
+        newest = std::max(newest, world.restarts);
+    }
     void master_began() { ++masters_; }
     /// A record was written, or read.
     void recorded(const master::JobRecord& record);
@@ -104,6 +110,7 @@ class Truth {
     void look_at_end(const master::Verdict& end);
     bool was_due(const master::Evidence& cause) const;
     bool has_excuse(const Known& world) const;
+    bool was_begun_twice(const master::World& world) const;
     bool may_stop(const master::World& world);
 
     const Clock& clock_;
@@ -123,6 +130,7 @@ class Truth {
     std::set<std::string> leaving_;
     int masters_ = 0;
     std::vector<master::Incident> charged_;
+    std::map<master::Generation, int> attempts_;  ///< the newest of each that a master had
     std::optional<master::Verdict> end_;
     master::Generation newest_at_end_;
 };

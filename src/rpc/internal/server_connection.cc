@@ -16,34 +16,29 @@ constexpr std::size_t kUnread = 4;
 
 }  // namespace
 
-struct ServerConnection::Stream {
-    Stream(const asio::any_io_executor& executor, std::uint64_t given)
-        : stop(std::make_shared<Stop>()), credit_changed(executor), credit(given) {}
+struct ServerConnection::Stream final : ItemWriter {
+    Stream(ServerConnection& its_connection, std::uint64_t its_id, std::uint64_t given)
+        : connection(its_connection),
+          id(its_id),
+          stop(std::make_shared<Stop>()),
+          credit_changed(connection.serving_.executor),
+          credit(given) {}
 
+    Task<Result<void>> write(std::string item) override {
+        while (credit == 0) co_await credit_changed.wait();
+        --credit;
+        co_await connection.wire_->room();
+        Frame frame;
+        frame.mutable_item()->set_id(id);
+        frame.mutable_item()->set_body(std::move(item));
+        co_return connection.wire_->queue(frame);
+    }
+
+    ServerConnection& connection;
+    std::uint64_t id;
     std::shared_ptr<Stop> stop;
     Signal credit_changed;
     std::uint64_t credit;  ///< items that the client has room for
-};
-
-class ServerConnection::Writer final : public ItemWriter {
-  public:
-    Writer(ServerConnection& connection, Stream& stream, std::uint64_t id)
-        : connection_(connection), stream_(stream), id_(id) {}
-
-    Task<Result<void>> write(std::string item) override {
-        while (stream_.credit == 0) co_await stream_.credit_changed.wait();
-        --stream_.credit;
-        co_await connection_.wire_->room();
-        Frame frame;
-        frame.mutable_item()->set_id(id_);
-        frame.mutable_item()->set_body(std::move(item));
-        co_return connection_.wire_->queue(frame);
-    }
-
-  private:
-    ServerConnection& connection_;
-    Stream& stream_;
-    std::uint64_t id_;
 };
 
 ServerConnection::ServerConnection(Serving& serving, std::unique_ptr<net::ByteStream> stream,
@@ -80,12 +75,12 @@ Task<Error> ServerConnection::converse(std::optional<Error> refusal, TaskGroup& 
     tasks.spawn("rpc writer", write());
     auto first = co_await wire_->read();
     if (!first) {
-    if (in && !refusal) refusal = outdated(*in);
         leave(first.error());
         co_return co_await read_on(tasks);
     }
     if (!*first) co_return Error(Code::kCancelled, "the connection ended before it began");
     auto in = admit(**first, serving_.options.token, kVersion);
+    if (in && !refusal) refusal = outdated(*in);
     if (!in || refusal) {
         const Error& error = in ? *refusal : in.error();
         log::warning("a connection was refused", {{"from", address}, {"error", error.message()}});
@@ -107,12 +102,12 @@ std::optional<Error> ServerConnection::outdated(const Introduction& in) const {
         return std::nullopt;
     return Error(Code::kConflict, "this client has connected again since");
 }
-    caller->newest = number;
 
 void ServerConnection::enter(std::uint64_t number) {
     std::shared_ptr<Caller>& caller = serving_.callers[peer_->client];
     if (!caller) caller = std::make_shared<Caller>(peer_->client, serving_.limits().calls);
     caller_ = caller;
+    caller->newest = number;
     if (ServerConnection* before = std::exchange(caller->connection, this))
         before->leave(Error(Code::kConflict, "this client has connected again"));
     ++serving_.admitted;
@@ -290,20 +285,19 @@ void ServerConnection::take_note(wire::Note note) {
 
 void ServerConnection::start_stream(wire::Call call, const Server::StreamHandler& handler,
                                     TaskGroup& tasks) {
-    auto stream = std::make_shared<Stream>(serving_.executor, call.credit());
+    auto stream = std::make_shared<Stream>(*this, call.id(), call.credit());
     streams_.emplace(call.id(), stream);
-    tasks.spawn("rpc " + call.method(), run_stream(call.id(), std::move(stream), handler,
-                                                   std::move(*call.mutable_body()), time_of(call)));
+    Task<Result<std::string>> work = handler(peer_, std::move(*call.mutable_body()), *stream);
+    tasks.spawn("rpc " + call.method(),
+                run_stream(std::move(stream), std::move(work), time_of(call)));
 }
 
-Task<void> ServerConnection::run_stream(std::uint64_t id, std::shared_ptr<Stream> stream,
-                                        const Server::StreamHandler& handler, std::string body,
-                                        Duration time) {
-    Writer writer(*this, *stream, id);
-    Result<std::string> outcome = co_await until_stopped(serving_.clock, stream->stop, time,
-                                                         handler(peer_, std::move(body), writer));
-    send(answer_frame(id, std::move(outcome), serving_.limits().longest_frame));
-    streams_.erase(id);
+Task<void> ServerConnection::run_stream(std::shared_ptr<Stream> stream,
+                                        Task<Result<std::string>> work, Duration time) {
+    Result<std::string> outcome =
+        co_await until_stopped(serving_.clock, stream->stop, time, std::move(work));
+    send(answer_frame(stream->id, std::move(outcome), serving_.limits().longest_frame));
+    streams_.erase(stream->id);
 }
 
 }  // namespace muster::rpc

@@ -34,7 +34,6 @@ class ServerConnection {
 
   private:
     struct Stream;
-    class Writer;
 
     Task<void> talk(std::optional<Error> refusal, TaskGroup& tasks);
     Task<Error> converse(std::optional<Error> refusal, TaskGroup& tasks);
@@ -48,8 +47,8 @@ class ServerConnection {
     void take_call(wire::Call call, TaskGroup& tasks);
     void take_note(wire::Note note);
     void start_stream(wire::Call call, const Server::StreamHandler& handler, TaskGroup& tasks);
-    Task<void> run_stream(std::uint64_t id, std::shared_ptr<Stream> stream,
-                          const Server::StreamHandler& handler, std::string body, Duration time);
+    Task<void> run_stream(std::shared_ptr<Stream> stream, Task<Result<std::string>> work,
+                          Duration time);
 
     Serving& serving_;
     std::unique_ptr<net::ByteStream> stream_;  ///< until TLS or the wire has it
