@@ -61,7 +61,7 @@ Task<void> Server::State::supervise(std::unique_ptr<ServerConnection> connection
     const auto place = connections.insert(connections.end(), std::move(connection));
     came.notify_all();
     if (serving.stopping) refusal.emplace(Code::kUnavailable, "this server stops");
-    co_await (*place)->run(std::move(refusal));
+    co_await (*place)->run(refusal);
     connections.erase(place);
 }
 

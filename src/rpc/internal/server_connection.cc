@@ -48,18 +48,22 @@ ServerConnection::ServerConnection(Serving& serving, std::unique_ptr<net::ByteSt
       tls_(tls),
       ends_(serving.clock.now() + serving.limits().hello_time) {}
 
-Task<void> ServerConnection::run(std::optional<Error> refusal) {
+Task<void> ServerConnection::run(const std::optional<Error>& refusal) {
     TaskGroup tasks(serving_.executor);
-    co_await then_stop(talk(std::move(refusal), tasks), tasks);
+    co_await then_stop(talk(refusal, tasks), tasks);
 }
 
-Task<void> ServerConnection::talk(std::optional<Error> refusal, TaskGroup& tasks) {
-    const Error why = co_await converse(std::move(refusal), tasks);
+/// What is needed only until it is let in costs an idle connection nothing.
+Task<void> ServerConnection::talk(const std::optional<Error>& refusal, TaskGroup& tasks) {
+    std::optional<Error> end = co_await meet(refusal, tasks);
+    if (!end) end = co_await read_on(tasks);
     if (wire_) wire_->close();
-    part(why_ ? *why_ : why);
+    part(why_ ? *why_ : *end);
 }
 
-Task<Error> ServerConnection::converse(std::optional<Error> refusal, TaskGroup& tasks) {
+/// Until it is let in or asked to leave; otherwise why it ended.
+Task<std::optional<Error>> ServerConnection::meet(const std::optional<Error>& refusal,
+                                                  TaskGroup& tasks) {
     const std::string address = stream_->peer_address();
     if (tls_ != nullptr) {
         auto secured = co_await securing_.run(tls_->accept(std::move(stream_)));
@@ -76,21 +80,27 @@ Task<Error> ServerConnection::converse(std::optional<Error> refusal, TaskGroup& 
     auto first = co_await wire_->read();
     if (!first) {
         leave(first.error());
-        co_return co_await read_on(tasks);
+        co_return std::nullopt;
     }
     if (!*first) co_return Error(Code::kCancelled, "the connection ended before it began");
-    auto in = admit(**first, serving_.options.token, kVersion);
-    if (in && !refusal) refusal = outdated(*in);
-    if (!in || refusal) {
-        const Error& error = in ? *refusal : in.error();
-        log::warning("a connection was refused", {{"from", address}, {"error", error.message()}});
-        leave(error);
-        co_return co_await read_on(tasks);
+    if (auto in = let_in(**first, refusal)) {
+        peer_ = std::make_shared<const Peer>(
+            Peer{.client = in->client, .about = in->about, .address = address});
+        enter(in->connection);
+    } else {
+        log::warning("a connection was refused",
+                     {{"from", address}, {"error", in.error().message()}});
+        leave(std::move(in).error());
     }
-    peer_ = std::make_shared<const Peer>(
-        Peer{.client = in->client, .about = in->about, .address = address});
-    enter(in->connection);
-    co_return co_await read_on(tasks);
+    co_return std::nullopt;
+}
+
+Result<Introduction> ServerConnection::let_in(const Frame& first,
+                                              const std::optional<Error>& refusal) const {
+    TRY(Introduction in, admit(first, serving_.options.token, kVersion));
+    if (refusal) return *refusal;
+    if (auto late = outdated(in)) return *std::move(late);
+    return in;
 }
 
 /// What a client said on a connection that it has given up may arrive behind what it says on the

@@ -23,7 +23,7 @@ class ServerConnection {
 
     /// Ends with the connection, when all that belongs to it has ended. `refusal`: what everybody
     /// is told instead of a welcome.
-    Task<void> run(std::optional<Error> refusal);
+    Task<void> run(const std::optional<Error>& refusal);
 
     void send(const Frame& frame);
     /// Says why, and ends.
@@ -35,8 +35,9 @@ class ServerConnection {
   private:
     struct Stream;
 
-    Task<void> talk(std::optional<Error> refusal, TaskGroup& tasks);
-    Task<Error> converse(std::optional<Error> refusal, TaskGroup& tasks);
+    Task<void> talk(const std::optional<Error>& refusal, TaskGroup& tasks);
+    Task<std::optional<Error>> meet(const std::optional<Error>& refusal, TaskGroup& tasks);
+    Result<Introduction> let_in(const Frame& first, const std::optional<Error>& refusal) const;
     Task<Error> read_on(TaskGroup& tasks);
     Task<void> write();
     std::optional<Error> outdated(const Introduction& in) const;

@@ -22,21 +22,31 @@ Task<void> run_call(Serving& serving, std::shared_ptr<Caller> caller, std::uint6
         caller->connection->send(answer);
 }
 
-}  // namespace
+Error stopped() { return Error(Code::kCancelled, "its caller cancelled it"); }
 
-Task<Result<std::string>> until_stopped(Clock& clock, std::shared_ptr<Stop> stop, Duration time,
+Task<Result<std::string>> without_deadline(std::shared_ptr<Stop> stop,
+                                           Task<Result<std::string>> work) {
+    auto outcome = co_await stop->run(std::move(work));
+    co_return outcome ? *std::move(outcome) : stopped();
+}
+
+Task<Result<std::string>> with_deadline(Clock& clock, std::shared_ptr<Stop> stop, Duration time,
                                         Task<Result<std::string>> work) {
-    const Error stopped(Code::kCancelled, "its caller cancelled it");
-    if (time == Duration::zero()) {
-        auto outcome = co_await stop->run(std::move(work));
-        co_return outcome ? *std::move(outcome) : stopped;
-    }
     auto outcome = co_await within(clock, time, stop->run(std::move(work)));
-    if (outcome) co_return *outcome ? **std::move(outcome) : stopped;
+    if (outcome) co_return *outcome ? **std::move(outcome) : stopped();
     co_return Error(
         Code::kTimeout,
         fmt::format("not done within the {} ms that its caller gives it",
                     std::chrono::duration_cast<std::chrono::milliseconds>(time).count()));
+}
+
+}  // namespace
+
+Task<Result<std::string>> until_stopped(Clock& clock, std::shared_ptr<Stop> stop, Duration time,
+                                        Task<Result<std::string>> work) {
+    // Two, since an agent's stream has no deadline and need not keep room for one all its life.
+    return time == Duration::zero() ? without_deadline(std::move(stop), std::move(work))
+                                    : with_deadline(clock, std::move(stop), time, std::move(work));
 }
 
 Duration time_of(const wire::Call& call) {
