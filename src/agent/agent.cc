@@ -206,7 +206,8 @@ Task<Result<void>> Agent::State::one_stream() {
                               .name = options.name,
                               .epoch_seen = here.epoch_seen(),
                               .report = report,
-                              .check_port = options.check_port};
+                              .check_port = options.check_port,
+                              .may_host = options.may_host};
     CO_TRY(auto orders, co_await rpc::open(client, master::kJoin, master::to_wire(hello)));
     open = true;
     told = report;

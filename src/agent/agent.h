@@ -22,7 +22,8 @@ struct AgentOptions {
     std::optional<master::Slot> slot = {};  ///< that it was given
     std::string address;                    ///< where its workers and its store are reached
     int store_port = 0;
-    int check_port = 0;  ///< at which probes of a node check are answered; 0: it takes no part
+    int check_port = 0;     ///< at which probes of a node check are answered; 0: it takes no part
+    bool may_host = false;  ///< the job's next master may be in its process
     std::string rack = {};
     std::string name = {};  ///< for people: "worker-3"
     WorkerStateOptions workers = {};

@@ -37,6 +37,7 @@ Result<void> WorkerState::ordered(Order order) {
                      fmt::format("the master of epoch {} is not in charge: epoch {} was heard of",
                                  order.epoch, epoch_));
     epoch_ = order.epoch;
+    if (order.record) record_ = order.record;
     order_ = std::move(order);
     return {};
 }

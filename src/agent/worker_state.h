@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -98,6 +99,8 @@ class WorkerState {
 
     master::Report report() const;
     std::uint64_t epoch_seen() const { return epoch_; }
+    /// For who hosts the next master: the job's record, as far as it was told. Null: it was not.
+    const std::shared_ptr<const master::JobRecord>& record() const { return record_; }
     /// The master has said how the job ended, or this node's part in it.
     bool knows_the_end() const {
         return order_ && std::holds_alternative<master::Verdict>(order_->what);
@@ -120,6 +123,7 @@ class WorkerState {
 
     WorkerStateOptions options_;
     std::uint64_t epoch_ = 0;
+    std::shared_ptr<const master::JobRecord> record_;
     std::optional<master::Order> order_;
     bool connected_ = false;
     std::string trouble_ = "not connected yet";

@@ -126,13 +126,15 @@ struct FileRecords::State {
     asio::thread_pool thread{1};
 };
 
-FileRecords::FileRecords(std::string path, std::uint64_t first)
-    : first_(first), state_(std::make_unique<State>(std::move(path))) {}
+FileRecords::FileRecords(std::string path, std::uint64_t first,
+                         std::shared_ptr<const JobRecord> known)
+    : first_(first), known_(std::move(known)), state_(std::make_unique<State>(std::move(path))) {}
 
 FileRecords::~FileRecords() { state_->thread.join(); }
 
 Task<Result<JobRecord>> FileRecords::claim() {
-    return state_->run([first = first_](JobRecord found) -> Result<JobRecord> {
+    return state_->run([first = first_, known = known_](JobRecord found) -> Result<JobRecord> {
+        if (known && known->epoch > found.epoch) found = *known;
         found.epoch = found.epoch == 0 ? first : std::max(found.epoch, first) + 1;
         return found;
     });

@@ -23,7 +23,9 @@ class FileRecords final : public Records {
     /// The folder exists. The lock is `path` + ".lock". `first` is claimed where there is no
     /// record, and something later where there is one: a time, where a job's record may be lost
     /// with its node, or be older than what was claimed elsewhere.
-    explicit FileRecords(std::string path, std::uint64_t first = 1);
+    /// `known`: what another master's agents were told of its record; it counts where it is newer.
+    explicit FileRecords(std::string path, std::uint64_t first = 1,
+                         std::shared_ptr<const JobRecord> known = {});
     ~FileRecords() override;
 
     /// kInvalid: the file is none of ours, or damaged.
@@ -33,6 +35,7 @@ class FileRecords final : public Records {
   private:
     struct State;
     std::uint64_t first_;
+    std::shared_ptr<const JobRecord> known_;
     std::unique_ptr<State> state_;
 };
 

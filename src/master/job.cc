@@ -62,6 +62,7 @@ std::string who_is_missing(const Shortage& shortage, Instant now) {
 Job::Job(JobOptions options, JobRecord record, Instant now)
     : options_(std::move(options)),
       record_(std::move(record)),
+      told_record_(std::make_shared<const JobRecord>(record_)),
       members_(options_.membership, record_.epoch, record_.epoch != options_.first_epoch, now),
       policy_(policy_of(options_, record_)),
       grace_(options_.healthy_grace),
@@ -326,7 +327,7 @@ void Job::decide(const Evidence& evidence, const std::string& incarnation, Insta
         case Action::kReplace:
             members_.exclude(incarnation, now);
             record_.excluded.push_back(incarnation);
-            ++version_;
+            record_changed();
             refuse(agents_.at(incarnation), decision->text);
             break;
         case Action::kLeave:
@@ -341,14 +342,19 @@ void Job::decide(const Evidence& evidence, const std::string& incarnation, Insta
 void Job::charge(const Incident& incident, WallTime wall) {
     record_.incidents.push_back(incident);
     drop_old(record_.incidents, options_.budgets, wall);
+    record_changed();
+}
+
+void Job::record_changed() {
     ++version_;
+    told_record_ = std::make_shared<const JobRecord>(record_);
 }
 
 void Job::finish(Verdict verdict) {
     why_ = verdict.text;
     grace_ = options_.broken_grace;
     record_.end = std::move(verdict);
-    ++version_;
+    record_changed();
     changed_.all = true;
 }
 
@@ -482,6 +488,7 @@ std::optional<Order> Job::order_of(const std::string& incarnation) const {
     if (found == agents_.end()) return std::nullopt;
     const Agent& agent = found->second;
     Order order{.epoch = record_.epoch, .what = Wait{}, .why = why_, .grace = grace_};
+    if (agent.hello.may_host) order.record = told_record_;
     if (agent.refused) {
         order.what = *agent.refused;
     } else if (end()) {

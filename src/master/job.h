@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -126,6 +127,7 @@ class Job {
                 WallTime wall);
     void charge(const Incident& incident, WallTime wall);
     void finish(Verdict verdict);
+    void record_changed();
     void new_world(Instant now, WallTime wall);
     void end_of_world(Instant now);
     bool lacks_store() const;
@@ -140,6 +142,7 @@ class Job {
 
     JobOptions options_;
     JobRecord record_;
+    std::shared_ptr<const JobRecord> told_record_;  ///< as it is, for those who may host
     Membership members_;
     FailurePolicy policy_;
     std::map<std::string, Agent> agents_;  ///< by incarnation

@@ -61,7 +61,7 @@ void Job::take_out(const Precheck& check, WallTime wall, Instant now) {
         all += (all.empty() ? "" : "; ") + describe(evidence);
         members_.exclude(incarnation, now);
         record_.excluded.push_back(incarnation);
-        ++version_;
+        record_changed();
         refuse(agent->second, describe(evidence) + "; it is left out of the job");
     }
     if (!first) return;

@@ -28,12 +28,14 @@ class Story {
         return options;
     }
 
-    void join(const std::string& name, Report report = {}, std::optional<Slot> slot = {}) {
+    void join(const std::string& name, Report report = {}, std::optional<Slot> slot = {},
+              bool may_host = false) {
         ASSERT_TRUE(job.joined({.incarnation = name,
                                 .slot = slot,
                                 .address = name,
                                 .name = name,
-                                .report = std::move(report)},
+                                .report = std::move(report),
+                                .may_host = may_host},
                                now, wall));
         look();
     }
@@ -296,6 +298,36 @@ TEST(Job, ANewMasterKnowsTheWorldAndWhatItCost) {
     third.look(2s);
     EXPECT_EQ(third.orders({"a", "b"}), "run 2, stop 1");
     EXPECT_EQ(third.job.record().incidents.size(), 1u) << "it is charged once";
+}
+
+// Its master may be lost with its node, and the record with it.
+TEST(Job, WhoMayHostTheNextMasterIsToldTheRecord) {
+    Story story(2, 2, 1);
+    story.join("a", {}, {}, true);
+    story.join("b");
+    ASSERT_TRUE(story.job.order_of("a")->record);
+    EXPECT_THAT(story.job.order_of("a")->record->incidents, testing::IsEmpty());
+    EXPECT_EQ(story.job.order_of("a"), story.job.order_of("a")) << "nothing new is told";
+    for (const char* name : {"a", "b"}) story.report(name, story.runs(name));
+    Report dead = story.runs("b");
+    dead.evidence = {story.died("b")};
+    story.report("b", dead);
+    ASSERT_EQ(story.job.record().incidents.size(), 1u);
+    EXPECT_EQ(*story.job.order_of("a")->record, story.job.record());
+    EXPECT_FALSE(story.job.order_of("b")->record) << "it will never host one";
+
+    // So the next one, elsewhere, has nothing left to charge.
+    JobRecord record = *story.job.order_of("a")->record;
+    record.epoch = 2;
+    Story next(1, 2, 1, record);
+    next.join("a");
+    for (int i = 0; i < 2; ++i)
+        next.look(60s);  // Who else is there, and who comes to the last call.
+    next.report("a", next.runs("a"));
+    dead = next.runs("a");
+    dead.evidence = {next.died("a")};
+    next.report("a", dead);
+    EXPECT_EQ(next.order("a"), "failed");
 }
 
 TEST(Job, WhoWasLostAndBeganAnewAloneWaitsForThoseWhoRunInItsPlace) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -42,7 +43,8 @@ struct Hello {
     std::string name = {};         ///< for people: "worker-3"
     std::uint64_t epoch_seen = 0;  ///< the newest master that it heard of
     Report report = {};
-    int check_port = 0;  ///< at which it answers probes; 0: it takes no part in a check
+    int check_port = 0;     ///< at which it answers probes; 0: it takes no part in a check
+    bool may_host = false;  ///< the master after this one may be on its node
 };
 
 /// Nothing is to run.
@@ -76,6 +78,8 @@ struct Order {
     std::variant<Wait, Run, Stop, Verdict, Check> what;
     std::string why = {};  ///< workers of another world stop
     Duration grace = {};   ///< that they have for it
+    /// To who may host the master after this one: what it goes on with. Another for each version.
+    std::shared_ptr<const JobRecord> record = {};
 
     friend bool operator==(const Order&, const Order&) = default;
 };

@@ -191,6 +191,7 @@ job::Join to_wire(const Hello& hello) {
     out.set_name(hello.name);
     out.set_epoch_seen(hello.epoch_seen);
     out.set_check_port(hello.check_port);
+    out.set_may_host(hello.may_host);
     *out.mutable_report() = to_wire(hello.report);
     return out;
 }
@@ -209,7 +210,8 @@ Result<Hello> from_wire(const job::Join& join) {
               .name = join.name(),
               .epoch_seen = join.epoch_seen(),
               .report = std::move(report),
-              .check_port = join.check_port()};
+              .check_port = join.check_port(),
+              .may_host = join.may_host()};
     if (join.has_slot()) out.slot = join.slot();
     return out;
 }
@@ -220,6 +222,7 @@ job::Order to_wire(const Order& order) {
     out.set_why(order.why);
     out.set_grace_ms(static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::milliseconds>(order.grace).count()));
+    if (order.record) *out.mutable_record() = to_wire(*order.record);
     if (const auto* wait = std::get_if<Wait>(&order.what)) {
         out.mutable_wait()->set_spare(wait->spare);
         out.mutable_wait()->set_text(wait->text);
@@ -242,6 +245,10 @@ Result<Order> from_wire(const job::Order& order) {
               .what = Wait{},
               .why = order.why(),
               .grace = std::chrono::milliseconds(std::min(order.grace_ms(), kDayMs))};
+    if (order.has_record()) {
+        TRY(JobRecord record, from_wire(order.record()));
+        out.record = std::make_shared<const JobRecord>(std::move(record));
+    }
     switch (order.what_case()) {
         case job::Order::kWait:
             out.what = Wait{.spare = order.wait().spare(), .text = order.wait().text()};

@@ -1,9 +1,12 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <set>
+#include <string>
 
 #include "base/task_group.h"
 #include "master/file_records.h"
@@ -90,6 +93,24 @@ TEST(FileRecords, AnEpochIsLaterThanWhatWasClaimedElsewhereMeanwhile) {
         FileRecords records(place.path(), first);
         EXPECT_EQ(place.loop().await(records.claim())->epoch, epoch);
     }
+}
+
+TEST(FileRecords, WhatAnotherMasterWasChargedCountsWhereItIsNewer) {
+    OnDisk place;
+    const auto record = [](std::uint64_t epoch, std::string error) {
+        return std::make_shared<const JobRecord>(JobRecord{
+            .epoch = epoch, .incidents = {{.charge = Charge::kWorker, .error = std::move(error)}}});
+    };
+    const auto newest = [&](std::uint64_t first, std::shared_ptr<const JobRecord> known) {
+        FileRecords records(place.path(), first, std::move(known));
+        const auto claimed = place.loop().await(records.claim());
+        return fmt::format("{} {}", claimed->epoch,
+                           claimed->incidents.empty() ? "-" : claimed->incidents.back().error);
+    };
+    EXPECT_EQ(newest(7, nullptr), "7 -");
+    EXPECT_EQ(newest(9, record(8, "elsewhere")), "10 elsewhere");
+    EXPECT_EQ(newest(9, record(8, "older than what is here")), "11 elsewhere");
+    EXPECT_EQ(newest(20, record(15, "there again")), "21 there again");
 }
 
 TEST(FileRecords, AreForNobodyElse) {

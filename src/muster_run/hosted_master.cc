@@ -71,8 +71,9 @@ master::MasterOptions master_options(const agent::LaunchPlan& plan, std::string 
 /// One claim of an epoch, and what follows from it.
 struct HostedMaster::Life {
     Life(const asio::any_io_executor& executor, Clock& clock, const std::string& record,
-         std::uint64_t first, master::MasterOptions options)
-        : records(record, first),
+         std::uint64_t first, std::shared_ptr<const master::JobRecord> known,
+         master::MasterOptions options)
+        : records(record, first, std::move(known)),
           master(executor, clock, records, std::move(options)),
           near(std::make_shared<net::MemoryListener>(executor)) {
         master.listen(std::make_unique<SharedListener>(near));
@@ -97,23 +98,23 @@ HostedMaster::HostedMaster(const asio::any_io_executor& executor, Clock& clock, 
 
 HostedMaster::~HostedMaster() = default;
 
-void HostedMaster::begin_life(Start start, std::uint64_t heard) {
+void HostedMaster::begin_life(Start start, Heard heard) {
     // The time is later than that of any master before, whose record may be lost, where clocks are
     // right; and what agents have heard of is refused where they are not.
     const auto now =
         std::chrono::duration_cast<std::chrono::milliseconds>(clock_.wall_now().time_since_epoch());
-    const std::uint64_t epoch = std::max(static_cast<std::uint64_t>(now.count()), heard + 1);
+    const std::uint64_t epoch = std::max(static_cast<std::uint64_t>(now.count()), heard.epoch + 1);
     master::MasterOptions options = options_;
     options.name = rng_.uuid();
     if (options.job.precheck) options.job.precheck->secret = rng_.uuid();
     options.job.first_epoch = start == Start::kAsFirst ? epoch : 0;
-    life_ = std::make_unique<Life>(executor_, clock_, record_.string(), epoch, std::move(options));
+    life_ = std::make_unique<Life>(executor_, clock_, record_.string(), epoch,
+                                   std::move(heard.record), std::move(options));
     if (listener_) life_->master.listen(std::make_unique<KeptListener>(listener_), place_.tls);
 }
 
-void HostedMaster::start(Start start, std::uint64_t heard,
-                         std::function<void(const Error&)> ended) {
-    begin_life(start, heard);
+void HostedMaster::start(Start start, Heard heard, std::function<void(const Error&)> ended) {
+    begin_life(start, std::move(heard));
     running_ = true;
     tasks_.spawn("master", run(std::move(ended)));
 }
@@ -125,7 +126,7 @@ Task<void> HostedMaster::run(std::function<void(const Error&)> ended) {
         if (!verdict && outdone) {
             log::info("the job's master claims a newer epoch",
                       {{"why", verdict.error().message()}});
-            begin_life(Start::kTakesOver, *outdone);
+            begin_life(Start::kTakesOver, {.epoch = *outdone});
             continue;
         }
         running_ = false;

@@ -44,15 +44,20 @@ class HostedMaster {
         kAsFirst,   ///< or with the record of one that was here before
         kTakesOver  ///< from another agent's: the job has a world already
     };
+    /// What its agent has heard of masters before.
+    struct Heard {
+        std::uint64_t epoch = 0;  ///< the newest; this master's is newer
+        /// The newest record that it was told.
+        std::shared_ptr<const master::JobRecord> record = {};
+    };
 
     HostedMaster(const asio::any_io_executor& executor, Clock& clock, Rng& rng,
                  const std::filesystem::path& job_dir, master::MasterOptions options,
                  MasterPlace place);
     ~HostedMaster();
 
-    /// Once. `heard`: the newest epoch that the agent has heard of; this master's is newer. `ended`
-    /// is told why it is no master any more without the job having ended.
-    void start(Start start, std::uint64_t heard, std::function<void(const Error&)> ended);
+    /// Once. `ended` is told why it is no master any more without the job having ended.
+    void start(Start start, Heard heard, std::function<void(const Error&)> ended);
     /// For the agent of this process.
     Result<std::unique_ptr<net::ByteStream>> connect();
 
@@ -68,7 +73,7 @@ class HostedMaster {
   private:
     struct Life;
 
-    void begin_life(Start start, std::uint64_t heard);
+    void begin_life(Start start, Heard heard);
     void stop_listening();
     Task<void> run(std::function<void(const Error&)> ended);
     Task<Result<master::Verdict>> live();

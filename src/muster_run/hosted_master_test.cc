@@ -57,7 +57,8 @@ class HostedMasterTest : public ::testing::Test, protected RealLoop {
                         .ask_others_every = 20ms});
     }
     void start(Side& side, HostedMaster::Start how, std::uint64_t heard) {
-        side.master->start(how, heard, [&side](const Error& error) { side.ended = error; });
+        side.master->start(how, {.epoch = heard},
+                           [&side](const Error& error) { side.ended = error; });
     }
     void TearDown() override {
         await(tasks.stop());

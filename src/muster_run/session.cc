@@ -308,8 +308,9 @@ Result<bool> Session::host(std::optional<std::size_t> seat, HostedMaster::Start 
     }
     master_ = std::make_unique<HostedMaster>(executor_, clock_, rng_, job_dir_,
                                              master_options(plan_, token_), std::move(place));
-    const std::uint64_t heard = agent_ ? agent_->state().epoch_seen() : 0;
-    master_->start(start, heard, [](const Error& error) {
+    HostedMaster::Heard heard;
+    if (agent_) heard = {.epoch = agent_->state().epoch_seen(), .record = agent_->state().record()};
+    master_->start(start, std::move(heard), [](const Error& error) {
         log::warning("this node hosts the job's master no more", {{"why", error.message()}});
     });
     return true;
@@ -377,6 +378,7 @@ void Session::make_agent(std::string token) {
     options.address = address_;
     options.store_port = store_->port();
     options.check_port = check_.port;
+    options.may_host = !seats_.empty();
     options.name =
         plan_.meeting.slot ? fmt::format("node {} ({})", *plan_.meeting.slot, address_) : address_;
     options.workers.local_size = plan_.local_size;

@@ -121,6 +121,24 @@ def test_nobody_notices_that_the_masters_node_dies(job):
     assert {line["world"] for line in job.lines("done")} <= {2, 3}
 
 
+def test_the_next_master_knows_what_was_charged(job):
+    """Its node is another than that of the master before, which is lost with its record."""
+    _, agents = nodes(job, 2, "--max-restarts", 1, steps=10_000, size="1:2")
+
+    def kill_the_worker_of(agent, world, attempt):
+        steps = job.until(lambda: [line for line in job.lines("step", world=world, attempt=attempt)
+                                   if line["step"] > 3 and line["pid"] in agent.workers()])
+        os.kill(steps[0]["pid"], signal.SIGKILL)
+
+    kill_the_worker_of(agents[1], world=2, attempt=0)
+    job.until(lambda: {line["rank"] for line in job.lines("step", world=2, attempt=1)} == {0, 1})
+    agents[0].process.kill()
+    agents[0].process.wait()
+    kill_the_worker_of(agents[1], world=1, attempt=2)
+    assert agents[1].wait() == 1, agents[1].text
+    assert "--max-restarts" in agents[1].text, agents[1].text
+
+
 def test_the_master_goes_back_to_a_node_that_hosted_it_before(job):
     """Whose record is older than what the other node claimed meanwhile."""
     words, agents = nodes(job, 2, "--max-restarts", 0, steps=10_000, size="1:2")
