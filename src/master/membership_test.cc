@@ -173,6 +173,17 @@ TEST(Membership, SlotsThatAreGivenAreKept) {
     EXPECT_EQ(nodes.look(), "2: a0 b1 c'2");
 }
 
+TEST(Membership, ARackStandsWhereItsFirstNodeDoes) {
+    Nodes nodes(limits(5, 6));
+    for (const auto& [name, rack] :
+         {std::pair("a", "left"), {"b", "right"}, {"c", ""}, {"d", "left"}, {"e", "right"}})
+        nodes.join(name, {}, {}, rack);
+    nodes.join("f");
+    EXPECT_EQ(nodes.look(), "1: a0 d3 b1 e4 c2 f5") << "who tells no rack keeps its place";
+    nodes.lose("a");
+    EXPECT_EQ(nodes.look(), "2: b1 e4 c2 d3 f5");
+}
+
 TEST(Membership, RanksCountTheWorkersOfEach) {
     Nodes nodes(limits(3, 3));
     nodes.join("a", {}, {}, "", 2);

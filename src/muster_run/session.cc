@@ -379,6 +379,7 @@ void Session::make_agent(std::string token) {
     options.store_port = store_->port();
     options.check_port = check_.port;
     options.may_host = !seats_.empty();
+    options.rack = plan_.rack;
     options.name =
         plan_.meeting.slot ? fmt::format("node {} ({})", *plan_.meeting.slot, address_) : address_;
     options.workers.local_size = plan_.local_size;

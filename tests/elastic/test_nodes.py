@@ -41,6 +41,18 @@ def test_nodes_of_unequal_size(job):
     assert {(line["rank"], line["world"]) for line in job.lines("done")} == {(rank, 4) for rank in range(4)}
 
 
+def test_nodes_of_a_rack_have_ranks_that_follow_each_other(job):
+    endpoint = f"127.0.0.1:{free_port()}"
+    racks = ["left", "right"] * 2
+    agents = []
+    for slot, rack in enumerate(racks):
+        agents.append(job.start("--nnodes", 4, "--rdzv-endpoint", endpoint, "--local-addr", "127.0.0.1", "--node-rank", slot, "--rack", rack))
+    started = job.until(lambda: len(job.lines("started")) == 4 and job.lines("started"))
+    ranks = {line["rank"]: next(rack for agent, rack in zip(agents, racks) if line["pid"] in agent.workers()) for line in started}
+    assert [agent.wait() for agent in agents] == [0] * 4, agents[0].text
+    assert [ranks[rank] for rank in range(4)] == ["left", "left", "right", "right"]
+
+
 def test_a_killed_worker_on_either_node(job):
     _, agents = nodes(job, 2, "--max-restarts", 2, steps=120)
     for attempt, rank in enumerate((1, 0)):

@@ -42,6 +42,10 @@ constexpr std::array kFlags = std::to_array<FlagRow>({
      .kind = Kind::kOneOf, .value = "now|at-failure", .otherwise = "now",
      .help = "When nodes that come later are taken in: at once, which restarts all workers, or when "
              "these begin anew for another reason."},
+    {.flag = Flag::kRack, .section = kNodes, .name = "rack",
+     .variables = "MUSTER_RACK scheduling/rack-id", .value = "NAME",
+     .help = "Where this node stands, under any name: nodes of one rack have ranks that follow each "
+             "other."},
     {.flag = Flag::kAutoConfig, .section = kNodes, .name = "auto-config",
      .variables = "PET_AUTO_CONFIG", .kind = Kind::kSwitch, .dlrovers = true,
      .help = "NODE_NUM nodes, a worker for each GPU, and --network-check from four nodes on."},

@@ -19,6 +19,7 @@ enum class Flag : std::uint8_t {
     kNprocPerNode,
     kNodeUnit,
     kGrow,
+    kRack,
     kAutoConfig,
     kVirtualLocalRank,
     kNumaBinding,

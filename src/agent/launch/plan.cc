@@ -288,6 +288,7 @@ class Planner {
         plan_.role = get(Flag::kRole).text;
         plan_.job_dir = get(Flag::kJobDir).text;
         plan_.local_addr = get(Flag::kLocalAddr).text;
+        plan_.rack = get(Flag::kRack).text;
     }
 
     void take_checks() {

@@ -80,6 +80,7 @@ struct LaunchPlan {
     std::string run_id = {};
     std::string role = {};
     std::string job_dir = {};     ///< empty: one of its own
+    std::string rack = {};        ///< where this node stands; empty: not known
     std::string local_addr = {};  ///< empty: address_for_others() finds it
     std::vector<int> signals = {};
     bool virtual_local_rank = false;

@@ -199,6 +199,7 @@ std::string to_json(const LaunchPlan& plan) {
         {"role", plan.role},
         {"job_dir", plan.job_dir},
         {"local_addr", plan.local_addr},
+        {"rack", plan.rack},
         {"signals", list(plan.signals)},
         {"virtual_local_rank", plan.virtual_local_rank},
         {"placement",

@@ -83,6 +83,13 @@ TEST(LaunchPlan, HasUnits) {
         4);
 }
 
+TEST(LaunchPlan, KnowsItsRack) {
+    EXPECT_EQ(plan({})->rack, "");
+    EXPECT_EQ(plan({"--rack=a"}, {{"MUSTER_RACK", "b"}})->rack, "a");
+    EXPECT_EQ(plan({}, {{"MUSTER_RACK", "b"}})->rack, "b");
+    EXPECT_EQ(plan({}, {{"scheduling/rack-id", "c"}}, LaunchCommand::kDlroverRun)->rack, "c");
+}
+
 TEST(LaunchPlan, SharesOutDevices) {
     EXPECT_EQ(plan({"--nproc-per-node=auto"})->local_size, 2);
     EXPECT_EQ(plan({"--nproc-per-node=cpu"})->local_size, 8);
