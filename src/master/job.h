@@ -114,6 +114,7 @@ class Job {
         std::optional<Instant> claims_until = {};  ///< somebody else has its slot
     };
 
+    static bool has_failed(const Report& report);
     void admit(Agent& agent, Instant now, WallTime wall);
     void refuse(Agent& agent, std::string text);
     bool was_moved_to(Slot slot) const;
