@@ -252,7 +252,7 @@ class Sshd:
 # Minor versions beside the one of ./dev test, for ./dev drill versions.
 OTHER_MINORS = ("1.32", "1.36")
 # The same of torch: with Debian's 1.13, and the 2.7 beside which muster-run is measured, from the oldest to the newest.
-OTHER_TORCHES = ("2.1", "2.15")
+OTHER_TORCHES = ("2.0", "2.1", "2.4", "2.6", "2.10", "2.15")
 
 SOURCES = {
     **{name: GoProgram("kubernetes", f"{KUBERNETES}/cmd/{name}", KUBERNETES)

@@ -157,6 +157,7 @@ def test_a_process_group_forms_over_it_again_and_again(store, python):
         dist.all_reduce(t)
         dist.barrier()
         print(int(t.item()))
+        dist.destroy_process_group()  # torch 2.10 aborts now and then where one is left behind
     """
     for attempt in range(2):
         store.begin_anew()
