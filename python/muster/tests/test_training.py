@@ -2,7 +2,6 @@
 
 import functools
 import pathlib
-import socket
 import subprocess
 import sys
 import tempfile
@@ -15,15 +14,19 @@ STEPS = 18  # three epochs of five full batches and one of three samples
 
 
 def together(size, script, *words, **variables):
-    """Runs that many ranks to their end."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    ranks = [subprocess.Popen([sys.executable, script, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              env=environment(RANK=rank, WORLD_SIZE=size, LOCAL_RANK=rank, LOCAL_WORLD_SIZE=size, MASTER_ADDR="127.0.0.1",
-                                              MASTER_PORT=port, PYTHONPATH=SOURCES, **variables))
-             for rank in range(size)]
-    said = [rank.communicate(timeout=120)[0] for rank in ranks]
+    """Runs that many ranks to their end. They meet in a file: a port that is free now may be another's a moment later."""
+    with tempfile.TemporaryDirectory(prefix="muster-meeting-") as place:
+        ranks = [subprocess.Popen([sys.executable, script, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                  env=environment(RANK=rank, WORLD_SIZE=size, LOCAL_RANK=rank, LOCAL_WORLD_SIZE=size,
+                                                  MEETING=f"file://{place}/ranks", PYTHONPATH=SOURCES, **variables))
+                 for rank in range(size)]
+        said = []
+        for rank in ranks:
+            try:
+                said.append(rank.communicate(timeout=120)[0])
+            except subprocess.TimeoutExpired:
+                rank.kill()
+                said.append(rank.communicate()[0] + "and has not ended")
     assert [rank.returncode for rank in ranks] == [0] * size, "\n".join(said)
     return said
 

@@ -1,8 +1,9 @@
 """A worker for test_training.py: trains a small network by GlobalBatch over gloo and writes what became of it.
 
-train.py FOLDER STOP MICRO: goes on from FOLDER/state.pt until STOP optimizer steps are done, and leaves it there.
+train.py FOLDER STOP MICRO: meets the others at $MEETING, goes on from FOLDER/state.pt until STOP optimizer steps are done, and leaves it there.
 """
 
+import os
 import pathlib
 import sys
 
@@ -20,9 +21,8 @@ def main():
     folder, stop, micro_batch = pathlib.Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     state = folder / "state.pt"
     torch.set_num_threads(1)
-    dist.init_process_group("gloo")
     here = muster.world()
-    assert (here.rank, here.size) == (dist.get_rank(), dist.get_world_size())
+    dist.init_process_group("gloo", init_method=os.environ["MEETING"], rank=here.rank, world_size=here.size)
 
     chance = torch.Generator().manual_seed(0)
     inputs = torch.randn(SAMPLES, 6, generator=chance)
@@ -77,7 +77,9 @@ def main():
         torch.save({"network": network.state_dict(), "optimizer": optimizer.state_dict(), "sampler": sampler.state_dict(), "done": done,
                     "losses": losses, "worlds": worlds}, state)
     dist.barrier()
-    dist.destroy_process_group()
+    # torch 1.13 now and then hangs where it takes a process group down: it joins its threads and holds the GIL, for which
+    # one of them waits to let go of a tensor that the hook above has seen.
+    os._exit(0)
 
 
 if __name__ == "__main__":
