@@ -75,6 +75,18 @@ std::vector<Row> rows() {
     };
 }
 
+TEST(FailurePolicy, OnlyWhatRunsCanFail) {
+    Evidence seen = exited(1);
+    seen.generation = {.epoch = 1, .number = 2};
+    const auto decided = [&](Generation current) {
+        return policy().decide(seen, current, kNow).has_value();
+    };
+    EXPECT_TRUE(decided({.epoch = 1, .number = 2}));
+    EXPECT_FALSE(decided({.epoch = 1, .number = 3})) << "its world has ended";
+    EXPECT_FALSE(decided({.epoch = 2, .number = 1}));
+    EXPECT_FALSE(decided({.epoch = 1, .number = 1}));
+}
+
 TEST(FailurePolicy, FollowsItsTable) {
     std::set<std::string_view> seen{"the same error again"};
     for (Row row : rows()) {
