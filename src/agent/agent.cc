@@ -1,5 +1,7 @@
 #include "agent/agent.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -105,7 +107,9 @@ Task<AgentEnd> Agent::State::act(TaskGroup& tasks) {
             tasks.spawn("start workers", start(std::move(world->world)));
             stir();
         } else if (auto* what = std::get_if<StopWorkers>(&next)) {
-            log::info("workers stop", {{"node", options.name}, {"why", what->why}});
+            // Of the job's end its owner tells more.
+            (here.knows_the_end() ? log::info : log::warning)(
+                fmt::format("workers stop: {}", what->why), {{"node", options.name}});
             tasks.spawn("stop workers", stop(std::move(*what)));
             stir();
         } else if (auto* order = std::get_if<CheckNode>(&next)) {

@@ -194,6 +194,9 @@ std::optional<Decision> FailurePolicy::decide(const Evidence& evidence, Generati
                                         .generation = evidence.generation,
                                         .restarts = evidence.restarts,
                                         .error = evidence.error};
+        if (const auto most = budgets_.limit(rule->charge).incidents; decision.charged && most)
+            decision.text += fmt::format(" ({} of {} {})", budgets_.spent(rule->charge, now), *most,
+                                         to_string(rule->charge));
     }
     return decision;
 }
