@@ -178,9 +178,9 @@ bool Truth::has_excuse(const Known& world) const {
 /// A node that is the whole world has begun anew alone when its master had just decided the same,
 /// and could not say so.
 bool Truth::was_begun_twice(const master::World& world) const {
-    const auto known = attempts_.find(world.generation);
+    const auto known = made_.find(world.generation);
     const bool begun_alone =
-        world.nodes == 1 && (known == attempts_.end() || known->second < world.restarts);
+        world.nodes == 1 && (known == made_.end() || known->second.restarts < world.restarts);
     return begun_alone && std::ranges::any_of(charged_, [&](const Incident& incident) {
                return incident.generation == world.generation &&
                       incident.restarts == world.restarts - 1;
@@ -190,7 +190,7 @@ bool Truth::was_begun_twice(const master::World& world) const {
 bool Truth::may_stop(const master::World& world) {
     if (end_ || died_.contains({world.generation, world.restarts})) return true;
     if (std::any_of(made_.upper_bound(world.generation), made_.end(),
-                    [&](const auto& made) { return made.second > world.nodes; }))
+                    [&](const auto& made) { return made.second.nodes > world.nodes; }))
         return true;
     // Of two worlds that masters have made who did not know of each other only one can go on.
     if (std::ranges::any_of(holders_, [&](const auto& holder) {

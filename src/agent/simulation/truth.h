@@ -73,9 +73,8 @@ class Truth {
     void agent_ended(const std::string& node, const AgentEnd& end);
     /// A master has made it, or taken it over.
     void made(const master::World& world) {
-        made_[world.generation] = world.nodes;
-        int& newest = attempts_[world.generation];
-        newest = std::max(newest, world.restarts);
+        Made& newest = made_[world.generation];
+        newest = {.nodes = world.nodes, .restarts = std::max(newest.restarts, world.restarts)};
     }
     void master_began() { ++masters_; }
     /// A record was written, or read.
@@ -122,7 +121,11 @@ class Truth {
     std::vector<std::string> trace_;
     std::string broken_;
     std::map<master::Generation, Known> worlds_;
-    std::map<master::Generation, int> made_;  ///< nodes of each that a master had
+    struct Made {
+        int nodes = 0;
+        int restarts = 0;  ///< the newest attempt
+    };
+    std::map<master::Generation, Made> made_;  ///< what a master had of each
     std::map<std::pair<master::Generation, int>, std::string> holders_;
     std::map<std::string, Attempt> stores_;
     std::map<Attempt, std::set<std::string>> died_;  ///< of what: the errors
@@ -130,7 +133,6 @@ class Truth {
     std::set<std::string> leaving_;
     int masters_ = 0;
     std::vector<master::Incident> charged_;
-    std::map<master::Generation, int> attempts_;  ///< the newest of each that a master had
     std::optional<master::Verdict> end_;
     master::Generation newest_at_end_;
 };
