@@ -54,10 +54,13 @@ class ByteStream {
     /// Returns when all bytes are handed to the layer below. The memory stays until then.
     virtual Task<Result<void>> write(ConstBuffers bytes) = 0;
     /// The same without waiting, for whoever would rather not be a coroutine for an answer of a few
-    /// bytes: how many of them the layer below took. None where it has no room, where that can't be
-    /// told (as of most layers), and on a connection that broke: write() says which. Not while
-    /// another write goes on.
+    /// bytes: how many of them were taken. None where there is no room, where that can't be told
+    /// (as of some layers), and on a connection that broke: write() says which. Not while another
+    /// write goes on.
     virtual std::size_t write_now(ConstBuffers bytes);
+    /// True when write_now() took bytes that the layer below had no room for. The next write()
+    /// sends them first, also one of nothing.
+    virtual bool has_unsent() const { return false; }
     /// A clean end of what this side sends; reading goes on. Nothing may be written afterwards.
     virtual Task<Result<void>> shut_down_write() = 0;
     /// At once. What waits ends with kCancelled. The other side reads what was written before, and

@@ -165,6 +165,25 @@ TYPED_TEST_P(ByteStreamContract, WhatIsTakenAtOnceIsTheBeginning) {
     EXPECT_EQ(this->near_->write_now(asio::buffer(all)), 0u);
 }
 
+TYPED_TEST_P(ByteStreamContract, WhatWasTakenAndNotSentGoesFirst) {
+    std::string taken;
+    for (int i = 0; taken.size() < 90'000'000; ++i) {
+        const std::string piece = std::to_string(i) + std::string(4000, ' ');
+        const std::size_t size = this->near_->write_now(asio::buffer(piece));
+        taken += piece.substr(0, size);
+        if (size == 0) break;
+    }
+    ASSERT_FALSE(taken.empty());
+    ASSERT_LT(taken.size(), 90'000'000u) << "there is room for anything";
+    auto writing = this->start(this->write_text(*this->near_, ""));
+    EXPECT_TRUE(this->read_exactly(*this->far_, taken.size()) == taken) << "the bytes differ";
+    this->wait_for(*writing);
+    ASSERT_TRUE(writing->value && *writing->value);
+    EXPECT_FALSE(this->near_->has_unsent());
+    EXPECT_EQ(this->near_->write_now(asio::buffer("next", 4)), 4u);
+    EXPECT_EQ(this->read_exactly(*this->far_, 4), "next");
+}
+
 TYPED_TEST_P(ByteStreamContract, AHalfIsClosedAndTheOtherGoesOn) {
     this->write(*this->near_, "question");
     this->shut_down(*this->near_);
@@ -271,9 +290,10 @@ REGISTER_TYPED_TEST_SUITE_P(ByteStreamContract, BytesArriveInOrderInBothDirectio
                             AReadTakesNoMoreThanItAskedFor, PiecesGoOutInTheirOrder,
                             NothingWrittenIsNothingRead, MoreThanAnyBufferArrivesWhole,
                             AWriterWaitsForItsReader, WhatIsTakenAtOnceIsTheBeginning,
-                            AHalfIsClosedAndTheOtherGoesOn, ACloseIsAnEndAndOverTlsACut,
-                            AWriteToNobodyFails, CloseEndsWhatWaits, ACancelledReaderLosesNothing,
-                            ACancelledWriterEnds, AReaderWaitsWhileAWriterWrites,
-                            WhatHasComeIsSeenWithoutReading, TheOtherSideHasAnAddress);
+                            WhatWasTakenAndNotSentGoesFirst, AHalfIsClosedAndTheOtherGoesOn,
+                            ACloseIsAnEndAndOverTlsACut, AWriteToNobodyFails, CloseEndsWhatWaits,
+                            ACancelledReaderLosesNothing, ACancelledWriterEnds,
+                            AReaderWaitsWhileAWriterWrites, WhatHasComeIsSeenWithoutReading,
+                            TheOtherSideHasAnAddress);
 
 }  // namespace muster::net

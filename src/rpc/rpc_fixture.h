@@ -32,6 +32,8 @@ class CutStream final : public net::ByteStream {
         return below_->read_some(into);
     }
     Task<Result<void>> write(net::ConstBuffers bytes) override { return below_->write(bytes); }
+    std::size_t write_now(net::ConstBuffers bytes) override { return below_->write_now(bytes); }
+    bool has_unsent() const override { return below_->has_unsent(); }
     Task<Result<void>> shut_down_write() override { return below_->shut_down_write(); }
     void close() override { below_->close(); }
     bool has_input() const override { return below_->has_input(); }

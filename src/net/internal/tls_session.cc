@@ -21,6 +21,19 @@ constexpr std::size_t kRecordBody = std::size_t{16} * 1024;
 /// How much is encrypted before it is sent.
 constexpr std::size_t kBatch = 8 * kRecordBody;
 
+/// In one piece, until the next call: a head and its body go out as one record.
+std::string_view as_one(const ConstBuffers& bytes) {
+    if (bytes.pieces().size() == 1) {
+        const asio::const_buffer& piece = bytes.pieces().front();
+        return {static_cast<const char*>(piece.data()), piece.size()};
+    }
+    static thread_local std::string joined;
+    joined.clear();
+    for (const asio::const_buffer& piece : bytes.pieces())
+        joined.append(static_cast<const char*>(piece.data()), piece.size());
+    return joined;
+}
+
 Error cut_error() {
     return Error(Code::kUnavailable,
                  "the TLS connection was cut: it ended without the other side's farewell");
@@ -177,13 +190,18 @@ Task<Result<std::size_t>> TlsSession::read_some(asio::mutable_buffer into) {
     }
 }
 
+bool TlsSession::encrypt(std::string_view bytes) {
+    ERR_clear_error();
+    std::size_t size = 0;
+    // All of them, without SSL_MODE_ENABLE_PARTIAL_WRITE: the BIO takes what it is given.
+    return SSL_write_ex(ssl_.get(), bytes.data(), bytes.size(), &size) == 1;
+}
+
 Task<Result<void>> TlsSession::write_piece(asio::const_buffer piece) {
     while (piece.size() > 0) {
         if (closed_) co_return Error(Code::kCancelled, "the connection was closed");
-        ERR_clear_error();
-        std::size_t size = 0;
-        const std::size_t most = std::min(piece.size(), kBatch);
-        if (SSL_write_ex(ssl_.get(), piece.data(), most, &size) != 1)
+        const std::size_t size = std::min(piece.size(), kBatch);
+        if (!encrypt({static_cast<const char*>(piece.data()), size}))
             co_return openssl_error(Code::kUnavailable, "writing to the TLS connection");
         piece += size;
         if (to_send_.size() >= kBatch) CO_TRY_VOID(co_await send());
@@ -195,23 +213,32 @@ Task<Result<void>> TlsSession::write(ConstBuffers bytes) {
     CHECK(!shut_down_, "a write after shut_down_write()");
     if (closed_) co_return Error(Code::kCancelled, "the connection was closed");
     const std::size_t total = bytes.size();
-    if (total == 0) co_return Result<void>();
-    if (total <= kRecordBody && bytes.pieces().size() > 1) {
-        // One record for head and body. OpenSSL has copied it when it returns, so the buffer can be
-        // everybody's.
-        static thread_local std::string joined;
-        joined.clear();
-        for (const asio::const_buffer& piece : bytes.pieces())
-            joined.append(static_cast<const char*>(piece.data()), piece.size());
-        ERR_clear_error();
-        std::size_t size = 0;
-        if (SSL_write_ex(ssl_.get(), joined.data(), joined.size(), &size) != 1)
+    if (total == 0) co_return co_await send();
+    if (total <= kRecordBody) {
+        if (!encrypt(as_one(bytes)))
             co_return openssl_error(Code::kUnavailable, "writing to the TLS connection");
     } else {
         for (const asio::const_buffer piece : bytes.pieces())
             CO_TRY_VOID(co_await write_piece(piece));
     }
     co_return co_await send();
+}
+
+/// No more than a record, so that little can be left over.
+std::size_t TlsSession::write_now(ConstBuffers bytes) {
+    CHECK(!shut_down_, "a write after shut_down_write()");
+    const std::size_t total = bytes.size();
+    if (closed_ || sending_ || cut_ || total == 0 || total > kRecordBody) return 0;
+    if (!hand_on()) return 0;
+    if (!encrypt(as_one(bytes))) return 0;
+    hand_on();
+    return total;
+}
+
+bool TlsSession::hand_on() {
+    if (!to_send_.empty()) to_send_.erase(0, below_->write_now(asio::buffer(to_send_)));
+    if (to_send_.empty() && to_send_.capacity() > kSmall) to_send_.shrink_to_fit();
+    return to_send_.empty();
 }
 
 Task<Result<void>> TlsSession::shut_down_write() {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/signal.h"
@@ -25,6 +26,8 @@ class TlsSession final : public TlsStream {
 
     Task<Result<std::size_t>> read_some(asio::mutable_buffer into) override;
     Task<Result<void>> write(ConstBuffers bytes) override;
+    std::size_t write_now(ConstBuffers bytes) override;
+    bool has_unsent() const override { return !to_send_.empty(); }
     Task<Result<void>> shut_down_write() override;
     void close() override;
     bool has_input() const override {
@@ -46,6 +49,10 @@ class TlsSession final : public TlsStream {
     /// finds the other sending waits for it.
     Task<Result<void>> send();
     Task<Result<void>> write_piece(asio::const_buffer piece);
+    /// Makes records of them; an error is OpenSSL's newest.
+    bool encrypt(std::string_view bytes);
+    /// What can go out without waiting does; true when that was all.
+    bool hand_on();
     Error handshake_failure(Code refused);
 
     Ssl ssl_;

@@ -49,8 +49,11 @@ Task<void> Wire::discard() {
 
 Result<void> Wire::queue(const Frame& frame) {
     if (ending_ || closed_) return Error(Code::kUnavailable, "the connection has ended");
+    const bool is_next = writer_waits_ && queued_.empty();
     TRY_VOID(append_frame(queued_, frame, limits_.longest_frame));
-    changed_.notify_all();
+    // Most answers are short and find the writer idle: to wake it costs as much as the answer.
+    if (is_next && !fault_point()) queued_.erase(0, stream_->write_now(asio::buffer(queued_)));
+    if (!queued_.empty() || stream_->has_unsent()) changed_.notify_all();
     return {};
 }
 
@@ -61,9 +64,11 @@ Task<void> Wire::room() {
 Task<Result<void>> Wire::write_queued() {
     std::string out;
     while (!closed_) {
-        if (queued_.empty()) {
+        if (queued_.empty() && !stream_->has_unsent()) {
             if (ending_) co_return co_await stream_->shut_down_write();
+            writer_waits_ = true;
             co_await changed_.wait();
+            writer_waits_ = false;
             continue;
         }
         out.clear();

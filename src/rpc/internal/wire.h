@@ -38,8 +38,9 @@ class Wire {
         limits_.longest_frame = std::min(limits_.longest_frame, longest);
     }
 
-    /// Takes it whatever is queued already: who can be kept waiting awaits room() first. kTooLarge
-    /// as append_frame(); kUnavailable after end_with() or close().
+    /// Takes it whatever is queued already: who can be kept waiting awaits room() first. It goes
+    /// out there and then where nothing waits before it. kTooLarge as append_frame(); kUnavailable
+    /// after end_with() or close().
     Result<void> queue(const Frame& frame);
     std::size_t queued() const { return queued_.size(); }
     /// Returns when less is queued than may be, or the wire is closed.
@@ -62,6 +63,7 @@ class Wire {
     FrameReader reader_;
     std::string queued_;
     Signal changed_;
+    bool writer_waits_ = false;  ///< for the next frame: all that came before has gone out
     bool ending_ = false;
     bool closed_ = false;
 };
