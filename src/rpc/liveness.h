@@ -7,8 +7,9 @@ namespace muster::rpc {
 struct LivenessLimits {
     /// Of silence of the other side, then the connection counts as broken. More than ping_after.
     Duration dead_after = std::chrono::seconds(5);
-    /// Of silence of either side, then the client says that it is there, and is answered.
-    Duration ping_after = dead_after / 4;
+    /// Of silence of either side, then the client says that it is there, and is answered. What is
+    /// cut off for less than the rest of dead_after breaks no connection.
+    Duration ping_after = dead_after / 3;
 };
 
 /// When one side of a connection says that it is there, and when it gives the other one up. A side

@@ -54,7 +54,7 @@ class Troubles {
 
   private:
     /// Less than what a connection may be silent without counting as broken.
-    static constexpr Duration kSilence = std::chrono::milliseconds(3500);
+    static constexpr Duration kSilence = std::chrono::milliseconds(3100);
     /// By then it is known that an agent is gone.
     static constexpr Duration kMissed = std::chrono::seconds(5);
     /// What one trouble may do to what comes so soon after it: a client waits for longer and longer
