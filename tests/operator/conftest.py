@@ -238,14 +238,22 @@ class Operator:
             os.close(descriptor)
         return self.process.wait()
 
+    def asked(self):
+        """{(verb, resource)} of what was answered."""
+        labels = (dict(part.split("=", 1) for part in name[name.index("{") + 1:-1].split(","))
+                  for name in self.metrics() if name.startswith("muster_api_requests_total{"))
+        return {(each["verb"].strip('"'), each["resource"].strip('"')) for each in labels}
+
+    def has_asked(self, verb, resource):
+        """Returns once it was answered: others see before it what it wrote."""
+        deadline = time.monotonic() + PATIENCE
+        while (verb, resource) not in self.asked():
+            assert time.monotonic() < deadline, self.asked()
+
     def note_used(self):
         """What it asked for, before it ends."""
-        if self.process.poll() is not None or self.account is None:
-            return
-        for name in self.metrics():
-            if name.startswith("muster_api_requests_total{"):
-                labels = dict(part.split("=", 1) for part in name[name.index("{") + 1:-1].split(","))
-                used.add((labels["verb"].strip('"'), labels["resource"].strip('"')))
+        if self.process.poll() is None and self.account is not None:
+            used.update(self.asked())
 
     def kill(self):
         with contextlib.suppress(OSError):

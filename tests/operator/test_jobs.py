@@ -185,6 +185,7 @@ def test_what_stands_beside_a_job_is_put_right(server, operator, stage, version,
     made = server.until(path, lambda now: now)
     server.merge(path, change)
     server.until(path, lambda now: now[kept] == made[kept])
+    operator.has_asked("update", where.split("/")[-2])
 
 
 @pytest.mark.parametrize("where", ["/api/v1/namespaces/{}/serviceaccounts", RBAC + "/{}/roles", RBAC + "/{}/rolebindings"],
@@ -195,6 +196,7 @@ def test_a_label_that_somebody_took_away_comes_back(server, operator, stage, whe
     made = server.until(path, lambda now: now)
     server.merge(path, {"metadata": {"labels": {"training.kubeflow.org/job-name": None}}})
     server.until(path, lambda now: now["metadata"]["labels"] == made["metadata"]["labels"])
+    operator.has_asked("update", where.rsplit("/", 1)[-1])
 
 
 @pytest.mark.parametrize("version, where, body", [
