@@ -2,12 +2,43 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+#include <utility>
+
 #include "base/task_group.h"
 #include "base/test_loop.h"
 #include "net/memory_stream.h"
 
 namespace muster::rpc {
 namespace {
+
+/// Takes what it can't hand on, as TLS does whose socket is full, until somebody waits for it.
+class FullStream final : public net::ByteStream {
+  public:
+    explicit FullStream(std::unique_ptr<net::ByteStream> below) : below_(std::move(below)) {}
+
+    Task<Result<std::size_t>> read_some(asio::mutable_buffer into) override {
+        return below_->read_some(into);
+    }
+    Task<Result<void>> write(net::ConstBuffers bytes) override {
+        const std::string all = std::exchange(unsent_, {}) + bytes.to_string();
+        co_return co_await below_->write(asio::buffer(all));
+    }
+    std::size_t write_now(net::ConstBuffers bytes) override {
+        if (has_unsent()) return 0;
+        unsent_ = bytes.to_string();
+        return unsent_.size();
+    }
+    bool has_unsent() const override { return !unsent_.empty(); }
+    Task<Result<void>> shut_down_write() override { return below_->shut_down_write(); }
+    void close() override { below_->close(); }
+    bool has_input() const override { return below_->has_input(); }
+    std::string peer_address() const override { return below_->peer_address(); }
+
+  private:
+    std::unique_ptr<net::ByteStream> below_;
+    std::string unsent_;
+};
 
 class WireTest : public ::testing::Test, protected SimulatedLoop {
   protected:
@@ -91,6 +122,35 @@ TEST_F(WireTest, TheLastFrameComesBehindWhatHadNoRoom) {
     EXPECT_FALSE(*end) << "a clean end";
     ASSERT_TRUE(written);
     EXPECT_TRUE(*written);
+}
+
+class FullWireTest : public WireTest {
+  protected:
+    void TearDown() override {
+        full.close();
+        WireTest::TearDown();
+    }
+    Task<void> write_full() { std::ignore = co_await full.write_queued(); }
+
+    std::pair<std::unique_ptr<net::ByteStream>, std::unique_ptr<net::ByteStream>> more_ends =
+        net::make_memory_streams(context.get_executor(), 1000);
+    Wire full{std::make_unique<FullStream>(std::move(more_ends.first)), context.get_executor(),
+              kLimits, kLimits.longest_frame};
+    Wire other{std::move(more_ends.second), context.get_executor(), kLimits, kLimits.longest_frame};
+};
+
+TEST_F(FullWireTest, WhatAStreamTookAndDidNotSendIsSentByTheWriter) {
+    tasks.spawn("writer of a full stream", write_full());
+    settle();
+    ASSERT_TRUE(full.queue(note("alone")));
+    settle();
+    ASSERT_TRUE(other.has_input()) << "until the next frame nobody sends it";
+    for (const char* const body : {"one", "two", "three"}) ASSERT_TRUE(full.queue(note(body)));
+    for (const char* const body : {"alone", "one", "two", "three"}) {
+        const auto frame = await(other.read());
+        ASSERT_TRUE(frame && *frame);
+        EXPECT_EQ((*frame)->note().body(), body);
+    }
 }
 
 TEST_F(WireTest, WhoWritesToNobodyIsToldByTheWriter) {
