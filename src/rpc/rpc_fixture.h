@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "base/task_group.h"
 #include "base/test_loop.h"
+#include "net/forwarding_stream.h"
 #include "net/memory_stream.h"
 #include "rpc/client.h"
 #include "rpc/server.h"
@@ -18,29 +19,17 @@
 namespace muster::rpc {
 
 /// A connection that a test can cut.
-class CutStream final : public net::ByteStream {
+class CutStream final : public net::ForwardingStream {
   public:
     using Handle = std::shared_ptr<net::ByteStream*>;
 
-    CutStream(std::unique_ptr<net::ByteStream> below, Handle handle)
-        : below_(std::move(below)), handle_(std::move(handle)) {
-        *handle_ = below_.get();
+    CutStream(std::unique_ptr<net::ByteStream> stream, Handle handle)
+        : ForwardingStream(std::move(stream)), handle_(std::move(handle)) {
+        *handle_ = &below();
     }
     ~CutStream() override { *handle_ = nullptr; }
 
-    Task<Result<std::size_t>> read_some(asio::mutable_buffer into) override {
-        return below_->read_some(into);
-    }
-    Task<Result<void>> write(net::ConstBuffers bytes) override { return below_->write(bytes); }
-    std::size_t write_now(net::ConstBuffers bytes) override { return below_->write_now(bytes); }
-    bool has_unsent() const override { return below_->has_unsent(); }
-    Task<Result<void>> shut_down_write() override { return below_->shut_down_write(); }
-    void close() override { below_->close(); }
-    bool has_input() const override { return below_->has_input(); }
-    std::string peer_address() const override { return below_->peer_address(); }
-
   private:
-    std::unique_ptr<net::ByteStream> below_;
     Handle handle_;
 };
 

@@ -2,27 +2,26 @@
 
 #include <algorithm>
 
+#include "net/forwarding_stream.h"
+
 namespace muster::net {
 
 namespace {
 
-class PrefixedStream final : public ByteStream {
+class PrefixedStream final : public ForwardingStream {
   public:
     PrefixedStream(std::string prefix, std::unique_ptr<ByteStream> stream)
-        : prefix_(std::move(prefix)), stream_(std::move(stream)) {}
+        : ForwardingStream(std::move(stream)), prefix_(std::move(prefix)) {}
 
     Task<Result<std::size_t>> read_some(asio::mutable_buffer into) override {
-        if (prefix_.empty()) return stream_->read_some(into);
+        if (prefix_.empty()) return below().read_some(into);
         return read_prefix(into);
     }
-    Task<Result<void>> write(ConstBuffers bytes) override { return stream_->write(bytes); }
-    Task<Result<void>> shut_down_write() override { return stream_->shut_down_write(); }
     void close() override {
         prefix_.clear();
-        stream_->close();
+        below().close();
     }
-    bool has_input() const override { return !prefix_.empty() || stream_->has_input(); }
-    std::string peer_address() const override { return stream_->peer_address(); }
+    bool has_input() const override { return !prefix_.empty() || below().has_input(); }
 
   private:
     Task<Result<std::size_t>> read_prefix(asio::mutable_buffer into) {
@@ -33,7 +32,6 @@ class PrefixedStream final : public ByteStream {
     }
 
     std::string prefix_;
-    std::unique_ptr<ByteStream> stream_;
 };
 
 }  // namespace

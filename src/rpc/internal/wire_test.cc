@@ -7,22 +7,21 @@
 
 #include "base/task_group.h"
 #include "base/test_loop.h"
+#include "net/forwarding_stream.h"
 #include "net/memory_stream.h"
 
 namespace muster::rpc {
 namespace {
 
 /// Takes what it can't hand on, as TLS does whose socket is full, until somebody waits for it.
-class FullStream final : public net::ByteStream {
+class FullStream final : public net::ForwardingStream {
   public:
-    explicit FullStream(std::unique_ptr<net::ByteStream> below) : below_(std::move(below)) {}
+    explicit FullStream(std::unique_ptr<net::ByteStream> stream)
+        : ForwardingStream(std::move(stream)) {}
 
-    Task<Result<std::size_t>> read_some(asio::mutable_buffer into) override {
-        return below_->read_some(into);
-    }
     Task<Result<void>> write(net::ConstBuffers bytes) override {
         const std::string all = std::exchange(unsent_, {}) + bytes.to_string();
-        co_return co_await below_->write(asio::buffer(all));
+        co_return co_await below().write(asio::buffer(all));
     }
     std::size_t write_now(net::ConstBuffers bytes) override {
         if (has_unsent()) return 0;
@@ -30,13 +29,8 @@ class FullStream final : public net::ByteStream {
         return unsent_.size();
     }
     bool has_unsent() const override { return !unsent_.empty(); }
-    Task<Result<void>> shut_down_write() override { return below_->shut_down_write(); }
-    void close() override { below_->close(); }
-    bool has_input() const override { return below_->has_input(); }
-    std::string peer_address() const override { return below_->peer_address(); }
 
   private:
-    std::unique_ptr<net::ByteStream> below_;
     std::string unsent_;
 };
 

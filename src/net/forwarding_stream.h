@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "net/byte_stream.h"
+
+namespace muster::net {
+
+/// Does what the stream below does, which it owns: for those that differ from it in little.
+class ForwardingStream : public ByteStream {
+  public:
+    Task<Result<std::size_t>> read_some(asio::mutable_buffer into) override {
+        return below_->read_some(into);
+    }
+    Task<Result<void>> write(ConstBuffers bytes) override { return below_->write(bytes); }
+    std::size_t write_now(ConstBuffers bytes) override { return below_->write_now(bytes); }
+    bool has_unsent() const override { return below_->has_unsent(); }
+    Task<Result<void>> shut_down_write() override { return below_->shut_down_write(); }
+    void close() override { below_->close(); }
+    bool has_input() const override { return below_->has_input(); }
+    std::string peer_address() const override { return below_->peer_address(); }
+
+  protected:
+    explicit ForwardingStream(std::unique_ptr<ByteStream> below) : below_(std::move(below)) {}
+    ByteStream& below() { return *below_; }
+    const ByteStream& below() const { return *below_; }
+
+  private:
+    std::unique_ptr<ByteStream> below_;
+};
+
+}  // namespace muster::net
