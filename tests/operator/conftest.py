@@ -225,9 +225,12 @@ class Operator:
 
     def counts(self, name, value):
         """Returns once it has counted so many: a status that it wrote is seen by others before it hears that it is written."""
+        self.has_counted(lambda now: now.get(name) == value)
+
+    def has_counted(self, holds):
         deadline = time.monotonic() + PATIENCE
-        while self.metrics().get(name) != value:
-            assert time.monotonic() < deadline, self.metrics()
+        while not holds(metrics := self.metrics()):
+            assert time.monotonic() < deadline, metrics
 
     def ended(self, limit=PATIENCE):
         """Its exit status."""
@@ -238,22 +241,21 @@ class Operator:
             os.close(descriptor)
         return self.process.wait()
 
-    def asked(self):
+    @staticmethod
+    def asked(metrics):
         """{(verb, resource)} of what was answered."""
         labels = (dict(part.split("=", 1) for part in name[name.index("{") + 1:-1].split(","))
-                  for name in self.metrics() if name.startswith("muster_api_requests_total{"))
+                  for name in metrics if name.startswith("muster_api_requests_total{"))
         return {(each["verb"].strip('"'), each["resource"].strip('"')) for each in labels}
 
     def has_asked(self, verb, resource):
         """Returns once it was answered: others see before it what it wrote."""
-        deadline = time.monotonic() + PATIENCE
-        while (verb, resource) not in self.asked():
-            assert time.monotonic() < deadline, self.asked()
+        self.has_counted(lambda now: (verb, resource) in self.asked(now))
 
     def note_used(self):
         """What it asked for, before it ends."""
         if self.process.poll() is None and self.account is not None:
-            used.update(self.asked())
+            used.update(self.asked(self.metrics()))
 
     def kill(self):
         with contextlib.suppress(OSError):
