@@ -61,9 +61,10 @@ void remove_job_files(const ShimOrder& order) {
             ::unlinkat(directory, order.record.c_str(), 0);
             ::rmdir(order.directory.c_str());
         }
-        ::close(record);
     }
+    // In this order: the next shim must find the directory free, or it takes us for an agent.
     ::close(directory);
+    if (record >= 0) ::close(record);
 }
 
 }  // namespace muster::agent
