@@ -29,13 +29,17 @@ case " $* " in
     ;;
 *)
     # CMake names the precompiled header behind -Xclang, where ccache does not look for paths. The
-    # compiler speaks English whatever LANG says, which a bare environment does not have.
+    # compiler speaks English whatever LANG says, which a bare environment does not have. Of the two
+    # files that it names, the generated one is left out: it has an absolute path, so that no other
+    # checkout would find what was compiled with it without the preprocessor; the `.sum` has its contents.
+    generated=
     for word in "$@"; do
         case $word in "$PWD"/*) word=${word#"$PWD"/} ;; esac
+        case $word in */cmake_pch.hxx) generated=$word ;; esac
         shift
         set -- "$@" "$word"
     done
-    CCACHE_BASEDIR=$source_dir CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1 \
+    CCACHE_BASEDIR=$source_dir CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1 CCACHE_IGNOREHEADERS=$generated \
     CCACHE_SLOPPINESS=pch_defines,time_macros,locale,include_file_mtime,include_file_ctime \
         exec "$ccache" "$@"
     ;;
