@@ -20,7 +20,8 @@ sim_scenarios() {
 # for, and the rest counts as failed.
 play_scenario() {
     local binary=$1 out=$2/$5.out seeds=$3 first=$4 name=$5 seed status=0
-    timeout 600 "$binary" simulate "$name" --seed "$first" --seeds "$seeds" >"$out" 2>&1 || status=$?
+    # A seed of `election` takes a second; a hang is told all the same.
+    timeout $((600 + seeds * 2)) "$binary" simulate "$name" --seed "$first" --seeds "$seeds" >"$out" 2>&1 || status=$?
     ((status != 0 && status != 3)) || return 0
     echo "$name: exit status $status" >>"$out"
     for ((seed = first; seed < first + seeds; seed++)); do

@@ -173,6 +173,7 @@ int operate_with(const OperateOptions& options) {
                                   {"server", (*connection)->access().url.text()},
                                   {"namespace", options.namespace_},
                                   {"leader_elect", options.leader_elect}});
+    give_back_program_pages();  // of the start; filling the caches takes others
     asio::co_spawn(context,
                    work(replica, signals, health_server, metrics_server, **connection, clock),
                    [](std::exception_ptr thrown) {
