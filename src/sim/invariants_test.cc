@@ -57,6 +57,8 @@ class Changes {
         tell(who, "leases", "muster-operator",
              json::object{{"spec", {{"holderIdentity", who + "#1"}}}});
     }
+    /// Of the operator, or of another: it knows what stands in the API, and no more.
+    void begins_anew() { ++lives_; }
     void deadline_passed() { rules_.deadline_passed("job"); }
     void wait(Duration duration) { clock_.advance_to(clock_.now() + duration); }
     void set_calendar(Duration by) {
@@ -73,6 +75,7 @@ class Changes {
               {.on_deadline = [this](const std::string&, WallTime) { asked_for_deadline_ = true; },
                .seen_before = [] { return Instant::max(); },
                .forgetful = forgetful,
+               .lives = [this] { return lives_; },
                .election = true,
                .longest_request = 3s}) {
         job(R"({"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"uid":"job","generation":1},"status":{},
@@ -109,6 +112,7 @@ class Changes {
 
     SimClock clock_;
     bool asked_for_deadline_ = false;
+    std::uint64_t lives_ = 1;
     Invariants rules_;
     json::value job_;
     std::map<std::string, json::value> pods_;
@@ -299,6 +303,33 @@ std::vector<Case> cases() {
              w.pod("a", 0, kFailed);
              w.remove_pod("a");
              w.pod("b", 0);
+             w.wait(1min);
+             w.job(finished(w));
+         }},
+        {"AnOperatorThatBeginsAnewKnowsAGoneReplicaByTheStatusAlone", "",
+         [](Changes& w) {
+             w.pod("a", 0, kRunning);
+             w.pod("a", 0, kFailed);
+             w.remove_pod("a");
+             w.pod("b", 0, kRunning);
+             w.job(told(1));
+             w.remove_pod("b", "user");
+             w.begins_anew();
+             w.pod("x", 1, kRunning);
+             w.pod("x", 1, kFailed);
+             w.remove_pod("x");
+             w.pod("y", 1, kRunning);  // hides behind what the status tells
+             w.pod("c", 0, kRunning);
+             w.wait(1min);
+             w.job(finished(w));
+         }},
+        {"AnOperatorThatBeginsAnewSeesWhatIsThere", "restarts-least",
+         [](Changes& w) {
+             w.pod("a", 0, kRunning);
+             w.pod("a", 0, kFailed);
+             w.remove_pod("a");
+             w.pod("b", 0, kRunning);
+             w.begins_anew();
              w.wait(1min);
              w.job(finished(w));
          }},

@@ -40,7 +40,7 @@ PodEntry& JobLedger::note_pod(const ReplicaId& replica, const apiserver::StoreCh
             number_of(text_at(pod, {"metadata", "annotations", jobs::annotations::kRestarts}));
         generation = std::max(generation, made.generation);
         if (!pods.empty() && pods.back().gone && pods.back().gone_in != now.lives)
-            pods.back().excused = true;
+            for (PodEntry& earlier : pods) earlier.excused = true;
         entry = pods.insert(pods.end(), std::move(made));
     }
     entry->settle(now.seen_before);

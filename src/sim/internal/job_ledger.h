@@ -29,8 +29,8 @@ struct PodEntry {
     bool bad = false;
     /// Whether it counts is open. The job was edited meanwhile. Or operators die, and one did
     /// between its removal and its successor, or its eviction took its restarts in place from its
-    /// status: the next operator knows of them by the job's status alone, and what happened
-    /// meanwhile hides behind that.
+    /// status: the next operator knows of them, and of those of its predecessors that it had told
+    /// on its behalf, by the job's status alone, and what happens meanwhile hides behind that.
     bool excused = false;
     std::uint64_t gone_in = 0;  ///< life of the operators
 

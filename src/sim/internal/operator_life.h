@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/task_group.h"
@@ -14,7 +15,7 @@ class OperatorLife {
   public:
     OperatorLife(asio::any_io_executor executor, kube::Transport& api, Clock& clock,
                  std::uint64_t seed, const TransportFaults& faults, TransportHooks hooks,
-                 std::optional<kube::Leadership::Options> election)
+                 std::optional<kube::Leadership::Options> election, std::function<void()> on_filled)
         : transport(executor, api, clock, seed, faults, std::move(hooks)),
           rng_(seed ^ 0x0b),
           replica_(executor, transport, clock, rng_,
@@ -25,7 +26,8 @@ class OperatorLife {
                                                     : kube::Reflector::Lists::kPaged},
                     .limits = {},
                     .election = std::move(election),
-                    .on_request = {}}),
+                    .on_request = {},
+                    .on_filled = std::move(on_filled)}),
           tasks_(executor) {}
 
     void start() { tasks_.spawn("operator", replica_.run()); }

@@ -71,7 +71,7 @@ World::World(const Scenario& scenario, const SimulationOptions& options)
       invariants_(clock_, scenario.except,
                   {[this](std::string uid, WallTime when) { watch_deadline(uid, when); },
                    [this] { return seen_before(); }, scenario.operators > 1 || crashes(scenario),
-                   [this] { return lives_; }, scenario.election ? 1 : scenario.operators,
+                   [this] { return lives_ + terms_; }, scenario.election ? 1 : scenario.operators,
                    scenario.election, scenario.operator_api.delay.most}),
       api_rng_(part(seed_, 1)),
       nodes_rng_(part(seed_, 2)),
@@ -197,7 +197,7 @@ void World::start_operator(std::size_t index) {
     operators_[index] = std::make_unique<OperatorLife>(
         context_.get_executor(), api_, clock_, part(seed_, 100 + lives_),
         with_latency(in_trouble_ ? scenario_.operator_api : TransportFaults{}), std::move(hooks),
-        std::move(election));
+        std::move(election), [this] { ++terms_; });
     operators_[index]->start();
     up_since_[index] = clock_.now();
 }

@@ -83,6 +83,7 @@ class World {
     std::string leader_;             ///< whom the Lease names
     Instant leads_since_{};          ///< when it was named first
     std::uint64_t lives_ = 0;        ///< of operators, so far
+    std::uint64_t terms_ = 0;        ///< in which one acted; one that leads again has two
     std::uint64_t past_writes_ = 0;  ///< of dead operators
     TaskGroup trouble_;              ///< ends when the trouble does
     TaskGroup tasks_;
