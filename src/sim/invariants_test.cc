@@ -16,6 +16,9 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+constexpr const char* kRunning = R"({"status":{"phase":"Running"}})";
+constexpr const char* kFailed = R"({"status":{"phase":"Failed"}})";
+
 /// Hand-made changes of one job "j" and its pods.
 class Changes {
   public:
@@ -52,6 +55,14 @@ class Changes {
     }
     void remove_pod(const std::string& uid, std::string_view who = "operator-1") {
         tell(who, "pods", uid, nullptr);
+    }
+    /// `failed` runs and fails, and the operator puts `next` in its place.
+    void replaced(const std::string& failed, int index, const std::string& next,
+                  std::string_view changes = "{}") {
+        pod(failed, index, kRunning);
+        pod(failed, index, kFailed);
+        remove_pod(failed);
+        pod(next, index, changes);
     }
     void leads(const std::string& who) {
         tell(who, "leases", "muster-operator",
@@ -120,8 +131,6 @@ class Changes {
     apiserver::Revision revision_ = 0;
 };
 
-constexpr const char* kRunning = R"({"status":{"phase":"Running"}})";
-constexpr const char* kFailed = R"({"status":{"phase":"Failed"}})";
 constexpr const char* kGoing = R"({"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}})";
 
 std::string condition(std::string_view type, std::string_view more = "") {
@@ -263,10 +272,7 @@ std::vector<Case> cases() {
          }},
         {"AFailureCountsOnce", "restarts-most",
          [](Changes& w) {
-             w.pod("a", 0, kRunning);
-             w.pod("a", 0, kFailed);
-             w.remove_pod("a");
-             w.pod("b", 0);
+             w.replaced("a", 0, "b");
              w.job(told(2));
          }},
         {"WhatTheOperatorStoppedIsNoRestart", "restarts-most",
@@ -299,36 +305,25 @@ std::vector<Case> cases() {
          }},
         {"AFailureThatIsNotCounted", "restarts-least",
          [](Changes& w) {
-             w.pod("a", 0, kRunning);
-             w.pod("a", 0, kFailed);
-             w.remove_pod("a");
-             w.pod("b", 0);
+             w.replaced("a", 0, "b");
              w.wait(1min);
              w.job(finished(w));
          }},
         {"AnOperatorThatBeginsAnewKnowsAGoneReplicaByTheStatusAlone", "",
          [](Changes& w) {
-             w.pod("a", 0, kRunning);
-             w.pod("a", 0, kFailed);
-             w.remove_pod("a");
+             w.replaced("a", 0, "b");
              w.pod("b", 0, kRunning);
              w.job(told(1));
              w.remove_pod("b", "user");
              w.begins_anew();
-             w.pod("x", 1, kRunning);
-             w.pod("x", 1, kFailed);
-             w.remove_pod("x");
-             w.pod("y", 1, kRunning);  // hides behind what the status tells
+             w.replaced("x", 1, "y");  // hides behind what the status tells
              w.pod("c", 0, kRunning);
              w.wait(1min);
              w.job(finished(w));
          }},
         {"AnOperatorThatBeginsAnewSeesWhatIsThere", "restarts-least",
          [](Changes& w) {
-             w.pod("a", 0, kRunning);
-             w.pod("a", 0, kFailed);
-             w.remove_pod("a");
-             w.pod("b", 0, kRunning);
+             w.replaced("a", 0, "b");
              w.begins_anew();
              w.wait(1min);
              w.job(finished(w));
@@ -352,34 +347,23 @@ std::vector<Case> cases() {
         {"AGroupStaysInItsGeneration", "groups",
          [](Changes& w) {
              w.job(R"({"metadata":{"annotations":{"muster.dev/restart":"group"}}})", "user");
-             w.pod("a", 0, kRunning);
-             w.pod("a", 0, kFailed);
-             w.remove_pod("a");
-             w.pod("b", 0);
+             w.replaced("a", 0, "b");
          }},
         {"AGroupGoesOnToTheNext", "",
          [](Changes& w) {
              w.job(R"({"metadata":{"annotations":{"muster.dev/restart":"group"}}})", "user");
-             w.pod("a", 0, kRunning);
-             w.pod("a", 0, kFailed);
-             w.remove_pod("a");
-             w.pod("b", 0, R"({"metadata":{"annotations":{"muster.dev/generation":"1"}}})");
+             w.replaced("a", 0, "b",
+                        R"({"metadata":{"annotations":{"muster.dev/generation":"1"}}})");
          }},
         {"APodBeyondTheLimit", "backoff-limit",
          [](Changes& w) {
              w.job(R"({"spec":{"runPolicy":{"backoffLimit":1}}})", "user");
-             w.pod("a", 0, kRunning);
-             w.pod("a", 0, kFailed);
-             w.remove_pod("a");
-             w.pod("b", 0);
+             w.replaced("a", 0, "b");
          }},
         {"APodBelowTheLimit", "",
          [](Changes& w) {
              w.job(R"({"spec":{"runPolicy":{"backoffLimit":2}}})", "user");
-             w.pod("a", 0, kRunning);
-             w.pod("a", 0, kFailed);
-             w.remove_pod("a");
-             w.pod("b", 0);
+             w.replaced("a", 0, "b");
          }},
         {"SuccessBeyondTheLimit", "backoff-limit",
          [](Changes& w) {
