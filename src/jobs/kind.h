@@ -33,6 +33,9 @@ struct ReplicaType {
     /// None of the job can go on when one of these fails: all of its pods restart together, unless
     /// the job says otherwise.
     bool restarts_all = false;
+    /// Upstream's operator has its pod made by a batch Job of the replica's name. One that is left
+    /// would go on making pods beside ours.
+    bool had_batch_job = false;
 
     std::string lower() const;
 };

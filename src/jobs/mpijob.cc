@@ -120,7 +120,8 @@ JobKind mpijob_in(std::string version, std::string_view dialect) {
          .required = true,
          .numbered = false,
          .default_restart_policy = second ? "OnFailure" : "",
-         .restart_policies = policies},
+         .restart_policies = policies,
+         .had_batch_job = second},
         // mpirun ends when a daemon of its own does, and ranks that ran don't come back into it.
         {.name = std::string(kMpiWorker),
          .default_replicas = 0,

@@ -32,6 +32,7 @@ const ResourceType kNamespaces{"", "v1", "namespaces", "Namespace", false};
 const ResourceType kNodes{"", "v1", "nodes", "Node", false};
 const ResourceType kServiceAccounts{"", "v1", "serviceaccounts", "ServiceAccount"};
 const ResourceType kLeases{"coordination.k8s.io", "v1", "leases", "Lease"};
+const ResourceType kBatchJobs{"batch", "v1", "jobs", "Job"};
 const ResourceType kCustomResourceDefinitions{
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", false};
 }  // namespace types

@@ -34,6 +34,7 @@ extern const ResourceType kNamespaces;
 extern const ResourceType kNodes;
 extern const ResourceType kServiceAccounts;
 extern const ResourceType kLeases;
+extern const ResourceType kBatchJobs;
 extern const ResourceType kCustomResourceDefinitions;
 }  // namespace types
 

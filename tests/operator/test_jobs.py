@@ -211,3 +211,21 @@ def test_what_somebody_else_has_is_left_alone_and_told(server, operator, stage, 
     assert body["metadata"]["name"] in told["message"]
     now = server.must("GET", f"{where.format(stage.namespace)}/{body['metadata']['name']}")
     assert now["metadata"]["resourceVersion"] == theirs["metadata"]["resourceVersion"]
+
+
+def test_a_batch_job_that_an_mpi_operator_left_goes_before_the_launcher_is_made(server, operator, stage):
+    path = stage.post(job("MPIJob", replicas={"Launcher": 1, "Worker": 1}, version="v2beta1", runPolicy={"suspend": True}))
+    owner = stage.condition(path, "Suspended")
+    jobs = f"/apis/batch/v1/namespaces/{stage.namespace}/jobs"
+    reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": "demo", "uid": owner["metadata"]["uid"], "controller": True}
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "mpi", "image": "train:1"}]}}
+    server.must("POST", jobs, {"metadata": {"name": "demo-launcher", "ownerReferences": [reference]}, "spec": {"suspend": True, "template": template}})
+    server.merge(path, {"spec": {"runPolicy": {"suspend": False}}})
+    stage.run(*stage.pods(1))
+    going = server.until(f"{jobs}/demo-launcher", lambda now: "deletionTimestamp" in now["metadata"])
+    # Kubernetes' collector, which is not here, takes this away once the pods are gone.
+    assert going["metadata"]["finalizers"] == ["foregroundDeletion"]
+    assert stage.pods(1).keys() == {"demo-worker-0"}
+    server.merge(f"{jobs}/demo-launcher", {"metadata": {"finalizers": None}})
+    assert stage.pods(2).keys() == {"demo-launcher", "demo-worker-0"}
+    operator.has_asked("delete", "jobs")

@@ -86,10 +86,11 @@ def leave_in_the_middle_of_a_restart(stage):
 
 
 @contextlib.contextmanager
-def ground(place):
-    """An empty server with a namespace for the jobs. What can't be had is skipped."""
+def ground(place, peer=None):
+    """A server with a namespace for the jobs: an empty one, or with a peer and Kubernetes' own controllers at work. What can't be had is
+    skipped."""
     try:
-        with Server(place, bare=True) as server:
+        with Server(place, bare=peer is None, peer=peer) as server:
             server.must("POST", "/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
             yield Stage(server, NAMESPACE)
     except Missing as why:
@@ -128,8 +129,8 @@ def theirs(tmp_path_factory):
         yield stage
 
 
-def there(stage, plural):
-    return {each["metadata"]["name"]: each for each in stage.server.must("GET", stage.pods_path.replace("/pods", f"/{plural}"))["items"]}
+def there(stage, plural, group="/api/v1"):
+    return {each["metadata"]["name"]: each for each in stage.server.must("GET", f"{group}/namespaces/{NAMESPACE}/{plural}")["items"]}
 
 
 class Left:
@@ -376,69 +377,167 @@ def test_jobs_that_ours_started_go_on_under_theirs(tmp_path):
                 pod: before["metadata"]["uid"] for pod, before in of_job(left.pods, name).items()}
 
 
-def second(name, **more):
-    return job("MPIJob", name, {"Launcher": 1, "Worker": 1}, version="v2beta1", **more)
+def second(name, workers=1, policy="Never", **more):
+    return job("MPIJob", name, {"Launcher": 1, "Worker": workers}, policy=policy, version="v2beta1", **more)
 
 
-def launcher_ended(stage, name, *conditions):
-    """What the controller of Jobs says of a launcher."""
-    ended = [{"type": each, "status": "True", "reason": "Told", "lastTransitionTime": stage.now()} for each in conditions]
-    status = {"startTime": stage.now(), "conditions": ended, **({"completionTime": stage.now(), "succeeded": 1} if "Complete" in conditions else {})}
-    stage.server.merge(f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs/{name}-launcher/status", {"status": status})
+def second_sleepers():
+    made = second("sleepers")
+    del made["spec"][FIELDS["MPIJob"]]["Worker"]["template"]["spec"]["containers"][0]["command"]
+    return made
 
 
-@pytest.fixture
-def second_version(tmp_path):
-    """A server with the mpi-operator at work and MPIJobs of it: their paths."""
-    with ground(tmp_path / "cluster") as stage:
-        stage.server.define(definitions_of("mpi-operator"))
-        make_room(stage.server, "mpi-operator")
-        begin(stage.server, "mpi-operator")
-        paths = {name: stage.post(second(name, **more)) for name, more in
-                 (("running", {}), ("succeeded", {}), ("failed", {}), ("asleep", {"runPolicy": {"suspend": True}}))}
-        for name in paths:
-            stage.server.until(f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs/{name}-launcher", lambda now: now)
-        launcher_ended(stage, "succeeded", "SuccessCriteriaMet", "Complete")
-        launcher_ended(stage, "failed", "FailureTarget", "Failed")
-        for name, condition in (("succeeded", "Succeeded"), ("failed", "Failed"), ("asleep", "Suspended")):
-            stage.condition(paths[name], condition)
-        yield stage, paths
+# With the mpi-operator a launcher is a batch Job, and its pod that Job's.
+SECOND_RUNNING = {"ring": second("ring"), "sleepers": second_sleepers(), "both": second("both", 2, runLauncherAsWorker=True)}
+RETRYING = second("retrying", runPolicy={"backoffLimit": 3})
+SECOND_SUCCEEDED, SECOND_FAILED = second("succeeded"), second("failed", runPolicy={"backoffLimit": 0})
+ASLEEP = second("asleep", runPolicy={"suspend": True})
 
 
-def at_once(lines):
-    """{job: what it would notice at once}"""
-    titles = [number for number, line in enumerate(lines) if line and not line.startswith(" ")]
-    return {lines[begin]: line for begin, end in zip(titles, titles[1:]) for line in lines[begin:end] if "at once:" in line}
+def batch_jobs(stage):
+    return there(stage, "jobs", "/apis/batch/v1")
 
 
-def test_an_mpijob_of_the_mpi_operator_that_runs_is_told_of_and_no_other(second_version):
-    stage, paths = second_version
-    told = check(stage.server, status=3)
-    assert at_once(told).keys() == {f"MPIJob {NAMESPACE}/running"}
-    assert "its launcher is a Job of mpi-operator" in at_once(told)[f"MPIJob {NAMESPACE}/running"]
-    assert told[-1].startswith(f"{len(paths)} jobs: 1 would notice the change at once")
+def launchers(stage, name):
+    """Those of its pods that are launchers and did not fail."""
+    return {pod: each for pod, each in pods_of(stage, name).items()
+            if each["metadata"]["labels"]["training.kubeflow.org/job-role"] == "launcher" and each["status"]["phase"] != "Failed"}
 
 
-def as_they_are(stage, paths):
-    """Defaults of another definition change what is read, not what is there."""
-    now = {name: stage.server.must("GET", path) for name, path in paths.items()}
-    return {name: (each["metadata"]["resourceVersion"], each["status"]) for name, each in now.items()}
+def path_of_second(stage, manifest):
+    return f"{stage.jobs_path('mpijobs', 'v2beta1')}/{manifest['metadata']['name']}"
 
 
-def test_mpijobs_of_the_mpi_operator_that_do_not_run_are_taken_over(second_version, tmp_path):
-    stage, paths = second_version
-    launcher_ended(stage, "running", "SuccessCriteriaMet", "Complete")
-    stage.condition(paths["running"], "Succeeded")
-    end(stage.server, "mpi-operator")
-    jobs, pods = as_they_are(stage, paths), versions(there(stage, "pods"))
-    with installed(stage.server, tmp_path):
+class SecondLeft(Left):
+    """What the mpi-operator left when it ended."""
+
+    def __init__(self, stage, manifests):
+        super().__init__(stage, [])
+        self.jobs = {each["metadata"]["name"]: stage.server.must("GET", path_of_second(stage, each)) for each in manifests}
+        self.batch_jobs = batch_jobs(stage)
+
+
+def bring_second_to_running(stage, manifest):
+    stage.run(*await_pods(stage, manifest))
+    stage.condition(path_of_second(stage, manifest), "Running")
+
+
+def end_second(stage, manifest, code, condition):
+    bring_second_to_running(stage, manifest)
+    stage.end(code, *launchers(stage, manifest["metadata"]["name"]))
+    stage.condition(path_of_second(stage, manifest), condition)
+
+
+@pytest.fixture(scope="module")
+def second_left(tmp_path_factory):
+    """(stage, what the mpi-operator left): it has ended. The controller of batch Jobs goes on."""
+    manifests = [*SECOND_RUNNING.values(), RETRYING, SECOND_SUCCEEDED, SECOND_FAILED, ASLEEP]
+    with ground(tmp_path_factory.mktemp("second") / "cluster", "mpi-operator") as stage:
+        for each in manifests:
+            stage.post(each)
+        for each in (*SECOND_RUNNING.values(), RETRYING):
+            bring_second_to_running(stage, each)
+        end_second(stage, SECOND_SUCCEEDED, 0, "Succeeded")
+        end_second(stage, SECOND_FAILED, 1, "Failed")
+        stage.condition(path_of_second(stage, ASLEEP), "Suspended")
+        end(stage.server, "mpi-operator")
+        # Its Job makes another in a while.
+        stage.end(1, *launchers(stage, "retrying"))
+        yield stage, SecondLeft(stage, manifests)
+
+
+@pytest.fixture(scope="module")
+def second_ours(second_left, tmp_path_factory):
+    """Our operator, once it has looked at every job that was there."""
+    stage, left = second_left
+    said = check(stage.server, 3)
+    assert said[-1].startswith(f"{len(left.jobs)} jobs: 1 would notice the change at once")
+    assert len([line for line in said if "its launcher's pod goes on as the MPIJob's own" in line]) == len(SECOND_RUNNING) + 1
+    [advice] = [line for line in said if "at once:" in line]
+    assert f"'kubectl annotate mpijob -n {NAMESPACE} sleepers muster.dev/remote-shell=ssh'" in advice
+    stage.server.merge(path_of_second(stage, SECOND_RUNNING["sleepers"]), {"metadata": {"annotations": {"muster.dev/remote-shell": "ssh"}}})
+    assert " 0 would notice the change at once" in check(stage.server)[-1]
+    with installed(stage.server, tmp_path_factory.mktemp("ours")) as operator:
         stage.condition(stage.post(second("later", runPolicy={"suspend": True})), "Suspended")
-        assert (as_they_are(stage, paths), versions(there(stage, "pods"))) == (jobs, pods)
-        stage.server.merge(paths["asleep"], {"spec": {"runPolicy": {"suspend": False}}})
-        stage.server.until(f"{stage.pods_path}/asleep-worker-0", lambda now: now)
-        stage.run("asleep-worker-0")
-        stage.server.until(f"{stage.pods_path}/asleep-launcher", lambda now: now)
-        stage.run("asleep-launcher")
-        stage.condition(paths["asleep"], "Running")
-        stage.end(0, "asleep-launcher")
-        stage.condition(paths["asleep"], "Succeeded")
+        yield operator
+
+
+def controller_of(pod):
+    return [(each["kind"], each["name"]) for each in pod["metadata"].get("ownerReferences", []) if each.get("controller")]
+
+
+def marks(pod):
+    """What an operator could change. Not the version: the scheduler says that there is no node."""
+    return [pod["metadata"].get(each) for each in ("uid", "labels", "annotations", "ownerReferences", "finalizers", "deletionTimestamp")]
+
+
+def taken_over(stage, name):
+    """Its pods by name, once the launcher is the MPIJob's own and none of the batch Job's."""
+    def ours(pods):
+        of_launcher = [pod for pod in pods.values() if pod["metadata"]["labels"]["training.kubeflow.org/job-role"] == "launcher"]
+        return of_launcher and all(controller_of(pod) == [("MPIJob", name)] and not pod["metadata"].get("finalizers") for pod in of_launcher)
+    stage.server.until_listed(f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs", lambda now: f"{name}-launcher" not in now)
+    return stage.server.until_listed(f"{stage.pods_path}?labelSelector=training.kubeflow.org%2Fjob-name%3D{name}", ours)
+
+
+@pytest.mark.parametrize("name", SECOND_RUNNING)
+def test_an_mpijob_of_the_mpi_operator_goes_on_with_its_pods_to_its_success(second_ours, second_left, name):
+    stage, left = second_left
+    assert f"{name}-launcher" in left.batch_jobs
+    before, path = of_job(left.pods, name), path_of_second(stage, SECOND_RUNNING[name])
+    now = taken_over(stage, name)
+    assert {pod: each["metadata"]["uid"] for pod, each in now.items()} == {pod: each["metadata"]["uid"] for pod, each in before.items()}
+    assert all(now[pod]["spec"] == before[pod]["spec"] for pod in before)
+    workers = [pod for pod in before if pod.startswith(f"{name}-worker-")]
+    assert {pod: marks(now[pod]) for pod in workers} == {pod: marks(before[pod]) for pod in workers}
+    stage.server.until(path, counted(SECOND_RUNNING[name], "active"))
+    status = stage.server.must("GET", path)["status"]
+    assert (status["startTime"], status["conditions"]) == (left.jobs[name]["status"]["startTime"], left.jobs[name]["status"]["conditions"])
+    known, config = left.configs[f"{name}-config"]["data"], there(stage, "configmaps")[f"{name}-config"]["data"]
+    assert {key: config[key] for key in known} == known
+    stage.end(0, *launchers(stage, name))
+    done = stage.condition(path, "Succeeded")
+    assert done["status"]["startTime"] == left.jobs[name]["status"]["startTime"] and conditions(done)["Running"] == "False"
+    assert not any(each.get("restarts") for each in done["status"]["replicaStatuses"].values())
+    stage.server.must("DELETE", path, {"propagationPolicy": "Background"})
+    stage.server.until_listed(f"{stage.pods_path}?labelSelector=training.kubeflow.org%2Fjob-name%3D{name}", lambda now: not now)
+
+
+def test_a_launcher_whose_batch_job_was_to_try_again_is_tried_again_by_ours(second_ours, second_left):
+    stage, left = second_left
+    taken_over(stage, "retrying")
+    pods = f"{stage.pods_path}?labelSelector=training.kubeflow.org%2Fjob-name%3Dretrying"
+    stage.server.until_listed(pods, lambda now: len(now) == 2 and all(each["status"]["phase"] in ("Pending", "Running") for each in now.values()))
+    [again] = launchers(stage, "retrying")
+    stage.run(again)
+    path = path_of_second(stage, RETRYING)
+    stage.server.until(path, counted(RETRYING, "active"))
+    assert pods_of(stage, "retrying")["retrying-worker-0"]["metadata"]["uid"] == left.pods["retrying-worker-0"]["metadata"]["uid"]
+    stage.end(0, again)
+    stage.condition(path, "Succeeded")
+
+
+@pytest.mark.parametrize("manifest", [SECOND_SUCCEEDED, SECOND_FAILED], ids=["succeeded", "failed"])
+def test_a_finished_mpijob_of_the_mpi_operator_is_not_written_to(second_ours, second_left, manifest):
+    stage, left = second_left
+    name = manifest["metadata"]["name"]
+    now = stage.server.must("GET", path_of_second(stage, manifest))
+    # Defaults of another definition change what is read, not what is there.
+    assert (now["metadata"]["resourceVersion"], now["status"]) == (left.jobs[name]["metadata"]["resourceVersion"], left.jobs[name]["status"])
+    assert versions(pods_of(stage, name)) == versions(of_job(left.pods, name))
+    assert versions({each: batch_jobs(stage)[each] for each in [f"{name}-launcher"]}) == versions({f"{name}-launcher": left.batch_jobs[f"{name}-launcher"]})
+
+
+def test_a_suspended_mpijob_of_the_mpi_operator_is_resumed_without_its_batch_job(second_ours, second_left):
+    stage, left = second_left
+    path = path_of_second(stage, ASLEEP)
+    assert "asleep-launcher" in left.batch_jobs and not pods_of(stage, "asleep")
+    stage.server.merge(path, {"spec": {"runPolicy": {"suspend": False}}})
+    stage.server.until(f"{stage.pods_path}/asleep-worker-0", lambda now: now)
+    stage.run("asleep-worker-0")
+    stage.server.until(f"{stage.pods_path}/asleep-launcher", lambda now: now)
+    assert "asleep-launcher" not in batch_jobs(stage)
+    stage.run("asleep-launcher")
+    stage.condition(path, "Running")
+    stage.end(0, "asleep-launcher")
+    stage.condition(path, "Succeeded")

@@ -217,7 +217,8 @@ void Dependents::take_from_others(SlotId id, std::int32_t told) {
 void Dependents::choose_pod(Slot& slot) {
     if (slot.others->empty()) return slot.others.reset();
     const auto rank = [&](const PodPtr& pod) {
-        return std::tuple(is_going(*pod), !pod->named_as_replica, std::string_view(pod->uid));
+        return std::tuple(is_going(*pod), !pod->named_as_replica, pod->phase == PodPhase::kFailed,
+                          std::string_view(pod->uid));
     };
     for (PodPtr& other : *slot.others)
         if (rank(other) < rank(slot.pod)) std::swap(other, slot.pod);

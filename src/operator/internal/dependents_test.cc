@@ -290,6 +290,26 @@ TEST(Dependents, ADeletionIsAskedForUntilItIsSeenFailsOrExpires) {
 
 // --- restarts, each once
 
+// A batch Job leaves the pods that failed beside the one that it made next.
+TEST(Dependents, OfTwoPodsThatAreNotNamedAsTheReplicaTheOneThatFailedIsTheOther) {
+    for (const bool failed_first : {true, false}) {
+        const auto pod = [](const char* uid, PodPhase phase) {
+            auto made = std::make_shared<PodRecord>(*make_pod({.phase = phase, .uid = uid}));
+            made->named_as_replica = false;
+            return PodPtr(std::move(made));
+        };
+        const PodPtr first = pod("a", PodPhase::kRunning);
+        const PodPtr second = pod("b", PodPhase::kRunning);
+        const PodPtr ended =
+            failed_first ? pod("a", PodPhase::kFailed) : pod("b", PodPhase::kFailed);
+        Dependents dependents;
+        dependents.apply(nullptr, &first);
+        dependents.apply(nullptr, &second);
+        dependents.apply(failed_first ? &first : &second, &ended);
+        EXPECT_EQ(dependents.at({1, 0})->pod->uid, failed_first ? "b" : "a");
+    }
+}
+
 TEST(Dependents, ContainersThatTheNodeRestartsCount) {
     Cache cache({.masters = -1, .workers = 2});
     cache.show({{.index = 0, .node_restarts = 2}, {.index = 1, .node_restarts = 1}});

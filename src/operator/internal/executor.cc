@@ -9,6 +9,7 @@
 #include "base/lower_case.h"
 #include "kube/codec.h"
 #include "operator/internal/attachment_writer.h"
+#include "operator/internal/batch_job.h"
 #include "operator/internal/gang.h"
 #include "operator/internal/partners/partner_caches.h"
 #include "operator/internal/seen_pods.h"
@@ -204,9 +205,10 @@ Task<void> Executor::create_pod(std::shared_ptr<Pass> pass, PodCreation creation
     if (pod.has_value() && announce_gangs_) announce_gang(*pass->job, *pod);
     if (pod.has_value() && partners_ != nullptr)
         mark_for_partner(*pass->job, pass->replica(creation.slot), partners_->priorities(), *pod);
-    if (pod.has_value())
+    if (pod.has_value()) created = co_await make_way(pass, creation.slot);
+    if (pod.has_value() && created.has_value())
         created = co_await create(pass, kube::types::kPods, name, kube::encode(*pod));
-    else
+    else if (!pod.has_value())
         created = std::move(pod.error());
     if (created.has_value()) {
         pass->created_pods.push_back(name);
@@ -214,6 +216,20 @@ Task<void> Executor::create_pod(std::shared_ptr<Pass> pass, PodCreation creation
     }
     table_.of(pass->job_uid()).pod_create_failed(creation.slot);
     pass->fail_and_tell("create pod", name, created.error(), "FailedCreatePod", "Error creating");
+}
+
+/// A batch Job that was here before us and has no pod that we see, as while it waits to try again,
+/// would make one beside ours. Its pods go before it does, so that none of them is left unseen.
+Task<Result<void>> Executor::make_way(std::shared_ptr<Pass> pass, SlotId slot) {
+    if (!pass->record->kind->replica_types[slot.type].had_batch_job) co_return Result<void>();
+    const std::string name = pass->name_of(slot);
+    const auto stands =
+        co_await end_batch_job(pass->client, *pass->record, name, kube::Propagation::kForeground);
+    if (!stands) co_return std::move(stands.error());
+    if (*stands == BatchJob::kEnds)
+        co_return Error(Code::kConflict,
+                        fmt::format("Job {}/{} of an earlier operator goes", pass->ns(), name));
+    co_return Result<void>();
 }
 
 Task<void> Executor::create_service(std::shared_ptr<Pass> pass, SlotId slot) {
@@ -381,7 +397,28 @@ Task<void> Executor::claim(std::shared_ptr<Pass> pass, Plan plan) {
     for (Claim& claim : plan.release_services)
         writes.emplace_back(
             [this, pass, claim] { return release(pass, kube::types::kServices, claim); });
+    for (const std::string& batch_job : plan.end_batch_jobs)
+        writes.emplace_back([this, pass, batch_job] { return take_over(pass, batch_job); });
     co_await run_writes(tasks_, std::move(writes), parallel_);
+}
+
+/// From the operator that was here before: its pods are adopted once nobody controls them.
+Task<void> Executor::take_over(std::shared_ptr<Pass> pass, std::string batch_job) {
+    auto stands =
+        co_await end_batch_job(pass->client, *pass->record, batch_job, kube::Propagation::kOrphan);
+    if (stands && *stands == BatchJob::kForeign)
+        stands = Error(Code::kAlreadyExists,
+                       fmt::format("Job {}/{} is not of this {}, and its pods have the labels of "
+                                   "one: {} waits until they are gone; delete the Job",
+                                   pass->ns(), batch_job, pass->record->kind->resource.kind,
+                                   pass->record->name));
+    if (!stands)
+        pass->fail_and_tell("take over", batch_job, stands.error(), "FailedTakeOver",
+                            "Error taking over");
+    else if (*stands == BatchJob::kEnds)
+        pass->tell(
+            kube::EventType::kNormal, "TookOver",
+            fmt::format("Took the pods of Job {} over, which an earlier operator made", batch_job));
 }
 
 Task<void> Executor::adopt(std::shared_ptr<Pass> pass, kube::ResourceType type, Claim claim) {

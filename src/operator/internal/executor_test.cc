@@ -363,6 +363,105 @@ TEST_F(ExecutorTest, NothingIsAdoptedForAJobThatIsGone) {
     }
 }
 
+/// Of a kind whose workers another operator had made by batch Jobs, with one of these in its place.
+class BatchJobTest : public ExecutorTest {
+  protected:
+    BatchJobTest() {
+        kind_.replica_types[1].had_batch_job = true;
+        auto known = std::make_shared<JobRecord>(*record);
+        known->kind = &kind_;
+        record = std::move(known);
+    }
+    /// There is one that these control; its deletion is answered so.
+    void there_is(json::array owners, bool deleting = false,
+                  std::optional<Code> deletion = std::nullopt) {
+        json::object metadata{{"uid", "batch-uid"}, {"ownerReferences", std::move(owners)}};
+        if (deleting) metadata["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+        transport.answer = [this, metadata, deletion, otherwise = transport.answer](
+                               const kube::Request& request) -> Result<kube::Response> {
+            if (!request.path.ends_with("/jobs/demo-worker-0")) return otherwise(request);
+            if (request.method == kube::Method::kGet)
+                return accepted(json::object{{"metadata", metadata}});
+            deleted_ = json::serialize(*request.body);
+            if (deletion) return refused(*deletion, "refused");
+            return accepted(json::object{});
+        };
+    }
+    static json::array owned_by(std::string_view uid) {
+        return {json::object{{"apiVersion", "kubeflow.org/v1"},
+                             {"kind", "PyTorchJob"},
+                             {"name", "demo"},
+                             {"uid", uid},
+                             {"controller", true}}};
+    }
+    Execution take_over() { return execute({.end_batch_jobs = {"demo-worker-0"}}); }
+    Execution create() { return execute({.create_pods = {{.slot = kWorker0, .lineage = {}}}}); }
+
+    const std::string kBatchJob = "/apis/batch/v1/namespaces/default/jobs/demo-worker-0";
+    jobs::JobKind kind_ = pytorch();
+    std::string deleted_;
+};
+
+TEST_F(BatchJobTest, GoesWithoutItsPodsWhenTheyAreTakenOver) {
+    there_is(owned_by("job-uid"));
+    EXPECT_TRUE(take_over().complete);
+    EXPECT_THAT(transport.requests, ElementsAre("GET " + kBatchJob, "DELETE " + kBatchJob));
+    EXPECT_THAT(deleted_, AllOf(HasSubstr(R"("propagationPolicy":"Orphan")"),
+                                HasSubstr(R"("uid":"batch-uid")")));
+    EXPECT_THAT(transport.events, ElementsAre(HasSubstr("TookOver: Took the pods of Job "
+                                                        "demo-worker-0 over")));
+}
+
+TEST_F(BatchJobTest, OfAnotherJobIsReportedAndStays) {
+    for (const json::array& owners : {owned_by("predecessor"), json::array{}}) {
+        there_is(owners);
+        EXPECT_FALSE(take_over().complete);
+        EXPECT_EQ(deleted_, "");
+    }
+    EXPECT_THAT(transport.events, ElementsAre(HasSubstr("FailedTakeOver"))) << "then it is counted";
+}
+
+TEST_F(BatchJobTest, ThatIsGoneIsTakenOverInSilence) {
+    refuse("/jobs/demo-worker-0", Code::kNotFound);
+    EXPECT_TRUE(take_over().complete);
+    EXPECT_THAT(transport.events, IsEmpty());
+}
+
+TEST_F(BatchJobTest, GoesWithPodsThatNobodySeesBeforeOursIsMade) {
+    struct Row {
+        bool deleting;
+        std::optional<Code> deletion;
+    };
+    for (const Row& row : {Row{false, std::nullopt}, Row{false, Code::kConflict},
+                           Row{false, Code::kNotFound}, Row{true, std::nullopt}}) {
+        transport.requests.clear();
+        deleted_.clear();
+        there_is(owned_by("job-uid"), row.deleting, row.deletion);
+        EXPECT_FALSE(create().complete) << "it is looked at again";
+        EXPECT_FALSE(creating_pod());
+        EXPECT_THAT(transport.requests, Not(Contains(HasSubstr("POST"))));
+        if (row.deleting)
+            EXPECT_EQ(deleted_, "");
+        else
+            EXPECT_THAT(deleted_, HasSubstr(R"("propagationPolicy":"Foreground")"));
+        EXPECT_THAT(transport.events, IsEmpty()) << "it is no failure";
+    }
+}
+
+TEST_F(BatchJobTest, OfSomebodyElseIsInNobodysWay) {
+    there_is(owned_by("predecessor"));
+    EXPECT_TRUE(create().complete);
+    EXPECT_THAT(transport.requests,
+                ElementsAre("GET " + kBatchJob, "POST " + kPods + "/demo-worker-0"));
+}
+
+TEST_F(BatchJobTest, ThatMayNotBeReadKeepsThePodFromBeingMade) {
+    refuse("/jobs/demo-worker-0", Code::kForbidden, "jobs.batch is forbidden");
+    EXPECT_FALSE(create().complete);
+    EXPECT_THAT(transport.events, ElementsAre(AllOf(HasSubstr("FailedCreatePod"),
+                                                    HasSubstr("jobs.batch is forbidden"))));
+}
+
 TEST_F(ExecutorTest, AJobThatIsGoneNeedsNoOtherTry) {
     refuse("/status", Code::kNotFound);
     EXPECT_TRUE(execute(everything()).complete);

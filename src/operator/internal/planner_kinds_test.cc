@@ -87,6 +87,43 @@ TEST_F(KindData, RunningComesBeforeSucceededWhereTheKindSaysSo) {
     }
 }
 
+// Taken over from an operator that had them made by batch Jobs.
+TEST_F(KindData, PodsOfABatchJobAreAdoptedOnlyOnceItHasEnded) {
+    const jobs::Job job = workers("OnFailure");
+    const auto orphan = [](std::string uid, bool held, bool deleting = false) {
+        auto pod = std::make_shared<PodRecord>(
+            *make_pod({.index = 0, .deleting = deleting, .uid = std::move(uid)}));
+        pod->name = "demo-worker-0-" + pod->uid;
+        pod->owner.uid = JobUid();
+        if (held) pod->batch_job = std::make_shared<const std::string>("demo-worker-0");
+        return pod;
+    };
+    const auto plan_beside = [&](std::vector<PodPtr> orphans, const jobs::JobStatus& status = {}) {
+        Dependents pods = make_dependents({worker(1, PodPhase::kRunning)});
+        return plan(job, status, pods, kNow, {.pods = std::move(orphans), .services = {}});
+    };
+    const Plan held = plan_beside({orphan("a", true), orphan("b", true)});
+    EXPECT_THAT(held.end_batch_jobs, ElementsAre("demo-worker-0"));
+    EXPECT_TRUE(held.claims());
+    EXPECT_THAT(held.adopt_pods, IsEmpty());
+    EXPECT_THAT(held.create_pods, IsEmpty()) << "the one that is there is to be it";
+
+    const Plan free = plan_beside({orphan("a", false)});
+    EXPECT_THAT(free.end_batch_jobs, IsEmpty());
+    EXPECT_THAT(free.adopt_pods, ElementsAre(Claim{"demo-worker-0-a", "a"}));
+    EXPECT_THAT(free.create_pods, IsEmpty());
+
+    const Plan going = plan_beside({orphan("a", true, true)});
+    EXPECT_THAT(going.end_batch_jobs, IsEmpty());
+    EXPECT_THAT(replicas(going.create_pods), ElementsAre("Worker 0"));
+
+    decide_by_workers({});
+    const jobs::JobStatus done = status_after(
+        workers("Never"),
+        make_dependents({worker(0, PodPhase::kSucceeded), worker(1, PodPhase::kSucceeded)}));
+    EXPECT_FALSE(plan_beside({orphan("a", true)}, done).claims()) << "what is over stays as it is";
+}
+
 TEST_F(KindData, FailuresAreSaidInTheKindsWords) {
     kind_.words = {.failed = "{kind} {namespace}/{name}: {count} {type} down",
                    .restarting = "{name} again, as {count} {type} left"};

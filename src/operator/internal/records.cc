@@ -61,17 +61,24 @@ const jobs::JobKind* kind_of(std::string_view controller_name) {
 }
 
 /// The replica that the labels name; nothing when they are no replica's of this kind.
-/// mpi-operator's workers (v0.7, pkg/controller/mpi_job_controller.go, workerSelector) have no type
-/// but a role.
-std::optional<SlotId> slot_of(const jobs::JobKind& kind, const json::value* labels) {
+/// mpi-operator's pods (v0.7, pkg/controller/mpi_job_controller.go, newWorker, workerSelector) have
+/// no type but a role, and their index is one more than the number in their name where the launcher
+/// is a worker, too.
+std::optional<SlotId> slot_of(const jobs::JobKind& kind, const json::value* labels,
+                              std::string_view job_name, std::string_view name) {
     std::string type = text(child(labels, jobs::labels::kReplicaType));
-    if (type.empty()) type = text(child(labels, jobs::labels::kJobRole));
-    const std::string index = text(child(labels, jobs::labels::kReplicaIndex));
+    std::string index = text(child(labels, jobs::labels::kReplicaIndex));
+    const bool by_role = type.empty();
+    if (by_role) type = text(child(labels, jobs::labels::kJobRole));
     for (std::size_t at = 0; at < kind.replica_types.size(); ++at) {
         const jobs::ReplicaType& known = kind.replica_types[at];
         if (known.lower() != type) continue;
         SlotId slot{.type = static_cast<std::uint8_t>(at), .index = 0};
         if (index.empty() && !known.numbered) return slot;
+        if (by_role && known.numbered)
+            if (const std::string before = fmt::format("{}-{}-", job_name, type);
+                name.starts_with(before))
+                index = name.substr(before.size());
         const char* end = index.data() + index.size();
         auto [stop, error] = std::from_chars(index.data(), end, slot.index);
         if (error != std::errc() || stop != end || slot.index < 0 ||
@@ -195,8 +202,16 @@ void read_finalizers(const json::value& object, JobRecord& job) {
     }
 }
 
-/// False when it is no replica of a job.
-bool read_identity(const json::value& object, std::string_view what, DependentRecord& record) {
+/// Whether an operator that was here before had the replica's pod made by such an owner.
+bool is_batch_job_of(const jobs::JobKind& kind, SlotId slot, const json::value& owner) {
+    return kind.replica_types[slot.type].had_batch_job && text(child(&owner, "kind")) == "Job" &&
+           text(child(&owner, "apiVersion")).starts_with("batch/");
+}
+
+/// False when it is no replica of a job. One that a batch Job controls for it is nobody's, and
+/// `batch_job` is the name of that.
+bool read_identity(const json::value& object, std::string_view what, DependentRecord& record,
+                   std::string& batch_job) {
     record.namespace_ = text(at(object, {"metadata", "namespace"}));
     record.name = text(at(object, {"metadata", "name"}));
     record.uid = text(at(object, {"metadata", "uid"}));
@@ -207,10 +222,14 @@ bool read_identity(const json::value& object, std::string_view what, DependentRe
     const jobs::JobKind* kind = kind_of(text(child(labels, jobs::labels::kOperatorName)));
     if (kind == nullptr) return false;
     const std::string job_name = text(child(labels, jobs::labels::kJobName));
-    const std::optional<SlotId> slot = slot_of(*kind, labels);
+    const std::optional<SlotId> slot = slot_of(*kind, labels, job_name, record.name);
     const json::value* owner = controller_of(object);
     record.slot = slot.value_or(SlotId{});
     record.owner = {.kind = kind, .name = job_name, .uid = JobUid()};
+    if (owner != nullptr && slot && !job_name.empty() && is_batch_job_of(*kind, *slot, *owner)) {
+        batch_job = text(child(owner, "name"));
+        return true;
+    }
     if (owner != nullptr) {
         if (text(child(owner, "kind")) != kind->resource.kind) return false;
         record.owner.name = text(child(owner, "name"));
@@ -228,7 +247,10 @@ bool read_identity(const json::value& object, std::string_view what, DependentRe
 
 std::optional<PodPtr> project_pod(const json::value& object) {
     auto pod = std::make_shared<PodRecord>();
-    if (!read_identity(object, "Pod", *pod)) return std::nullopt;
+    std::string batch_job;
+    if (!read_identity(object, "Pod", *pod, batch_job)) return std::nullopt;
+    if (!batch_job.empty())
+        pod->batch_job = std::make_shared<const std::string>(std::move(batch_job));
     const jobs::JobKind& kind = *pod->owner.kind;
     const json::value* status = child(&object, "status");
     pod->phase = phase_of(text(child(status, "phase")));
@@ -251,7 +273,9 @@ std::optional<PodPtr> project_pod(const json::value& object) {
 
 std::optional<ServicePtr> project_service(const json::value& object) {
     auto service = std::make_shared<ServiceRecord>();
-    if (!read_identity(object, "Service", *service)) return std::nullopt;
+    std::string batch_job;
+    if (!read_identity(object, "Service", *service, batch_job) || !batch_job.empty())
+        return std::nullopt;
     return service;
 }
 

@@ -88,20 +88,68 @@ TEST(Records, APodThatIsNoReplicaIsNotKept) {
 }
 
 // mpi-operator v0.7, pkg/controller/mpi_job_controller.go: newWorker, defaultLabels.
-TEST(Records, AWorkerOfTheMpiOperatorHasARoleForAType) {
+json::value mpi_operators_pod(std::string_view name, std::string_view role) {
     json::value object = pod_object();
     json::object& metadata = object.at("metadata").as_object();
-    metadata["name"] = "demo-worker-3";
+    metadata["name"] = name;
     metadata["labels"] = {{"training.kubeflow.org/operator-name", "mpi-operator"},
                           {"training.kubeflow.org/job-name", "demo"},
-                          {"training.kubeflow.org/job-role", "worker"},
-                          {"training.kubeflow.org/replica-index", "3"}};
+                          {"training.kubeflow.org/job-role", role}};
     metadata["ownerReferences"].as_array()[1].as_object()["kind"] = "MPIJob";
+    return object;
+}
+
+TEST(Records, AWorkerOfTheMpiOperatorHasARoleForAType) {
+    json::value object = mpi_operators_pod("demo-worker-3", "worker");
+    object.at("metadata").at("labels").as_object()["training.kubeflow.org/replica-index"] = "3";
     const PodRecord pod = project(object);
     EXPECT_EQ(pod.owner.kind->resource.kind, "MPIJob");
     EXPECT_EQ(pod.owner.kind->replica_types[pod.slot.type].name, "Worker");
     EXPECT_EQ(pod.slot.index, 3);
     EXPECT_FALSE(pod.astray);
+}
+
+// The same, where the launcher is a worker: the index counts that one first.
+TEST(Records, AWorkerOfTheMpiOperatorIsTheOneOfItsName) {
+    json::value object = mpi_operators_pod("demo-worker-0", "worker");
+    object.at("metadata").at("labels").as_object()["training.kubeflow.org/replica-index"] = "1";
+    EXPECT_EQ(project(object).slot.index, 0);
+    EXPECT_TRUE(project(object).named_as_replica);
+    object.at("metadata").as_object()["name"] = "another-name";
+    EXPECT_EQ(project(object).slot.index, 1);
+    object.at("metadata").as_object()["name"] = "demo-worker-x";
+    EXPECT_TRUE(project(object).astray);
+}
+
+// mpi-operator v0.8, newLauncherJob.
+TEST(Records, APodOfTheBatchJobOfALauncherIsNobodysUntilItLetsGo) {
+    const auto owned_by = [](std::string_view kind, std::string_view version) {
+        json::value object = mpi_operators_pod("demo-launcher-x7k2p", "launcher");
+        json::object& owner = object.at("metadata").at("ownerReferences").as_array()[1].as_object();
+        owner["kind"] = kind;
+        owner["apiVersion"] = version;
+        owner["name"] = "demo-launcher";
+        return object;
+    };
+    const PodRecord held = project(owned_by("Job", "batch/v1"));
+    ASSERT_NE(held.batch_job, nullptr);
+    EXPECT_EQ(*held.batch_job, "demo-launcher");
+    EXPECT_TRUE(held.is_orphan());
+    EXPECT_EQ(held.owner.name, "demo");
+    EXPECT_EQ(held.owner.kind->replica_types[held.slot.type].name, "Launcher");
+    EXPECT_FALSE(held.named_as_replica);
+
+    EXPECT_FALSE(project_pod(owned_by("Job", "example.com/v1")));
+    EXPECT_FALSE(project_pod(owned_by("ReplicaSet", "apps/v1")));
+    json::value worker = owned_by("Job", "batch/v1");
+    worker.at("metadata").at("labels").as_object()["training.kubeflow.org/job-role"] = "worker";
+    worker.at("metadata").as_object()["name"] = "demo-worker-0";
+    EXPECT_FALSE(project_pod(worker)) << "no batch Job ever made one";
+
+    json::value let_go = owned_by("Job", "batch/v1");
+    let_go.at("metadata").as_object().erase("ownerReferences");
+    EXPECT_EQ(project(let_go).batch_job, nullptr);
+    EXPECT_TRUE(project(let_go).is_orphan());
 }
 
 TEST(Records, APodThatNobodyControlsBelongsToTheJobThatItNames) {

@@ -72,11 +72,12 @@ void judge_restarts(const jobs::Job& job, std::vector<Difference>& found) {
                          together)});
 }
 
-/// The pods of one that runs were made for a launcher that calls kubectl.
+/// The pods of one that runs were made for a launcher that calls kubectl, or ssh.
 void judge_remote_shell(const jobs::Job& job, std::vector<Difference>& found) {
-    const bool of_training_operator =
-        job.kind->resource.kind == "MPIJob" && job.kind->resource.version == "v1";
-    if (!of_training_operator || job.status.start_time.empty() || job.status.finished()) return;
+    const std::string& version = job.kind->resource.version;
+    const bool by_kubectl = version == "v1";
+    if (job.kind->resource.kind != "MPIJob" || (!by_kubectl && version != "v2beta1")) return;
+    if (job.status.start_time.empty() || job.status.finished()) return;
     const auto& marks = job.metadata.annotations;
     const jobs::ReplicaSpec* worker = job.replica("Worker");
     const bool open =
@@ -89,9 +90,10 @@ void judge_remote_shell(const jobs::Job& job, std::vector<Difference>& found) {
             {When::kNow, fmt::format("metadata.annotations[{}]", kRemoteShell),
              fmt::format("its workers have no command, so they would be called by muster rsh, for "
                          "which its pods are not made: first 'kubectl annotate mpijob -n {} {} "
-                         "{}=kubexec'",
-                         job.metadata.namespace_, job.metadata.name, kRemoteShell)});
-    else if (!marks.contains(std::string(kKubectlDelivery)))
+                         "{}={}'",
+                         job.metadata.namespace_, job.metadata.name, kRemoteShell,
+                         by_kubectl ? "kubexec" : "ssh")});
+    else if (by_kubectl && !marks.contains(std::string(kKubectlDelivery)))
         found.push_back({When::kThen, fmt::format("metadata.annotations[{}]", kKubectlDelivery),
                          "a launcher that is made again gets kubectl from its own image, or from "
                          "the one that this annotation names"});
@@ -113,11 +115,9 @@ std::vector<Difference> differences_of(const jobs::JobKind& kind, const json::va
     if (!jobs::is_ours(kind, job.run_policy.managed_by)) return found;
     const bool finished = job.status.finished();
     if (batch_launcher && !finished)
-        found.push_back(
-            {When::kNow, "",
-             "its launcher is a Job of mpi-operator, which this operator does not know: "
-             "a second launcher would be made; let the MPIJob end first, or give it to "
-             "another controller with spec.runPolicy.managedBy"});
+        found.push_back({When::kThen, "",
+                         "its launcher's pod goes on as the MPIJob's own, and the Job that "
+                         "mpi-operator made for it goes"});
     if (!finished)
         for (const Cause& problem : review.problems)
             found.push_back({When::kNow, problem.field,

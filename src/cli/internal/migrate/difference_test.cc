@@ -97,30 +97,31 @@ TEST(DifferenceTest, WhatOthersManageIsLeftAlone) {
         IsEmpty());
 }
 
-TEST(DifferenceTest, ALauncherThatIsAJobWouldBeStartedTwice) {
+TEST(DifferenceTest, ALauncherThatIsAJobIsTakenOver) {
     EXPECT_THAT(judge("{}", kRuns, "PyTorchJob", R"("pytorchReplicaSpecs": {"Master": {
         "template": {"spec": {"containers": [{"name": "pytorch", "image": "i"}]}}}})",
                       true),
-                ElementsAre(difference(When::kNow, "", "second launcher")));
+                ElementsAre(difference(When::kThen, "", "its launcher's pod goes on")));
     EXPECT_THAT(judge("{}", kDone, "PyTorchJob", R"("pytorchReplicaSpecs": {"Master": {
         "template": {"spec": {"containers": [{"name": "pytorch", "image": "i"}]}}}})",
                       true),
                 IsEmpty());
 }
 
-TEST(DifferenceTest, PodsThatWereMadeForKubectl) {
+TEST(DifferenceTest, PodsThatWereMadeForKubectlOrSsh) {
     const auto judged = [](std::string_view command, std::string_view status,
-                           std::string_view annotations = "{}") {
+                           std::string_view annotations = "{}", std::string version = "v1") {
         const json::value object = json::parse(fmt::format(
-            R"({{"apiVersion": "kubeflow.org/v1", "kind": "MPIJob", "metadata": {{"name": "a",
+            R"({{"apiVersion": "kubeflow.org/{}", "kind": "MPIJob", "metadata": {{"name": "a",
                 "namespace": "ml", "annotations": {}}}, "spec": {{"mpiReplicaSpecs": {{
                 "Launcher": {{"replicas": 1, "restartPolicy": "Never", "template": {{"spec": {{
                     "containers": [{{"name": "mpi", "image": "i", "command": ["mpirun"]}}]}}}}}},
                 "Worker": {{"replicas": 2, "restartPolicy": "Never", "template": {{"spec": {{
                     "containers": [{{"name": "mpi", "image": "i", "command": {}}}]}}}}}}}}}},
                 "status": {}}})",
-            annotations, command, status));
-        return differences_of(*jobs::find_kind("kubeflow.org/v1", "MPIJob"), object, false, kNow);
+            version, annotations, command, status));
+        return differences_of(*jobs::find_kind("kubeflow.org/" + version, "MPIJob"), object, false,
+                              kNow);
     };
     const std::string shell = "metadata.annotations[muster.dev/remote-shell]";
     const std::string kubectl = "metadata.annotations[muster.dev/kubectl-delivery]";
@@ -134,6 +135,13 @@ TEST(DifferenceTest, PodsThatWereMadeForKubectl) {
                 testing::Contains(difference(When::kThen, kubectl, "gets kubectl from")));
     EXPECT_THAT(judged(R"(["sleep"])", kRuns, R"({"muster.dev/kubectl-delivery": "k"})"),
                 testing::Each(testing::Not(difference(When::kThen, kubectl, ""))));
+    EXPECT_THAT(
+        judged("[]", kRuns, "{}", "v2beta1"),
+        testing::Contains(difference(
+            When::kNow, shell, "kubectl annotate mpijob -n ml a muster.dev/remote-shell=ssh")));
+    for (const std::string_view command : {"[]", R"(["/usr/sbin/sshd"])"})
+        EXPECT_THAT(judged(command, kRuns, R"({"muster.dev/remote-shell": "ssh"})", "v2beta1"),
+                    testing::Each(testing::Not(difference(When::kThen, kubectl, ""))));
     for (const std::string_view status : {kDone, std::string_view("{}")})
         EXPECT_THAT(judged("[]", status),
                     testing::Each(testing::Not(difference(When::kNow, shell, ""))));

@@ -15,9 +15,6 @@ namespace muster::cli {
 
 namespace {
 
-const kube::ResourceType kBatchJobs{
-    .group = "batch", .version = "v1", .plural = "jobs", .kind = "Job"};
-
 struct Judged {
     std::string kind;
     std::string name;  ///< "namespace/name"
@@ -51,7 +48,7 @@ Task<std::set<std::string>> running_batch_jobs(Connection& connection, const std
     std::set<std::string> running;
     kube::ListOptions options;
     options.namespace_ = ns;
-    const auto listed = co_await connection.client().list(kBatchJobs, options);
+    const auto listed = co_await connection.client().list(kube::types::kBatchJobs, options);
     if (!listed) co_return running;
     for (const kube::ObjectPtr& job : listed->items)
         if (runs(*job)) running.insert(key_of(*job));
