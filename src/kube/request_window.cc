@@ -22,29 +22,31 @@ RequestWindow::RequestWindow(RequestLimits limits) : limits_(limits) {
     tokens_ = limits_.burst;
 }
 
-void RequestWindow::add(const std::string& flow, Id id) {
-    std::deque<Id>& queue = flows_[flow];
-    if (queue.empty()) turns_.push_back(flow);
-    queue.push_back(id);
+void RequestWindow::add(const std::string& name, Id id) {
+    const auto [at, is_new] = flows_.try_emplace(name);
+    Flow& flow = at->second;
+    if (is_new) ++short_flows_;
+    if (flow.waiting.empty()) turns_.push_back(name);
+    flow.waiting.push_back(id);
     ++waiting_;
 }
 
-bool RequestWindow::withdraw(const std::string& flow, Id id) {
-    auto found = flows_.find(flow);
+bool RequestWindow::withdraw(const std::string& name, Id id) {
+    const auto found = flows_.find(name);
     if (found == flows_.end()) return false;
-    auto at = std::ranges::find(found->second, id);
-    if (at == found->second.end()) return false;
-    found->second.erase(at);
+    Flow& flow = found->second;
+    const auto at = std::ranges::find(flow.waiting, id);
+    if (at == flow.waiting.end()) return false;
+    flow.waiting.erase(at);
     --waiting_;
-    if (!found->second.empty()) return true;
-    flows_.erase(found);
-    turns_.erase(std::ranges::find(turns_, flow));
+    if (flow.waiting.empty() && std::erase(turns_, name) == 0) std::erase(missed_, name);
+    forget_if_idle(found);
     return true;
 }
 
 std::optional<RequestWindow::Id> RequestWindow::next(Instant now) {
     wake_at_ = Instant::max();
-    if (turns_.empty()) return std::nullopt;
+    if (waiting_ == 0) return std::nullopt;
     if (now < hold_until_) {
         wake_at_ = hold_until_;
         return std::nullopt;
@@ -53,6 +55,8 @@ std::optional<RequestWindow::Id> RequestWindow::next(Instant now) {
         full_ = true;
         return std::nullopt;
     }
+    std::deque<std::string>* const turns = whose_turn();
+    if (turns == nullptr) return std::nullopt;
     if (limits_.per_second > 0) {
         take_token(now);
         if (tokens_ < 1) {
@@ -62,18 +66,46 @@ std::optional<RequestWindow::Id> RequestWindow::next(Instant now) {
         }
         tokens_ -= 1;
     }
-    std::string flow = std::move(turns_.front());
-    turns_.pop_front();
-    auto queue = flows_.find(flow);
-    const Id id = queue->second.front();
-    queue->second.pop_front();
+    return send(*turns);
+}
+
+bool RequestWindow::long_ones_wait() const {
+    return short_flows_ > 0 && long_in_flight_ >= std::max(1, size() / kLongShare);
+}
+
+/// The queue whose first is next; null while all wait.
+std::deque<std::string>* RequestWindow::whose_turn() {
+    if (!long_ones_wait()) return missed_.empty() ? &turns_ : &missed_;
+    while (!turns_.empty() && flows_.at(turns_.front()).is_long()) {
+        missed_.push_back(std::move(turns_.front()));
+        turns_.pop_front();
+    }
+    return turns_.empty() ? nullptr : &turns_;
+}
+
+RequestWindow::Id RequestWindow::send(std::deque<std::string>& turns) {
+    std::string name = std::move(turns.front());
+    turns.pop_front();
+    Flow& flow = flows_.at(name);
+    const Id id = flow.waiting.front();
+    flow.waiting.pop_front();
     --waiting_;
     ++in_flight_;
-    if (queue->second.empty())
-        flows_.erase(queue);
-    else
-        turns_.push_back(std::move(flow));
+    ++flow.in_flight;
+    if (flow.is_long()) {
+        ++long_in_flight_;
+    } else if (++flow.sent; flow.is_long()) {
+        --short_flows_;
+        long_in_flight_ += flow.in_flight;
+    }
+    if (!flow.waiting.empty()) turns_.push_back(std::move(name));
     return id;
+}
+
+void RequestWindow::forget_if_idle(Flows::iterator flow) {
+    if (!flow->second.waiting.empty() || flow->second.in_flight > 0) return;
+    if (!flow->second.is_long()) --short_flows_;
+    flows_.erase(flow);
 }
 
 void RequestWindow::take_token(Instant now) {
@@ -82,8 +114,13 @@ void RequestWindow::take_token(Instant now) {
     tokens_at_ = now;
 }
 
-void RequestWindow::ended(RequestEnd how, Duration took, Instant now, Instant hold_until) {
+void RequestWindow::ended(const std::string& name, RequestEnd how, Duration took, Instant now,
+                          Instant hold_until) {
+    const auto at = flows_.find(name);
     --in_flight_;
+    --at->second.in_flight;
+    if (at->second.is_long()) --long_in_flight_;
+    forget_if_idle(at);
     switch (how) {
         case RequestEnd::kAnswered:
             answered(took);

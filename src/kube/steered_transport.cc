@@ -41,7 +41,7 @@ class SteeredTransport::Turn {
     void end(RequestEnd how, Instant hold_until) {
         ended_ = true;
         const Instant now = owner_.clock_.now();
-        owner_.window_.ended(how, now - sent_.value_or(now), now, hold_until);
+        owner_.window_.ended(flow_, how, now - sent_.value_or(now), now, hold_until);
     }
 
   private:
