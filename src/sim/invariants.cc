@@ -332,7 +332,7 @@ struct Invariants::State {
                                               .at = instant(),
                                               .seen_before = hooks.seen_before(),
                                               .forgetful = hooks.forgetful,
-                                              .lives = hooks.lives ? hooks.lives() : 0});
+                                              .terms = hooks.terms ? hooks.terms() : 0});
         if (change.previous == nullptr) {
             check_replacement(job, id);
             check_order(job, id);

@@ -32,9 +32,9 @@ struct InvariantHooks {
     /// What one operator asked for another may not know: the second of two, or the one after a
     /// crash. It takes a pod that goes for one that somebody else stopped, and counts it.
     bool forgetful = false;
-    /// Lives of operators so far: one that leads again has forgotten as much as one that was
+    /// Terms of operators so far: one that leads again has forgotten as much as one that was
     /// started again. Empty: there is but one.
-    std::function<std::uint64_t()> lives = {};
+    std::function<std::uint64_t()> terms = {};
     /// At once. Nothing tells one of two that what it sees of a pod is older than what the other
     /// has already counted into the job, so each may count a restart.
     int operators = 1;

@@ -69,7 +69,7 @@ class Changes {
              json::object{{"spec", {{"holderIdentity", who + "#1"}}}});
     }
     /// Of the operator, or of another: it knows what stands in the API, and no more.
-    void begins_anew() { ++lives_; }
+    void begins_anew() { ++terms_; }
     void deadline_passed() { rules_.deadline_passed("job"); }
     void wait(Duration duration) { clock_.advance_to(clock_.now() + duration); }
     void set_calendar(Duration by) {
@@ -86,7 +86,7 @@ class Changes {
               {.on_deadline = [this](const std::string&, WallTime) { asked_for_deadline_ = true; },
                .seen_before = [] { return Instant::max(); },
                .forgetful = forgetful,
-               .lives = [this] { return lives_; },
+               .terms = [this] { return terms_; },
                .election = true,
                .longest_request = 3s}) {
         job(R"({"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"uid":"job","generation":1},"status":{},
@@ -123,7 +123,7 @@ class Changes {
 
     SimClock clock_;
     bool asked_for_deadline_ = false;
-    std::uint64_t lives_ = 1;
+    std::uint64_t terms_ = 1;
     Invariants rules_;
     json::value job_;
     std::map<std::string, json::value> pods_;

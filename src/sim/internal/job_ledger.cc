@@ -39,7 +39,7 @@ PodEntry& JobLedger::note_pod(const ReplicaId& replica, const apiserver::StoreCh
         made.before =
             number_of(text_at(pod, {"metadata", "annotations", jobs::annotations::kRestarts}));
         generation = std::max(generation, made.generation);
-        if (!pods.empty() && pods.back().gone && pods.back().gone_in != now.lives)
+        if (!pods.empty() && pods.back().gone && pods.back().gone_in != now.terms)
             for (PodEntry& earlier : pods) earlier.excused = true;
         entry = pods.insert(pods.end(), std::move(made));
     }
@@ -82,7 +82,7 @@ PodEntry& JobLedger::note_pod(const ReplicaId& replica, const apiserver::StoreCh
     entry->live = !going && !ended;
     entry->settle(now.seen_before);
     entry->gone = is_gone;
-    if (is_gone) entry->gone_in = now.lives;
+    if (is_gone) entry->gone_in = now.terms;
     return *entry;
 }
 

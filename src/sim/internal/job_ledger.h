@@ -32,7 +32,7 @@ struct PodEntry {
     /// status: the next operator knows of them, and of those of its predecessors that it had told
     /// on its behalf, by the job's status alone, and what happens meanwhile hides behind that.
     bool excused = false;
-    std::uint64_t gone_in = 0;  ///< life of the operators
+    std::uint64_t gone_in = 0;  ///< term of the operators
 
     Instant evidence_at{};  ///< of the last change of `restarts` or `bad`
     /// What an operator has surely seen of them, since it was up while that stood in the API.
@@ -48,7 +48,7 @@ struct Circumstances {
     Instant at;
     Instant seen_before;  ///< of InvariantHooks, as are the next two
     bool forgetful = false;
-    std::uint64_t lives = 0;
+    std::uint64_t terms = 0;
 };
 
 /// One replica index: its pods, oldest first.

@@ -71,7 +71,7 @@ World::World(const Scenario& scenario, const SimulationOptions& options)
       invariants_(clock_, scenario.except,
                   {[this](std::string uid, WallTime when) { watch_deadline(uid, when); },
                    [this] { return seen_before(); }, scenario.operators > 1 || crashes(scenario),
-                   [this] { return lives_ + terms_; }, scenario.election ? 1 : scenario.operators,
+                   [this] { return terms_; }, scenario.election ? 1 : scenario.operators,
                    scenario.election, scenario.operator_api.delay.most}),
       api_rng_(part(seed_, 1)),
       nodes_rng_(part(seed_, 2)),
