@@ -4,6 +4,9 @@
 // input, a line each, and answers each by a line of JSON; times are seconds of one clock.
 //
 //   post FILE N         posts what the file has, lines of {"path": ..., "object": ...}, N at a time
+//   chain FILE          posts the first line's object, and the second's once a watch shows the
+//   first;
+//                       ends when a watch shows that one, which is a pod
 //   wait pods N         until N pods have been seen since the last reset
 //   wait running N      until N pods were said to run
 //   wait ran PREFIX     until a pod whose name begins so was said to run: when it was
@@ -163,6 +166,7 @@ class Bench {
         changed_.notify_all();
     }
     void see_job(const std::string& key, const json::value& job) {
+        if (jobs_there_.insert(key).second) changed_.notify_all();
         if (job_runs(job) && running_jobs_.insert(key).second) {
             last_job_ = now();
             changed_.notify_all();
@@ -214,7 +218,7 @@ class Bench {
         }
     }
 
-    Task<json::object> post(const std::string& file, int parallel) {
+    static std::shared_ptr<Posts> read_posts(const std::string& file) {
         auto posts = std::make_shared<Posts>();
         std::ifstream lines(file);
         for (std::string line; std::getline(lines, line);) {
@@ -225,10 +229,35 @@ class Bench {
             request.body = std::make_shared<const json::value>(one.at("object"));
             posts->requests.push_back(std::move(request));
         }
+        return posts;
+    }
+
+    Task<json::object> post(const std::string& file, int parallel) {
+        const std::shared_ptr<Posts> posts = read_posts(file);
         const double began = now();
         TaskGroup group(tasks_.executor());
         for (int i = 0; i < parallel; ++i) group.spawn("client", post_some(posts));
         co_await group.join();
+        co_return json::object{{"began", began}, {"ended", now()}};
+    }
+
+    /// What an operator does that has nothing else to do.
+    Task<json::object> chain(const std::string& file) {
+        std::vector<kube::Request> requests = std::move(read_posts(file)->requests);
+        if (requests.size() != 2) die("a chain has two objects: " + file);
+        const auto key_of = [](const kube::Request& request) {
+            return "default/" + text_at(*request.body, "/metadata/name");
+        };
+        const std::string job = key_of(requests[0]);
+        const std::string pod = key_of(requests[1]);
+        const double began = now();
+        for (kube::Request& request : requests) {
+            auto one = std::make_shared<Posts>();
+            one->requests.push_back(std::move(request));
+            tasks_.spawn("link", post_some(std::move(one)));
+            while (!jobs_there_.contains(job)) co_await changed_.wait();
+        }
+        while (!there_.contains(pod)) co_await changed_.wait();
         co_return json::object{{"began", began}, {"ended", now()}};
     }
 
@@ -237,6 +266,7 @@ class Bench {
         std::string verb, what, value;
         words >> verb >> what >> value;
         if (verb == "post") co_return co_await post(what, std::atoi(value.c_str()));
+        if (verb == "chain") co_return co_await chain(what);
         if (verb == "reset") {
             seen_ = running_ = 0;
             running_jobs_.clear();
@@ -317,7 +347,7 @@ class Bench {
     std::unique_ptr<kube::Reflector> pods_;
     std::vector<std::unique_ptr<kube::Reflector>> jobs_;
     std::deque<ToDo> to_do_;
-    std::unordered_set<std::string> there_, begun_, running_jobs_;
+    std::unordered_set<std::string> there_, begun_, jobs_there_, running_jobs_;
     std::unordered_map<std::string, double> ran_at_;
     std::vector<std::string> names_;
     std::size_t seen_ = 0, running_ = 0;
