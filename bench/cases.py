@@ -524,7 +524,7 @@ CASES = {
     "scale-decide": scale_decide,
     "scale-simulation": scale_simulation,
     "cold-run": cold("run", 12),
-    "cold-test": cold("test", 40),
+    "cold-test": cold("test", 60),
 }
 
 # These take tens of minutes, so they run by name only.
