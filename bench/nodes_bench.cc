@@ -4,9 +4,8 @@
 // input, a line each, and answers each by a line of JSON; times are seconds of one clock.
 //
 //   post FILE N         posts what the file has, lines of {"path": ..., "object": ...}, N at a time
-//   chain FILE          posts the first line's object, and the second's once a watch shows the
-//   first;
-//                       ends when a watch shows that one, which is a pod
+//   chain FILE          posts the first line's object, and the second's, a pod, once a watch shows
+//                       the first; until a watch shows the pod
 //   wait pods N         until N pods have been seen since the last reset
 //   wait running N      until N pods were said to run
 //   wait ran PREFIX     until a pod whose name begins so was said to run: when it was
