@@ -40,7 +40,8 @@ SUSPENDED = job("JAXJob", "suspended", {"Worker": 2}, runPolicy={"suspend": True
 
 
 def path_of(stage, manifest):
-    return f"{stage.jobs_path(manifest['kind'].lower() + 's')}/{manifest['metadata']['name']}"
+    version = manifest["apiVersion"].split("/")[1]
+    return f"{stage.jobs_path(manifest['kind'].lower() + 's', version)}/{manifest['metadata']['name']}"
 
 
 def size(manifest):
@@ -404,28 +405,18 @@ def launchers(stage, name):
             if each["metadata"]["labels"]["training.kubeflow.org/job-role"] == "launcher" and each["status"]["phase"] != "Failed"}
 
 
-def path_of_second(stage, manifest):
-    return f"{stage.jobs_path('mpijobs', 'v2beta1')}/{manifest['metadata']['name']}"
-
-
 class SecondLeft(Left):
     """What the mpi-operator left when it ended."""
 
     def __init__(self, stage, manifests):
-        super().__init__(stage, [])
-        self.jobs = {each["metadata"]["name"]: stage.server.must("GET", path_of_second(stage, each)) for each in manifests}
+        super().__init__(stage, manifests)
         self.batch_jobs = batch_jobs(stage)
 
 
-def bring_second_to_running(stage, manifest):
-    stage.run(*await_pods(stage, manifest))
-    stage.condition(path_of_second(stage, manifest), "Running")
-
-
-def end_second(stage, manifest, code, condition):
-    bring_second_to_running(stage, manifest)
+def end_launcher(stage, manifest, code, condition):
+    bring_to_running(stage, manifest)
     stage.end(code, *launchers(stage, manifest["metadata"]["name"]))
-    stage.condition(path_of_second(stage, manifest), condition)
+    stage.condition(path_of(stage, manifest), condition)
 
 
 @pytest.fixture(scope="module")
@@ -436,10 +427,10 @@ def second_left(tmp_path_factory):
         for each in manifests:
             stage.post(each)
         for each in (*SECOND_RUNNING.values(), RETRYING):
-            bring_second_to_running(stage, each)
-        end_second(stage, SECOND_SUCCEEDED, 0, "Succeeded")
-        end_second(stage, SECOND_FAILED, 1, "Failed")
-        stage.condition(path_of_second(stage, ASLEEP), "Suspended")
+            bring_to_running(stage, each)
+        end_launcher(stage, SECOND_SUCCEEDED, 0, "Succeeded")
+        end_launcher(stage, SECOND_FAILED, 1, "Failed")
+        stage.condition(path_of(stage, ASLEEP), "Suspended")
         end(stage.server, "mpi-operator")
         # Its Job makes another in a while.
         stage.end(1, *launchers(stage, "retrying"))
@@ -455,7 +446,7 @@ def second_ours(second_left, tmp_path_factory):
     assert len([line for line in said if "its launcher's pod goes on as the MPIJob's own" in line]) == len(SECOND_RUNNING) + 1
     [advice] = [line for line in said if "at once:" in line]
     assert f"'kubectl annotate mpijob -n {NAMESPACE} sleepers muster.dev/remote-shell=ssh'" in advice
-    stage.server.merge(path_of_second(stage, SECOND_RUNNING["sleepers"]), {"metadata": {"annotations": {"muster.dev/remote-shell": "ssh"}}})
+    stage.server.merge(path_of(stage, SECOND_RUNNING["sleepers"]), {"metadata": {"annotations": {"muster.dev/remote-shell": "ssh"}}})
     assert " 0 would notice the change at once" in check(stage.server)[-1]
     with installed(stage.server, tmp_path_factory.mktemp("ours")) as operator:
         stage.condition(stage.post(second("later", runPolicy={"suspend": True})), "Suspended")
@@ -466,9 +457,10 @@ def controller_of(pod):
     return [(each["kind"], each["name"]) for each in pod["metadata"].get("ownerReferences", []) if each.get("controller")]
 
 
-def marks(pod):
-    """What an operator could change. Not the version: the scheduler says that there is no node."""
-    return [pod["metadata"].get(each) for each in ("uid", "labels", "annotations", "ownerReferences", "finalizers", "deletionTimestamp")]
+def writers(objects):
+    """Who wrote to them what, and when. Not the scheduler, which says in its own time that there is no node."""
+    return {name: (each["metadata"]["uid"], [by for by in each["metadata"]["managedFields"] if by["manager"] != "kube-scheduler"])
+            for name, each in objects.items()}
 
 
 def taken_over(stage, name):
@@ -484,12 +476,12 @@ def taken_over(stage, name):
 def test_an_mpijob_of_the_mpi_operator_goes_on_with_its_pods_to_its_success(second_ours, second_left, name):
     stage, left = second_left
     assert f"{name}-launcher" in left.batch_jobs
-    before, path = of_job(left.pods, name), path_of_second(stage, SECOND_RUNNING[name])
+    before, path = of_job(left.pods, name), path_of(stage, SECOND_RUNNING[name])
     now = taken_over(stage, name)
     assert {pod: each["metadata"]["uid"] for pod, each in now.items()} == {pod: each["metadata"]["uid"] for pod, each in before.items()}
     assert all(now[pod]["spec"] == before[pod]["spec"] for pod in before)
-    workers = [pod for pod in before if pod.startswith(f"{name}-worker-")]
-    assert {pod: marks(now[pod]) for pod in workers} == {pod: marks(before[pod]) for pod in workers}
+    of_workers = {pod: each for pod, each in before.items() if pod.startswith(f"{name}-worker-")}
+    assert writers({pod: now[pod] for pod in of_workers}) == writers(of_workers)
     stage.server.until(path, counted(SECOND_RUNNING[name], "active"))
     status = stage.server.must("GET", path)["status"]
     assert (status["startTime"], status["conditions"]) == (left.jobs[name]["status"]["startTime"], left.jobs[name]["status"]["conditions"])
@@ -510,7 +502,7 @@ def test_a_launcher_whose_batch_job_was_to_try_again_is_tried_again_by_ours(seco
     stage.server.until_listed(pods, lambda now: len(now) == 2 and all(each["status"]["phase"] in ("Pending", "Running") for each in now.values()))
     [again] = launchers(stage, "retrying")
     stage.run(again)
-    path = path_of_second(stage, RETRYING)
+    path = path_of(stage, RETRYING)
     stage.server.until(path, counted(RETRYING, "active"))
     assert pods_of(stage, "retrying")["retrying-worker-0"]["metadata"]["uid"] == left.pods["retrying-worker-0"]["metadata"]["uid"]
     stage.end(0, again)
@@ -521,16 +513,16 @@ def test_a_launcher_whose_batch_job_was_to_try_again_is_tried_again_by_ours(seco
 def test_a_finished_mpijob_of_the_mpi_operator_is_not_written_to(second_ours, second_left, manifest):
     stage, left = second_left
     name = manifest["metadata"]["name"]
-    now = stage.server.must("GET", path_of_second(stage, manifest))
+    now = stage.server.must("GET", path_of(stage, manifest))
     # Defaults of another definition change what is read, not what is there.
     assert (now["metadata"]["resourceVersion"], now["status"]) == (left.jobs[name]["metadata"]["resourceVersion"], left.jobs[name]["status"])
-    assert versions(pods_of(stage, name)) == versions(of_job(left.pods, name))
-    assert versions({each: batch_jobs(stage)[each] for each in [f"{name}-launcher"]}) == versions({f"{name}-launcher": left.batch_jobs[f"{name}-launcher"]})
+    assert writers(pods_of(stage, name)) == writers(of_job(left.pods, name))
+    assert versions(batch_jobs(stage))[f"{name}-launcher"] == versions(left.batch_jobs)[f"{name}-launcher"]
 
 
 def test_a_suspended_mpijob_of_the_mpi_operator_is_resumed_without_its_batch_job(second_ours, second_left):
     stage, left = second_left
-    path = path_of_second(stage, ASLEEP)
+    path = path_of(stage, ASLEEP)
     assert "asleep-launcher" in left.batch_jobs and not pods_of(stage, "asleep")
     stage.server.merge(path, {"spec": {"runPolicy": {"suspend": False}}})
     stage.server.until(f"{stage.pods_path}/asleep-worker-0", lambda now: now)
