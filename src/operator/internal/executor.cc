@@ -200,22 +200,25 @@ Task<Result<void>> Executor::create(std::shared_ptr<Pass> pass, kube::ResourceTy
 Task<void> Executor::create_pod(std::shared_ptr<Pass> pass, PodCreation creation) {
     table_.of(pass->job_uid()).pod_create_sent(creation.slot, clock_.now() + kPatience);
     const std::string name = pass->name_of(creation.slot);
-    Result<void> created;
-    auto pod = jobs::build_pod(*pass->job, pass->replica(creation.slot), creation.lineage);
-    if (pod.has_value() && announce_gangs_) announce_gang(*pass->job, *pod);
-    if (pod.has_value() && partners_ != nullptr)
-        mark_for_partner(*pass->job, pass->replica(creation.slot), partners_->priorities(), *pod);
-    if (pod.has_value()) created = co_await make_way(pass, creation.slot);
-    if (pod.has_value() && created.has_value())
-        created = co_await create(pass, kube::types::kPods, name, kube::encode(*pod));
-    else if (!pod.has_value())
-        created = std::move(pod.error());
+    const Result<void> created = co_await build_and_create_pod(pass, creation, name);
     if (created.has_value()) {
         pass->created_pods.push_back(name);
         co_return;
     }
     table_.of(pass->job_uid()).pod_create_failed(creation.slot);
     pass->fail_and_tell("create pod", name, created.error(), "FailedCreatePod", "Error creating");
+}
+
+Task<Result<void>> Executor::build_and_create_pod(std::shared_ptr<Pass> pass, PodCreation creation,
+                                                  std::string name) {
+    const jobs::ReplicaId replica = pass->replica(creation.slot);
+    auto pod = jobs::build_pod(*pass->job, replica, creation.lineage);
+    if (!pod.has_value()) co_return std::move(pod.error());
+    if (announce_gangs_) announce_gang(*pass->job, *pod);
+    if (partners_ != nullptr) mark_for_partner(*pass->job, replica, partners_->priorities(), *pod);
+    const Result<void> way = co_await make_way(pass, creation.slot);
+    if (!way.has_value()) co_return way;
+    co_return co_await create(pass, kube::types::kPods, std::move(name), kube::encode(*pod));
 }
 
 /// A batch Job that was here before us and has no pod that we see, as while it waits to try again,
@@ -397,13 +400,14 @@ Task<void> Executor::claim(std::shared_ptr<Pass> pass, Plan plan) {
     for (Claim& claim : plan.release_services)
         writes.emplace_back(
             [this, pass, claim] { return release(pass, kube::types::kServices, claim); });
-    for (const std::string& batch_job : plan.end_batch_jobs)
-        writes.emplace_back([this, pass, batch_job] { return take_over(pass, batch_job); });
+    for (SlotId slot : plan.end_batch_jobs_of)
+        writes.emplace_back([this, pass, slot] { return take_over(pass, slot); });
     co_await run_writes(tasks_, std::move(writes), parallel_);
 }
 
 /// From the operator that was here before: its pods are adopted once nobody controls them.
-Task<void> Executor::take_over(std::shared_ptr<Pass> pass, std::string batch_job) {
+Task<void> Executor::take_over(std::shared_ptr<Pass> pass, SlotId slot) {
+    const std::string batch_job = pass->name_of(slot);
     auto stands =
         co_await end_batch_job(pass->client, *pass->record, batch_job, kube::Propagation::kOrphan);
     if (stands && *stands == BatchJob::kForeign)

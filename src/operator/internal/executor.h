@@ -52,6 +52,8 @@ class Executor {
     AttachmentPtr known(const Pass& pass, const jobs::Attachment& attachment) const;
     Task<void> remove_for_partner(std::shared_ptr<Pass> pass, PartnerDeletion deletion);
     Task<void> create_pod(std::shared_ptr<Pass> pass, PodCreation creation);
+    Task<Result<void>> build_and_create_pod(std::shared_ptr<Pass> pass, PodCreation creation,
+                                            std::string name);
     Task<Result<void>> make_way(std::shared_ptr<Pass> pass, SlotId slot);
     Task<void> create_service(std::shared_ptr<Pass> pass, SlotId slot);
     Task<void> remove(std::shared_ptr<Pass> pass, kube::ResourceType type, Deletion deletion);
@@ -60,7 +62,7 @@ class Executor {
     Task<Result<void>> create(std::shared_ptr<Pass> pass, kube::ResourceType type, std::string name,
                               json::value object);
     Task<void> claim(std::shared_ptr<Pass> pass, Plan plan);
-    Task<void> take_over(std::shared_ptr<Pass> pass, std::string batch_job);
+    Task<void> take_over(std::shared_ptr<Pass> pass, SlotId slot);
     Task<void> adopt(std::shared_ptr<Pass> pass, kube::ResourceType type, Claim claim);
     Task<void> release(std::shared_ptr<Pass> pass, kube::ResourceType type, Claim claim);
 

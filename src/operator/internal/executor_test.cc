@@ -394,7 +394,7 @@ class BatchJobTest : public ExecutorTest {
                              {"uid", uid},
                              {"controller", true}}};
     }
-    Execution take_over() { return execute({.end_batch_jobs = {"demo-worker-0"}}); }
+    Execution take_over() { return execute({.end_batch_jobs_of = {kWorker0}}); }
     Execution create() { return execute({.create_pods = {{.slot = kWorker0, .lineage = {}}}}); }
 
     const std::string kBatchJob = "/apis/batch/v1/namespaces/default/jobs/demo-worker-0";

@@ -60,8 +60,8 @@ struct Plan {
     std::vector<Claim> adopt_services = {};
     std::vector<Claim> release_pods = {};
     std::vector<Claim> release_services = {};
-    /// Names of batch Jobs that have to let go of their pods, which are replicas of this job.
-    std::set<std::string> end_batch_jobs = {};
+    /// Their batch Jobs have to let go of their pods.
+    std::set<SlotId> end_batch_jobs_of = {};
     bool delete_job = false;
     std::optional<jobs::JobStatus> status = std::nullopt;  ///< unset: as it is
     /// The status differs in how many pods are in which state and in nothing else: it may wait a
@@ -76,7 +76,7 @@ struct Plan {
 
     bool claims() const {
         return !adopt_pods.empty() || !adopt_services.empty() || !release_pods.empty() ||
-               !release_services.empty() || !end_batch_jobs.empty();
+               !release_services.empty() || !end_batch_jobs_of.empty();
     }
     /// True when there is nothing to write.
     bool empty() const {

@@ -148,10 +148,10 @@ class Planner {
             if (!object.deleting) claims.push_back({object.name, object.uid});
         };
         for (const PodPtr& pod : orphans_.pods)
-            if (pod->batch_job == nullptr)
+            if (!pod->of_batch_job)
                 note(plan_.adopt_pods, *pod);
             else if (!before_.finished() && !pod->deleting)
-                plan_.end_batch_jobs.insert(*pod->batch_job);
+                plan_.end_batch_jobs_of.insert(pod->slot);
         for (const ServicePtr& service : orphans_.services) note(plan_.adopt_services, *service);
         for (const PodPtr& pod : dependents_.astray_pods()) note(plan_.release_pods, *pod);
         for (const ServicePtr& service : dependents_.astray_services())

@@ -95,7 +95,7 @@ TEST_F(KindData, PodsOfABatchJobAreAdoptedOnlyOnceItHasEnded) {
             *make_pod({.index = 0, .deleting = deleting, .uid = std::move(uid)}));
         pod->name = "demo-worker-0-" + pod->uid;
         pod->owner.uid = JobUid();
-        if (held) pod->batch_job = std::make_shared<const std::string>("demo-worker-0");
+        pod->of_batch_job = held;
         return pod;
     };
     const auto plan_beside = [&](std::vector<PodPtr> orphans, const jobs::JobStatus& status = {}) {
@@ -103,18 +103,18 @@ TEST_F(KindData, PodsOfABatchJobAreAdoptedOnlyOnceItHasEnded) {
         return plan(job, status, pods, kNow, {.pods = std::move(orphans), .services = {}});
     };
     const Plan held = plan_beside({orphan("a", true), orphan("b", true)});
-    EXPECT_THAT(held.end_batch_jobs, ElementsAre("demo-worker-0"));
+    EXPECT_THAT(held.end_batch_jobs_of, ElementsAre(SlotId{.type = 1, .index = 0}));
     EXPECT_TRUE(held.claims());
     EXPECT_THAT(held.adopt_pods, IsEmpty());
     EXPECT_THAT(held.create_pods, IsEmpty()) << "the one that is there is to be it";
 
     const Plan free = plan_beside({orphan("a", false)});
-    EXPECT_THAT(free.end_batch_jobs, IsEmpty());
+    EXPECT_THAT(free.end_batch_jobs_of, IsEmpty());
     EXPECT_THAT(free.adopt_pods, ElementsAre(Claim{"demo-worker-0-a", "a"}));
     EXPECT_THAT(free.create_pods, IsEmpty());
 
     const Plan going = plan_beside({orphan("a", true, true)});
-    EXPECT_THAT(going.end_batch_jobs, IsEmpty());
+    EXPECT_THAT(going.end_batch_jobs_of, IsEmpty());
     EXPECT_THAT(replicas(going.create_pods), ElementsAre("Worker 0"));
 
     decide_by_workers({});

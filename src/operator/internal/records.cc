@@ -202,16 +202,25 @@ void read_finalizers(const json::value& object, JobRecord& job) {
     }
 }
 
-/// Whether an operator that was here before had the replica's pod made by such an owner.
-bool is_batch_job_of(const jobs::JobKind& kind, SlotId slot, const json::value& owner) {
-    return kind.replica_types[slot.type].had_batch_job && text(child(&owner, "kind")) == "Job" &&
-           text(child(&owner, "apiVersion")).starts_with("batch/");
+std::string name_of_replica(const jobs::JobKind& kind, const std::string& job_name, SlotId slot) {
+    return jobs::replica_name(kind, job_name, {kind.replica_types[slot.type].name, slot.index});
 }
 
-/// False when it is no replica of a job. One that a batch Job controls for it is nobody's, and
-/// `batch_job` is the name of that.
-bool read_identity(const json::value& object, std::string_view what, DependentRecord& record,
-                   std::string& batch_job) {
+/// Whether an operator that was here before had the replica's pod made by such an owner.
+bool is_batch_job_of(const jobs::JobKind& kind, const std::string& job_name, SlotId slot,
+                     const json::value& owner) {
+    return kind.replica_types[slot.type].had_batch_job && text(child(&owner, "kind")) == "Job" &&
+           text(child(&owner, "apiVersion")).starts_with("batch/") &&
+           text(child(&owner, "name")) == name_of_replica(kind, job_name, slot);
+}
+
+enum class Identity : std::uint8_t {
+    kNone,        ///< it is no replica of a job
+    kReplica,     ///< a job's, or nobody's
+    kOfBatchJob,  ///< the replica's batch Job controls it, so that it is nobody's yet
+};
+
+Identity read_identity(const json::value& object, std::string_view what, DependentRecord& record) {
     record.namespace_ = text(at(object, {"metadata", "namespace"}));
     record.name = text(at(object, {"metadata", "name"}));
     record.uid = text(at(object, {"metadata", "uid"}));
@@ -220,44 +229,39 @@ bool read_identity(const json::value& object, std::string_view what, DependentRe
 
     const json::value* labels = at(object, {"metadata", "labels"});
     const jobs::JobKind* kind = kind_of(text(child(labels, jobs::labels::kOperatorName)));
-    if (kind == nullptr) return false;
+    if (kind == nullptr) return Identity::kNone;
     const std::string job_name = text(child(labels, jobs::labels::kJobName));
     const std::optional<SlotId> slot = slot_of(*kind, labels, job_name, record.name);
     const json::value* owner = controller_of(object);
     record.slot = slot.value_or(SlotId{});
     record.owner = {.kind = kind, .name = job_name, .uid = JobUid()};
-    if (owner != nullptr && slot && !job_name.empty() && is_batch_job_of(*kind, *slot, *owner)) {
-        batch_job = text(child(owner, "name"));
-        return true;
-    }
+    const bool named = slot && !job_name.empty();
     if (owner != nullptr) {
-        if (text(child(owner, "kind")) != kind->resource.kind) return false;
+        if (named && is_batch_job_of(*kind, job_name, *slot, *owner)) return Identity::kOfBatchJob;
+        if (text(child(owner, "kind")) != kind->resource.kind) return Identity::kNone;
         record.owner.name = text(child(owner, "name"));
         record.owner.uid = JobUid(text(child(owner, "uid")));
         record.astray = !slot || job_name != record.owner.name;
-        return true;
+        return Identity::kReplica;
     }
-    if (slot && !job_name.empty()) return true;
+    if (named) return Identity::kReplica;
     log::debug("an object with the operator's label is no replica of a job",
                {{"kind", what}, {"namespace", record.namespace_}, {"name", record.name}});
-    return false;
+    return Identity::kNone;
 }
 
 }  // namespace
 
 std::optional<PodPtr> project_pod(const json::value& object) {
     auto pod = std::make_shared<PodRecord>();
-    std::string batch_job;
-    if (!read_identity(object, "Pod", *pod, batch_job)) return std::nullopt;
-    if (!batch_job.empty())
-        pod->batch_job = std::make_shared<const std::string>(std::move(batch_job));
+    const Identity identity = read_identity(object, "Pod", *pod);
+    if (identity == Identity::kNone) return std::nullopt;
+    pod->of_batch_job = identity == Identity::kOfBatchJob;
     const jobs::JobKind& kind = *pod->owner.kind;
     const json::value* status = child(&object, "status");
     pod->phase = phase_of(text(child(status, "phase")));
     pod->ready = kind.starts_after && is_ready(status);
-    pod->named_as_replica =
-        pod->name == jobs::replica_name(kind, pod->owner.name,
-                                        {kind.replica_types[pod->slot.type].name, pod->slot.index});
+    pod->named_as_replica = pod->name == name_of_replica(kind, pod->owner.name, pod->slot);
     const std::string main = default_container_name(kind, object);
     for (const json::value& container : list(child(status, "containerStatuses")))
         if (text(child(&container, "name")) == main) read_exits(container, *pod);
@@ -273,9 +277,7 @@ std::optional<PodPtr> project_pod(const json::value& object) {
 
 std::optional<ServicePtr> project_service(const json::value& object) {
     auto service = std::make_shared<ServiceRecord>();
-    std::string batch_job;
-    if (!read_identity(object, "Service", *service, batch_job) || !batch_job.empty())
-        return std::nullopt;
+    if (read_identity(object, "Service", *service) != Identity::kReplica) return std::nullopt;
     return service;
 }
 

@@ -66,9 +66,9 @@ struct Trouble {
 
 struct PodRecord : DependentRecord {
     PodPhase phase = PodPhase::kPending;
-    /// The batch Job that controls it, of an operator that was here before; empty: none does. The
-    /// pod counts as nobody's until that Job has let go of it.
-    std::shared_ptr<const std::string> batch_job;
+    /// The replica's batch Job controls it (jobs::ReplicaType::had_batch_job). It counts as
+    /// nobody's until that Job has let go of it.
+    bool of_batch_job = false;
     /// Its name is the one that the operator gives to this replica.
     bool named_as_replica = true;
     bool ready = false;  ///< its condition Ready; of kinds alone that have an order of start

@@ -132,8 +132,7 @@ TEST(Records, APodOfTheBatchJobOfALauncherIsNobodysUntilItLetsGo) {
         return object;
     };
     const PodRecord held = project(owned_by("Job", "batch/v1"));
-    ASSERT_NE(held.batch_job, nullptr);
-    EXPECT_EQ(*held.batch_job, "demo-launcher");
+    EXPECT_TRUE(held.of_batch_job);
     EXPECT_TRUE(held.is_orphan());
     EXPECT_EQ(held.owner.name, "demo");
     EXPECT_EQ(held.owner.kind->replica_types[held.slot.type].name, "Launcher");
@@ -141,6 +140,9 @@ TEST(Records, APodOfTheBatchJobOfALauncherIsNobodysUntilItLetsGo) {
 
     EXPECT_FALSE(project_pod(owned_by("Job", "example.com/v1")));
     EXPECT_FALSE(project_pod(owned_by("ReplicaSet", "apps/v1")));
+    json::value of_another = owned_by("Job", "batch/v1");
+    of_another.at("metadata").at("ownerReferences").as_array()[1].as_object()["name"] = "nightly";
+    EXPECT_FALSE(project_pod(of_another)) << "that makes pods for itself";
     json::value worker = owned_by("Job", "batch/v1");
     worker.at("metadata").at("labels").as_object()["training.kubeflow.org/job-role"] = "worker";
     worker.at("metadata").as_object()["name"] = "demo-worker-0";
@@ -148,7 +150,7 @@ TEST(Records, APodOfTheBatchJobOfALauncherIsNobodysUntilItLetsGo) {
 
     json::value let_go = owned_by("Job", "batch/v1");
     let_go.at("metadata").as_object().erase("ownerReferences");
-    EXPECT_EQ(project(let_go).batch_job, nullptr);
+    EXPECT_FALSE(project(let_go).of_batch_job);
     EXPECT_TRUE(project(let_go).is_orphan());
 }
 
