@@ -17,7 +17,7 @@
 #include "kube/work_queue.h"
 #include "operator/internal/alarms.h"
 #include "operator/internal/attachments.h"
-#include "operator/internal/executor.h"
+#include "operator/internal/execution/executor.h"
 #include "operator/internal/from_scratch.h"
 #include "operator/internal/held_back.h"
 #include "operator/internal/leavers.h"

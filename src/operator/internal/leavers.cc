@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "operator/internal/write_batch.h"
+#include "operator/internal/execution/write_batch.h"
 
 namespace muster::operators {
 namespace {

@@ -1,4 +1,4 @@
-#include "operator/internal/executor.h"
+#include "operator/internal/execution/executor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

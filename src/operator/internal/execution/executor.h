@@ -8,6 +8,7 @@
 #include "kube/client.h"
 #include "kube/event_recorder.h"
 #include "operator/internal/attachments.h"
+#include "operator/internal/execution/pass.h"
 #include "operator/internal/plan.h"
 #include "operator/internal/records.h"
 #include "operator/internal/table.h"
@@ -15,16 +16,6 @@
 namespace muster::operators {
 
 class PartnerCaches;
-
-/// How a pass ended.
-struct Execution {
-    bool complete = true;   ///< false: something failed and wants another try
-    bool cut = false;       ///< `enough` was true before the end of the plan
-    bool made_any = false;  ///< a pod or service
-    bool status_written = false;
-    bool job_removed = false;
-    std::string resource_version;  ///< of the job, that the status made
-};
 
 /// Carries out plans. Creations and the status go out together, deletions after the status; every
 /// creation has a deterministic name and every deletion a uid, so that repeating a pass that was
@@ -45,8 +36,6 @@ class Executor {
                             std::function<bool()> enough = nullptr);
 
   private:
-    struct Pass;
-
     Task<bool> attach(std::shared_ptr<Pass> pass, std::vector<PartnerType> for_partners);
     Task<void> keep(std::shared_ptr<Pass> pass, jobs::Attachment wanted, bool needed);
     AttachmentPtr known(const Pass& pass, const jobs::Attachment& attachment) const;
@@ -61,10 +50,6 @@ class Executor {
     Task<void> write_status(std::shared_ptr<Pass> pass, jobs::JobStatus status);
     Task<Result<void>> create(std::shared_ptr<Pass> pass, kube::ResourceType type, std::string name,
                               json::value object);
-    Task<void> claim(std::shared_ptr<Pass> pass, Plan plan);
-    Task<void> take_over(std::shared_ptr<Pass> pass, SlotId slot);
-    Task<void> adopt(std::shared_ptr<Pass> pass, kube::ResourceType type, Claim claim);
-    Task<void> release(std::shared_ptr<Pass> pass, kube::ResourceType type, Claim claim);
 
     kube::Client& client_;
     Clock& clock_;

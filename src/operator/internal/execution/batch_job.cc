@@ -1,4 +1,4 @@
-#include "operator/internal/batch_job.h"
+#include "operator/internal/execution/batch_job.h"
 
 namespace muster::operators {
 

@@ -1,4 +1,4 @@
-#include "operator/internal/write_batch.h"
+#include "operator/internal/execution/write_batch.h"
 
 #include <algorithm>
 

@@ -1,90 +1,26 @@
-#include "operator/internal/executor.h"
+#include "operator/internal/execution/executor.h"
 
 #include <fmt/format.h>
 
-#include <set>
-
 #include "base/fault.h"
 #include "base/log.h"
-#include "base/lower_case.h"
 #include "kube/codec.h"
-#include "operator/internal/attachment_writer.h"
-#include "operator/internal/batch_job.h"
+#include "operator/internal/execution/attachment_writer.h"
+#include "operator/internal/execution/batch_job.h"
+#include "operator/internal/execution/claims.h"
+#include "operator/internal/execution/write_batch.h"
 #include "operator/internal/gang.h"
 #include "operator/internal/partners/partner_caches.h"
 #include "operator/internal/seen_pods.h"
-#include "operator/internal/write_batch.h"
 
 namespace muster::operators {
 namespace {
 
-/// So many creations of a pass have an event each.
-constexpr std::size_t kToldOneByOne = 8;
 /// How long a request's effect may take to show in the watch. Past it the request is made again,
 /// which is safe: it costs one answer "already exists" or "not found".
 constexpr Duration kPatience = std::chrono::seconds(30);
 
 }  // namespace
-
-struct Executor::Pass {
-    kube::Client client;  ///< of the job's own flow
-    JobPtr record;
-    std::shared_ptr<const jobs::Job> job;
-    std::string status_version;
-    kube::EventRecorder& recorder;
-    kube::ObjectReference about;
-    Execution result;
-    std::vector<std::string> created_pods = {};
-    std::vector<std::string> created_services = {};
-    bool attached = true;                     ///< each attachment is as it should be
-    bool pods_must_wait = false;              ///< one of these is needed by pods
-    std::set<std::string> obstructions = {};  ///< what is there of somebody else
-
-    const std::string& ns() const { return record->namespace_; }
-    const JobUid& job_uid() const { return record->uid; }
-    jobs::ReplicaId replica(SlotId slot) const {
-        return {record->kind->replica_types[slot.type].name, slot.index};
-    }
-    std::string name_of(SlotId slot) const {
-        return jobs::replica_name(*record->kind, record->name, replica(slot));
-    }
-
-    void tell(kube::EventType type, std::string reason, std::string message) {
-        recorder.record(about, type, std::move(reason), std::move(message));
-    }
-    /// An event each; of many one for all, which is easier to read than a thousand and costs the
-    /// API server one write.
-    void tell_created(std::string_view what, const std::vector<std::string>& names) {
-        const std::string reason = fmt::format("SuccessfulCreate{}", what);
-        const std::string kind = lower_case(what);
-        if (names.size() > kToldOneByOne) {
-            tell(kube::EventType::kNormal, reason,
-                 fmt::format("Created {} {}s: {} to {}", names.size(), kind, names.front(),
-                             names.back()));
-            return;
-        }
-        for (const std::string& name : names)
-            tell(kube::EventType::kNormal, reason, fmt::format("Created {}: {}", kind, name));
-    }
-    /// Of a request that did not do what it should; most also tell an event.
-    void fail(std::string_view what, std::string_view name, const Error& error) {
-        result.complete = false;
-        if (error.is_expected()) return;
-        log::warning("a job's pass could not finish", {{"kind", record->kind->resource.kind},
-                                                       {"namespace", ns()},
-                                                       {"job", record->name},
-                                                       {"request", what},
-                                                       {"name", name},
-                                                       {"error", error.message()}});
-    }
-    void fail_and_tell(std::string_view what, std::string_view name, const Error& error,
-                       std::string reason, std::string_view event) {
-        fail(what, name, error);
-        if (!error.is_expected())
-            tell(kube::EventType::kWarning, std::move(reason),
-                 fmt::format("{}: {}", event, error.message()));
-    }
-};
 
 Executor::Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& table, int parallel,
                    bool announce_gangs, const AttachmentCaches* attachments,
@@ -132,7 +68,7 @@ Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job
     for (; service != plan.create_services.end(); ++service)
         writes.emplace_back([this, pass, slot = *service] { return create_service(pass, slot); });
     // First of all: what is let go of is in nobody's way, or known to be.
-    if (plan.claims()) co_await claim(pass, plan);
+    if (plan.claims()) co_await claim(pass, plan, tasks_, parallel_);
     pass->result.cut = !co_await run_writes(tasks_, std::move(writes), parallel_, enough);
     pass->tell_created("Pod", pass->created_pods);
     pass->tell_created("Service", pass->created_services);
@@ -369,106 +305,6 @@ Task<void> Executor::remove_for_partner(std::shared_ptr<Pass> pass, PartnerDelet
     if (code == Code::kNotFound || code == Code::kConflict) co_return;
     pass->fail_and_tell("delete " + type.kind, name, removed.error(), "FailedDelete" + type.kind,
                         "Error deleting");
-}
-
-// --- adoption and release
-
-Task<void> Executor::claim(std::shared_ptr<Pass> pass, Plan plan) {
-    if (!plan.adopt_pods.empty() || !plan.adopt_services.empty()) {
-        // Asked of the API and not of the cache: nothing may be adopted for a job that is gone.
-        const JobRecord& job = *pass->record;
-        auto now = co_await pass->client.get(job.kind->resource, job.namespace_, job.name);
-        if (!now.has_value()) {
-            pass->fail("read job", job.name, now.error());
-            co_return;
-        }
-        const kube::ObjectMeta metadata = metadata_of(**now);
-        if (metadata.uid != job.uid.get() || metadata.deleting()) {
-            pass->result.complete = false;
-            co_return;
-        }
-    }
-    std::vector<Write> writes;
-    for (Claim& claim : plan.adopt_pods)
-        writes.emplace_back([this, pass, claim] { return adopt(pass, kube::types::kPods, claim); });
-    for (Claim& claim : plan.adopt_services)
-        writes.emplace_back(
-            [this, pass, claim] { return adopt(pass, kube::types::kServices, claim); });
-    for (Claim& claim : plan.release_pods)
-        writes.emplace_back(
-            [this, pass, claim] { return release(pass, kube::types::kPods, claim); });
-    for (Claim& claim : plan.release_services)
-        writes.emplace_back(
-            [this, pass, claim] { return release(pass, kube::types::kServices, claim); });
-    for (SlotId slot : plan.end_batch_jobs_of)
-        writes.emplace_back([this, pass, slot] { return take_over(pass, slot); });
-    co_await run_writes(tasks_, std::move(writes), parallel_);
-}
-
-/// From the operator that was here before: its pods are adopted once nobody controls them.
-Task<void> Executor::take_over(std::shared_ptr<Pass> pass, SlotId slot) {
-    const std::string batch_job = pass->name_of(slot);
-    auto stands =
-        co_await end_batch_job(pass->client, *pass->record, batch_job, kube::Propagation::kOrphan);
-    if (stands && *stands == BatchJob::kForeign)
-        stands = Error(Code::kAlreadyExists,
-                       fmt::format("Job {}/{} is not of this {}, and its pods have the labels of "
-                                   "one: {} waits until they are gone; delete the Job",
-                                   pass->ns(), batch_job, pass->record->kind->resource.kind,
-                                   pass->record->name));
-    if (!stands)
-        pass->fail_and_tell("take over", batch_job, stands.error(), "FailedTakeOver",
-                            "Error taking over");
-    else if (*stands == BatchJob::kEnds)
-        pass->tell(
-            kube::EventType::kNormal, "TookOver",
-            fmt::format("Took the pods of Job {} over, which an earlier operator made", batch_job));
-}
-
-Task<void> Executor::adopt(std::shared_ptr<Pass> pass, kube::ResourceType type, Claim claim) {
-    const JobRecord& job = *pass->record;
-    json::object patch{
-        {"metadata",
-         json::object{{"uid", claim.uid},
-                      {"ownerReferences",
-                       json::array{json::object{{"apiVersion", job.kind->resource.api_version()},
-                                                {"kind", job.kind->resource.kind},
-                                                {"name", job.name},
-                                                {"uid", job.uid.get()},
-                                                {"controller", true},
-                                                {"blockOwnerDeletion", true}}}}}}};
-    auto patched = co_await pass->client.patch(
-        type, pass->ns(), claim.name, kube::ContentType::kStrategicMergePatch, std::move(patch));
-    if (patched.has_value()) {
-        pass->tell(kube::EventType::kNormal, "Adopted" + type.kind,
-                   fmt::format("Adopted {}, which nobody controlled and whose labels name this job",
-                               claim.name));
-        co_return;
-    }
-    if (patched.error().code() == Code::kNotFound) co_return;
-    pass->fail_and_tell("adopt", claim.name, patched.error(), "FailedAdopt" + type.kind,
-                        "Error adopting " + claim.name);
-}
-
-Task<void> Executor::release(std::shared_ptr<Pass> pass, kube::ResourceType type, Claim claim) {
-    json::object patch{
-        {"metadata", json::object{{"uid", claim.uid},
-                                  {"ownerReferences",
-                                   json::array{json::object{{"$patch", "delete"},
-                                                            {"uid", pass->job_uid().get()}}}}}}};
-    auto patched = co_await pass->client.patch(
-        type, pass->ns(), claim.name, kube::ContentType::kStrategicMergePatch, std::move(patch));
-    if (patched.has_value()) {
-        pass->tell(kube::EventType::kWarning, "Released" + type.kind,
-                   fmt::format("Released {}: its labels no longer name a replica of this job",
-                               claim.name));
-        co_return;
-    }
-    // Gone, or another of its name by now.
-    const Code code = patched.error().code();
-    if (code == Code::kNotFound || code == Code::kConflict || code == Code::kInvalid) co_return;
-    pass->fail_and_tell("release", claim.name, patched.error(), "FailedRelease" + type.kind,
-                        "Error releasing " + claim.name);
 }
 
 Task<void> Executor::write_status(std::shared_ptr<Pass> pass, jobs::JobStatus status) {

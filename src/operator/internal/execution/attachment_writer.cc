@@ -1,4 +1,4 @@
-#include "operator/internal/attachment_writer.h"
+#include "operator/internal/execution/attachment_writer.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <memory>
+
+#include "base/async.h"
+#include "base/task_group.h"
+#include "operator/internal/execution/pass.h"
+#include "operator/internal/plan.h"
+
+namespace muster::operators {
+
+/// Carries out what a plan says of whose is what: adopts, releases, and has batch Jobs let go of
+/// pods, `parallel` requests at a time. What fails is told by the pass.
+///
+/// Nothing is adopted for a job that is gone or goes: the API is asked, not the cache.
+Task<void> claim(std::shared_ptr<Pass> pass, Plan plan, TaskGroup& tasks, int parallel);
+
+}  // namespace muster::operators
