@@ -295,8 +295,8 @@ def one_job(operator, nodes, job, path, kinds, pods, decides):
 
 
 ROUNDS = 3
-# Of many jobs: 200 take less than a second, of which a moment of the server's is much.
-MANY_ROUNDS = 7
+# Of so many jobs: 200 take less than a second, of which a moment of the server's is much.
+MANY_ROUNDS = {200: 15, 1000: 7}
 TURN_ROUNDS = 11
 
 
@@ -356,9 +356,9 @@ def many_jobs(server, operator, nodes, count, path=PYTORCH, kinds="v1/pytorchjob
 def operator_jobs(muster):
     """200 and 1,000 jobs of one pod each; the bare client also makes the jobs."""
     figures = []
-    for count in (200, 1000):
+    for count, rounds in MANY_ROUNDS.items():
         ratios, notes = [], []
-        for _ in range(MANY_ROUNDS):
+        for _ in range(rounds):
             with scene(muster) as (server, operator, nodes):
                 last, record = many_jobs(server, operator, nodes, count)
                 jobs = [pytorch_job(f"bare-{number}", 1) for number in range(count)]
