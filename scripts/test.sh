@@ -199,7 +199,8 @@ suite_e2e() {
         skip e2e "no python3 with ${job_modules[*]}"
         return
     fi
-    run_pytest e2e tests/e2e "$@"
+    # shellcheck disable=SC2046
+    run_pytest e2e tests/e2e $(side_by_side "$@") "$@"
 }
 
 # ---- elastic: muster-run with real PyTorch ----
@@ -220,6 +221,12 @@ suite_elastic() {
         export MUSTER_BIN=$root/build/asan/src/cli/muster
         run_pytest elastic-asan "${elastic_sanitized[@]/#/tests/elastic/}" "$@"
     )
+}
+
+# side_by_side PYTEST_OPTION...: options that run the files of a suite in several processes. For suites that mostly
+# wait for processes, each test with its own; with a choice of tests one process does.
+side_by_side() {
+    if (($# == 0)) && "$(our_python)" -c 'import xdist' 2>/dev/null; then echo "-n $((2 * $(cores))) --dist loadfile"; fi
 }
 
 # A name may be one of another suite: pytest ends with 5 where nothing was chosen.

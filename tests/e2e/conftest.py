@@ -3,6 +3,7 @@
 MUSTER_BIN names the binary (default: the release build of this checkout).
 """
 
+import fcntl
 import os
 import pathlib
 import shutil
@@ -163,6 +164,14 @@ def muster(tmp_path):
     for pid in left:
         os.kill(pid, signal.SIGKILL)
     assert not left, f"the test left processes behind: {left}"
+
+
+@pytest.fixture
+def machine_network():
+    """For pods on the machine's network, which musters refuse to share: one such test at a time, in however many processes the suite runs."""
+    with open(f"/var/tmp/muster-e2e-network-{os.getuid()}", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 NOBODY = 65534

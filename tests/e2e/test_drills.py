@@ -1,10 +1,20 @@
 """`muster kill`, `pause` and `partition` of a job that `muster run` has."""
 
+import tempfile
+
 import pytest
 
 from conftest import needs_root, pytorchjob
 
 PATIENT = "exec sleep 1000"
+
+
+@pytest.fixture(autouse=True)
+def runs(muster):
+    """The verbs see each run below TMPDIR: this test's and no other's. Short, as sockets' names are."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="muster-e2e-") as directory:
+        muster.environment["TMPDIR"] = directory
+        yield
 
 
 def begin(muster, manifest, *flags):
@@ -110,6 +120,7 @@ def test_a_replica_that_is_cut_off_hears_nothing_until_it_is_connected_again(mus
     run.finish()
 
 
+@pytest.mark.usefixtures("machine_network")
 def test_pods_without_networks_of_their_own_cannot_be_cut_off(muster):
     run = begin(muster, pytorchjob("digits", PATIENT), "--sandbox", "none")
     refused = muster.run("partition", "digits", "--for", "1s")

@@ -72,6 +72,7 @@ def test_two_real_trainings_at_once_on_the_same_default_port(muster):
         assert f"PyTorchJob default/{name} succeeded" in finished.text, finished
 
 
+@pytest.mark.usefixtures("machine_network")
 def test_two_jobs_on_one_port_take_turns_where_the_network_is_shared(muster):
     finished = muster.run("run", muster.write("jobs.yaml", two_jobs()), "--sandbox", "none", limit=60)
     assert finished.status == 0, finished
@@ -79,6 +80,7 @@ def test_two_jobs_on_one_port_take_turns_where_the_network_is_shared(muster):
     assert finished.text.count("asked blue met blue") == 2, finished
 
 
+@pytest.mark.usefixtures("machine_network")
 def test_two_musters_cannot_share_the_machines_network(muster):
     first = muster.start("run", muster.write("one.yaml", pytorchjob("one", "echo up; sleep 1000")),
                          "--sandbox", "none")

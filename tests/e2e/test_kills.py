@@ -3,9 +3,12 @@
 import subprocess
 import sys
 
+import pytest
+
 from conftest import BINARY, ROOT, pytorchjob
 
 
+@pytest.mark.usefixtures("machine_network")
 def test_nothing_is_left_after_kills_at_random_moments():
     done = subprocess.run([sys.executable, ROOT / "scripts" / "kill_drill.py", BINARY, "--count", "14"],
                           capture_output=True, text=True, timeout=120, check=False)
@@ -13,6 +16,7 @@ def test_nothing_is_left_after_kills_at_random_moments():
     assert "nothing was left" in done.stdout
 
 
+@pytest.mark.usefixtures("machine_network")
 def test_what_up_acknowledged_is_kept_through_kills_under_load():
     """The short form of `./dev drill crash`."""
     done = subprocess.run([sys.executable, ROOT / "scripts" / "crash_drill.py", BINARY, "--count", "20"],

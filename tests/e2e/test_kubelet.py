@@ -14,6 +14,7 @@ from conftest import NOBODY, may_make_user_namespaces
 def sandbox(request, muster):
     """Each test in each kind of sandbox: namespaces of root's, those of an ordinary user, and none."""
     if request.param == "none":
+        request.getfixturevalue("machine_network")
         return "none"
     if os.geteuid() != 0:
         pytest.skip("namespaces as root: not root here")

@@ -115,6 +115,7 @@ def test_kill_9_of_muster_leaves_no_process(muster):
     muster.wait_for_no_processes()
 
 
+@pytest.mark.usefixtures("machine_network")
 def test_kill_9_of_muster_leaves_no_process_without_namespaces(muster):
     daemon = "(setsid sleep 1000 &) ; echo up; sleep 1000"
     path = muster.write("job.yaml", pytorchjob("orphans", daemon, 1, daemon))

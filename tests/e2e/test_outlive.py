@@ -16,6 +16,8 @@ pytestmark = needs_kubectl
 
 @pytest.fixture(params=["namespaces", "none"])
 def up(request, tmp_path):
+    if request.param == "none":
+        request.getfixturevalue("machine_network")
     made = Up(tmp_path)
     made.sandbox = request.param
     yield made

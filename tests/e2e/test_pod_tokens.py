@@ -106,6 +106,7 @@ def test_another_pods_user_can_not_read_it(up):  # noqa: F811
     assert "Permission denied" in said
 
 
+@pytest.mark.usefixtures("machine_network")
 def test_pods_that_share_the_machines_network_find_it_on_loopback(up):  # noqa: F811
     up.down()
     up.start("--sandbox", "none")
