@@ -44,7 +44,8 @@ suite_conformance() {
     for client in "${conformance_clients[@]}"; do
         build_programs conformance "$client" || say "$client: its tests are skipped, $reason"
     done
-    run_pytest conformance tests/conformance "$@"
+    # shellcheck disable=SC2046
+    run_pytest conformance tests/conformance $(side_by_side "$@") "$@"
 }
 
 suite_cluster() {
@@ -62,5 +63,18 @@ suite_cluster() {
     run_pytest cluster tests/conformance "$@"
     # Its servers are its own: it stops them in the middle.
     under=()
-    if suite_build operator release muster; then run_pytest operator tests/operator "$@"; fi
+    if suite_build operator release muster; then operator_tests "$@"; fi
+}
+
+# What the operator may do and never did is known when the other tests have ended.
+operator_tests() {
+    local rights=tests/operator/test_rights.py
+    rm -f "$logs/used-rights"
+    (
+        export MUSTER_USED_RIGHTS=$logs/used-rights
+        touch "$MUSTER_USED_RIGHTS"
+        # shellcheck disable=SC2046
+        run_pytest operator tests/operator --ignore "$rights" $(side_by_side "$@") "$@"
+        run_pytest operator-rights "$rights" "$@"
+    )
 }

@@ -151,8 +151,8 @@ run_pytest() { echo "${under[*]-} pytest $*"; }; """
 @pytest.mark.parametrize("suite,fake,said", [
     ("cluster", "[ $2 = fetch ] && { echo 'cluster: there is no go' >&2; exit 77; }",
      ["cluster: skipped, there is no go", "cluster 0 0 1"]),
-    ("cluster", "[ $2 = built ] || exit 0; exit 1", ["build cluster", "build cluster", "build cluster", "run -- pytest cluster", " pytest operator"]),
-    ("cluster", "exit 0", ["run -- pytest cluster", " pytest operator"]),
+    ("cluster", "[ $2 = built ] || exit 0; exit 1", ["build cluster", "build cluster", "build cluster", "run -- pytest cluster", " pytest operator tests", " pytest operator-rights"]),
+    ("cluster", "exit 0", ["run -- pytest cluster", " pytest operator tests", " pytest operator-rights"]),
     ("cluster", "[ $2 = fetch ]", ["build cluster", "cluster: skipped, what it needs was not built", "cluster-build 0 1 0",
                                    "cluster 0 0 1"]),
     ("conformance", "[ $2 = fetch ] && [ $3 = two ] && { echo 'cluster: old' >&2; exit 77; }; exit 0",

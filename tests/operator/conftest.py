@@ -11,6 +11,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.error
@@ -106,8 +107,21 @@ class Server(cluster.Cluster):
 
 ACCOUNT = "system:serviceaccount:kubeflow:muster-operator"
 RIGHTS = ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
-# (verb, resource) of all requests that operators of this session sent as that account.
-used = set()
+# A file of what operators asked for as that account, in whichever process of the suite: VERB RESOURCE TEST_FILE, a line each.
+USED = "MUSTER_USED_RIGHTS"
+
+
+def pytest_configure(config):
+    if USED not in os.environ:
+        file = tempfile.NamedTemporaryFile(prefix="muster-used-rights-")
+        config.add_cleanup(file.close)
+        os.environ[USED] = file.name
+
+
+def record_used(asked):
+    test_file = pathlib.PurePath(os.environ["PYTEST_CURRENT_TEST"].partition("::")[0]).name
+    with open(os.environ[USED], "a") as file:
+        file.write("".join(f"{verb} {resource} {test_file}\n" for verb, resource in sorted(asked)))
 
 
 @pytest.fixture(scope="session")
@@ -255,7 +269,7 @@ class Operator:
     def note_used(self):
         """What it asked for, before it ends."""
         if self.process.poll() is None and self.account is not None:
-            used.update(self.asked(self.metrics()))
+            record_used(self.asked(self.metrics()))
 
     def kill(self):
         with contextlib.suppress(OSError):
