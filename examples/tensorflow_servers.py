@@ -12,7 +12,7 @@ import sys
 import tensorflow as tf
 from sklearn.datasets import load_digits
 
-STEPS = int(os.environ.get("STEPS", "400"))
+STEPS = int(os.environ.get("STEPS", "800"))
 BATCH = 64
 MODEL_DIR = os.environ["MODEL_DIR"]
 
