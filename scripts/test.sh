@@ -223,10 +223,10 @@ suite_elastic() {
     )
 }
 
-# side_by_side PYTEST_OPTION...: options that run the files of a suite in several processes. For suites that mostly
-# wait for processes, each test with its own; with a choice of tests one process does.
+# side_by_side PYTEST_OPTION...: options that run the files of a suite in a process for each core. For suites that
+# mostly wait for processes, each test with its own; with a choice of tests one process does.
 side_by_side() {
-    if (($# == 0)) && "$(our_python)" -c 'import xdist' 2>/dev/null; then echo "-n $((2 * $(cores))) --dist loadfile"; fi
+    if (($# == 0)) && "$(our_python)" -c 'import xdist' 2>/dev/null; then echo "-n $(cores) --dist loadfile"; fi
 }
 
 # A name may be one of another suite: pytest ends with 5 where nothing was chosen.

@@ -208,6 +208,7 @@ def test_who_waits_for_the_daemons_output_does_not_wait_for_its_pods(up):
     assert "1 pod ended" in up.down().stdout
 
 
+@pytest.mark.usefixtures("machine_network")
 def test_a_pod_whose_object_says_that_it_has_ended_is_ended(up):
     """As nobody would look after it: here its status was written by somebody else."""
     start(up)
