@@ -164,6 +164,16 @@ def test_the_suites_that_need_programs_of_others(tmp_path, suite, fake, said):
     assert len(lines) == len(said) and all(want in line for want, line in zip(said, lines)), result
 
 
+@pytest.mark.parametrize("xdist,chosen,said", [
+    ("exit 0", "", "-n 3 --dist loadfile"),
+    ("exit 0", "-k one", ""),  # to be looked at, say with -s
+    ("exit 1", "", "")])
+def test_a_whole_suite_runs_in_a_process_for_each_core_where_pytest_can(tmp_path, xdist, chosen, said):
+    program(tmp_path / "bin", "python", f"#!/bin/sh\n{xdist}\n")
+    result = bash(f"our_python() {{ echo {tmp_path}/bin/python; }}; cores() {{ echo 3; }}; side_by_side {chosen}", tmp_path)
+    assert result.stdout.strip() == said, result
+
+
 def test_etcd_is_unpacked_and_not_installed(tmp_path):
     program(tmp_path / "bin", "apt-get", "#!/bin/sh\n[ \"$2\" = download ] && touch etcd-server_3.deb\n")
     program(tmp_path / "bin", "dpkg", "#!/bin/sh\nmkdir -p $3/usr/bin && cp /bin/true $3/usr/bin/etcd\n")
