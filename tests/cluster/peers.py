@@ -108,7 +108,10 @@ def mount_certificates(cluster):
     data = json.loads(must(cluster.call("GET", f"{KUBEFLOW}/secrets/{CERTIFICATE_SECRET}"), 200)).get("data", {})
     CERTIFICATES.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, value in data.items():
-        (CERTIFICATES / name).write_bytes(base64.b64decode(value))
+        # At once, as a kubelet does it: whoever reads sees all of one or of the other.
+        unfinished = CERTIFICATES / f".{name}-{os.getpid()}"
+        unfinished.write_bytes(base64.b64decode(value))
+        unfinished.replace(CERTIFICATES / name)
 
 
 def http_ok(port, path):
