@@ -458,9 +458,10 @@ def controller_of(pod):
 
 
 def writers(objects):
-    """Who wrote to them what, and when. Not the scheduler, which says in its own time that there is no node."""
-    return {name: (each["metadata"]["uid"], [by for by in each["metadata"]["managedFields"] if by["manager"] != "kube-scheduler"])
-            for name, each in objects.items()}
+    """Who wrote to them what, and when, and whether they were told to go. Not the scheduler, which says in its own time that there is no node."""
+    def of_one(metadata):
+        return metadata["uid"], metadata.get("deletionTimestamp"), [by for by in metadata["managedFields"] if by["manager"] != "kube-scheduler"]
+    return {name: of_one(each["metadata"]) for name, each in objects.items()}
 
 
 def taken_over(stage, name):
