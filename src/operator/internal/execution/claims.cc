@@ -28,20 +28,25 @@ Task<void> take_over(std::shared_ptr<Pass> pass, SlotId slot) {
             fmt::format("Took the pods of Job {} over, which an earlier operator made", batch_job));
 }
 
-Task<void> adopt(std::shared_ptr<Pass> pass, kube::ResourceType type, Claim claim) {
-    const JobRecord& job = *pass->record;
+/// Of that very object: another of its name has another uid, which the server does not change.
+Task<Result<kube::Written>> patch_owner(std::shared_ptr<Pass> pass, kube::ResourceType type,
+                                        Claim claim, json::object owner) {
     json::object patch{
         {"metadata",
-         json::object{{"uid", claim.uid},
-                      {"ownerReferences",
-                       json::array{json::object{{"apiVersion", job.kind->resource.api_version()},
-                                                {"kind", job.kind->resource.kind},
-                                                {"name", job.name},
-                                                {"uid", job.uid.get()},
-                                                {"controller", true},
-                                                {"blockOwnerDeletion", true}}}}}}};
-    auto patched = co_await pass->client.patch(
+         json::object{{"uid", claim.uid}, {"ownerReferences", json::array{std::move(owner)}}}}};
+    co_return co_await pass->client.patch(
         type, pass->ns(), claim.name, kube::ContentType::kStrategicMergePatch, std::move(patch));
+}
+
+Task<void> adopt(std::shared_ptr<Pass> pass, kube::ResourceType type, Claim claim) {
+    const JobRecord& job = *pass->record;
+    auto patched = co_await patch_owner(pass, type, claim,
+                                        {{"apiVersion", job.kind->resource.api_version()},
+                                         {"kind", job.kind->resource.kind},
+                                         {"name", job.name},
+                                         {"uid", job.uid.get()},
+                                         {"controller", true},
+                                         {"blockOwnerDeletion", true}});
     if (patched.has_value()) {
         pass->tell(kube::EventType::kNormal, "Adopted" + type.kind,
                    fmt::format("Adopted {}, which nobody controlled and whose labels name this job",
@@ -54,13 +59,8 @@ Task<void> adopt(std::shared_ptr<Pass> pass, kube::ResourceType type, Claim clai
 }
 
 Task<void> release(std::shared_ptr<Pass> pass, kube::ResourceType type, Claim claim) {
-    json::object patch{
-        {"metadata", json::object{{"uid", claim.uid},
-                                  {"ownerReferences",
-                                   json::array{json::object{{"$patch", "delete"},
-                                                            {"uid", pass->job_uid().get()}}}}}}};
-    auto patched = co_await pass->client.patch(
-        type, pass->ns(), claim.name, kube::ContentType::kStrategicMergePatch, std::move(patch));
+    auto patched = co_await patch_owner(pass, type, claim,
+                                        {{"$patch", "delete"}, {"uid", pass->job_uid().get()}});
     if (patched.has_value()) {
         pass->tell(kube::EventType::kWarning, "Released" + type.kind,
                    fmt::format("Released {}: its labels no longer name a replica of this job",
