@@ -37,12 +37,12 @@
 #include "base/rng.h"
 #include "base/task_group.h"
 #include "cli/read_file.h"
-#include "kube/client.h"
-#include "kube/core_objects.h"
-#include "kube/http_transport.h"
-#include "kube/identity.h"
-#include "kube/json_access.h"
-#include "kube/reflector.h"
+#include "kube/client/client.h"
+#include "kube/client/reflector.h"
+#include "kube/objects/core_objects.h"
+#include "kube/transport/http_transport.h"
+#include "kube/transport/identity.h"
+#include "kube/values/json_access.h"
 #include "net/http_client.h"
 
 namespace {

@@ -11,8 +11,8 @@
 #include "base/rng.h"
 #include "base/sim_clock.h"
 #include "base/task_group.h"
-#include "kube/client.h"
-#include "kube/resource_type.h"
+#include "kube/client/client.h"
+#include "kube/objects/resource_type.h"
 #include "operator/operator.h"
 #include "sim/simulated_nodes.h"
 

@@ -3,7 +3,7 @@
 #include <deque>
 
 #include "apiserver/internal/server_fixture.h"
-#include "kube/base64.h"
+#include "kube/values/base64.h"
 
 namespace muster::apiserver {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "base/task_group.h"
-#include "kube/transport.h"
+#include "kube/transport/transport.h"
 #include "net/signing_key.h"
 
 namespace muster::apiserver {

@@ -13,8 +13,8 @@
 #include "apiserver/api_server.h"
 #include "base/real_clock.h"
 #include "base/task_group.h"
-#include "kube/client.h"
-#include "kube/schema.h"
+#include "kube/client/client.h"
+#include "kube/schema/schema.h"
 
 namespace muster::apiserver {
 namespace {

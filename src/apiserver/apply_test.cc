@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "apiserver/internal/server_fixture.h"
-#include "kube/field_set.h"
+#include "kube/patch/field_set.h"
 
 namespace muster::apiserver {
 namespace {

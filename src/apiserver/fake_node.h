@@ -13,7 +13,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/signal.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 #include "net/memory_stream.h"
 
 namespace muster::apiserver {

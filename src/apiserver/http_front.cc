@@ -26,8 +26,8 @@
 #include "apiserver/internal/writing/writer.h"
 #include "apiserver/metric_family.h"
 #include "base/log.h"
-#include "kube/time.h"
-#include "kube/transport_names.h"
+#include "kube/transport/transport_names.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 

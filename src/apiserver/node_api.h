@@ -5,10 +5,10 @@
 
 #include "base/async.h"
 #include "base/result.h"
-#include "kube/client.h"
-#include "kube/command_session.h"
-#include "kube/transport.h"
-#include "kube/usage.h"
+#include "kube/client/client.h"
+#include "kube/objects/command_session.h"
+#include "kube/objects/usage.h"
+#include "kube/transport/transport.h"
 #include "net/byte_stream.h"
 
 namespace muster::apiserver {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "kube/json.h"
-#include "kube/resource_type.h"
-#include "kube/schema.h"
+#include "kube/objects/resource_type.h"
+#include "kube/schema/schema.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

@@ -8,7 +8,7 @@
 
 #include "apiserver/internal/wire/frames.h"
 #include "base/check.h"
-#include "kube/document.h"
+#include "kube/values/document.h"
 
 namespace muster::apiserver {
 

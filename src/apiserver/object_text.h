@@ -4,7 +4,7 @@
 #include <memory>
 #include <string_view>
 
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "apiserver/internal/server_fixture.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 namespace {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "apiserver/internal/front_fixture.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 namespace {

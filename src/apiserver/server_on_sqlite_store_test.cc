@@ -5,7 +5,7 @@
 #include "apiserver/internal/store_file/store_folder_fixture.h"
 #include "base/log.h"
 #include "base/rng.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 
 namespace muster::apiserver {
 namespace {

@@ -15,7 +15,7 @@
 #include "apiserver/sqlite_store.h"
 #include "base/real_clock.h"
 #include "base/task_group.h"
-#include "kube/document.h"
+#include "kube/values/document.h"
 
 namespace muster::apiserver {
 namespace {

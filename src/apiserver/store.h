@@ -11,7 +11,7 @@
 #include "apiserver/object_text.h"
 #include "base/async.h"
 #include "base/result.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

@@ -3,7 +3,7 @@
 #include "apiserver/internal/access/account_token.h"
 #include "apiserver/internal/access/jwt.h"
 #include "apiserver/internal/front_fixture.h"
-#include "kube/base64.h"
+#include "kube/values/base64.h"
 #include "net/signing_key.h"
 
 namespace muster::apiserver {

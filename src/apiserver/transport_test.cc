@@ -1,8 +1,8 @@
 #include "apiserver/fake_node.h"
 #include "apiserver/http_front.h"
 #include "apiserver/internal/server_fixture.h"
-#include "kube/http_transport.h"
-#include "kube/transport_contract_test.h"
+#include "kube/transport/http_transport.h"
+#include "kube/transport/transport_contract_test.h"
 #include "net/memory_stream.h"
 
 namespace muster::apiserver {

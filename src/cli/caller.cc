@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "kube/access/environment.h"
+#include "kube/client_config/environment.h"
 
 namespace muster::cli {
 

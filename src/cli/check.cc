@@ -12,8 +12,8 @@
 #include "cli/internal/check/known_kinds.h"
 #include "cli/internal/check/pod_specs.h"
 #include "cli/internal/check/review_job.h"
-#include "kube/codec.h"
-#include "kube/schema.h"
+#include "kube/objects/codec.h"
+#include "kube/schema/schema.h"
 
 namespace muster::cli {
 

@@ -6,7 +6,7 @@
 
 #include "cli/internal/manifest/manifest.h"
 #include "jobs/kind.h"
-#include "kube/resource_type.h"
+#include "kube/objects/resource_type.h"
 
 namespace muster::cli {
 

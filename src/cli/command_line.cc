@@ -7,7 +7,7 @@
 #include "cli/internal/command_line/known_verbs.h"
 #include "cli/internal/command_line/operator_flags.h"
 #include "cli/internal/command_line/raw_flags.h"
-#include "kube/schema.h"
+#include "kube/schema/schema.h"
 
 namespace muster::cli {
 

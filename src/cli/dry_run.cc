@@ -1,7 +1,7 @@
 #include "cli/dry_run.h"
 
 #include "cli/internal/manifest/yaml_writer.h"
-#include "kube/codec.h"
+#include "kube/objects/codec.h"
 
 namespace muster::cli {
 

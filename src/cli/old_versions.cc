@@ -7,7 +7,7 @@
 
 #include "base/lower_case.h"
 #include "jobs/kind.h"
-#include "kube/json_access.h"
+#include "kube/values/json_access.h"
 
 namespace muster::cli {
 

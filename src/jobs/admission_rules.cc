@@ -5,7 +5,7 @@
 
 #include "jobs/internal/text.h"
 #include "jobs/kind.h"
-#include "kube/name_syntax.h"
+#include "kube/values/name_syntax.h"
 
 // The rules of validate.cc in CEL, for a server that refuses a job before it is stored. Each holds
 // of every job that validate() accepts: keys in any spelling, fields that are not written, defaults

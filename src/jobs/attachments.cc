@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "jobs/kind.h"
-#include "kube/codec.h"
+#include "kube/objects/codec.h"
 
 namespace muster::jobs {
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "jobs/internal/test_manifest.h"
-#include "kube/codec.h"
+#include "kube/objects/codec.h"
 
 namespace muster::jobs {
 namespace {

@@ -10,7 +10,7 @@
 #include "jobs/internal/text.h"
 #include "jobs/internal/way_back.h"
 #include "jobs/kind.h"
-#include "kube/json_access.h"
+#include "kube/values/json_access.h"
 
 namespace muster::jobs {
 namespace {

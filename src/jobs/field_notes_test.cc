@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "jobs/kind.h"
-#include "kube/field_path.h"
+#include "kube/values/field_path.h"
 
 namespace muster::jobs {
 namespace {

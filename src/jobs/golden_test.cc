@@ -12,7 +12,7 @@
 #include "jobs/conversion.h"
 #include "jobs/internal/text.h"
 #include "jobs/kind.h"
-#include "kube/codec.h"
+#include "kube/objects/codec.h"
 
 // What one manifest leads to, and what it becomes in another version. A file of golden/ or
 // golden_conversions/ holds the manifest and the rest; a change to one is meant, and its diff is

@@ -1,7 +1,7 @@
 #include "jobs/job.h"
 
 #include "jobs/kind.h"
-#include "kube/field_path.h"
+#include "kube/values/field_path.h"
 
 namespace muster::jobs {
 

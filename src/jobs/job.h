@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "kube/object_meta.h"
-#include "kube/pod.h"
+#include "kube/objects/object_meta.h"
+#include "kube/objects/pod.h"
 
 namespace muster::jobs {
 

@@ -6,7 +6,7 @@
 
 #include "jobs/internal/choices.h"
 #include "jobs/internal/text.h"
-#include "kube/codec.h"
+#include "kube/objects/codec.h"
 
 namespace muster::jobs {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "base/result.h"
 #include "jobs/job.h"
-#include "kube/core_objects.h"
-#include "kube/pod.h"
-#include "kube/resource_type.h"
-#include "kube/schema.h"
+#include "kube/objects/core_objects.h"
+#include "kube/objects/pod.h"
+#include "kube/objects/resource_type.h"
+#include "kube/schema/schema.h"
 
 namespace muster::jobs {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "jobs/kind.h"
-#include "kube/schema.h"
+#include "kube/schema/schema.h"
 
 namespace muster::jobs {
 namespace {

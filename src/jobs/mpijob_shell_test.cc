@@ -6,7 +6,7 @@
 
 #include "jobs/internal/mpijob.h"
 #include "jobs/internal/test_manifest.h"
-#include "kube/base64.h"
+#include "kube/values/base64.h"
 
 // How an MPIJob's launcher reaches its workers, and what comes of it where that is `muster rsh`.
 

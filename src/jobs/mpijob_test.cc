@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "jobs/internal/test_manifest.h"
-#include "kube/base64.h"
+#include "kube/values/base64.h"
 
 // The texts and the rules of MPIJob; its objects as a whole are in golden/. Names in quotes or with
 // Test are those of mpi-operator (pkg/controller, pkg/apis/kubeflow/validation).

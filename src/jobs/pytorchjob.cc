@@ -6,7 +6,7 @@
 #include "jobs/internal/spec_binding.h"
 #include "jobs/internal/text.h"
 #include "jobs/internal/variables.h"
-#include "kube/field_path.h"
+#include "kube/values/field_path.h"
 
 // PyTorchJob, kubeflow.org/v1 (training-operator v1.9: pkg/apis/kubeflow.org/v1/pytorch_*.go,
 // pkg/controller.v1/pytorch, pkg/webhooks/pytorch).

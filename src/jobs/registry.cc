@@ -1,5 +1,5 @@
 #include "jobs/kind.h"
-#include "kube/json_access.h"
+#include "kube/values/json_access.h"
 
 // One line for each kind, in the order of their names, of a resource with versions the stored one
 // first; its file defines `JobKind <name>()`.

@@ -6,8 +6,8 @@
 #include "jobs/internal/pod_rules.h"
 #include "jobs/internal/text.h"
 #include "jobs/kind.h"
-#include "kube/field_path.h"
-#include "kube/name_syntax.h"
+#include "kube/values/field_path.h"
+#include "kube/values/name_syntax.h"
 
 namespace muster::jobs {
 namespace {

@@ -6,7 +6,7 @@
 #include "jobs/gang_scheduler.h"
 #include "jobs/internal/text.h"
 #include "jobs/kind.h"
-#include "kube/field_path.h"
+#include "kube/values/field_path.h"
 
 namespace muster::jobs {
 namespace {

@@ -9,8 +9,8 @@
 #include "base/rng.h"
 #include "base/task_group.h"
 #include "jobs/job.h"
-#include "kube/reflector.h"
-#include "kube/transport.h"
+#include "kube/client/reflector.h"
+#include "kube/transport/transport.h"
 #include "operator/observer.h"
 
 namespace muster::operators {

@@ -4,8 +4,8 @@
 
 #include <boost/json/parse.hpp>
 
-#include "kube/codec.h"
-#include "kube/json_access.h"
+#include "kube/objects/codec.h"
+#include "kube/values/json_access.h"
 #include "operator/internal/world_fixture.h"
 
 // A kind with attachments and an order of start, through the embedded API.

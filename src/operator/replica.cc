@@ -3,8 +3,8 @@
 #include "base/first_of.h"
 #include "base/log.h"
 #include "base/signal.h"
-#include "kube/leader_transport.h"
-#include "kube/steered_transport.h"
+#include "kube/transport/leader_transport.h"
+#include "kube/transport/steered_transport.h"
 
 namespace muster::operators {
 

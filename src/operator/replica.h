@@ -10,10 +10,10 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "base/task_group.h"
-#include "kube/client.h"
-#include "kube/leadership.h"
-#include "kube/metered_transport.h"
-#include "kube/request_window.h"
+#include "kube/client/client.h"
+#include "kube/client/leadership.h"
+#include "kube/transport/metered_transport.h"
+#include "kube/transport/request_window.h"
 #include "operator/operator.h"
 
 namespace muster::operators {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/lower_case.h"
-#include "kube/codec.h"
-#include "kube/json_access.h"
+#include "kube/objects/codec.h"
+#include "kube/values/json_access.h"
 #include "operator/internal/world_fixture.h"
 
 // What the suites of training-operator v1.9 that need an API server hold about each kind

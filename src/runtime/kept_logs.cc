@@ -9,7 +9,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "kube/json_access.h"
+#include "kube/values/json_access.h"
 #include "runtime/internal/files/kept_record.h"
 #include "runtime/internal/files/log_reader.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 
 namespace muster::runtime {
 

@@ -7,10 +7,10 @@
 #include <set>
 
 #include "base/log.h"
-#include "kube/codec.h"
-#include "kube/informer.h"
-#include "kube/json_access.h"
-#include "kube/server_address.h"
+#include "kube/client/informer.h"
+#include "kube/objects/codec.h"
+#include "kube/transport/server_address.h"
+#include "kube/values/json_access.h"
 #include "net/tcp.h"
 #include "runtime/internal/files/data_watch.h"
 #include "runtime/internal/found_pods.h"

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "base/unique_fd.h"
-#include "kube/pod_runtime_contract_test.h"
+#include "kube/objects/pod_runtime_contract_test.h"
 #include "runtime/internal/node_fixture.h"
 
 namespace muster::runtime {

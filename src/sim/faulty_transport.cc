@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "kube/api_status.h"
+#include "kube/objects/api_status.h"
 
 namespace muster::sim {
 

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "base/signal.h"
-#include "kube/transport.h"
+#include "kube/transport/transport.h"
 #include "sim/pod_life.h"
 
 namespace muster::sim {

@@ -5,7 +5,7 @@
 
 #include "apiserver/api_server.h"
 #include "base/task_group.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "sim/internal/test_loop.h"
 
 namespace muster::sim {

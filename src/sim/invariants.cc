@@ -13,7 +13,7 @@
 
 #include "base/lower_case.h"
 #include "jobs/kind.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 #include "sim/internal/job_ledger.h"
 #include "sim/internal/json_view.h"
 

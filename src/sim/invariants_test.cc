@@ -7,7 +7,7 @@
 #include <boost/json/parse.hpp>
 
 #include "base/sim_clock.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::sim {
 namespace {

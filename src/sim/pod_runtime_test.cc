@@ -1,7 +1,7 @@
 #include <map>
 
 #include "apiserver/api_server.h"
-#include "kube/pod_runtime_contract_test.h"
+#include "kube/objects/pod_runtime_contract_test.h"
 #include "sim/simulated_nodes.h"
 
 namespace muster::sim {

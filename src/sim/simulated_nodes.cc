@@ -7,8 +7,8 @@
 #include <set>
 #include <unordered_map>
 
-#include "kube/client.h"
-#include "kube/reflector.h"
+#include "kube/client/client.h"
+#include "kube/client/reflector.h"
 #include "sim/internal/simulated_pod.h"
 
 namespace muster::sim {

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "base/task_group.h"
-#include "kube/transport.h"
+#include "kube/transport/transport.h"
 #include "sim/pod_life.h"
 
 namespace muster::sim {

@@ -7,8 +7,8 @@
 
 #include "apiserver/api_server.h"
 #include "base/sim_clock.h"
-#include "kube/client.h"
-#include "kube/document.h"
+#include "kube/client/client.h"
+#include "kube/values/document.h"
 #include "sim/internal/test_loop.h"
 
 namespace muster::sim {

@@ -65,7 +65,7 @@ def test_a_clean_house_has_no_finding(house):
         ("todo", "// TODO: later"),
         ("todo", "// FIXME"),
         ("include", '#include "nowhere/thing.h"'),
-        ("arrow", '#include "kube/pod.h"'),
+        ("arrow", '#include "kube/objects/pod.h"'),
         ("length", "\n" * 601),
     ],
 )
@@ -122,8 +122,8 @@ def test_what_is_internal_stays_so(house):
 
 def test_tests_may_use_what_their_test_declares(house):
     (house / "src/base/CMakeLists.txt").write_text("muster_library(base)\nmuster_test(base LIBRARIES muster_kube)\n")
-    assert findings(house, "src/base/thing_test.cc", '#include "kube/pod.h"\n') == []
-    assert findings(house, "src/base/thing.cc", '#include "kube/pod.h"\n') != []
+    assert findings(house, "src/base/thing_test.cc", '#include "kube/objects/pod.h"\n') == []
+    assert findings(house, "src/base/thing.cc", '#include "kube/objects/pod.h"\n') != []
 
 
 def test_a_folder_depends_on_earlier_ones_only(house):

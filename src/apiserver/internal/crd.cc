@@ -7,9 +7,9 @@
 #include "apiserver/internal/printing/custom_columns.h"
 #include "apiserver/internal/writing/metadata_rules.h"
 #include "base/lower_case.h"
-#include "kube/equality.h"
-#include "kube/name_syntax.h"
-#include "kube/time.h"
+#include "kube/values/equality.h"
+#include "kube/values/name_syntax.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 

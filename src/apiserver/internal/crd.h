@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "apiserver/internal/resource_def.h"
-#include "kube/schema_pool.h"
+#include "kube/schema/schema_pool.h"
 
 namespace muster::apiserver {
 

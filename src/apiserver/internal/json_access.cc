@@ -1,6 +1,6 @@
 #include "apiserver/internal/json_access.h"
 
-#include "kube/document.h"
+#include "kube/values/document.h"
 
 namespace muster::apiserver {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kube/json_access.h"
+#include "kube/values/json_access.h"
 
 namespace muster::apiserver {
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "base/result.h"
-#include "kube/json.h"
-#include "kube/selector.h"
+#include "kube/objects/selector.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

@@ -2,7 +2,7 @@
 
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/presentation.h"
-#include "kube/base64.h"
+#include "kube/values/base64.h"
 
 namespace muster::apiserver {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "apiserver/internal/json_access.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 

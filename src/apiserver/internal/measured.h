@@ -3,8 +3,8 @@
 #include <boost/json/object.hpp>
 
 #include "apiserver/internal/resource_def.h"
-#include "kube/json.h"
-#include "kube/usage.h"
+#include "kube/objects/usage.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

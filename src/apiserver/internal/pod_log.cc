@@ -5,7 +5,7 @@
 #include "apiserver/internal/causes.h"
 #include "apiserver/internal/kinds/pod_containers.h"
 #include "apiserver/internal/request_options.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 

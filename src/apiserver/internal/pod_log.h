@@ -4,7 +4,7 @@
 
 #include "apiserver/internal/refusal.h"
 #include "base/clock.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 
 namespace muster::apiserver {
 

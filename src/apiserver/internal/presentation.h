@@ -2,7 +2,7 @@
 
 #include "apiserver/internal/resource_def.h"
 #include "apiserver/object_text.h"
-#include "kube/document.h"
+#include "kube/values/document.h"
 
 namespace muster::apiserver {
 

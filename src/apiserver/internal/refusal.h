@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "kube/api_status.h"
-#include "kube/resource_type.h"
-#include "kube/transport.h"
+#include "kube/objects/api_status.h"
+#include "kube/objects/resource_type.h"
+#include "kube/transport/transport.h"
 
 namespace muster::apiserver {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "apiserver/object_text.h"
-#include "kube/transport.h"
+#include "kube/transport/transport.h"
 
 namespace muster::apiserver {
 

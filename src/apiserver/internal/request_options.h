@@ -9,9 +9,9 @@
 
 #include "apiserver/access.h"
 #include "apiserver/internal/refusal.h"
-#include "kube/client.h"
-#include "kube/json.h"
-#include "kube/transport.h"
+#include "kube/client/client.h"
+#include "kube/transport/transport.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

@@ -12,9 +12,9 @@
 
 #include "apiserver/internal/causes.h"
 #include "base/clock.h"
-#include "kube/json_path.h"
-#include "kube/resource_type.h"
-#include "kube/schema.h"
+#include "kube/objects/resource_type.h"
+#include "kube/schema/schema.h"
+#include "kube/values/json_path.h"
 
 namespace muster::apiserver {
 

@@ -11,9 +11,9 @@
 #include "apiserver/api_server.h"
 #include "apiserver/internal/json_access.h"
 #include "base/test_loop.h"
-#include "kube/client.h"
-#include "kube/document.h"
-#include "kube/transport_names.h"
+#include "kube/client/client.h"
+#include "kube/transport/transport_names.h"
+#include "kube/values/document.h"
 
 namespace muster::apiserver {
 

@@ -4,8 +4,8 @@
 #include "apiserver/internal/kinds/pod_defaults.h"
 #include "apiserver/internal/printing/cell_text.h"
 #include "apiserver/internal/writing/applying.h"
-#include "kube/patch.h"
-#include "kube/time.h"
+#include "kube/patch/patch.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 

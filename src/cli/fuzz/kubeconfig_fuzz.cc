@@ -7,8 +7,8 @@
 
 #include "base/check.h"
 #include "cli/internal/connect/kubeconfig_merge.h"
-#include "kube/access/exec_credential.h"
-#include "kube/access/server_access.h"
+#include "kube/client_config/exec_credential.h"
+#include "kube/client_config/server_access.h"
 
 using namespace muster;
 using namespace muster::cli;

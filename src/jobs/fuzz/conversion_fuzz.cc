@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "jobs/conversion.h"
 #include "jobs/kind.h"
-#include "kube/json_access.h"
+#include "kube/values/json_access.h"
 
 // An object of any shape becomes one of each other version of its kind or is refused with causes,
 // and comes back as the same text.

@@ -5,8 +5,8 @@
 
 #include "base/check.h"
 #include "jobs/kind.h"
-#include "kube/codec.h"
-#include "kube/schema.h"
+#include "kube/objects/codec.h"
+#include "kube/schema/schema.h"
 
 // Any JSON is either refused with causes, or gives pods and services that an API server takes.
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kube/schema.h"
+#include "kube/schema/schema.h"
 
 namespace muster::jobs {
 

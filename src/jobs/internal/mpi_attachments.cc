@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "jobs/internal/mpijob.h"
-#include "kube/base64.h"
+#include "kube/values/base64.h"
 #include "net/certificates.h"
 #include "net/ssh_key.h"
 

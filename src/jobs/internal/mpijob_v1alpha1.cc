@@ -7,7 +7,7 @@
 #include "jobs/internal/converter.h"
 #include "jobs/internal/text.h"
 #include "jobs/kind.h"
-#include "kube/json_access.h"
+#include "kube/values/json_access.h"
 
 // MPIJob v1alpha1 (mpi-operator v0.3, pkg/controllers/v1alpha1): one template for launcher and
 // workers, and a number of GPUs or CPUs from which the number of workers follows.

@@ -8,10 +8,10 @@
 #include <set>
 
 #include "jobs/internal/text.h"
-#include "kube/codec.h"
-#include "kube/field_path.h"
-#include "kube/name_syntax.h"
-#include "kube/quantity.h"
+#include "kube/objects/codec.h"
+#include "kube/values/field_path.h"
+#include "kube/values/name_syntax.h"
+#include "kube/values/quantity.h"
 
 namespace muster::jobs {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "jobs/job.h"
-#include "kube/pod.h"
+#include "kube/objects/pod.h"
 
 namespace muster::jobs {
 

@@ -6,7 +6,7 @@
 
 #include "jobs/internal/converter.h"
 #include "jobs/internal/text.h"
-#include "kube/json_access.h"
+#include "kube/values/json_access.h"
 
 // TFJob and PyTorchJob, v1beta1 and v1beta2 (tf-operator v0.4 and v0.5, pytorch-operator v0.4 and
 // v0.5): the fields of the run policy stood in the spec itself.

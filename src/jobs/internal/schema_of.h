@@ -4,7 +4,7 @@
 #include "jobs/internal/field_notes.h"
 #include "jobs/internal/schema_parts.h"
 #include "jobs/job.h"
-#include "kube/codec_impl.h"
+#include "kube/objects/codec_impl.h"
 
 // The OpenAPI schema of a described struct, from the same description as its JSON codec. Include it
 // only in the .cc of a kind: Boost.Describe's algorithms are slow to compile.

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "kube/schema.h"
+#include "kube/schema/schema.h"
 
 namespace muster::jobs {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kube/schema.h"
+#include "kube/schema/schema.h"
 
 namespace muster::jobs {
 namespace {

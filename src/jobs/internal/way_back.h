@@ -3,7 +3,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
 
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::jobs {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "kube/field_set.h"
+#include "kube/patch/field_set.h"
 
 namespace json = boost::json;
 using namespace muster;

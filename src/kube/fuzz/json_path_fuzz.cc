@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "kube/json_path.h"
+#include "kube/values/json_path.h"
 
 using muster::kube::JsonPath;
 

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "kube/patch.h"
-#include "kube/schema.h"
+#include "kube/patch/patch.h"
+#include "kube/schema/schema.h"
 
 using namespace muster;
 using namespace muster::kube;

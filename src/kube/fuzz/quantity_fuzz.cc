@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "kube/quantity.h"
+#include "kube/values/quantity.h"
 
 using muster::Result;
 using muster::kube::Quantity;

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "kube/schema.h"
+#include "kube/schema/schema.h"
 
 namespace json = boost::json;
 using namespace muster::kube;

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "kube/selector.h"
+#include "kube/objects/selector.h"
 
 using namespace muster::kube;
 

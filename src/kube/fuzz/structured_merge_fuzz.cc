@@ -9,10 +9,10 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "kube/equality.h"
-#include "kube/managed_fields.h"
-#include "kube/schema.h"
-#include "kube/structured_merge.h"
+#include "kube/patch/managed_fields.h"
+#include "kube/patch/structured_merge.h"
+#include "kube/schema/schema.h"
+#include "kube/values/equality.h"
 
 using namespace muster;
 using namespace muster::kube;

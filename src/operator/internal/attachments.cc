@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/fields.h"
-#include "kube/equality.h"
-#include "kube/json_access.h"
+#include "kube/values/equality.h"
+#include "kube/values/json_access.h"
 
 namespace muster::operators {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "jobs/kind.h"
-#include "kube/client.h"
-#include "kube/informer.h"
+#include "kube/client/client.h"
+#include "kube/client/informer.h"
 #include "operator/internal/records.h"
 
 namespace muster::operators {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/task_group.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "operator/internal/records.h"
 #include "operator/internal/table.h"
 

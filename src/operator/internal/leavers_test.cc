@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/test_loop.h"
-#include "kube/api_status.h"
-#include "kube/json_access.h"
+#include "kube/objects/api_status.h"
+#include "kube/values/json_access.h"
 #include "operator/internal/job_fixture.h"
 
 namespace muster::operators {

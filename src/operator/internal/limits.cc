@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kube/time.h"
+#include "kube/values/time.h"
 #include "operator/internal/conditions.h"
 
 namespace muster::operators {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kube/time.h"
+#include "kube/values/time.h"
 #include "operator/internal/job_fixture.h"
 
 namespace muster::operators {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "kube/time.h"
+#include "kube/values/time.h"
 #include "operator/internal/conditions.h"
 
 namespace muster::operators {

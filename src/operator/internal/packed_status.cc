@@ -4,7 +4,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "base/check.h"
-#include "kube/codec.h"
+#include "kube/objects/codec.h"
 
 namespace muster::operators {
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/check.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 #include "operator/internal/conditions.h"
 #include "operator/internal/limits.h"
 #include "operator/internal/states.h"

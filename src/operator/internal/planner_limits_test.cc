@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kube/time.h"
+#include "kube/values/time.h"
 #include "operator/internal/job_fixture.h"
 #include "operator/internal/limits.h"
 #include "operator/internal/planner.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kube/time.h"
+#include "kube/values/time.h"
 #include "operator/internal/exit_codes.h"
 #include "operator/internal/job_fixture.h"
 

@@ -9,7 +9,7 @@
 #include <charconv>
 
 #include "base/log.h"
-#include "kube/codec.h"
+#include "kube/objects/codec.h"
 
 namespace muster::operators {
 namespace {

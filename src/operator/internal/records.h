@@ -10,8 +10,8 @@
 #include "base/result.h"
 #include "base/strong.h"
 #include "jobs/kind.h"
-#include "kube/event_recorder.h"
-#include "kube/object_meta.h"
+#include "kube/client/event_recorder.h"
+#include "kube/objects/object_meta.h"
 #include "operator/internal/job_facts.h"
 #include "operator/internal/packed_status.h"
 

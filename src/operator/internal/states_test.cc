@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "kube/time.h"
+#include "kube/values/time.h"
 #include "operator/internal/conditions.h"
 #include "operator/internal/job_fixture.h"
 

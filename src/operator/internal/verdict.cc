@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "kube/selector.h"
-#include "kube/time.h"
+#include "kube/objects/selector.h"
+#include "kube/values/time.h"
 #include "operator/internal/conditions.h"
 #include "operator/internal/limits.h"
 

@@ -7,8 +7,8 @@
 #include <boost/json/serialize.hpp>
 
 #include "base/log.h"
-#include "kube/codec.h"
-#include "kube/document.h"
+#include "kube/objects/codec.h"
+#include "kube/values/document.h"
 
 namespace muster::operators {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "kube/pod.h"
-#include "kube/quantity.h"
+#include "kube/objects/pod.h"
+#include "kube/values/quantity.h"
 #include "runtime/server_address.h"
 
 namespace muster::runtime {

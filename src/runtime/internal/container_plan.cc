@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kube/json_access.h"
-#include "kube/server_address.h"
+#include "kube/transport/server_address.h"
+#include "kube/values/json_access.h"
 #include "runtime/internal/life/termination_message.h"
 
 namespace muster::runtime {

@@ -5,9 +5,9 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "kube/client.h"
-#include "kube/event_recorder.h"
-#include "kube/quantity.h"
+#include "kube/client/client.h"
+#include "kube/client/event_recorder.h"
+#include "kube/values/quantity.h"
 #include "runtime/internal/container_plan.h"
 #include "runtime/internal/files/log_file.h"
 #include "runtime/internal/inside/sandbox.h"

@@ -9,9 +9,9 @@
 
 #include "apiserver/api_server.h"
 #include "base/test_loop.h"
-#include "kube/codec.h"
-#include "kube/core_objects.h"
-#include "kube/pod.h"
+#include "kube/objects/codec.h"
+#include "kube/objects/core_objects.h"
+#include "kube/objects/pod.h"
 #include "runtime/node.h"
 
 namespace muster::runtime {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/task_group.h"
-#include "kube/pod.h"
+#include "kube/objects/pod.h"
 #include "runtime/drill.h"
 #include "runtime/internal/container_run.h"
 #include "runtime/internal/files/data_watch.h"

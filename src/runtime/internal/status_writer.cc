@@ -1,8 +1,8 @@
 #include "runtime/internal/status_writer.h"
 
 #include "base/log.h"
-#include "kube/codec.h"
-#include "kube/patch.h"
+#include "kube/objects/codec.h"
+#include "kube/patch/patch.h"
 
 namespace muster::runtime {
 

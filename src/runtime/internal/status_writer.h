@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/signal.h"
 #include "base/task_group.h"
-#include "kube/client.h"
-#include "kube/pod.h"
+#include "kube/client/client.h"
+#include "kube/objects/pod.h"
 
 namespace muster::runtime {
 

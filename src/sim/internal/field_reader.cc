@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "kube/schema.h"
+#include "kube/schema/schema.h"
 
 namespace muster::sim {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 #include "sim/pod_life.h"
 #include "sim/scenario.h"
 

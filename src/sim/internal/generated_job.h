@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/rng.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 #include "sim/scenario.h"
 
 namespace muster::sim {

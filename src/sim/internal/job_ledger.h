@@ -9,7 +9,7 @@
 
 #include "apiserver/store.h"
 #include "base/clock.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::sim {
 

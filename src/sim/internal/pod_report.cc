@@ -5,7 +5,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::sim {
 

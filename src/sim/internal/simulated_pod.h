@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "kube/json.h"
+#include "kube/values/json.h"
 #include "sim/internal/pod_report.h"
 #include "sim/pod_life.h"
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "jobs/kind.h"
-#include "kube/document.h"
+#include "kube/values/document.h"
 #include "sim/internal/json_view.h"
 
 namespace muster::sim {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "sim/scenario.h"
 
 namespace muster::sim {

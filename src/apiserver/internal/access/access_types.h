@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "kube/resource_type.h"
+#include "kube/objects/resource_type.h"
 
 namespace muster::apiserver {
 

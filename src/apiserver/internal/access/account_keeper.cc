@@ -2,8 +2,8 @@
 
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/text_fields.h"
-#include "kube/equality.h"
-#include "kube/server_address.h"
+#include "kube/transport/server_address.h"
+#include "kube/values/equality.h"
 
 namespace muster::apiserver {
 

@@ -8,7 +8,7 @@
 #include "apiserver/internal/access/service_account_name.h"
 #include "base/clock.h"
 #include "base/result.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

@@ -5,7 +5,7 @@
 #include "apiserver/internal/access/authentication.h"
 #include "apiserver/internal/access/granted_rules.h"
 #include "apiserver/internal/access/policy_rule.h"
-#include "kube/selector.h"
+#include "kube/objects/selector.h"
 
 namespace muster::apiserver {
 

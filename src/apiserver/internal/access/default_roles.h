@@ -3,8 +3,8 @@
 #include <boost/json/object.hpp>
 #include <vector>
 
-#include "kube/json.h"
-#include "kube/resource_type.h"
+#include "kube/objects/resource_type.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

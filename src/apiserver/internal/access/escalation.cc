@@ -8,7 +8,7 @@
 #include "apiserver/internal/access/granted_rules.h"
 #include "apiserver/internal/access/policy_rule.h"
 #include "apiserver/internal/json_access.h"
-#include "kube/equality.h"
+#include "kube/values/equality.h"
 
 namespace muster::apiserver {
 

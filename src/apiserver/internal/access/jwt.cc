@@ -6,7 +6,7 @@
 
 #include "apiserver/internal/json_access.h"
 #include "base/fields.h"
-#include "kube/base64.h"
+#include "kube/values/base64.h"
 
 namespace muster::apiserver {
 

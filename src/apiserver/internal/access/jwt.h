@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "kube/json.h"
+#include "kube/values/json.h"
 #include "net/signing_key.h"
 
 namespace muster::apiserver {

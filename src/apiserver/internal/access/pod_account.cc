@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "apiserver/internal/json_access.h"
-#include "kube/server_address.h"
+#include "kube/transport/server_address.h"
 
 namespace muster::apiserver {
 

@@ -4,7 +4,7 @@
 #include "apiserver/internal/access/default_roles.h"
 #include "apiserver/internal/access/role_reconciliation.h"
 #include "apiserver/internal/json_access.h"
-#include "kube/equality.h"
+#include "kube/values/equality.h"
 
 namespace muster::apiserver {
 

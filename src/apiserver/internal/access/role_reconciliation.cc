@@ -6,7 +6,7 @@
 #include "apiserver/internal/access/policy_rule.h"
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/label_selection.h"
-#include "kube/equality.h"
+#include "kube/values/equality.h"
 
 namespace muster::apiserver {
 

@@ -3,7 +3,7 @@
 #include <boost/json/object.hpp>
 #include <optional>
 
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

@@ -4,8 +4,8 @@
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/kinds/kind_rules.h"
 #include "apiserver/internal/writing/metadata_rules.h"
-#include "kube/equality.h"
-#include "kube/name_syntax.h"
+#include "kube/values/equality.h"
+#include "kube/values/name_syntax.h"
 
 namespace muster::apiserver {
 

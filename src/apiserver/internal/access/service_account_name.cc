@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "kube/name_syntax.h"
+#include "kube/values/name_syntax.h"
 
 namespace muster::apiserver {
 

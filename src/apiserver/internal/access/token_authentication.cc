@@ -6,7 +6,7 @@
 #include "apiserver/internal/access/authentication.h"
 #include "apiserver/internal/access/jwt.h"
 #include "apiserver/internal/text_fields.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 

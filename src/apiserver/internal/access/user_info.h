@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apiserver/access.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

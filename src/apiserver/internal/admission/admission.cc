@@ -6,9 +6,9 @@
 #include "apiserver/internal/presentation.h"
 #include "apiserver/internal/text_fields.h"
 #include "base/log.h"
-#include "kube/document.h"
-#include "kube/equality.h"
-#include "kube/patch.h"
+#include "kube/patch/patch.h"
+#include "kube/values/document.h"
+#include "kube/values/equality.h"
 
 namespace muster::apiserver {
 

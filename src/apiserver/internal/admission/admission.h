@@ -11,7 +11,7 @@
 #include "apiserver/internal/request_options.h"
 #include "apiserver/internal/router.h"
 #include "apiserver/internal/server_state.h"
-#include "kube/document.h"
+#include "kube/values/document.h"
 
 namespace muster::apiserver {
 

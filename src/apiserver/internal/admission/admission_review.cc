@@ -3,8 +3,8 @@
 #include "apiserver/internal/access/user_info.h"
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/wire/json_body.h"
-#include "kube/api_status.h"
-#include "kube/base64.h"
+#include "kube/objects/api_status.h"
+#include "kube/values/base64.h"
 
 namespace muster::apiserver {
 

@@ -4,7 +4,7 @@
 
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/wire/json_body.h"
-#include "kube/base64.h"
+#include "kube/values/base64.h"
 
 namespace muster::apiserver {
 namespace {

@@ -6,7 +6,7 @@
 #include "apiserver/internal/admission/webhook_url.h"
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/label_selection.h"
-#include "kube/base64.h"
+#include "kube/values/base64.h"
 
 namespace muster::apiserver {
 

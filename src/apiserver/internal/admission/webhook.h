@@ -8,9 +8,9 @@
 
 #include "apiserver/webhook_caller.h"
 #include "base/clock.h"
-#include "kube/json.h"
-#include "kube/resource_type.h"
-#include "kube/selector.h"
+#include "kube/objects/resource_type.h"
+#include "kube/objects/selector.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

@@ -6,7 +6,7 @@
 #include "apiserver/internal/admission/webhook_url.h"
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/label_selection.h"
-#include "kube/name_syntax.h"
+#include "kube/values/name_syntax.h"
 
 namespace muster::apiserver {
 

@@ -3,7 +3,7 @@
 #include "apiserver/internal/crd.h"
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/text_fields.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 

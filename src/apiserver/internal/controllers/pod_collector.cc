@@ -2,7 +2,7 @@
 
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/text_fields.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 

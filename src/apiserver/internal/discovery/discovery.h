@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "apiserver/internal/registry.h"
-#include "kube/json.h"
-#include "kube/served_version.h"
+#include "kube/objects/served_version.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

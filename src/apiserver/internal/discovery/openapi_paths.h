@@ -3,7 +3,7 @@
 #include <boost/json/object.hpp>
 
 #include "apiserver/internal/resource_def.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

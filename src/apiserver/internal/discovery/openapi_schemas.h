@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "apiserver/internal/resource_def.h"
-#include "kube/json.h"
-#include "kube/schema.h"
+#include "kube/schema/schema.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

@@ -5,7 +5,7 @@
 
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/label_selection.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 

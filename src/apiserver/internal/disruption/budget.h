@@ -11,8 +11,8 @@
 #include "apiserver/internal/refusal.h"
 #include "apiserver/internal/writing/update_rules.h"
 #include "base/clock.h"
-#include "kube/resource_type.h"
-#include "kube/selector.h"
+#include "kube/objects/resource_type.h"
+#include "kube/objects/selector.h"
 
 namespace muster::apiserver {
 

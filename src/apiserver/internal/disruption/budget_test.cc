@@ -6,7 +6,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "apiserver/internal/json_access.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 namespace {

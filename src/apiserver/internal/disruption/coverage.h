@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

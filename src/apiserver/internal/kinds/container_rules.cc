@@ -2,8 +2,8 @@
 
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/writing/metadata_rules.h"
-#include "kube/name_syntax.h"
-#include "kube/quantity.h"
+#include "kube/values/name_syntax.h"
+#include "kube/values/quantity.h"
 
 namespace muster::apiserver {
 

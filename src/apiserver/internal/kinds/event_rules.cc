@@ -1,9 +1,9 @@
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/kinds/event_versions.h"
 #include "apiserver/internal/kinds/kind_rules.h"
-#include "kube/document.h"
-#include "kube/equality.h"
-#include "kube/name_syntax.h"
+#include "kube/values/document.h"
+#include "kube/values/equality.h"
+#include "kube/values/name_syntax.h"
 
 namespace muster::apiserver {
 

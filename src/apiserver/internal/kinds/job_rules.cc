@@ -3,7 +3,7 @@
 #include "apiserver/internal/kinds/kind_rules.h"
 #include "apiserver/internal/kinds/pod_defaults.h"
 #include "apiserver/internal/kinds/workload_rules.h"
-#include "kube/equality.h"
+#include "kube/values/equality.h"
 
 namespace muster::apiserver {
 

@@ -1,7 +1,7 @@
 #include "apiserver/internal/kinds/pod_defaults.h"
 
 #include "apiserver/internal/json_access.h"
-#include "kube/quantity.h"
+#include "kube/values/quantity.h"
 
 namespace muster::apiserver {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/clock.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

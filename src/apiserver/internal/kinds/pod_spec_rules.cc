@@ -4,7 +4,7 @@
 #include "apiserver/internal/kinds/container_rules.h"
 #include "apiserver/internal/kinds/pod_defaults.h"
 #include "apiserver/internal/writing/metadata_rules.h"
-#include "kube/name_syntax.h"
+#include "kube/values/name_syntax.h"
 
 namespace muster::apiserver {
 

@@ -1,8 +1,8 @@
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/kinds/kind_rules.h"
 #include "apiserver/internal/writing/metadata_rules.h"
-#include "kube/base64.h"
-#include "kube/equality.h"
+#include "kube/values/base64.h"
+#include "kube/values/equality.h"
 
 namespace muster::apiserver {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "kube/age.h"
-#include "kube/json.h"
+#include "kube/values/age.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

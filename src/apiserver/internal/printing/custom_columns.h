@@ -7,7 +7,7 @@
 #include "apiserver/internal/causes.h"
 #include "apiserver/internal/resource_def.h"
 #include "base/clock.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

@@ -6,7 +6,7 @@
 #include "apiserver/internal/printing/cell_text.h"
 #include "apiserver/internal/printing/fields.h"
 #include "apiserver/internal/printing/printer.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 

@@ -5,7 +5,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "apiserver/internal/printing/printer.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 namespace {

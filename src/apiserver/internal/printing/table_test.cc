@@ -9,7 +9,7 @@
 
 #include "apiserver/internal/crd.h"
 #include "apiserver/internal/json_access.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 namespace {

@@ -4,7 +4,7 @@
 #include "apiserver/internal/printing/fields.h"
 #include "apiserver/internal/printing/printer.h"
 #include "base/lower_case.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 

@@ -10,8 +10,8 @@
 
 #include "apiserver/internal/protobuf/message_catalog.h"
 #include "apiserver/internal/protobuf/wire_reader.h"
-#include "kube/base64.h"
-#include "kube/time.h"
+#include "kube/values/base64.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 

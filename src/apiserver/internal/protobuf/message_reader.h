@@ -5,7 +5,7 @@
 
 #include "apiserver/internal/protobuf/message_catalog.h"
 #include "base/result.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

@@ -6,7 +6,7 @@
 #include "apiserver/internal/access/user_info.h"
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/wire/frames.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 

@@ -9,7 +9,7 @@
 #include "apiserver/internal/router.h"
 #include "apiserver/object_text.h"
 #include "base/clock.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

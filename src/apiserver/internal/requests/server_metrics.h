@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "apiserver/internal/requests/request_record.h"
-#include "kube/resource_type.h"
+#include "kube/objects/resource_type.h"
 
 namespace muster::apiserver {
 

@@ -5,7 +5,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "apiserver/internal/json_access.h"
-#include "kube/api_status.h"
+#include "kube/objects/api_status.h"
 
 namespace muster::apiserver {
 

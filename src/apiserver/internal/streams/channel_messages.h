@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "kube/command_session.h"
+#include "kube/objects/command_session.h"
 
 namespace muster::apiserver {
 

@@ -4,7 +4,7 @@
 
 #include <boost/json/parse.hpp>
 
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 namespace {

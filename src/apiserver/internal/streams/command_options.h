@@ -3,8 +3,8 @@
 #include <boost/json/object.hpp>
 
 #include "apiserver/internal/refusal.h"
-#include "kube/command_session.h"
-#include "kube/transport.h"
+#include "kube/objects/command_session.h"
+#include "kube/transport/transport.h"
 
 namespace muster::apiserver {
 

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "base/clock.h"
-#include "kube/command_session.h"
+#include "kube/objects/command_session.h"
 #include "net/web_socket.h"
 
 namespace muster::apiserver {

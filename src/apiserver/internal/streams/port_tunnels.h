@@ -6,7 +6,7 @@
 #include "apiserver/internal/refusal.h"
 #include "apiserver/internal/streams/port_connections.h"
 #include "base/clock.h"
-#include "kube/transport.h"
+#include "kube/transport/transport.h"
 #include "net/web_socket.h"
 
 namespace muster::apiserver {

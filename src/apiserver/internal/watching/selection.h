@@ -7,7 +7,7 @@
 #include "apiserver/internal/refusal.h"
 #include "apiserver/internal/resource_def.h"
 #include "apiserver/object_text.h"
-#include "kube/selector.h"
+#include "kube/objects/selector.h"
 
 namespace muster::apiserver {
 

@@ -7,7 +7,7 @@
 #include "apiserver/store.h"
 #include "base/clock.h"
 #include "base/signal.h"
-#include "kube/transport.h"
+#include "kube/transport/transport.h"
 
 namespace muster::apiserver {
 

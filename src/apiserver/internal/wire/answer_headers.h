@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kube/transport.h"
+#include "kube/transport/transport.h"
 #include "net/http.h"
 
 namespace muster::apiserver {

@@ -2,7 +2,7 @@
 
 #include <boost/json/serializer.hpp>
 
-#include "kube/transport_names.h"
+#include "kube/transport/transport_names.h"
 
 namespace muster::apiserver {
 

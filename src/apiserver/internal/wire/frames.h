@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "kube/transport.h"
+#include "kube/transport/transport.h"
 
 namespace muster::apiserver {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "apiserver/internal/refusal.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::apiserver {
 

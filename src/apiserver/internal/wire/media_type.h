@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "apiserver/internal/refusal.h"
-#include "kube/transport.h"
+#include "kube/transport/transport.h"
 
 namespace muster::apiserver {
 

@@ -5,7 +5,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "apiserver/internal/json_access.h"
-#include "kube/structured_merge.h"
+#include "kube/patch/structured_merge.h"
 
 namespace muster::apiserver {
 

@@ -6,8 +6,8 @@
 
 #include "apiserver/internal/refusal.h"
 #include "apiserver/internal/resource_def.h"
-#include "kube/client.h"
-#include "kube/document.h"
+#include "kube/client/client.h"
+#include "kube/values/document.h"
 
 namespace muster::apiserver {
 

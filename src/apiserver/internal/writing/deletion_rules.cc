@@ -1,7 +1,7 @@
 #include "apiserver/internal/writing/deletion_rules.h"
 
 #include "apiserver/internal/json_access.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 

@@ -3,7 +3,7 @@
 #include <initializer_list>
 
 #include "apiserver/internal/json_access.h"
-#include "kube/equality.h"
+#include "kube/values/equality.h"
 
 namespace muster::apiserver {
 

@@ -4,7 +4,7 @@
 
 #include "apiserver/internal/refusal.h"
 #include "apiserver/internal/resource_def.h"
-#include "kube/managed_fields.h"
+#include "kube/patch/managed_fields.h"
 
 namespace muster::apiserver {
 

@@ -1,7 +1,7 @@
 #include "apiserver/internal/writing/metadata_rules.h"
 
 #include "apiserver/internal/json_access.h"
-#include "kube/name_syntax.h"
+#include "kube/values/name_syntax.h"
 
 namespace muster::apiserver {
 

@@ -2,7 +2,7 @@
 
 #include "apiserver/internal/causes.h"
 #include "apiserver/internal/json_access.h"
-#include "kube/patch.h"
+#include "kube/patch/patch.h"
 
 namespace muster::apiserver {
 

@@ -2,7 +2,7 @@
 
 #include "apiserver/internal/refusal.h"
 #include "apiserver/internal/writing/decoding.h"
-#include "kube/transport.h"
+#include "kube/transport/transport.h"
 
 namespace muster::apiserver {
 

@@ -2,7 +2,7 @@
 
 #include "apiserver/internal/json_access.h"
 #include "apiserver/internal/writing/metadata_rules.h"
-#include "kube/equality.h"
+#include "kube/values/equality.h"
 
 namespace muster::apiserver {
 

@@ -7,7 +7,7 @@
 #include "apiserver/internal/writing/applying.h"
 #include "apiserver/internal/writing/deletion_rules.h"
 #include "apiserver/internal/writing/patching.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "jobs/kind.h"
-#include "kube/resource_type.h"
-#include "kube/schema.h"
+#include "kube/objects/resource_type.h"
+#include "kube/schema/schema.h"
 
 namespace muster::cli {
 

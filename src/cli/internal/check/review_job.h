@@ -1,7 +1,7 @@
 #pragma once
 
 #include "jobs/kind.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::cli {
 

@@ -10,7 +10,7 @@
 #include "base/lower_case.h"
 #include "cli/command_line.h"
 #include "jobs/kind.h"
-#include "kube/schema.h"
+#include "kube/schema/schema.h"
 
 namespace muster::cli {
 

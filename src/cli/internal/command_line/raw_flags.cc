@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/duration.h"
-#include "kube/name_syntax.h"
-#include "kube/quantity.h"
+#include "kube/values/name_syntax.h"
+#include "kube/values/quantity.h"
 
 namespace muster::cli {
 

@@ -1,7 +1,7 @@
 #include "cli/internal/connect/connection.h"
 
 #include "cli/internal/connect/kubeconfig_places.h"
-#include "kube/access/pod_access.h"
+#include "kube/client_config/pod_access.h"
 
 namespace muster::cli {
 

@@ -10,8 +10,8 @@
 #include "base/task_group.h"
 #include "cli/caller.h"
 #include "cli/command_line.h"
-#include "kube/access/server_connection.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
+#include "kube/client_config/server_connection.h"
 
 namespace muster::cli {
 

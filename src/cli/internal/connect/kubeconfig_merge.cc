@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/internal/manifest/yaml_document.h"
-#include "kube/json_access.h"
+#include "kube/values/json_access.h"
 
 namespace muster::cli {
 

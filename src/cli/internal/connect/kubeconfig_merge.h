@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "kube/access/merged_kubeconfig.h"
+#include "kube/client_config/merged_kubeconfig.h"
 
 namespace muster::cli {
 

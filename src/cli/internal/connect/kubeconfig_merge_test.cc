@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kube/access/server_access.h"
+#include "kube/client_config/server_access.h"
 
 namespace muster::cli {
 namespace {

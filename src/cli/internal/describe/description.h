@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::cli {
 

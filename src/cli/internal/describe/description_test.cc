@@ -7,7 +7,7 @@
 
 #include "cli/internal/describe/event_lines.h"
 #include "cli/internal/describe/usage.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::cli {
 namespace {

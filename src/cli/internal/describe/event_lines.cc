@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/lower_case.h"
-#include "kube/age.h"
-#include "kube/json_access.h"
+#include "kube/values/age.h"
+#include "kube/values/json_access.h"
 
 namespace muster::cli {
 

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "cli/internal/objects/object_table.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::cli {
 

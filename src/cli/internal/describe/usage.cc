@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kube/json_access.h"
+#include "kube/values/json_access.h"
 
 namespace muster::cli {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cli/internal/objects/object_table.h"
-#include "kube/json.h"
-#include "kube/quantity.h"
+#include "kube/values/json.h"
+#include "kube/values/quantity.h"
 
 namespace muster::cli {
 

@@ -14,7 +14,7 @@
 #include "base/lower_case.h"
 #include "base/nearest_name.h"
 #include "cli/internal/logs/log_sources.h"
-#include "kube/json_access.h"
+#include "kube/values/json_access.h"
 
 namespace muster::cli {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 #include "runtime/drill.h"
 
 // What the drill verbs and a run say to each other, a line of JSON each, and which pod is meant.

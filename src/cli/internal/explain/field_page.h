@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "kube/resource_type.h"
-#include "kube/schema.h"
+#include "kube/objects/resource_type.h"
+#include "kube/schema/schema.h"
 
 namespace muster::cli {
 

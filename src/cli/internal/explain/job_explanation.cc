@@ -7,8 +7,8 @@
 #include <map>
 
 #include "base/lower_case.h"
-#include "kube/codec.h"
-#include "kube/json_access.h"
+#include "kube/objects/codec.h"
+#include "kube/values/json_access.h"
 
 namespace muster::cli {
 

@@ -5,7 +5,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "cli/check.h"
-#include "kube/codec.h"
+#include "kube/objects/codec.h"
 
 namespace muster::cli {
 namespace {

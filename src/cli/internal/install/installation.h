@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::cli {
 

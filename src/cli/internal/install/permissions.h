@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "jobs/kind.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::cli {
 

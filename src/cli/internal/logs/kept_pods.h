@@ -7,7 +7,7 @@
 
 #include "cli/caller.h"
 #include "cli/internal/logs/log_sources.h"
-#include "kube/access/server_access.h"
+#include "kube/client_config/server_access.h"
 #include "runtime/kept_logs.h"
 
 namespace muster::cli {

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "cli/internal/run/views.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::cli {
 

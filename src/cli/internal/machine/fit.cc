@@ -8,7 +8,7 @@
 
 #include "cli/internal/check/pod_specs.h"
 #include "cli/internal/check/review_job.h"
-#include "kube/quantity.h"
+#include "kube/values/quantity.h"
 
 namespace muster::cli {
 

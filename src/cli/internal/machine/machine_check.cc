@@ -11,8 +11,8 @@
 #include "cli/internal/check/pod_specs.h"
 #include "cli/internal/machine/container_paths.h"
 #include "cli/internal/machine/volume_check.h"
-#include "kube/json_access.h"
-#include "kube/quantity.h"
+#include "kube/values/json_access.h"
+#include "kube/values/quantity.h"
 
 namespace muster::cli {
 

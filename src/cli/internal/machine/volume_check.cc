@@ -6,7 +6,7 @@
 #include <set>
 
 #include "cli/internal/machine/container_paths.h"
-#include "kube/json_access.h"
+#include "kube/values/json_access.h"
 
 namespace muster::cli {
 

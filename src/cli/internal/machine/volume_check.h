@@ -5,7 +5,7 @@
 
 #include "cli/internal/check/pod_specs.h"
 #include "cli/internal/machine/machine_check.h"
-#include "kube/pod.h"
+#include "kube/objects/pod.h"
 
 namespace muster::cli {
 

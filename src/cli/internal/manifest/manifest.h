@@ -9,7 +9,7 @@
 #include "cli/internal/manifest/problem.h"
 #include "cli/internal/manifest/source_map.h"
 #include "jobs/conversion.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::cli {
 

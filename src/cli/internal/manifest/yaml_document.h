@@ -7,7 +7,7 @@
 
 #include "cli/internal/manifest/manifest_text.h"
 #include "cli/internal/manifest/source_map.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::cli {
 

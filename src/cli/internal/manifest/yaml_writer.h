@@ -3,7 +3,7 @@
 #include <boost/json/value.hpp>
 #include <string>
 
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::cli {
 

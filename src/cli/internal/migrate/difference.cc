@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::cli {
 

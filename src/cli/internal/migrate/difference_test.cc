@@ -5,7 +5,7 @@
 
 #include <boost/json/parse.hpp>
 
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::cli {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "base/fields.h"
 #include "base/lower_case.h"
-#include "kube/json_access.h"
-#include "kube/schema.h"
+#include "kube/schema/schema.h"
+#include "kube/values/json_access.h"
 
 namespace muster::cli {
 

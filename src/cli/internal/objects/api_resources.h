@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "kube/json.h"
-#include "kube/resource_type.h"
+#include "kube/objects/resource_type.h"
+#include "kube/values/json.h"
 
 namespace muster::cli {
 

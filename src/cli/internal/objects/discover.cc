@@ -1,6 +1,6 @@
 #include "cli/internal/objects/discover.h"
 
-#include "kube/api_status.h"
+#include "kube/objects/api_status.h"
 
 namespace muster::cli {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "kube/json.h"
-#include "kube/json_path.h"
+#include "kube/values/json.h"
+#include "kube/values/json_path.h"
 
 namespace muster::cli {
 

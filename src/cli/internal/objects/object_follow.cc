@@ -1,7 +1,7 @@
 #include "cli/internal/objects/object_follow.h"
 
-#include "kube/api_status.h"
-#include "kube/json_access.h"
+#include "kube/objects/api_status.h"
+#include "kube/values/json_access.h"
 
 namespace muster::cli {
 

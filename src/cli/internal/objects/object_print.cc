@@ -7,7 +7,7 @@
 
 #include "cli/internal/manifest/yaml_writer.h"
 #include "cli/internal/objects/json_path_template.h"
-#include "kube/json_access.h"
+#include "kube/values/json_access.h"
 
 namespace muster::cli {
 

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "cli/command_line.h"
 #include "cli/internal/objects/api_resources.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::cli {
 

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::cli {
 

@@ -5,7 +5,7 @@
 #include "base/fields.h"
 #include "cli/internal/objects/json_path_template.h"
 #include "cli/internal/objects/object_table.h"
-#include "kube/json_access.h"
+#include "kube/values/json_access.h"
 
 namespace muster::cli {
 

@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "base/result.h"
-#include "kube/json.h"
-#include "kube/json_path.h"
+#include "kube/values/json.h"
+#include "kube/values/json_path.h"
 
 namespace muster::cli {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "cli/internal/manifest/yaml_document.h"
-#include "kube/schema.h"
+#include "kube/schema/schema.h"
 
 namespace muster::cli {
 

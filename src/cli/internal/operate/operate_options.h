@@ -6,8 +6,8 @@
 
 #include "base/log.h"
 #include "cli/internal/operate/bind_address.h"
-#include "kube/lease_election.h"
-#include "kube/request_window.h"
+#include "kube/client/lease_election.h"
+#include "kube/transport/request_window.h"
 
 namespace muster::cli {
 

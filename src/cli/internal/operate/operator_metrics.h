@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "kube/metered_transport.h"
+#include "kube/transport/metered_transport.h"
 #include "operator/observer.h"
 #include "operator/replica.h"
 

@@ -11,8 +11,8 @@
 #include "base/test_loop.h"
 #include "cli/internal/run/run_session.h"
 #include "jobs/kind.h"
-#include "kube/document.h"
-#include "kube/http_transport.h"
+#include "kube/transport/http_transport.h"
+#include "kube/values/document.h"
 #include "net/memory_stream.h"
 #include "sim/faulty_transport.h"
 

@@ -9,7 +9,7 @@
 #include "apiserver/api_server.h"
 #include "base/clock.h"
 #include "base/rng.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "operator/operator.h"
 #include "runtime/node.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "cli/internal/run/line_splitter.h"
-#include "kube/api_status.h"
+#include "kube/objects/api_status.h"
 
 namespace muster::cli {
 

@@ -15,7 +15,7 @@
 #include "base/task_group.h"
 #include "cli/internal/run/screen.h"
 #include "cli/internal/run/views.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 
 namespace muster::cli {
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/test_loop.h"
-#include "kube/fake_transport.h"
+#include "kube/transport/fake_transport.h"
 
 namespace muster::cli {
 namespace {

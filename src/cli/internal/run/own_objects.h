@@ -11,8 +11,8 @@
 #include "base/task_group.h"
 #include "cli/check.h"
 #include "cli/internal/run/views.h"
-#include "kube/client.h"
-#include "kube/informer.h"
+#include "kube/client/client.h"
+#include "kube/client/informer.h"
 
 namespace muster::cli {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <ranges>
 
-#include "kube/api_status.h"
+#include "kube/objects/api_status.h"
 
 namespace muster::cli {
 

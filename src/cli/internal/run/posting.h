@@ -8,7 +8,7 @@
 
 #include "cli/check.h"
 #include "cli/internal/run/screen.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 
 namespace muster::cli {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "cli/internal/install/installation.h"
-#include "kube/api_status.h"
-#include "kube/document.h"
+#include "kube/objects/api_status.h"
+#include "kube/values/document.h"
 
 namespace muster::cli {
 

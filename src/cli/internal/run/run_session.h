@@ -17,7 +17,7 @@
 #include "cli/internal/run/posting.h"
 #include "cli/internal/run/screen.h"
 #include "cli/internal/run/views.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 
 namespace muster::cli {
 

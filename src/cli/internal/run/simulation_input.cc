@@ -8,7 +8,7 @@
 #include "cli/caller.h"
 #include "cli/prepare.h"
 #include "cli/read_file.h"
-#include "kube/schema.h"
+#include "kube/schema/schema.h"
 #include "sim/builtin_scenarios.h"
 
 namespace muster::cli {

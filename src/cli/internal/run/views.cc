@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kube/codec.h"
-#include "kube/core_objects.h"
-#include "kube/pod.h"
+#include "kube/objects/codec.h"
+#include "kube/objects/core_objects.h"
+#include "kube/objects/pod.h"
 
 namespace muster::cli {
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "jobs/kind.h"
-#include "kube/json.h"
-#include "kube/resource_type.h"
+#include "kube/objects/resource_type.h"
+#include "kube/values/json.h"
 
 namespace muster::cli {
 

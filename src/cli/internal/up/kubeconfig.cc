@@ -4,7 +4,7 @@
 
 #include "cli/internal/manifest/yaml_document.h"
 #include "cli/internal/manifest/yaml_writer.h"
-#include "kube/base64.h"
+#include "kube/values/base64.h"
 
 namespace muster::cli {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "kube/json.h"
+#include "kube/values/json.h"
 #include "net/certificates.h"
 
 namespace muster::cli {

@@ -11,7 +11,7 @@
 #include <charconv>
 #include <memory>
 
-#include "kube/server_address.h"
+#include "kube/transport/server_address.h"
 
 namespace muster::cli {
 

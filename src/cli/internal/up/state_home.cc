@@ -10,7 +10,7 @@
 #include <boost/json/serialize.hpp>
 #include <cerrno>
 
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::cli {
 

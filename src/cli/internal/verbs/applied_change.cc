@@ -1,6 +1,6 @@
 #include "cli/internal/verbs/applied_change.h"
 
-#include "kube/json_access.h"
+#include "kube/values/json_access.h"
 
 namespace muster::cli {
 namespace {

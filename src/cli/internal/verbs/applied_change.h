@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "kube/json.h"
+#include "kube/values/json.h"
 
 namespace muster::cli {
 

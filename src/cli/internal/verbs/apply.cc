@@ -11,7 +11,7 @@
 #include "cli/internal/verbs/applied_change.h"
 #include "cli/internal/verbs/verbs.h"
 #include "cli/prepare.h"
-#include "kube/api_status.h"
+#include "kube/objects/api_status.h"
 
 namespace muster::cli {
 

@@ -8,7 +8,7 @@
 #include "cli/internal/objects/object_print.h"
 #include "cli/internal/verbs/verbs.h"
 #include "jobs/kind.h"
-#include "kube/json_access.h"
+#include "kube/values/json_access.h"
 
 namespace muster::cli {
 

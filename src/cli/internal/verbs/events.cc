@@ -8,7 +8,7 @@
 #include "cli/internal/objects/object_print.h"
 #include "cli/internal/objects/object_words.h"
 #include "cli/internal/verbs/verbs.h"
-#include "kube/api_status.h"
+#include "kube/objects/api_status.h"
 
 namespace muster::cli {
 

@@ -11,8 +11,8 @@
 #include "cli/internal/objects/object_words.h"
 #include "cli/internal/verbs/verbs.h"
 #include "jobs/kind.h"
-#include "kube/json_access.h"
-#include "kube/reflector.h"
+#include "kube/client/reflector.h"
+#include "kube/values/json_access.h"
 
 namespace muster::cli {
 

@@ -8,8 +8,8 @@
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/migrate/difference.h"
 #include "cli/internal/verbs/verbs.h"
-#include "kube/json_access.h"
-#include "kube/resource_type.h"
+#include "kube/objects/resource_type.h"
+#include "kube/values/json_access.h"
 
 namespace muster::cli {
 

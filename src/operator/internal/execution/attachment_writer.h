@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "jobs/kind.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "operator/internal/attachments.h"
 
 namespace muster::operators {

@@ -7,7 +7,7 @@
 #include <boost/json/parse.hpp>
 
 #include "base/sim_clock.h"
-#include "kube/api_status.h"
+#include "kube/objects/api_status.h"
 #include "operator/internal/job_fixture.h"
 
 namespace muster::operators {

@@ -5,7 +5,7 @@
 
 #include "base/async.h"
 #include "base/result.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "operator/internal/records.h"
 
 namespace muster::operators {

@@ -4,7 +4,7 @@
 
 #include "base/fault.h"
 #include "base/log.h"
-#include "kube/codec.h"
+#include "kube/objects/codec.h"
 #include "operator/internal/execution/attachment_writer.h"
 #include "operator/internal/execution/batch_job.h"
 #include "operator/internal/execution/claims.h"

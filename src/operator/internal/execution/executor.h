@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 #include "base/task_group.h"
-#include "kube/client.h"
-#include "kube/event_recorder.h"
+#include "kube/client/client.h"
+#include "kube/client/event_recorder.h"
 #include "operator/internal/attachments.h"
 #include "operator/internal/execution/pass.h"
 #include "operator/internal/plan.h"

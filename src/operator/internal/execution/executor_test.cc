@@ -7,8 +7,8 @@
 
 #include "base/log.h"
 #include "base/sim_clock.h"
-#include "kube/api_status.h"
-#include "kube/codec.h"
+#include "kube/objects/api_status.h"
+#include "kube/objects/codec.h"
 #include "operator/internal/job_fixture.h"
 
 namespace muster::operators {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "kube/client.h"
-#include "kube/event_recorder.h"
+#include "kube/client/client.h"
+#include "kube/client/event_recorder.h"
 #include "operator/internal/records.h"
 
 namespace muster::operators {

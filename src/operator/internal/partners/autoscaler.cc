@@ -1,6 +1,6 @@
 #include "operator/internal/partners/autoscaler.h"
 
-#include "kube/quantity.h"
+#include "kube/values/quantity.h"
 
 namespace muster::operators::autoscaler {
 namespace {

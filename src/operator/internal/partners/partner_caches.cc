@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "kube/json_access.h"
+#include "kube/values/json_access.h"
 
 namespace muster::operators {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/task_group.h"
-#include "kube/client.h"
-#include "kube/informer.h"
+#include "kube/client/client.h"
+#include "kube/client/informer.h"
 #include "operator/internal/partners/gate.h"
 
 namespace muster::operators {

@@ -3,8 +3,8 @@
 #include <map>
 #include <string>
 
-#include "kube/pod.h"
-#include "kube/quantity.h"
+#include "kube/objects/pod.h"
+#include "kube/values/quantity.h"
 
 namespace muster::operators {
 

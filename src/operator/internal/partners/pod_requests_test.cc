@@ -5,7 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-#include "kube/codec.h"
+#include "kube/objects/codec.h"
 
 namespace muster::operators {
 namespace {

@@ -1,6 +1,6 @@
 #include "runtime/internal/files/data_watch.h"
 
-#include "kube/json_access.h"
+#include "kube/values/json_access.h"
 
 namespace muster::runtime {
 

@@ -7,7 +7,7 @@
 
 #include "base/async.h"
 #include "base/task_group.h"
-#include "kube/informer.h"
+#include "kube/client/informer.h"
 #include "runtime/internal/container_env.h"
 
 namespace muster::runtime {

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "base/result.h"
-#include "kube/pod.h"
+#include "kube/objects/pod.h"
 
 namespace muster::runtime {
 

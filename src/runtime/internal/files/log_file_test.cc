@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "base/task_group.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 #include "runtime/internal/files/log_reader.h"
 #include "runtime/internal/inside/container_log.h"
 #include "runtime/internal/inside/cri_log.h"

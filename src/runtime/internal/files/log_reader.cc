@@ -6,7 +6,7 @@
 #include <array>
 #include <cerrno>
 
-#include "kube/time.h"
+#include "kube/values/time.h"
 #include "runtime/internal/inside/container_log.h"
 #include "runtime/internal/inside/cri_log.h"
 

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "base/clock.h"
-#include "kube/client.h"
-#include "kube/transport.h"
+#include "kube/client/client.h"
+#include "kube/transport/transport.h"
 #include "runtime/internal/files/log_file.h"
 
 namespace muster::runtime {

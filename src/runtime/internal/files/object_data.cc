@@ -1,8 +1,8 @@
 #include "runtime/internal/files/object_data.h"
 
-#include "kube/base64.h"
-#include "kube/codec.h"
-#include "kube/core_objects.h"
+#include "kube/objects/codec.h"
+#include "kube/objects/core_objects.h"
+#include "kube/values/base64.h"
 
 namespace muster::runtime {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/async.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "runtime/internal/container_env.h"
 
 namespace muster::runtime {

@@ -9,7 +9,7 @@
 
 #include "base/fields.h"
 #include "base/unique_fd.h"
-#include "kube/name_syntax.h"
+#include "kube/values/name_syntax.h"
 #include "runtime/internal/files/kept_record.h"
 
 namespace muster::runtime {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "kube/pod.h"
+#include "kube/objects/pod.h"
 #include "runtime/internal/container_plan.h"
 #include "runtime/internal/network/hosts_files.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "kube/codec_impl.h"
-#include "kube/time.h"
+#include "kube/objects/codec_impl.h"
+#include "kube/values/time.h"
 
 namespace muster::runtime {
 

@@ -7,8 +7,8 @@
 
 #include "base/async.h"
 #include "base/clock.h"
-#include "kube/client.h"
-#include "kube/pod.h"
+#include "kube/client/client.h"
+#include "kube/objects/pod.h"
 #include "runtime/internal/files/volume_files.h"
 
 namespace muster::runtime {

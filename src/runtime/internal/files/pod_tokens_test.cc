@@ -6,7 +6,7 @@
 
 #include "apiserver/api_server.h"
 #include "base/test_loop.h"
-#include "kube/codec.h"
+#include "kube/objects/codec.h"
 
 namespace muster::runtime {
 namespace {

@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "base/unique_fd.h"
-#include "kube/codec_impl.h"
+#include "kube/objects/codec_impl.h"
 #include "runtime/internal/files/downward_api.h"
 
 namespace muster::runtime {

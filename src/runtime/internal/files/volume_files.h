@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "kube/pod.h"
+#include "kube/objects/pod.h"
 #include "runtime/internal/container_env.h"
 
 namespace muster::runtime {

@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "base/unique_fd.h"
-#include "kube/quantity.h"
+#include "kube/values/quantity.h"
 
 namespace muster::runtime {
 

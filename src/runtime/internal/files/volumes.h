@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "kube/pod.h"
+#include "kube/objects/pod.h"
 #include "runtime/internal/container_env.h"
 #include "runtime/internal/files/volume_files.h"
 #include "runtime/internal/inside/init_protocol.h"

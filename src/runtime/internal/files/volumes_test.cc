@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "kube/codec_impl.h"
+#include "kube/objects/codec_impl.h"
 #include "runtime/internal/files/volume_files.h"
 
 namespace muster::runtime {

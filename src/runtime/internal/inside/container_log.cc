@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "base/real_clock.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::runtime {
 

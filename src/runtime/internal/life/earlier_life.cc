@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::runtime {
 

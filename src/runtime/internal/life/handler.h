@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "kube/pod.h"
+#include "kube/objects/pod.h"
 
 namespace muster::runtime {
 

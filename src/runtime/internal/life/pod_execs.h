@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/signal.h"
-#include "kube/command_session.h"
+#include "kube/objects/command_session.h"
 #include "runtime/internal/inside/sandbox.h"
 #include "runtime/internal/life/check_result.h"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "kube/event_recorder.h"
-#include "kube/pod.h"
+#include "kube/client/event_recorder.h"
+#include "kube/objects/pod.h"
 #include "runtime/internal/life/check_result.h"
 #include "runtime/internal/life/container_stop.h"
 #include "runtime/internal/life/crash_backoff.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "kube/quantity.h"
-#include "kube/time.h"
+#include "kube/values/quantity.h"
+#include "kube/values/time.h"
 
 namespace muster::runtime {
 

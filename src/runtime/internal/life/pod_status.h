@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "kube/pod.h"
+#include "kube/objects/pod.h"
 
 namespace muster::runtime {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kube/quantity.h"
+#include "kube/values/quantity.h"
 
 namespace muster::runtime {
 

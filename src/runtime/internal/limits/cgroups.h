@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kube/pod.h"
+#include "kube/objects/pod.h"
 #include "process/cgroup_hierarchies.h"
 #include "runtime/internal/limits/cgroup_files.h"
 #include "runtime/internal/limits/cgroup_limits.h"

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "kube/codec_impl.h"
+#include "kube/objects/codec_impl.h"
 
 namespace muster::runtime {
 

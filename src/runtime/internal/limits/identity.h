@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "kube/pod.h"
+#include "kube/objects/pod.h"
 #include "runtime/internal/inside/program_identity.h"
 #include "runtime/internal/limits/accounts.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kube/pod.h"
+#include "kube/objects/pod.h"
 #include "runtime/internal/limits/cgroups.h"
 #include "runtime/internal/limits/identity.h"
 #include "runtime/internal/place/device_ledger.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "kube/json.h"
-#include "kube/quantity.h"
+#include "kube/values/json.h"
+#include "kube/values/quantity.h"
 #include "runtime/internal/place/scheduling.h"
 
 namespace muster::runtime {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "kube/pod.h"
+#include "kube/objects/pod.h"
 #include "runtime/devices.h"
 
 namespace muster::runtime {

@@ -1,7 +1,7 @@
 #include "runtime/internal/place/node_lease.h"
 
 #include "base/log.h"
-#include "kube/time.h"
+#include "kube/values/time.h"
 
 namespace muster::runtime {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 
 namespace muster::runtime {
 

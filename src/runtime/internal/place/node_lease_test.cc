@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/task_group.h"
 #include "base/test_loop.h"
-#include "kube/fake_transport.h"
+#include "kube/transport/fake_transport.h"
 
 namespace muster::runtime {
 namespace {

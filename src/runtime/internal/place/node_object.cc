@@ -7,8 +7,8 @@
 
 #include "base/fields.h"
 #include "base/text_files.h"
-#include "kube/served_version.h"
-#include "kube/time.h"
+#include "kube/objects/served_version.h"
+#include "kube/values/time.h"
 
 namespace muster::runtime {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/clock.h"
-#include "kube/client.h"
-#include "kube/quantity.h"
+#include "kube/client/client.h"
+#include "kube/values/quantity.h"
 #include "runtime/node.h"
 
 namespace muster::runtime {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/log.h"
-#include "kube/codec.h"
-#include "kube/time.h"
+#include "kube/objects/codec.h"
+#include "kube/values/time.h"
 
 namespace muster::runtime {
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/task_group.h"
-#include "kube/client.h"
-#include "kube/event_recorder.h"
-#include "kube/pod.h"
+#include "kube/client/client.h"
+#include "kube/client/event_recorder.h"
+#include "kube/objects/pod.h"
 #include "runtime/internal/place/scheduling.h"
 
 namespace muster::runtime {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "kube/pod.h"
-#include "kube/quantity.h"
+#include "kube/objects/pod.h"
+#include "kube/values/quantity.h"
 
 namespace muster::runtime {
 

@@ -9,7 +9,7 @@
 
 #include "base/signal.h"
 #include "base/unique_fd.h"
-#include "kube/command_session.h"
+#include "kube/objects/command_session.h"
 
 namespace muster::runtime {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "kube/usage.h"
+#include "kube/objects/usage.h"
 
 namespace muster::runtime {
 

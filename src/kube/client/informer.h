@@ -1,0 +1,125 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "base/signal.h"
+#include "base/task_group.h"
+#include "kube/client/client.h"
+#include "kube/client/reflector.h"
+
+namespace muster::kube {
+
+/// A local copy of what a list returns, kept current by a watch. T is what the user keeps of each
+/// object: a compact struct of the fields that its decisions read, made by `project`.
+///
+/// Events are hints: the handler gets the key and both states, and may be called again with equal
+/// ones after a relist. A list is projected page by page, and is not seen before it is complete.
+/// Keys are "namespace/name" ("name" for cluster-scoped objects). Thread: the loop of the task
+/// group. Pointers into the cache hold until the next suspension.
+template <class T>
+class Informer {
+  public:
+    /// nullopt drops the object from the cache (a projection that can't be made is logged there).
+    using Project = std::function<std::optional<T>(const json::value&)>;
+    /// `before` null: it is new; `after` null: it is gone. Called for every change, in order.
+    using Handler = std::function<void(const std::string& key, const T* before, const T* after)>;
+    /// After each complete list (null), and after each that failed.
+    using ListHandler = std::function<void(const Error* error)>;
+
+    /// `listed_fields` and `lists`: as a Reflector has them. What matches none of these fields is
+    /// what `project` drops.
+    Informer(Client& client, Clock& clock, Rng& rng, ResourceType type, ListOptions options,
+             Project project, std::vector<std::string> listed_fields = {},
+             Reflector::Lists lists = Reflector::Lists::kPaged)
+        : project_(std::move(project)),
+          reflector_(client, clock, rng, std::move(type), std::move(options),
+                     {.begin_list = [this] { listed_.clear(); },
+                      .listed =
+                          [this](std::string key, ObjectPtr object) {
+                              if (std::optional<T> made = project_(*object))
+                                  listed_.emplace_back(std::move(key), *std::move(made));
+                          },
+                      .end_list =
+                          [this] {
+                              replace(std::exchange(listed_, {}));
+                              if (list_handler_) list_handler_(nullptr);
+                          },
+                      .upsert =
+                          [this](const std::string& key, ObjectPtr object) {
+                              std::optional<T> made = project_(*object);
+                              if (made)
+                                  upsert(key, *std::move(made));
+                              else
+                                  erase(key);
+                          },
+                      .erase = [this](const std::string& key) { erase(key); },
+                      .failed =
+                          [this](const Error& error) {
+                              if (list_handler_) list_handler_(&error);
+                          }},
+                     std::move(listed_fields), lists) {}
+
+    /// Handlers are set before start().
+    void on_change(Handler handler) { handlers_.push_back(std::move(handler)); }
+    void on_list(ListHandler handler) { list_handler_ = std::move(handler); }
+    void start(TaskGroup& tasks) { reflector_.start(tasks); }
+
+    bool has_synced() const { return reflector_.has_synced(); }
+    /// Returns after the first complete list is in the cache.
+    Task<void> wait_synced() { return reflector_.wait_synced(); }
+    /// As a Reflector has them.
+    Task<void> wait_settled() { return reflector_.wait_settled(); }
+    const Error* refusal() const { return reflector_.refusal(); }
+
+    const T* find(const std::string& key) const {
+        auto it = cache_.find(key);
+        return it == cache_.end() ? nullptr : &it->second;
+    }
+    const std::unordered_map<std::string, T>& items() const { return cache_; }
+
+  private:
+    void upsert(const std::string& key, T made) {
+        auto it = cache_.find(key);
+        if (it == cache_.end()) {
+            it = cache_.emplace(key, std::move(made)).first;
+            for (auto& handler : handlers_) handler(key, nullptr, &it->second);
+        } else {
+            T before = std::exchange(it->second, std::move(made));
+            for (auto& handler : handlers_) handler(key, &before, &it->second);
+        }
+    }
+    void erase(const std::string& key) {
+        auto node = cache_.extract(key);
+        if (node.empty()) return;
+        for (auto& handler : handlers_) handler(key, &node.mapped(), nullptr);
+    }
+    void replace(std::vector<std::pair<std::string, T>> listed) {
+        const bool first = cache_.empty();
+        for (auto& [key, made] : listed) upsert(key, std::move(made));
+        if (first) return;
+        std::unordered_set<std::string_view> there;
+        for (const auto& [key, made] : listed) there.insert(key);
+        std::vector<std::string> gone;
+        for (const auto& [key, value] : cache_)
+            if (!there.contains(key)) gone.push_back(key);
+        for (const auto& key : gone) erase(key);
+    }
+
+    Project project_;
+    std::unordered_map<std::string, T> cache_;
+    std::vector<std::pair<std::string, T>> listed_;  ///< of a list that is not complete yet
+    std::vector<Handler> handlers_;
+    ListHandler list_handler_;
+    Reflector reflector_;
+};
+
+}  // namespace muster::kube

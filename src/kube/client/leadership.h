@@ -1,0 +1,67 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/signal.h"
+#include "base/task_group.h"
+#include "kube/client/client.h"
+#include "kube/client/lease_election.h"
+
+namespace muster::kube {
+
+/// A candidate for one Lease: sends what its election decides, watches the Lease, and says when it
+/// leads. Failures are logged when they begin, and tried again for as long as it runs.
+///
+/// Whoever does what a leader alone may do stops when lost() returns, and sends nothing while
+/// leads() is false. The client and the clock outlive the group's tasks, as does this. Thread: the
+/// loop of the group.
+class Leadership {
+  public:
+    struct Options {
+        std::string namespace_;
+        std::string name;
+        std::string identity;  ///< as LeaseElection has it
+        ElectionTiming timing = {};
+    };
+
+    Leadership(Client& client, Clock& clock, TaskGroup& tasks, Options options);
+
+    /// Once.
+    void start();
+    /// Returns when it leads.
+    Task<void> won();
+    /// Returns when it does not lead, at the latest when its deadline passes.
+    Task<void> lost();
+    bool leads() const { return election_.leads(clock_.now()); }
+    /// As far as is known; empty: nobody.
+    std::string holder() const { return election_.holder(); }
+
+    /// Is a candidate no more, and lets others take over at once: to be called when what a leader
+    /// may do has ended. An error means that they have to wait for the lease to end.
+    Task<Result<void>> resign();
+
+  private:
+    Task<void> run();
+    Task<void> read();
+    Task<void> write(LeaseRecord record);
+    Task<Result<Written>> change(const LeaseRecord& record);
+    Task<void> follow();
+    Task<Result<void>> follow_once();
+    Task<void> wait_until(Instant when);
+    void failed(std::string_view verb, const Error& error);
+
+    Client& client_;
+    Clock& clock_;
+    TaskGroup& tasks_;
+    Options options_;
+    LeaseElection election_;
+    Signal changed_;
+    bool running_ = false;
+    bool resigning_ = false;
+    std::string failure_;        ///< the last one that was logged; empty once a request succeeded
+    std::string watch_failure_;  ///< the same of the watch
+};
+
+}  // namespace muster::kube

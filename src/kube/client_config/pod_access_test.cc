@@ -1,0 +1,83 @@
+#include "kube/client_config/pod_access.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace muster::kube {
+namespace {
+
+using testing::HasSubstr;
+
+class PodAccess : public testing::Test {
+  protected:
+    PodAccess() {
+        std::string pattern = testing::TempDir() + "muster-account-XXXXXX";
+        if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no folder");
+        directory = pattern;
+        write("token", "secret\n");
+        write("namespace", "team\n");
+        write("ca.crt", "");
+    }
+    ~PodAccess() override { std::filesystem::remove_all(directory); }
+
+    void write(const std::string& name, std::string_view text) {
+        std::ofstream(directory + "/" + name) << text;
+    }
+    static std::vector<std::string> pod(const std::string& host, const std::string& port) {
+        return {"KUBERNETES_SERVICE_HOST=" + host, "KUBERNETES_SERVICE_PORT=" + port};
+    }
+
+    std::string directory;
+};
+
+TEST_F(PodAccess, IsWhatEveryPodHas) {
+    const auto found = pod_access(pod("10.96.0.1", "443"), directory);
+    ASSERT_TRUE(found) << found.error().message();
+    ASSERT_TRUE(*found);
+    const ServerAccess& access = **found;
+    EXPECT_EQ(access.url.text(), "https://10.96.0.1:443");
+    EXPECT_EQ(access.namespace_, "team");
+    EXPECT_EQ(access.ca.file, directory + "/ca.crt");
+    EXPECT_EQ(access.token_file, directory + "/token");
+    EXPECT_TRUE(access.token.empty()) << "it changes while the pod lives";
+    EXPECT_FALSE(access.insecure);
+}
+
+TEST_F(PodAccess, TakesAnAddressOfIPv6) {
+    const auto found = pod_access(pod("fd00::1", "6443"), directory);
+    ASSERT_TRUE(found && *found);
+    EXPECT_EQ((*found)->url.text(), "https://[fd00::1]:6443");
+}
+
+TEST_F(PodAccess, IsNothingOutsideOfAPod) {
+    for (const auto& environment : {pod("", "443"), pod("10.96.0.1", ""), {}}) {
+        const auto found = pod_access(environment, directory);
+        ASSERT_TRUE(found);
+        EXPECT_FALSE(*found);
+    }
+    // A pod that wants no token of its own.
+    std::filesystem::remove(directory + "/token");
+    const auto found = pod_access(pod("10.96.0.1", "443"), directory);
+    ASSERT_TRUE(found);
+    EXPECT_FALSE(*found);
+}
+
+TEST_F(PodAccess, WithoutANamespaceItIsDefault) {
+    write("namespace", "\n");
+    const auto found = pod_access(pod("10.96.0.1", "443"), directory);
+    ASSERT_TRUE(found && *found);
+    EXPECT_EQ((*found)->namespace_, "default");
+}
+
+TEST_F(PodAccess, SaysWhichVariableIsWrong) {
+    const auto found = pod_access(pod("10.96.0.1", "many"), directory);
+    ASSERT_FALSE(found);
+    EXPECT_THAT(found.error().message(), HasSubstr("KUBERNETES_SERVICE_PORT of this pod: "));
+}
+
+}  // namespace
+}  // namespace muster::kube

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/clock.h"
+#include "kube/client_config/proxy.h"
+#include "kube/client_config/server_access.h"
+#include "kube/internal/client_config/server_identity.h"
+#include "kube/internal/client_config/server_tls.h"
+#include "net/byte_stream.h"
+#include "net/name_lookup.h"
+
+namespace muster::kube {
+
+/// Makes connections to a server, each by what names, files and proxies say at that moment.
+/// Thread: the loop of its executor. stop() it before it is destroyed.
+class ServerConnector {
+  public:
+    ServerConnector(const ServerAccess& access, std::optional<Proxy> proxy,
+                    ServerIdentity& identity, ServerTls& tls, asio::any_io_executor executor,
+                    Clock& clock);
+
+    /// As an HttpConnector does.
+    Task<Result<std::unique_ptr<net::ByteStream>>> connect();
+    Task<void> stop() { return names_.stop(); }
+
+  private:
+    using Stream = std::unique_ptr<net::ByteStream>;
+
+    Task<Result<Stream>> reach(std::string host, std::uint16_t port);
+    Task<Result<Stream>> reach_through_proxy();
+
+    const ServerAccess access_;
+    const std::optional<Proxy> proxy_;
+    ServerIdentity& identity_;
+    ServerTls& tls_;
+    asio::any_io_executor executor_;
+    Clock& clock_;
+    net::NameLookup names_;
+};
+
+/// For how long one of `addresses` is tried that are still to be tried, with `left` for all of
+/// them: one that drops everything must not use up the time of the next. Pure.
+Duration time_for_address(Duration left, std::size_t addresses);
+
+}  // namespace muster::kube

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/signal.h"
+#include "base/task_group.h"
+#include "kube/client_config/exec_credential.h"
+#include "kube/client_config/server_access.h"
+#include "kube/internal/client_config/server_tls.h"
+#include "kube/transport/identity.h"
+
+namespace muster::kube {
+
+/// Who one context of a kubeconfig makes us, for as long as we run.
+///
+/// A token file is read again when a request is about to be sent and the last look is a minute ago.
+/// A plugin runs again, beside the requests, some time before its credential ends; only when that
+/// has ended do requests wait for it. With a 401 both are asked at once, and the files of a
+/// client's certificate are looked at. What can't be renewed is a warning in the log, and what we
+/// were lasts.
+///
+/// Thread: the loop of its executor. begin() it first, stop() it before it is destroyed.
+class ServerIdentity final : public Identity {
+  public:
+    /// `on_new_certificate` is told when connections are to be made by another certificate of ours.
+    ServerIdentity(const ServerAccess& access, std::vector<std::string> environment, ServerTls& tls,
+                   asio::any_io_executor executor, Clock& clock,
+                   std::function<void()> on_new_certificate);
+
+    /// Reads the token file or runs the plugin, which may ask at the terminal. Blocks.
+    Result<void> begin();
+
+    Task<Result<Shown>> shown() override;
+    Task<bool> refused(std::uint64_t version) override;
+    /// Looks at the files of TLS, for a connection that is about to be made.
+    void refresh_certificates();
+
+    Task<void> stop();
+
+  private:
+    bool has_ended() const { return ends_ && clock_.wall_now() >= *ends_; }
+    void read_token_file();
+    void become(std::string token, bool another_certificate);
+    Result<void> take(ExecCredential given);
+    void start_plugin();
+    Task<void> run_plugin();
+    Task<void> plugin_ended();
+    void warn(const Error& why) const;
+
+    const ServerAccess access_;
+    const std::vector<std::string> environment_;
+    ServerTls& tls_;
+    Clock& clock_;
+    std::function<void()> on_new_certificate_;
+
+    std::string token_;
+    Shown shown_;
+    Instant next_look_{};  // at the token file
+
+    bool plugin_is_asked_ = false;
+    std::optional<WallTime> ends_;      // the plugin's credential
+    std::optional<WallTime> renew_at_;  // it
+    Instant next_run_{};                // of the plugin, after one that failed
+    Instant next_run_for_401_{};
+    std::optional<Error> failure_;  // of the last run
+    bool running_ = false;
+    Signal run_ended_;
+    TaskGroup tasks_;
+};
+
+/// The fields that say who `access` makes us, with `token` if it has one. Pure.
+Identity::Fields identity_fields(const ServerAccess& access, const std::string& token);
+
+}  // namespace muster::kube

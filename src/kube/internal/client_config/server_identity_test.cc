@@ -1,0 +1,39 @@
+#include "kube/internal/client_config/server_identity.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster::kube {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+TEST(IdentityFields, SayWhoAsks) {
+    ServerAccess access;
+    EXPECT_THAT(identity_fields(access, ""), IsEmpty());
+    EXPECT_THAT(identity_fields(access, "t"), ElementsAre(Pair("Authorization", "Bearer t")));
+    access.username = "user";
+    access.password = "password";
+    EXPECT_THAT(identity_fields(access, ""),
+                ElementsAre(Pair("Authorization", "Basic dXNlcjpwYXNzd29yZA==")));
+}
+
+TEST(IdentityFields, SayAsWhom) {
+    ServerAccess access;
+    access.act_as = {.user = "ann",
+                     .uid = "7",
+                     .groups = {"dev", "ops"},
+                     .extra = {{"acme.com/scopes", "a"}, {"acme.com/scopes", "b"}, {"50%", "c"}}};
+    EXPECT_THAT(identity_fields(access, "t"),
+                ElementsAre(Pair("Authorization", "Bearer t"), Pair("Impersonate-User", "ann"),
+                            Pair("Impersonate-Uid", "7"), Pair("Impersonate-Group", "dev"),
+                            Pair("Impersonate-Group", "ops"),
+                            Pair("Impersonate-Extra-acme.com%2Fscopes", "a"),
+                            Pair("Impersonate-Extra-acme.com%2Fscopes", "b"),
+                            Pair("Impersonate-Extra-50%25", "c")));
+}
+
+}  // namespace
+}  // namespace muster::kube

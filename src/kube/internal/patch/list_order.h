@@ -1,0 +1,49 @@
+#pragma once
+
+#include <boost/json/array.hpp>
+#include <boost/json/value.hpp>
+#include <cstddef>
+#include <string>
+#include <unordered_map>
+
+#include "kube/values/json.h"
+
+namespace muster::kube {
+
+class Schema;
+
+/// How the items of one list are told apart: by a key of theirs, or as scalars by their value.
+class ListIdentity {
+  public:
+    /// Of a list with this schema; null for one that no schema describes.
+    explicit ListIdentity(const Schema* list);
+
+    /// True for a list of objects that is merged by `key()`.
+    bool keyed() const { return !key_.empty(); }
+    const std::string& key() const { return key_; }
+    /// The text of what identifies the item; "" when it lacks its key.
+    std::string of(const json::value& item) const;
+
+  private:
+    std::string key_;
+};
+
+/// Positions in a list by identity; the first of equal ones counts.
+class ListPositions {
+  public:
+    static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+    ListPositions(const json::array& list, const ListIdentity& identity);
+    std::size_t of(const std::string& id) const;
+
+  private:
+    std::unordered_map<std::string, std::size_t> by_id_;
+};
+
+/// Orders a merged list as a strategic merge does: items that `wanted` names in its order, the
+/// server's others in theirs, interleaved as the server had them. What the server did not have goes
+/// as far front as the order of `wanted` allows.
+json::array in_merge_order(json::array merged, const json::array& wanted, const json::array& server,
+                           const ListIdentity& identity);
+
+}  // namespace muster::kube

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <string>
+#include <string_view>
+
+#include "kube/values/json.h"
+
+namespace muster::kube {
+
+/// A date-time with exactly six digits behind the point, which OpenAPI calls a date-time.
+inline constexpr std::string_view kMicroTimeFormat = "kubernetes-micro-time";
+
+/// What is wrong with a value of that format ("must be of type date-time: ..."), or "". Formats
+/// that we do not know accept everything, as Kubernetes' do.
+std::string format_problem(std::string_view format, const json::value& value);
+
+/// True when some part of the text matches. A pattern that can't be compiled, or that would take
+/// too long on this text, does not match.
+bool matches_pattern(const std::string& pattern, std::string_view text);
+/// Why a pattern can't be used, or "". Constructs that RE2 does not have are refused.
+std::string pattern_problem(const std::string& pattern);
+
+/// What the CRDs of the Go world carry for a resource quantity.
+extern const std::string_view kQuantityPattern;
+
+}  // namespace muster::kube

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "kube/schema/schema.h"
+#include "kube/values/field_path.h"
+
+namespace muster::kube {
+
+/// The schema of one key of an object: its property, or what a map says about all keys. Null when
+/// the object does not know the key.
+const Schema* field_schema(const Schema& object, std::string_view key);
+
+/// A null that counts as an absent field.
+bool is_unwanted_null(const Schema& schema, const json::value& value);
+
+/// The path of the value that a walk stands at (field_path.h says how it is written). A step costs
+/// nothing to speak of: the text is put together when somebody asks, which is when something is
+/// wrong.
+class FieldPath {
+  public:
+    explicit FieldPath(std::string start) : start_(std::move(start)) {}
+
+    std::string text() const { return text_of(last_); }
+    /// The path of a field of the object that the walk stands at.
+    std::string field(std::string_view key) const { return child_path(text(), key); }
+
+    /// One step down, undone by its destructor. The key outlives it.
+    class Step {
+      public:
+        Step(FieldPath& path, std::string_view key)
+            : path_(path), above_(path.last_), key_(key), is_key_(true) {
+            path.last_ = this;
+        }
+        Step(FieldPath& path, std::size_t index) : path_(path), above_(path.last_), index_(index) {
+            path.last_ = this;
+        }
+        ~Step() { path_.last_ = above_; }
+        Step(const Step&) = delete;
+        Step& operator=(const Step&) = delete;
+
+      private:
+        friend class FieldPath;
+
+        FieldPath& path_;
+        const Step* above_;
+        std::string_view key_;
+        std::size_t index_ = 0;
+        bool is_key_ = false;
+    };
+
+  private:
+    std::string text_of(const Step* step) const {
+        if (step == nullptr) return start_;
+        const std::string above = text_of(step->above_);
+        return step->is_key_ ? child_path(above, step->key_) : item_path(above, step->index_);
+    }
+
+    std::string start_;
+    const Step* last_ = nullptr;
+};
+
+}  // namespace muster::kube

@@ -1,0 +1,302 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/string.hpp>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kube/patch/patch.h"
+#include "kube/values/document.h"
+
+namespace muster::kube {
+namespace {
+
+constexpr std::size_t kMaxOperations = 10'000;
+constexpr std::size_t kMaxCopied = 3 * 1024 * 1024;
+constexpr std::size_t kMaxDepth = 200;
+
+using Pointer = std::vector<std::string>;
+
+/// RFC 6901; nullopt when it is ill-formed.
+std::optional<Pointer> parse_pointer(std::string_view text) {
+    Pointer pointer;
+    if (text.empty()) return pointer;
+    if (text.front() != '/') return std::nullopt;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '/') {
+            pointer.emplace_back();
+        } else if (text[i] != '~') {
+            pointer.back() += text[i];
+        } else if (++i < text.size() && (text[i] == '0' || text[i] == '1')) {
+            pointer.back() += text[i] == '0' ? '~' : '/';
+        } else {
+            return std::nullopt;
+        }
+    }
+    return pointer;
+}
+
+/// The position that a token names in a list of `size` items; `size` itself only for an insertion.
+std::optional<std::size_t> parse_index(std::string_view token, std::size_t size, bool insertion) {
+    if (insertion && token == "-") return size;
+    if (token.empty() || (token.size() > 1 && token.front() == '0')) return std::nullopt;
+    std::size_t index = 0;
+    auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), index);
+    if (error != std::errc{} || end != token.data() + token.size()) return std::nullopt;
+    if (index > size || (index == size && !insertion)) return std::nullopt;
+    return index;
+}
+
+const json::value* child(const json::value& parent, const std::string& token) {
+    if (const json::object* object = parent.if_object()) return object->if_contains(token);
+    const json::array* array = parent.if_array();
+    if (array == nullptr) return nullptr;
+    const std::optional<std::size_t> index = parse_index(token, array->size(), false);
+    return index ? &(*array)[*index] : nullptr;
+}
+
+/// The value that the first `count` tokens lead to, or null.
+const json::value* find(const json::value& document, const Pointer& pointer, std::size_t count) {
+    const json::value* value = &document;
+    for (std::size_t i = 0; i < count && value != nullptr; ++i) value = child(*value, pointer[i]);
+    return value;
+}
+
+json::value* find(json::value& document, const Pointer& pointer, std::size_t count) {
+    return const_cast<json::value*>(find(std::as_const(document), pointer, count));
+}
+
+/// Roughly the bytes of a value's text, counted no further than `limit`.
+std::size_t text_size(const json::value& value, std::size_t limit) {
+    std::size_t size = 8;
+    if (const json::string* text = value.if_string()) {
+        size += text->size();
+    } else if (const json::array* array = value.if_array()) {
+        for (const json::value& item : *array) {
+            if (size > limit) break;
+            size += text_size(item, limit - size);
+        }
+    } else if (const json::object* object = value.if_object()) {
+        for (const auto& entry : *object) {
+            if (size > limit) break;
+            size += entry.key().size() + text_size(entry.value(), limit - size);
+        }
+    }
+    return size;
+}
+
+/// True when the value has more than `limit` levels.
+bool is_deeper_than(const json::value& value, std::size_t limit) {
+    const json::array* array = value.if_array();
+    const json::object* object = value.if_object();
+    if (array == nullptr && object == nullptr) return false;
+    if (limit == 0) return true;
+    if (array != nullptr)
+        return std::any_of(array->begin(), array->end(), [limit](const json::value& item) {
+            return is_deeper_than(item, limit - 1);
+        });
+    return std::any_of(object->begin(), object->end(), [limit](const auto& entry) {
+        return is_deeper_than(entry.value(), limit - 1);
+    });
+}
+
+/// Equality as RFC 6902 has it: numbers by value (1 is 1.0), objects in any order.
+bool equal_by_value(const json::value& a, const json::value& b) {
+    if (a.is_number() && b.is_number() && a.is_double() != b.is_double()) {
+        auto real = [](const json::value& value) { return value.to_number<double>(); };
+        return real(a) == real(b);
+    }
+    if (const json::array* left = a.if_array()) {
+        const json::array* right = b.if_array();
+        return right != nullptr &&
+               std::equal(left->begin(), left->end(), right->begin(), right->end(), equal_by_value);
+    }
+    if (const json::object* left = a.if_object()) {
+        const json::object* right = b.if_object();
+        return right != nullptr && left->size() == right->size() &&
+               std::all_of(left->begin(), left->end(), [right](const auto& entry) {
+                   const json::value* other = right->if_contains(entry.key());
+                   return other != nullptr && equal_by_value(entry.value(), *other);
+               });
+    }
+    return a == b;
+}
+
+Error ill_formed(std::string why) { return Error(Code::kBadRequest, std::move(why)); }
+Error refused(std::string why) { return Error(Code::kInvalid, std::move(why)); }
+
+class Patcher {
+  public:
+    explicit Patcher(const json::value& target) : document_(copy_of(target)) {}
+
+    Result<void> apply(const json::object& operation) {
+        TRY(const std::string name, text_member(operation, "op"));
+        TRY(const Pointer path, pointer_member(operation, "path"));
+        if (name == "remove") {
+            TRY_VOID(remove(path));
+            return {};
+        }
+        if (name == "move" || name == "copy") {
+            TRY(const Pointer from, pointer_member(operation, "from"));
+            return name == "move" ? move(from, path) : copy(from, path);
+        }
+        const json::value* value = operation.if_contains("value");
+        if (name != "add" && name != "replace" && name != "test")
+            return refused(
+                fmt::format("unknown operation \"{}\"; there are add, remove, "
+                            "replace, move, copy and test",
+                            name));
+        if (value == nullptr) return ill_formed("the member \"value\" is missing");
+        if (name == "add") return add(path, *value);
+        return name == "replace" ? replace(path, *value) : test(path, *value);
+    }
+
+    json::value take() { return std::move(document_); }
+
+  private:
+    static Result<std::string> text_member(const json::object& operation, std::string_view key) {
+        const json::value* value = operation.if_contains(key);
+        const json::string* text = value == nullptr ? nullptr : value->if_string();
+        if (text == nullptr)
+            return ill_formed(fmt::format("the member \"{}\" must be there, as a string", key));
+        return std::string(*text);
+    }
+
+    static Result<Pointer> pointer_member(const json::object& operation, std::string_view key) {
+        TRY(const std::string text, text_member(operation, key));
+        std::optional<Pointer> pointer = parse_pointer(text);
+        if (!pointer)
+            return ill_formed(
+                fmt::format("\"{}\" is not a JSON pointer: \"{}\" (it is empty or "
+                            "starts with '/'; ~ is written ~0 and / is ~1)",
+                            key, text));
+        return *std::move(pointer);
+    }
+
+    /// The list or object that the path's last token is looked up in.
+    Result<json::value*> parent_of(const Pointer& path) {
+        json::value* parent = find(document_, path, path.size() - 1);
+        if (parent == nullptr || !parent->is_structured())
+            return refused("there is nothing at the path's parent");
+        return parent;
+    }
+
+    Result<void> add(const Pointer& path, json::value value) {
+        if (path.size() > kMaxDepth || is_deeper_than(value, kMaxDepth - path.size()))
+            return Error(
+                Code::kTooLarge,
+                fmt::format("the document would be nested deeper than {} levels", kMaxDepth));
+        if (path.empty()) {
+            document_ = std::move(value);
+            return {};
+        }
+        TRY(json::value * parent, parent_of(path));
+        if (json::object* object = parent->if_object()) {
+            object->insert_or_assign(path.back(), std::move(value));
+            return {};
+        }
+        json::array& array = parent->get_array();
+        const std::optional<std::size_t> index = parse_index(path.back(), array.size(), true);
+        if (!index)
+            return refused(fmt::format("\"{}\" is no position in a list of {} items", path.back(),
+                                       array.size()));
+        array.insert(array.begin() + static_cast<std::ptrdiff_t>(*index), std::move(value));
+        return {};
+    }
+
+    Result<json::value> remove(const Pointer& path) {
+        if (path.empty()) return refused("the whole document can't be removed");
+        TRY(json::value * parent, parent_of(path));
+        json::value* value = find(*parent, {path.back()}, 1);
+        if (value == nullptr) return refused("there is nothing at the path");
+        json::value removed = std::move(*value);
+        if (json::object* object = parent->if_object()) {
+            // Not the erase that fills the gap with the last member: the order stays readable.
+            object->stable_erase(path.back());
+        } else {
+            json::array& array = parent->get_array();
+            array.erase(array.begin() + (value - array.data()));
+        }
+        return removed;
+    }
+
+    Result<void> replace(const Pointer& path, const json::value& value) {
+        if (find(document_, path, path.size()) == nullptr)
+            return refused("there is nothing at the path");
+        if (!path.empty()) {
+            const json::value* parent = find(document_, path, path.size() - 1);
+            if (parent->is_array()) TRY_VOID(remove(path));
+        }
+        return add(path, value);
+    }
+
+    Result<void> move(const Pointer& from, const Pointer& path) {
+        if (from == path)
+            return find(document_, from, from.size()) != nullptr
+                       ? Result<void>()
+                       : refused("there is nothing at \"from\"");
+        if (from.size() < path.size() && std::equal(from.begin(), from.end(), path.begin()))
+            return refused("a value can't be moved into itself");
+        if (find(document_, from, from.size()) == nullptr)
+            return refused("there is nothing at \"from\"");
+        TRY(json::value value, remove(from));
+        return add(path, std::move(value));
+    }
+
+    Result<void> copy(const Pointer& from, const Pointer& path) {
+        const json::value* value = find(document_, from, from.size());
+        if (value == nullptr) return refused("there is nothing at \"from\"");
+        copied_ += text_size(*value, kMaxCopied);
+        if (copied_ > kMaxCopied)
+            return Error(Code::kTooLarge, "the patch's copies are larger than 3 MiB in all");
+        return add(path, *value);
+    }
+
+    Result<void> test(const Pointer& path, const json::value& value) {
+        const json::value* found = find(document_, path, path.size());
+        if (found == nullptr) return refused("there is nothing at the path");
+        if (equal_by_value(*found, value)) return {};
+        constexpr std::size_t kLongest = 100;
+        std::string text = json::serialize(*found);
+        if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
+        return refused("the value there is " + text);
+    }
+
+    json::value document_;
+    std::size_t copied_ = 0;
+};
+
+std::string describe(std::size_t number, const json::object& operation) {
+    auto text = [&](std::string_view key) {
+        const json::value* value = operation.if_contains(key);
+        return value != nullptr && value->is_string() ? std::string(value->get_string()) : "?";
+    };
+    return fmt::format("JSON patch, operation {} ({} \"{}\")", number, text("op"), text("path"));
+}
+
+}  // namespace
+
+Result<json::value> apply_json_patch(const json::value& target, const json::value& patch) {
+    const json::array* operations = patch.if_array();
+    if (operations == nullptr) return ill_formed("a JSON patch must be a list of operations");
+    if (operations->size() > kMaxOperations)
+        return Error(Code::kTooLarge,
+                     fmt::format("a JSON patch has at most {} operations, this one has {}",
+                                 kMaxOperations, operations->size()));
+    Patcher patcher(target);
+    for (std::size_t i = 0; i < operations->size(); ++i) {
+        const json::object* operation = (*operations)[i].if_object();
+        if (operation == nullptr)
+            return ill_formed(fmt::format("JSON patch, operation {}: must be an object", i));
+        if (Result<void> applied = patcher.apply(*operation); !applied)
+            return std::move(applied.error().prefix(describe(i, *operation)));
+    }
+    return patcher.take();
+}
+
+}  // namespace muster::kube

@@ -1,0 +1,329 @@
+#include "kube/patch/managed_fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json/object.hpp>
+#include <map>
+#include <tuple>
+
+#include "kube/patch/structured_merge.h"
+#include "kube/schema/schema.h"
+#include "kube/values/time.h"
+
+namespace muster::kube {
+namespace {
+
+constexpr std::size_t kMaxUpdaters = 10;
+constexpr std::string_view kAncient = "ancient-changes";
+constexpr std::string_view kBeforeFirstApply = "before-first-apply";
+
+std::string_view text_of(const json::object& entry, std::string_view key) {
+    const json::value* value = entry.if_contains(key);
+    const json::string* text = value == nullptr ? nullptr : value->if_string();
+    return text == nullptr ? std::string_view() : std::string_view(*text);
+}
+
+bool applies(const json::object& entry) { return text_of(entry, "operation") == "Apply"; }
+
+const json::object& fields_of(const json::object& entry) {
+    static const json::object kNone;
+    const json::value* fields = entry.if_contains("fieldsV1");
+    const json::object* object = fields == nullptr ? nullptr : fields->if_object();
+    return object == nullptr ? kNone : *object;
+}
+
+/// Nothing for what can't be read: it owns nothing then.
+FieldSet set_of(const json::object& entry) {
+    Result<FieldSet> set = FieldSet::from_json(fields_of(entry));
+    return set ? *std::move(set) : FieldSet();
+}
+
+void put_set(json::object& entry, const FieldSet& set) {
+    entry["fieldsV1"] = set.to_json(entry.storage());
+}
+
+json::object make_entry(const FieldOwner& who, std::string_view operation, json::object fields) {
+    json::object entry(fields.storage());
+    entry.reserve(7);
+    entry.emplace("manager", who.name);
+    entry.emplace("operation", operation);
+    entry.emplace("apiVersion", who.api_version);
+    if (!who.time.empty()) entry.emplace("time", who.time);
+    entry.emplace("fieldsType", "FieldsV1");
+    entry.emplace("fieldsV1", std::move(fields));
+    if (!who.subresource.empty()) entry.emplace("subresource", who.subresource);
+    return entry;
+}
+
+bool is_of(const json::object& entry, const FieldOwner& who, std::string_view operation) {
+    return text_of(entry, "manager") == who.name && text_of(entry, "operation") == operation &&
+           text_of(entry, "subresource") == who.subresource &&
+           (operation == "Apply" || text_of(entry, "apiVersion") == who.api_version);
+}
+
+json::object* find_entry(json::array& entries, const FieldOwner& who, std::string_view operation) {
+    for (json::value& entry : entries)
+        if (is_of(entry.get_object(), who, operation)) return &entry.get_object();
+    return nullptr;
+}
+
+/// Appliers first, then by age. Times are canonical, so their texts compare as they do.
+auto sort_key(const json::value& value) {
+    const json::object& entry = value.get_object();
+    return std::tuple(text_of(entry, "operation"), text_of(entry, "time"),
+                      text_of(entry, "manager"), text_of(entry, "apiVersion"),
+                      text_of(entry, "subresource"));
+}
+
+void sort_entries(json::array& entries) {
+    if (!std::ranges::is_sorted(entries, {}, sort_key)) std::ranges::sort(entries, {}, sort_key);
+}
+
+void drop_empty(json::array& entries) {
+    const auto owns_nothing = [](const json::value& entry) {
+        return fields_of(entry.get_object()).empty();
+    };
+    if (std::ranges::none_of(entries, owns_nothing)) return;
+    json::array kept(entries.storage());
+    kept.reserve(entries.size());
+    for (json::value& entry : entries)
+        if (!owns_nothing(entry)) kept.push_back(std::move(entry));
+    entries = std::move(kept);
+}
+
+void take_away(json::object& entry, const FieldSet& fields) {
+    if (!fields.empty() && intersects(fields_of(entry), fields))
+        put_set(entry, difference_of(set_of(entry), fields));
+}
+
+/// Everybody has metadata, so it belongs to nobody.
+FieldSet without_metadata_itself(FieldSet set) {
+    static const FieldSet kMetadata = [] {
+        FieldSet fields;
+        fields.insert({PathElement::field("metadata")});
+        return fields;
+    }();
+    const FieldSet::Node* node = set.find(PathElement::field("metadata"));
+    return node != nullptr && node->member ? difference_of(set, kMetadata) : std::move(set);
+}
+
+std::size_t count_updaters(const json::array& entries) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        entries, [](const json::value& entry) { return !applies(entry.get_object()); }));
+}
+
+/// Puts the oldest updaters of one version into one entry, until few enough are left.
+void cap_updaters(json::array& entries) {
+    std::size_t updaters = count_updaters(entries);
+    if (updaters <= kMaxUpdaters) return;
+    sort_entries(entries);
+    json::array kept(entries.storage());
+    std::map<std::string, std::size_t> buckets;  // the first of each version, by its place in kept
+    for (json::value& value : entries) {
+        json::object& entry = value.get_object();
+        if (updaters <= kMaxUpdaters || applies(entry)) {
+            kept.push_back(std::move(value));
+            continue;
+        }
+        const auto [bucket, first] = buckets.emplace(text_of(entry, "apiVersion"), kept.size());
+        if (first) {
+            kept.push_back(std::move(value));
+            continue;
+        }
+        json::object& into = kept[bucket->second].get_object();
+        const FieldSet both = union_of(set_of(into), set_of(entry));
+        const FieldOwner ancient{std::string(kAncient), bucket->first, "",
+                                 std::string(text_of(entry, "time"))};
+        into = make_entry(ancient, "Update", both.to_json(kept.storage()));
+        --updaters;
+    }
+    entries = std::move(kept);
+}
+
+Result<json::object> read_entry(const json::value& sent, json::storage_ptr storage) {
+    const auto refuse = [](std::string_view why) {
+        return Error(Code::kBadRequest, fmt::format("metadata.managedFields: {}", why));
+    };
+    const json::object* entry = sent.if_object();
+    if (entry == nullptr) return refuse("an entry must be an object");
+    const std::string_view operation = text_of(*entry, "operation");
+    if (operation != "Apply" && operation != "Update")
+        return refuse("operation must be `Apply` or `Update`");
+    if (text_of(*entry, "apiVersion").empty()) return refuse("apiVersion must not be empty");
+    if (text_of(*entry, "fieldsType") != "FieldsV1") return refuse("fieldsType must be FieldsV1");
+    TRY(const FieldSet set, FieldSet::from_json(fields_of(*entry)));
+    const std::string_view sent_time = text_of(*entry, "time");
+    const std::optional<WallTime> time = parse_time(sent_time);
+    if (!time && !sent_time.empty()) return refuse("time must be as RFC 3339 writes it");
+    return make_entry(
+        {std::string(text_of(*entry, "manager")), std::string(text_of(*entry, "apiVersion")),
+         std::string(text_of(*entry, "subresource")), time ? format_time(*time) : std::string()},
+        operation, set.to_json(std::move(storage)));
+}
+
+// --- apply ---
+
+struct Conflict {
+    const json::object* entry;
+    FieldSet fields;
+};
+
+/// As upstream shows the manager of an entry.
+std::string describe_manager(const json::object& entry) {
+    std::string text = fmt::format("\"{}\"", text_of(entry, "manager"));
+    if (const std::string_view part = text_of(entry, "subresource"); !part.empty())
+        text += fmt::format(" with subresource \"{}\"", part);
+    if (!applies(entry)) text += fmt::format(" using {}", text_of(entry, "apiVersion"));
+    return text;
+}
+
+Error conflict_error(const std::vector<Conflict>& conflicts) {
+    std::vector<Cause> causes;
+    std::string list;
+    for (const Conflict& conflict : conflicts) {
+        const std::string manager = describe_manager(*conflict.entry);
+        list += fmt::format("{}conflicts with {}:", list.empty() ? "" : "\n", manager);
+        for (const FieldPathElements& path : conflict.fields.members()) {
+            causes.push_back({"FieldManagerConflict", "conflict with " + manager, describe(path)});
+            list += "\n- " + causes.back().field;
+        }
+    }
+    const std::string message =
+        causes.size() == 1
+            ? fmt::format("1 conflict: {}: {}", causes.front().message, causes.front().field)
+            : fmt::format("{} conflicts: {}", causes.size(), list);
+    Error error(Code::kConflict, "Apply failed with " + message);
+    error.with_causes(std::move(causes));
+    return error;
+}
+
+/// Removes from the merged value what `last` has and nobody owns any more. A field of the schema
+/// stays while somebody owns anything in it; the item of a list, or the key of a map, only while
+/// somebody owns itself: otherwise it goes with all that others have in it, as upstream decides.
+void remove_given_up(const Schema* schema, json::value& merged, const FieldSet& last,
+                     const FieldSet& owned) {
+    if (includes(owned, last)) return;
+    const FieldSet given_up = with_named_fields(schema, last);
+    json::value pruned = merged;
+    remove_fields(schema, pruned, given_up);
+    const FieldSet whole = with_named_fields(schema, field_set_of(schema, merged));
+    const FieldSet left = with_named_fields(schema, field_set_of(schema, pruned));
+    const FieldSet kept = union_of(left, with_named_fields(schema, owned));
+    remove_fields(schema, merged, intersection_of(difference_of(whole, kept), given_up));
+}
+
+}  // namespace
+
+bool resets_managed_fields(const json::array& entries) {
+    if (entries.empty()) return true;
+    const json::object* only = entries.size() == 1 ? entries.front().if_object() : nullptr;
+    return only != nullptr && only->empty();
+}
+
+Result<json::array> read_managed_fields(const json::array& sent, json::storage_ptr storage) {
+    json::array entries(storage);
+    entries.reserve(sent.size());
+    for (const json::value& value : sent) {
+        TRY(json::object entry, read_entry(value, storage));
+        const FieldOwner who{std::string(text_of(entry, "manager")),
+                             std::string(text_of(entry, "apiVersion")),
+                             std::string(text_of(entry, "subresource")),
+                             {}};
+        if (json::object* twin = find_entry(entries, who, text_of(entry, "operation")))
+            *twin = std::move(entry);
+        else
+            entries.push_back(std::move(entry));
+    }
+    drop_empty(entries);
+    sort_entries(entries);
+    return entries;
+}
+
+json::array record_creation(const Schema* schema, const json::value& object,
+                            const IgnoredFields& ignored, const FieldOwner& who,
+                            json::storage_ptr storage) {
+    json::array entries(storage);
+    json::object fields = new_fields_of(schema, object, ignored, std::move(storage));
+    if (!fields.empty()) entries.push_back(make_entry(who, "Update", std::move(fields)));
+    return entries;
+}
+
+bool record_write(json::array& entries, const Schema* schema, const json::value& before,
+                  const json::value& after, const IgnoredFields& ignored, const FieldOwner& who) {
+    FieldChanges changes = compare_fields(schema, before, after, ignored);
+    if (changes.empty()) return false;
+    const FieldSet own = without_metadata_itself(changes.modified.empty()
+                                                     ? std::move(changes.added)
+                                                     : union_of(changes.added, changes.modified));
+    json::object* mine = find_entry(entries, who, "Update");
+    for (json::value& value : entries) {
+        json::object& entry = value.get_object();
+        take_away(entry, changes.removed);
+        if (&entry != mine) take_away(entry, own);
+    }
+    if (!own.empty() && mine == nullptr) {
+        entries.push_back(make_entry(who, "Update", own.to_json(entries.storage())));
+    } else if (!own.empty()) {
+        if (!includes(fields_of(*mine), own)) put_set(*mine, union_of(set_of(*mine), own));
+        (*mine)["time"] = who.time;
+    }
+    drop_empty(entries);
+    cap_updaters(entries);
+    sort_entries(entries);
+    return true;
+}
+
+Result<void> apply_fields(json::array& entries, const Schema* schema, json::value& live,
+                          const json::value& configuration, const IgnoredFields& ignored,
+                          const FieldOwner& who, const ApplyOptions& options) {
+    TRY_VOID(check_mergeable(schema, configuration));
+    if (entries.empty()) {
+        FieldOwner earlier = who;
+        earlier.name = kBeforeFirstApply;
+        record_write(entries, schema, json::object(), live, ignored, earlier);
+    }
+    const json::value before = live;
+    merge_fields(schema, live, configuration);
+
+    const FieldSet set =
+        without_metadata_itself(without_subtrees(field_set_of(schema, configuration), ignored));
+    json::object* mine = find_entry(entries, who, "Apply");
+    const FieldSet last = mine == nullptr ? FieldSet() : set_of(*mine);
+    if (!includes(set, last)) {
+        FieldSet owned = set;
+        for (const json::value& entry : entries)
+            if (&entry.get_object() != mine) owned = union_of(owned, set_of(entry.get_object()));
+        remove_given_up(schema, live, last, owned);
+        // A container that became empty is gone, even if it is applied as an empty one.
+        merge_fields(schema, live, configuration);
+    }
+
+    const FieldChanges changes = compare_fields(schema, before, live, ignored);
+    const FieldSet touched = union_of(changes.added, changes.modified);
+    std::vector<Conflict> conflicts;
+    for (const json::value& value : entries) {
+        const json::object& entry = value.get_object();
+        if (&entry == mine || options.force || !intersects(fields_of(entry), touched)) continue;
+        FieldSet fields = difference_of(intersection_of(set_of(entry), touched), options.tolerated);
+        if (!fields.empty()) conflicts.push_back({&entry, std::move(fields)});
+    }
+    if (!conflicts.empty()) return conflict_error(conflicts);
+
+    for (json::value& value : entries) {
+        json::object& entry = value.get_object();
+        if (&entry == mine) continue;
+        take_away(entry, touched);
+        take_away(entry, changes.removed);
+    }
+    if (mine == nullptr) {
+        entries.push_back(make_entry(who, "Apply", set.to_json(entries.storage())));
+    } else if (!changes.empty() || set != last || text_of(*mine, "apiVersion") != who.api_version) {
+        *mine = make_entry(who, "Apply", set.to_json(entries.storage()));
+    }
+    drop_empty(entries);
+    sort_entries(entries);
+    return {};
+}
+
+}  // namespace muster::kube

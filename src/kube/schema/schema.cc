@@ -1,0 +1,121 @@
+#include "kube/schema/schema.h"
+
+#include <algorithm>
+#include <boost/json/value.hpp>
+
+#include "base/nearest_name.h"
+#include "kube/internal/schema/schema_walk.h"
+
+namespace muster::kube {
+namespace {
+
+/// Nobody reads more suggestions than this, and each costs a comparison with every known name.
+constexpr std::size_t kSuggestions = 100;
+
+void find_unknown_in(const Schema& schema, const json::value& value, FieldPath& path,
+                     std::vector<UnknownField>& found) {
+    if (schema.type == Schema::Type::kArray && value.is_array() && schema.items) {
+        std::size_t index = 0;
+        for (const json::value& item : value.get_array()) {
+            FieldPath::Step step(path, index++);
+            find_unknown_in(*schema.items, item, path, found);
+        }
+        return;
+    }
+    if (schema.type != Schema::Type::kObject || !value.is_object()) return;
+    std::vector<std::string> names;
+    for (const auto& [key, field] : value.get_object()) {
+        FieldPath::Step step(path, key);
+        if (const Schema* known = field_schema(schema, key)) {
+            find_unknown_in(*known, field, path, found);
+        } else if (!schema.preserve_unknown) {
+            if (found.size() >= kSuggestions) {
+                found.push_back({path.text(), {}});
+                continue;
+            }
+            if (names.empty())
+                for (const auto& [name, property] : schema.properties) names.push_back(name);
+            found.push_back({path.text(), nearest_name(key, names)});
+        }
+    }
+}
+
+}  // namespace
+
+bool is_unwanted_null(const Schema& schema, const json::value& value) {
+    return value.is_null() && !schema.nullable && schema.type != Schema::Type::kAny;
+}
+
+const Schema* Schema::property(std::string_view name) const {
+    auto it = properties.find(name);
+    return it == properties.end() ? nullptr : it->second.get();
+}
+
+const Schema* field_schema(const Schema& object, std::string_view key) {
+    if (const Schema* known = object.property(key)) return known;
+    return object.additional.get();
+}
+
+std::string nearest_name(std::string_view unknown, const std::vector<std::string>& candidates) {
+    return muster::nearest_name(unknown, candidates);
+}
+
+std::vector<UnknownField> find_unknown(const Schema& schema, const json::value& value,
+                                       const std::string& path) {
+    std::vector<UnknownField> found;
+    FieldPath at(path);
+    find_unknown_in(schema, value, at, found);
+    return found;
+}
+
+void prune(const Schema& schema, json::value& value) {
+    if (schema.type == Schema::Type::kArray && value.is_array() && schema.items) {
+        for (json::value& item : value.get_array()) prune(*schema.items, item);
+        return;
+    }
+    if (schema.type != Schema::Type::kObject || !value.is_object()) return;
+    json::object& object = value.get_object();
+    auto unwanted = [&](const json::key_value_pair& entry) {
+        const Schema* known = field_schema(schema, entry.key());
+        return known != nullptr ? is_unwanted_null(*known, entry.value())
+                                : !schema.preserve_unknown;
+    };
+    if (std::any_of(object.begin(), object.end(), unwanted)) {
+        // One pass into a new object: erasing one by one is quadratic in hostile input.
+        json::object kept(object.storage());
+        kept.reserve(object.size());
+        for (auto& entry : object)
+            if (!unwanted(entry)) kept.emplace(entry.key(), std::move(entry.value()));
+        object = std::move(kept);
+    }
+    for (auto& entry : object)
+        if (const Schema* known = field_schema(schema, entry.key())) prune(*known, entry.value());
+}
+
+bool apply_defaults(const Schema& schema, json::value& value) {
+    bool changed = false;
+    if (schema.type == Schema::Type::kArray && value.is_array() && schema.items) {
+        for (json::value& item : value.get_array()) changed |= apply_defaults(*schema.items, item);
+        return changed;
+    }
+    if (schema.type != Schema::Type::kObject || !value.is_object()) return false;
+    json::object& object = value.get_object();
+    // A schema may know far more fields than are there: only those with a default are looked for.
+    for (const auto& [name, property] : schema.properties) {
+        if (property->default_value.is_null()) continue;
+        json::value* field = object.if_contains(name);
+        if (field == nullptr) {
+            object.emplace(name, property->default_value);
+            changed = true;
+        } else if (is_unwanted_null(*property, *field)) {
+            *field = property->default_value;
+            changed = true;
+        }
+    }
+    for (auto& entry : object)
+        if (const Schema* known = field_schema(schema, entry.key()))
+            changed |= apply_defaults(*known, entry.value());
+    return changed;
+}
+
+}  // namespace muster::kube

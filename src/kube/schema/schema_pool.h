@@ -1,0 +1,34 @@
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstddef>
+#include <memory>
+
+#include "kube/schema/schema.h"
+#include "kube/values/fingerprint.h"
+
+namespace muster::kube {
+
+/// Lets the schemas that from_openapi() reads share their equal parts: definitions of jobs, say,
+/// all hold the whole of a pod template. It keeps no schema alive. One thread at a time.
+class SchemaPool {
+  public:
+    /// The part that was read from an equal JSON value, or null.
+    Schema::Ptr find(const Fingerprint& json) const;
+    void add(const Fingerprint& json, const Schema::Ptr& part);
+
+    std::size_t size() const { return parts_.size(); }
+
+  private:
+    boost::unordered_flat_map<Fingerprint, std::weak_ptr<const Schema>, Fingerprint::Hash> parts_;
+    std::size_t sweep_at_ = 4096;  ///< with so many, those that nobody uses any more are dropped
+};
+
+/// Schema::from_openapi(), with the parts that were read from equal JSON before.
+std::pair<Schema::Ptr, std::vector<Cause>> from_openapi(const json::value& openapi,
+                                                        const std::string& path, SchemaPool& pool);
+
+/// Of the value with all that is in it; the order of an object's keys counts.
+Fingerprint fingerprint_of(const json::value& value);
+
+}  // namespace muster::kube

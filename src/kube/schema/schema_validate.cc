@@ -1,0 +1,310 @@
+#include <fmt/format.h>
+
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "kube/internal/schema/schema_formats.h"
+#include "kube/internal/schema/schema_types.h"
+#include "kube/internal/schema/schema_walk.h"
+#include "kube/schema/schema.h"
+
+namespace muster::kube {
+namespace {
+
+using Type = Schema::Type;
+
+/// The parser refuses deep documents earlier; this guards the walks below (and the destructors of
+/// JSON values) against values that came another way.
+constexpr std::size_t kDeepest = 200;
+
+std::string_view wanted_name(Type type) {
+    return type == Type::kIntOrString ? "integer or string" : type_name(type);
+}
+
+/// A value as messages show it; long ones are cut, at a character's start.
+std::string shown(const json::value& value) {
+    constexpr std::size_t kLongest = 200;
+    // Not as JSON: 1.5 would be 1.5E0.
+    std::string text =
+        value.is_double() ? fmt::format("{}", value.get_double()) : json::serialize(value);
+    if (text.size() <= kLongest) return text;
+    std::size_t end = kLongest;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+    text.resize(end);
+    return text + "...";
+}
+
+bool too_deep(const json::value& value, std::size_t depth = 1) {
+    if (depth > kDeepest) return true;
+    if (const json::array* array = value.if_array()) {
+        for (const json::value& item : *array)
+            if (item.is_structured() && too_deep(item, depth + 1)) return true;
+    } else if (const json::object* object = value.if_object()) {
+        for (const auto& entry : *object)
+            if (entry.value().is_structured() && too_deep(entry.value(), depth + 1)) return true;
+    }
+    return false;
+}
+
+std::size_t code_points(std::string_view text) {
+    std::size_t count = 0;
+    for (char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    return count;
+}
+
+bool is_whole(const json::value& value) {
+    const double* number = value.if_double();
+    return number != nullptr && std::fabs(*number) < 1e15 && std::trunc(*number) == *number;
+}
+
+class Validator {
+  public:
+    explicit Validator(const std::string& path) : path_(path) {}
+
+    void check(const Schema& schema, const json::value& value) {
+        if (schema.type == Type::kAny) return;
+        if (value.is_null()) {
+            if (!schema.nullable) wrong_type(schema, value);
+            return;
+        }
+        switch (schema.type) {
+            case Type::kAny:
+                return;
+            case Type::kObject:
+                check_object(schema, value);
+                break;
+            case Type::kArray:
+                check_array(schema, value);
+                break;
+            case Type::kString:
+                if (!value.is_string()) return wrong_type(schema, value);
+                check_string(schema, value);
+                break;
+            case Type::kBoolean:
+                if (!value.is_bool()) return wrong_type(schema, value);
+                break;
+            case Type::kInteger:
+            case Type::kNumber:
+                check_number(schema, value);
+                break;
+            case Type::kIntOrString:
+                check_int_or_string(schema, value);
+                break;
+        }
+    }
+
+    Inspection take() { return std::move(found_); }
+
+  private:
+    void add(std::string_view reason, std::string message) {
+        found_.causes.push_back({std::string(reason), std::move(message), path_.text()});
+    }
+    /// "spec.replicas in body", as the real server's messages name the value.
+    std::string place() const {
+        std::string path = path_.text();
+        return path.empty() ? "body" : path + " in body";
+    }
+    void invalid(const json::value& value, std::string_view what) {
+        add("FieldValueInvalid",
+            fmt::format("Invalid value: {}: {} {}", shown(value), place(), what));
+    }
+    void wrong_type(const Schema& schema, const json::value& value) {
+        std::string message =
+            fmt::format("Invalid value: \"{}\": {} must be of type {}: \"{}\"", type_name(value),
+                        place(), wanted_name(schema.type), type_name(value));
+        // YAML makes numbers and booleans of what people mean as text, above all in env and labels.
+        if (schema.type == Type::kString && (value.is_number() || value.is_bool()))
+            message += fmt::format(" (put it in quotes: \"{}\")", shown(value));
+        if (schema.type == Type::kInteger && is_whole(value))
+            message += fmt::format(" (write it without a fraction or an exponent: {})",
+                                   static_cast<std::int64_t>(value.get_double()));
+        add("FieldValueTypeInvalid", std::move(message));
+    }
+
+    void check_object(const Schema& schema, const json::value& value) {
+        const json::object* object = value.if_object();
+        if (object == nullptr) return wrong_type(schema, value);
+        for (const std::string& name : schema.required) {
+            const json::value* field = object->if_contains(name);
+            const Schema* known = schema.property(name);
+            const bool null_is_value = known != nullptr && known->nullable;
+            if (field == nullptr || (field->is_null() && !null_is_value)) {
+                FieldPath::Step step(path_, name);
+                add("FieldValueRequired", "Required value");
+            }
+        }
+        if (schema.max_properties && object->size() > *schema.max_properties)
+            add("FieldValueTooMany", fmt::format("Too many: {}: must have at most {} items",
+                                                 object->size(), *schema.max_properties));
+        if (schema.min_properties && object->size() < *schema.min_properties)
+            invalid(value,
+                    fmt::format("should have at least {} properties", *schema.min_properties));
+        for (const auto& [key, field] : *object) {
+            const Schema* known = field_schema(schema, key);
+            if (known == nullptr) {
+                found_.unknown_fields |= !schema.preserve_unknown;
+            } else if (field.is_null()) {  // absent
+                found_.unwanted_nulls |= is_unwanted_null(*known, field);
+            } else {
+                FieldPath::Step step(path_, key);
+                check(*known, field);
+            }
+        }
+    }
+
+    void check_array(const Schema& schema, const json::value& value) {
+        const json::array* array = value.if_array();
+        if (array == nullptr) return wrong_type(schema, value);
+        if (schema.max_items && array->size() > *schema.max_items)
+            add("FieldValueTooMany", fmt::format("Too many: {}: must have at most {} items",
+                                                 array->size(), *schema.max_items));
+        if (schema.min_items && array->size() < *schema.min_items)
+            add("FieldValueInvalid",
+                fmt::format("Invalid value: {}: {} should have at least {} items", array->size(),
+                            place(), *schema.min_items));
+        const bool must_be_unique =
+            !schema.repeats && array->size() > 1 && schema.list_type != Schema::ListType::kAtomic;
+        std::set<std::string> seen;
+        for (std::size_t index = 0; index < array->size(); ++index) {
+            const json::value& item = (*array)[index];
+            FieldPath::Step step(path_, index);
+            if (schema.items) check(*schema.items, item);
+            if (must_be_unique) check_unique(schema, item, seen);
+        }
+    }
+
+    void check_unique(const Schema& schema, const json::value& item, std::set<std::string>& seen) {
+        json::value key;
+        if (schema.list_type == Schema::ListType::kSet) {
+            key = item;
+        } else {
+            const json::object* object = item.if_object();
+            if (object == nullptr) return;
+            json::object& keys = key.emplace_object();
+            for (const std::string& name : schema.list_map_keys) {
+                const json::value* part = object->if_contains(name);
+                const Schema* known = schema.items ? schema.items->property(name) : nullptr;
+                if (part == nullptr && known != nullptr && !known->default_value.is_null())
+                    part = &known->default_value;
+                // A missing key is reported as required, if it is.
+                if (part != nullptr) keys.emplace(name, *part);
+            }
+            if (keys.empty()) return;
+        }
+        if (!seen.insert(json::serialize(key)).second)
+            add("FieldValueDuplicate", "Duplicate value: " + shown(key));
+    }
+
+    void check_string(const Schema& schema, const json::value& value) {
+        const json::string& text = value.get_string();
+        const std::string_view view(text.data(), text.size());
+        if (!schema.enumeration.empty() &&
+            std::find(schema.enumeration.begin(), schema.enumeration.end(), view) ==
+                schema.enumeration.end()) {
+            std::string supported;
+            for (const std::string& choice : schema.enumeration)
+                supported += (supported.empty() ? "" : ", ") + json::serialize(json::value(choice));
+            add("FieldValueNotSupported", fmt::format("Unsupported value: {}: supported values: {}",
+                                                      shown(value), supported));
+        }
+        if (schema.max_length && code_points(view) > *schema.max_length)
+            add("FieldValueTooLong",
+                fmt::format("Too long: may not be more than {} bytes", *schema.max_length));
+        if (schema.min_length && code_points(view) < *schema.min_length)
+            invalid(value, fmt::format("should be at least {} chars long", *schema.min_length));
+        if (!schema.pattern.empty() && !matches_pattern(schema.pattern, view))
+            invalid(value, fmt::format("should match '{}'", schema.pattern));
+        if (!schema.format.empty()) check_format(schema, value);
+    }
+
+    void check_format(const Schema& schema, const json::value& value) {
+        if (std::string problem = format_problem(schema.format, value); !problem.empty())
+            invalid(value, problem);
+    }
+
+    void check_number(const Schema& schema, const json::value& value) {
+        if (!value.is_number()) return wrong_type(schema, value);
+        const bool integer = schema.type == Type::kInteger;
+        if (const double* number = value.if_double()) {
+            if (!std::isfinite(*number)) {
+                add("FieldValueInvalid",
+                    fmt::format("Invalid value: {}: {} must be a finite number", *number, place()));
+                return;
+            }
+            // 3.0 too: who reads the object as Go or C++ structs can't take it.
+            if (integer) return wrong_type(schema, value);
+        }
+        check_range(schema, value);
+    }
+
+    void check_range(const Schema& schema, const json::value& value) {
+        std::int64_t low = std::numeric_limits<std::int64_t>::min();
+        std::int64_t high = std::numeric_limits<std::int64_t>::max();
+        if (schema.format == "int32") {
+            low = std::numeric_limits<std::int32_t>::min();
+            high = std::numeric_limits<std::int32_t>::max();
+        }
+        const bool bounded = schema.type != Type::kNumber;
+        if (bounded && (below(value, low) || above(value, high))) {
+            invalid(value,
+                    fmt::format("must fit into {} bits", schema.format == "int32" ? 32 : 64));
+            return;
+        }
+        if (schema.minimum && below(value, *schema.minimum))
+            invalid(value, fmt::format("should be greater than or equal to {}", *schema.minimum));
+        if (schema.maximum && above(value, *schema.maximum))
+            invalid(value, fmt::format("should be less than or equal to {}", *schema.maximum));
+    }
+
+    static bool below(const json::value& value, std::int64_t bound) {
+        if (const std::int64_t* number = value.if_int64()) return *number < bound;
+        if (value.is_uint64()) return false;  // above what int64 holds
+        return value.get_double() < static_cast<double>(bound);
+    }
+    static bool above(const json::value& value, std::int64_t bound) {
+        if (const std::int64_t* number = value.if_int64()) return *number > bound;
+        if (const std::uint64_t* number = value.if_uint64())
+            return bound < 0 || *number > static_cast<std::uint64_t>(bound);
+        // 2^63 as a double is the first value beyond the largest bound.
+        return bound == std::numeric_limits<std::int64_t>::max()
+                   ? value.get_double() >= 9223372036854775808.0
+                   : value.get_double() > static_cast<double>(bound);
+    }
+
+    void check_int_or_string(const Schema& schema, const json::value& value) {
+        if (schema.format == "quantity") {
+            // Kubernetes reads a bare 0.5 as a quantity too.
+            if (!value.is_string() && !value.is_number()) return wrong_type(schema, value);
+            return check_format(schema, value);
+        }
+        if (value.is_string()) return check_string(schema, value);
+        if (!value.is_int64() && !value.is_uint64()) return wrong_type(schema, value);
+        check_range(schema, value);
+    }
+
+    FieldPath path_;
+    Inspection found_;
+};
+
+}  // namespace
+
+std::vector<Cause> validate(const Schema& schema, const json::value& value,
+                            const std::string& path) {
+    return inspect(schema, value, path).causes;
+}
+
+Inspection inspect(const Schema& schema, const json::value& value, const std::string& path) {
+    if (too_deep(value))
+        return {{{"FieldValueInvalid",
+                  fmt::format("Invalid value: nested deeper than {} levels", kDeepest), path}},
+                true,
+                true};
+    Validator validator(path);
+    validator.check(schema, value);
+    return validator.take();
+}
+
+}  // namespace muster::kube

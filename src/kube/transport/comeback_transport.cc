@@ -1,0 +1,49 @@
+#include "kube/transport/comeback_transport.h"
+
+#include "kube/objects/api_status.h"
+
+namespace muster::kube {
+namespace {
+
+/// A request that is lost among others that are answered says nothing of the server.
+constexpr Duration kAway = std::chrono::seconds(1);
+
+}  // namespace
+
+ComebackTransport::ComebackTransport(Transport& transport, Clock& clock, std::function<void()> back)
+    : transport_(transport), clock_(clock), back_(std::move(back)) {}
+
+Task<Result<Response>> ComebackTransport::call(Request request) {
+    Result<Response> answer = co_await transport_.call(std::move(request));
+    if (answer ? answer->status == 503 : is_unanswered(answer.error()))
+        missed();
+    else
+        answered();
+    co_return answer;
+}
+
+Task<Result<std::unique_ptr<WatchStream>>> ComebackTransport::watch(Request request) {
+    Result<std::unique_ptr<WatchStream>> stream = co_await transport_.watch(std::move(request));
+    if (!stream && is_unanswered(stream.error()))
+        missed();
+    else
+        answered();
+    co_return stream;
+}
+
+Task<Result<std::unique_ptr<TextStream>>> ComebackTransport::stream_text(Request request) {
+    return transport_.stream_text(std::move(request));
+}
+
+void ComebackTransport::missed() {
+    if (!away_since_) away_since_ = clock_.now();
+}
+
+void ComebackTransport::answered() {
+    if (!away_since_) return;
+    const bool was_away = clock_.now() - *away_since_ >= kAway;
+    away_since_.reset();
+    if (was_away) back_();
+}
+
+}  // namespace muster::kube

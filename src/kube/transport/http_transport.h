@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "kube/transport/identity.h"
+#include "kube/transport/transport.h"
+#include "net/http_client.h"
+
+namespace muster::kube {
+
+struct HttpTransportOptions {
+    /// Before the path of every request, for a server that is not at the root: "/clusters/a".
+    std::string path_prefix = {};
+    std::string accept = "application/json";  ///< must be a form of JSON
+    /// For an answer; of a watch or a log for its first byte.
+    Duration time = std::chrono::seconds(60);
+    /// What a watch may last beyond its timeoutSeconds, after which a server ends it: then the
+    /// connection is taken for broken. One without timeoutSeconds may last for ever.
+    Duration overtime = std::chrono::seconds(30);
+};
+
+/// An API server behind HTTP. Values become JSON on the way there and again on the way back, so
+/// items never come apart. A request that is answered with 401, which has no effect, is repeated
+/// once if the identity is another by then. Refers to `client` and `identity`, which outlive it
+/// and its streams. Thread: the client's loop.
+class HttpTransport final : public Transport {
+  public:
+    HttpTransport(net::HttpClient& client, Identity& identity, HttpTransportOptions options)
+        : client_(client), identity_(identity), options_(std::move(options)) {}
+
+    Task<Result<Response>> call(Request request) override;
+    Task<Result<std::unique_ptr<WatchStream>>> watch(Request request) override;
+    Task<Result<std::unique_ptr<TextStream>>> stream_text(Request request) override;
+
+    /// A GET of a path that is no object's; what it answers within `time`.
+    Task<Result<net::HttpResponse>> ask(std::string path, Duration time);
+
+  private:
+    net::HttpRequest encode(const Request& request) const;
+    Task<Result<net::HttpResponse>> send(net::HttpRequest request, Duration time);
+    Task<Result<std::unique_ptr<net::HttpBody>>> open(Request request, Duration body_time);
+
+    net::HttpClient& client_;
+    Identity& identity_;
+    HttpTransportOptions options_;
+};
+
+/// "/api/v1/pods?labelSelector=a%3Db".
+std::string request_target(const Request& request);
+
+/// The texts of a Warning field: `299 - "one", 299 - "two"`.
+std::vector<std::string> parse_warnings(std::string_view field);
+
+/// The seconds of a Retry-After field; nothing for a date, which API servers do not send.
+std::optional<Duration> parse_retry_after(std::string_view field);
+
+}  // namespace muster::kube
