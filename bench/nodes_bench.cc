@@ -40,8 +40,8 @@
 #include "kube/client/client.h"
 #include "kube/client/reflector.h"
 #include "kube/objects/core_objects.h"
+#include "kube/transport/credentials.h"
 #include "kube/transport/http_transport.h"
-#include "kube/transport/identity.h"
 #include "kube/values/json_access.h"
 #include "net/http_client.h"
 

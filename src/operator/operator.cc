@@ -14,7 +14,7 @@
 #include "kube/client/event_recorder.h"
 #include "kube/client/informer.h"
 #include "kube/client/work_queue.h"
-#include "kube/transport/comeback_transport.h"
+#include "kube/transport/outage_detecting_transport.h"
 #include "operator/internal/alarms.h"
 #include "operator/internal/attachments.h"
 #include "operator/internal/execution/executor.h"
@@ -456,7 +456,7 @@ struct Operator::Impl {
     OperatorOptions options;
     Clock& clock;
     TaskGroup tasks;
-    kube::ComebackTransport comeback;
+    kube::OutageDetectingTransport comeback;
     kube::Client client;
     bool started = false;
     kube::WorkQueue queue;

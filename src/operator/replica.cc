@@ -3,8 +3,8 @@
 #include "base/first_of.h"
 #include "base/log.h"
 #include "base/signal.h"
+#include "kube/transport/flow_control_transport.h"
 #include "kube/transport/leader_transport.h"
-#include "kube/transport/steered_transport.h"
 
 namespace muster::operators {
 
@@ -22,7 +22,7 @@ struct Replica::Term {
           work(replica.executor_, steered, replica.clock_, replica.rng_, replica.options_.work) {}
 
     TaskGroup tasks;
-    kube::SteeredTransport steered;
+    kube::FlowControlTransport steered;
     Operator work;
 };
 
@@ -134,7 +134,7 @@ std::size_t Replica::queue_depth() const { return term_ ? term_->work.queue_dept
 
 RequestsNow Replica::requests() const {
     if (!term_) return {};
-    const kube::RequestWindow& window = term_->steered.window();
+    const kube::AimdWindow& window = term_->steered.window();
     return {window.size(), window.in_flight(), window.waiting()};
 }
 

@@ -12,8 +12,8 @@
 #include "base/task_group.h"
 #include "kube/client/client.h"
 #include "kube/client/leadership.h"
+#include "kube/transport/aimd_window.h"
 #include "kube/transport/metered_transport.h"
-#include "kube/transport/request_window.h"
 #include "operator/operator.h"
 
 namespace muster::operators {

@@ -7,8 +7,8 @@
 
 #include "base/check.h"
 #include "cli/internal/connect/kubeconfig_merge.h"
+#include "kube/client_config/client_config.h"
 #include "kube/client_config/exec_credential.h"
-#include "kube/client_config/server_access.h"
 
 using namespace muster;
 using namespace muster::cli;
@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     CHECK(twice && twice->contexts.size() == config->contexts.size(),
           "a file after itself adds nothing");
     for (const auto& [name, entry] : config->contexts) {
-        const Result<ServerAccess> access = select_access(*config, name);
+        const Result<ClientConfig> access = select_access(*config, name);
         if (!access) {
             CHECK(!access.error().message().empty(), "a refusal says why");
             continue;

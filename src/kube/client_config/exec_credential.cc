@@ -12,7 +12,7 @@
 
 namespace muster::kube {
 
-std::string exec_info(const ServerAccess& access, const ExecPlugin& plugin, std::string_view ca_pem,
+std::string exec_info(const ClientConfig& access, const ExecPlugin& plugin, std::string_view ca_pem,
                       bool interactive) {
     json::object spec{{"interactive", interactive}};
     if (plugin.provide_cluster_info) {

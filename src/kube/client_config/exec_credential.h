@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "kube/client_config/server_access.h"
+#include "kube/client_config/client_config.h"
 
 namespace muster::kube {
 
@@ -22,7 +22,7 @@ struct ExecCredential {
 
 /// The ExecCredential that a plugin finds in KUBERNETES_EXEC_INFO. `ca_pem`: of the cluster, told
 /// with the rest of it if the kubeconfig wants that.
-std::string exec_info(const ServerAccess& access, const ExecPlugin& plugin, std::string_view ca_pem,
+std::string exec_info(const ClientConfig& access, const ExecPlugin& plugin, std::string_view ca_pem,
                       bool interactive);
 
 /// What a plugin printed. Pure. The message of an error starts with the plugin's name.

@@ -61,7 +61,7 @@ TEST(ExecCredential, WhatIsWrongNamesThePlugin) {
 }
 
 TEST(ExecCredential, ThePluginLearnsOfTheClusterIfItWants) {
-    ServerAccess access;
+    ClientConfig access;
     access.url = {.tls = true, .host = "a", .port = 1};
     access.proxy_url = "http://p:1";
     const json::value told = json::parse(exec_info(access, kPlugin, "CA", true));

@@ -12,27 +12,27 @@ constexpr std::size_t kIdleConnections = 256;
 }  // namespace
 
 struct ServerConnection::Parts {
-    Parts(ServerAccess given, std::vector<std::string> environment, std::optional<Proxy> proxy,
+    Parts(ClientConfig given, std::vector<std::string> environment, std::optional<Proxy> proxy,
           std::unique_ptr<ServerTls> secured, const asio::any_io_executor& executor, Clock& time)
         : access(std::move(given)),
           clock(time),
           tls(std::move(secured)),
-          identity(access, std::move(environment), *tls, executor, time,
-                   [this] { http.retire_connections(); }),
-          connector(access, std::move(proxy), identity, *tls, executor, time),
+          credentials(access, std::move(environment), *tls, executor, time,
+                      [this] { http.retire_connections(); }),
+          connector(access, std::move(proxy), credentials, *tls, executor, time),
           http(executor, time, [this] { return connector.connect(); },
                {.host = access.url.authority(), .idle_connections = kIdleConnections}),
           objects(made("application/json")) {}
 
     HttpTransport made(std::string accept) {
-        return HttpTransport(http, identity,
+        return HttpTransport(http, credentials,
                              {.path_prefix = access.url.path_prefix, .accept = std::move(accept)});
     }
 
-    const ServerAccess access;
+    const ClientConfig access;
     Clock& clock;
     std::unique_ptr<ServerTls> tls;
-    ServerIdentity identity;
+    ServerCredentials credentials;
     ServerConnector connector;
     net::HttpClient http;
     HttpTransport objects;
@@ -41,20 +41,20 @@ struct ServerConnection::Parts {
 ServerConnection::ServerConnection(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 ServerConnection::~ServerConnection() = default;
 
-const ServerAccess& ServerConnection::access() const { return parts_->access; }
+const ClientConfig& ServerConnection::access() const { return parts_->access; }
 HttpTransport& ServerConnection::objects() { return parts_->objects; }
 HttpTransport ServerConnection::transport(std::string accept) {
     return parts_->made(std::move(accept));
 }
 
 Task<void> ServerConnection::stop() {
-    co_await parts_->identity.stop();
+    co_await parts_->credentials.stop();
     co_await parts_->http.stop();
     co_await parts_->connector.stop();
 }
 
 Result<std::unique_ptr<ServerConnection>> ServerConnection::open(
-    ServerAccess access, std::vector<std::string> environment, asio::any_io_executor executor,
+    ClientConfig access, std::vector<std::string> environment, asio::any_io_executor executor,
     Clock& clock) {
     std::optional<Proxy> proxy;
     if (access.proxy_url.empty()) {
@@ -66,7 +66,7 @@ Result<std::unique_ptr<ServerConnection>> ServerConnection::open(
     TRY(auto tls, ServerTls::open(access, clock, through_tls));
     auto parts = std::make_unique<Parts>(std::move(access), std::move(environment),
                                          std::move(proxy), std::move(tls), executor, clock);
-    TRY_VOID(parts->identity.begin());
+    TRY_VOID(parts->credentials.begin());
     return std::unique_ptr<ServerConnection>(new ServerConnection(std::move(parts)));
 }
 

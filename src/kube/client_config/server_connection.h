@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "kube/client_config/server_access.h"
+#include "kube/client_config/client_config.h"
 #include "kube/transport/http_transport.h"
 
 namespace muster::kube {
@@ -15,8 +15,8 @@ namespace muster::kube {
 ///
 /// Each new connection looks up the server's name, reads the files of TLS, and goes through the
 /// proxy that the kubeconfig or the environment names. Token files and exec plugins are asked again
-/// (see ServerIdentity); with a new certificate of the client the connections of the old one serve
-/// no further request. A server that vanishes is noticed within half a minute. What can't be
+/// (see ServerCredentials); with a new certificate of the client the connections of the old one
+/// serve no further request. A server that vanishes is noticed within half a minute. What can't be
 /// renewed is a warning in the log, "who we are to the API server can't be renewed".
 ///
 /// Thread: the loop of its executor. stop() it before it is destroyed.
@@ -24,13 +24,13 @@ class ServerConnection {
   public:
     /// Reads files and runs a plugin, which may ask at the terminal: blocks, so it belongs before
     /// the loop runs. `environment`: "NAME=VALUE", for proxies and the plugin. Nothing is sent yet.
-    static Result<std::unique_ptr<ServerConnection>> open(ServerAccess access,
+    static Result<std::unique_ptr<ServerConnection>> open(ClientConfig access,
                                                           std::vector<std::string> environment,
                                                           asio::any_io_executor executor,
                                                           Clock& clock);
     ~ServerConnection();
 
-    const ServerAccess& access() const;
+    const ClientConfig& access() const;
     /// Objects as JSON.
     HttpTransport& objects();
     /// The same server with another Accept field; it must be a form of JSON. Refers to this.

@@ -9,7 +9,7 @@
 #include <boost/json/serialize.hpp>
 #include <csignal>
 
-#include "kube/internal/client_config/access_fixture.h"
+#include "kube/internal/client_config/client_config_fixture.h"
 #include "kube/values/time.h"
 
 namespace muster::kube {

@@ -100,7 +100,7 @@ Result<WatchEvent> parse_event(std::string_view line) {
     return WatchEvent{*kind, ObjectPtr(frame, object)};
 }
 
-net::HttpRequest shown_in(const net::HttpRequest& request, const Identity::Shown& shown) {
+net::HttpRequest with_headers(const net::HttpRequest& request, const Credentials::Headers& shown) {
     net::HttpRequest made = request;
     for (const auto& [name, value] : *shown.fields) made.headers.add(name, value);
     return made;
@@ -214,9 +214,9 @@ net::HttpRequest HttpTransport::encode(const Request& request) const {
 
 Task<Result<net::HttpResponse>> HttpTransport::send(net::HttpRequest request, Duration time) {
     for (bool again = false;; again = true) {
-        CO_TRY(const Identity::Shown shown, co_await identity_.shown());
-        CO_TRY(net::HttpResponse http, co_await client_.call(shown_in(request, shown), time));
-        if (http.status != kUnauthorized || again || !co_await identity_.refused(shown.version))
+        CO_TRY(const Credentials::Headers shown, co_await credentials_.headers());
+        CO_TRY(net::HttpResponse http, co_await client_.call(with_headers(request, shown), time));
+        if (http.status != kUnauthorized || again || !co_await credentials_.refused(shown.version))
             co_return std::move(http);
     }
 }
@@ -251,13 +251,13 @@ Task<Result<std::unique_ptr<net::HttpBody>>> HttpTransport::open(Request request
                                                                  Duration body_time) {
     const net::HttpRequest http = encode(request);
     for (bool again = false;; again = true) {
-        CO_TRY(const Identity::Shown shown, co_await identity_.shown());
+        CO_TRY(const Credentials::Headers shown, co_await credentials_.headers());
         CO_TRY(std::unique_ptr<net::HttpBody> body,
-               co_await client_.stream(shown_in(http, shown), options_.time, body_time));
+               co_await client_.stream(with_headers(http, shown), options_.time, body_time));
         if (body->head().status < 300) co_return std::move(body);
         Error refusal = co_await read_refusal(*body);
         if (body->head().status != kUnauthorized || again ||
-            !co_await identity_.refused(shown.version))
+            !co_await credentials_.refused(shown.version))
             co_return refusal;
     }
 }

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "kube/transport/identity.h"
+#include "kube/transport/credentials.h"
 #include "kube/transport/transport.h"
 #include "net/http_client.h"
 
@@ -23,12 +23,12 @@ struct HttpTransportOptions {
 
 /// An API server behind HTTP. Values become JSON on the way there and again on the way back, so
 /// items never come apart. A request that is answered with 401, which has no effect, is repeated
-/// once if the identity is another by then. Refers to `client` and `identity`, which outlive it
-/// and its streams. Thread: the client's loop.
+/// once if the credentials is another by then. Refers to `client` and `credentials`, which outlive
+/// it and its streams. Thread: the client's loop.
 class HttpTransport final : public Transport {
   public:
-    HttpTransport(net::HttpClient& client, Identity& identity, HttpTransportOptions options)
-        : client_(client), identity_(identity), options_(std::move(options)) {}
+    HttpTransport(net::HttpClient& client, Credentials& credentials, HttpTransportOptions options)
+        : client_(client), credentials_(credentials), options_(std::move(options)) {}
 
     Task<Result<Response>> call(Request request) override;
     Task<Result<std::unique_ptr<WatchStream>>> watch(Request request) override;
@@ -43,7 +43,7 @@ class HttpTransport final : public Transport {
     Task<Result<std::unique_ptr<net::HttpBody>>> open(Request request, Duration body_time);
 
     net::HttpClient& client_;
-    Identity& identity_;
+    Credentials& credentials_;
     HttpTransportOptions options_;
 };
 

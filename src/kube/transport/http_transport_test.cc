@@ -59,8 +59,8 @@ TEST_F(HttpTransportOnServer, SendsWhatItsOptionsSay) {
     net::HttpClient client(
         context.get_executor(), clock,
         [&]() -> Task<Result<std::unique_ptr<net::ByteStream>>> { co_return door.connect(); });
-    FixedToken identity("t");
-    HttpTransport transport(client, identity,
+    FixedToken credentials("t");
+    HttpTransport transport(client, credentials,
                             {.path_prefix = "/clusters/a", .accept = "application/json;as=Table"});
     Request request;
     request.path = "/api/v1/pods";
@@ -80,8 +80,8 @@ TEST_F(HttpTransportOnServer, AWatchLastsNoLongerThanItHadTo) {
     net::HttpClient client(
         context.get_executor(), clock,
         [&]() -> Task<Result<std::unique_ptr<net::ByteStream>>> { co_return door.connect(); });
-    FixedToken identity("");
-    HttpTransport transport(client, identity, {.overtime = std::chrono::seconds(30)});
+    FixedToken credentials("");
+    HttpTransport transport(client, credentials, {.overtime = std::chrono::seconds(30)});
     Request request;
     request.path = "/api/v1/pods";
     request.query = {{"watch", "true"}, {"timeoutSeconds", "300"}};

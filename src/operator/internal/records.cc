@@ -214,13 +214,14 @@ bool is_batch_job_of(const jobs::JobKind& kind, const std::string& job_name, Slo
            text(child(&owner, "name")) == name_of_replica(kind, job_name, slot);
 }
 
-enum class Identity : std::uint8_t {
+enum class Credentials : std::uint8_t {
     kNone,        ///< it is no replica of a job
     kReplica,     ///< a job's, or nobody's
     kOfBatchJob,  ///< the replica's batch Job controls it, so that it is nobody's yet
 };
 
-Identity read_identity(const json::value& object, std::string_view what, DependentRecord& record) {
+Credentials read_identity(const json::value& object, std::string_view what,
+                          DependentRecord& record) {
     record.namespace_ = text(at(object, {"metadata", "namespace"}));
     record.name = text(at(object, {"metadata", "name"}));
     record.uid = text(at(object, {"metadata", "uid"}));
@@ -229,7 +230,7 @@ Identity read_identity(const json::value& object, std::string_view what, Depende
 
     const json::value* labels = at(object, {"metadata", "labels"});
     const jobs::JobKind* kind = kind_of(text(child(labels, jobs::labels::kOperatorName)));
-    if (kind == nullptr) return Identity::kNone;
+    if (kind == nullptr) return Credentials::kNone;
     const std::string job_name = text(child(labels, jobs::labels::kJobName));
     const std::optional<SlotId> slot = slot_of(*kind, labels, job_name, record.name);
     const json::value* owner = controller_of(object);
@@ -237,26 +238,27 @@ Identity read_identity(const json::value& object, std::string_view what, Depende
     record.owner = {.kind = kind, .name = job_name, .uid = JobUid()};
     const bool named = slot && !job_name.empty();
     if (owner != nullptr) {
-        if (named && is_batch_job_of(*kind, job_name, *slot, *owner)) return Identity::kOfBatchJob;
-        if (text(child(owner, "kind")) != kind->resource.kind) return Identity::kNone;
+        if (named && is_batch_job_of(*kind, job_name, *slot, *owner))
+            return Credentials::kOfBatchJob;
+        if (text(child(owner, "kind")) != kind->resource.kind) return Credentials::kNone;
         record.owner.name = text(child(owner, "name"));
         record.owner.uid = JobUid(text(child(owner, "uid")));
         record.astray = !slot || job_name != record.owner.name;
-        return Identity::kReplica;
+        return Credentials::kReplica;
     }
-    if (named) return Identity::kReplica;
+    if (named) return Credentials::kReplica;
     log::debug("an object with the operator's label is no replica of a job",
                {{"kind", what}, {"namespace", record.namespace_}, {"name", record.name}});
-    return Identity::kNone;
+    return Credentials::kNone;
 }
 
 }  // namespace
 
 std::optional<PodPtr> project_pod(const json::value& object) {
     auto pod = std::make_shared<PodRecord>();
-    const Identity identity = read_identity(object, "Pod", *pod);
-    if (identity == Identity::kNone) return std::nullopt;
-    pod->of_batch_job = identity == Identity::kOfBatchJob;
+    const Credentials identity = read_identity(object, "Pod", *pod);
+    if (identity == Credentials::kNone) return std::nullopt;
+    pod->of_batch_job = identity == Credentials::kOfBatchJob;
     const jobs::JobKind& kind = *pod->owner.kind;
     const json::value* status = child(&object, "status");
     pod->phase = phase_of(text(child(status, "phase")));
@@ -277,7 +279,7 @@ std::optional<PodPtr> project_pod(const json::value& object) {
 
 std::optional<ServicePtr> project_service(const json::value& object) {
     auto service = std::make_shared<ServiceRecord>();
-    if (read_identity(object, "Service", *service) != Identity::kReplica) return std::nullopt;
+    if (read_identity(object, "Service", *service) != Credentials::kReplica) return std::nullopt;
     return service;
 }
 

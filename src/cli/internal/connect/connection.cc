@@ -1,7 +1,7 @@
 #include "cli/internal/connect/connection.h"
 
 #include "cli/internal/connect/kubeconfig_places.h"
-#include "kube/client_config/pod_access.h"
+#include "kube/client_config/in_cluster_config.h"
 
 namespace muster::cli {
 
@@ -14,12 +14,12 @@ constexpr const char* kDiscoveryType =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
 
 /// What a kubeconfig says; where none is named and none exists, what the pod around us has.
-Result<kube::ServerAccess> choose_access(const ServerOptions& options, const Caller& caller) {
+Result<kube::ClientConfig> choose_access(const ServerOptions& options, const Caller& caller) {
     const KubeconfigPlaces places = kubeconfig_places(options.kubeconfig, caller);
     const auto texts = read_kubeconfigs(places);
     if (!texts && texts.error().code() == Code::kNotFound && !places.all &&
         options.context.empty()) {
-        TRY(std::optional<kube::ServerAccess> own, kube::pod_access(caller.environment));
+        TRY(std::optional<kube::ClientConfig> own, kube::in_cluster_config(caller.environment));
         if (own) return *std::move(own);
     }
     if (!texts) return texts.error();
@@ -48,7 +48,7 @@ Task<void> Connection::stop() {
 Result<std::unique_ptr<Connection>> Connection::open(const ServerOptions& options,
                                                      const Caller& caller,
                                                      asio::any_io_executor executor, Clock& clock) {
-    TRY(kube::ServerAccess access, choose_access(options, caller));
+    TRY(kube::ClientConfig access, choose_access(options, caller));
     std::string ns = options.namespace_.empty() ? access.namespace_ : options.namespace_;
     TRY(auto server,
         kube::ServerConnection::open(std::move(access), caller.environment, executor, clock));

@@ -26,7 +26,7 @@ class Connection {
                                                     asio::any_io_executor executor, Clock& clock);
 
     Clock& clock() { return clock_; }
-    const kube::ServerAccess& access() const { return server_->access(); }
+    const kube::ClientConfig& access() const { return server_->access(); }
     /// What --namespace or the context says.
     const std::string& default_namespace() const { return default_namespace_; }
     kube::Client& client() { return client_; }

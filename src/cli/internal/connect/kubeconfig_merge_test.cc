@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kube/client_config/server_access.h"
+#include "kube/client_config/client_config.h"
 
 namespace muster::cli {
 namespace {
@@ -25,7 +25,7 @@ contexts:
   context: {cluster: one, user: ada}
 )";
 
-Result<kube::ServerAccess> select(const std::vector<KubeconfigText>& texts,
+Result<kube::ClientConfig> select(const std::vector<KubeconfigText>& texts,
                                   const std::string& wanted) {
     TRY(const kube::MergedKubeconfig config, merge_kubeconfigs(texts));
     return kube::select_access(config, wanted);

@@ -24,7 +24,7 @@ Task<Result<int>> work_and_stop(Connection& connection, const ServerWork& work) 
 
 }  // namespace
 
-std::string advice(const Error& error, const kube::ServerAccess& access) {
+std::string advice(const Error& error, const kube::ClientConfig& access) {
     const std::string whom =
         fmt::format("{}, context \"{}\" of {}", access.url.text(), access.context, access.file);
     if (error.code() == Code::kUnavailable || error.code() == Code::kTimeout)

@@ -18,7 +18,7 @@ int on_server(const std::string& verb, const ServerOptions& options, const Serve
 
 /// What to do about an error, which the code that met it can't know: lines to put behind it, or
 /// none.
-std::string advice(const Error& error, const kube::ServerAccess& access);
+std::string advice(const Error& error, const kube::ClientConfig& access);
 
 /// Prints an error of a verb, with the causes that the server named.
 void tell_error(const std::string& verb, const Error& error);

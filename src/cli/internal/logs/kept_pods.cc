@@ -18,7 +18,7 @@ std::string label(const runtime::KeptPod& pod, std::string_view key) {
 
 }  // namespace
 
-std::optional<std::filesystem::path> kept_logs_dir(const kube::ServerAccess& access,
+std::optional<std::filesystem::path> kept_logs_dir(const kube::ClientConfig& access,
                                                    const Caller& caller) {
     for (const std::filesystem::path& home :
          {std::filesystem::path(access.file).parent_path(), state_path({}, caller)}) {

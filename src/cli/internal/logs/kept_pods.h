@@ -7,14 +7,14 @@
 
 #include "cli/caller.h"
 #include "cli/internal/logs/log_sources.h"
-#include "kube/client_config/server_access.h"
+#include "kube/client_config/client_config.h"
 #include "runtime/kept_logs.h"
 
 namespace muster::cli {
 
 /// Where the `muster up` that we speak to keeps logs, if it is one of this machine and this user's:
 /// its state directory is that of the kubeconfig in use, or ~/.muster.
-std::optional<std::filesystem::path> kept_logs_dir(const kube::ServerAccess& access,
+std::optional<std::filesystem::path> kept_logs_dir(const kube::ClientConfig& access,
                                                    const Caller& caller);
 
 /// A job, by its name and uid, or a pod by its name.

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "cli/internal/operate/bind_address.h"
 #include "kube/client/lease_election.h"
-#include "kube/transport/request_window.h"
+#include "kube/transport/aimd_window.h"
 
 namespace muster::cli {
 

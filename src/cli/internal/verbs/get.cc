@@ -52,11 +52,11 @@ void tell_nothing_found(const GetOptions& options, const std::vector<ObjectQuery
 Task<Result<int>> get_tables(Connection& connection, const GetOptions& options,
                              const std::vector<ObjectQuery>& queries) {
     // Rows of one kind stand together, whether they were asked for by name or not.
-    struct Shown {
+    struct Headers {
         const ApiResource* resource;
         ObjectTable table;
     };
-    std::vector<Shown> all;
+    std::vector<Headers> all;
     bool failed = false;
     for (const ObjectQuery& query : queries) {
         Result<ObjectTable> table = co_await fetch_table(connection, query);
@@ -73,7 +73,7 @@ Task<Result<int>> get_tables(Connection& connection, const GetOptions& options,
     }
     std::string text;
     const bool several = queries.front().resource != queries.back().resource;
-    for (const Shown& shown : all) {
+    for (const Headers& shown : all) {
         if (!text.empty()) text += '\n';
         text += TableWriter(style_of(options, *shown.resource, several)).write(shown.table);
     }

@@ -48,12 +48,12 @@ Duration time_for_address(Duration left, std::size_t addresses) {
     return std::min(std::max(share, kLeastForAddress), left);
 }
 
-ServerConnector::ServerConnector(const ServerAccess& access, std::optional<Proxy> proxy,
-                                 ServerIdentity& identity, ServerTls& tls,
+ServerConnector::ServerConnector(const ClientConfig& access, std::optional<Proxy> proxy,
+                                 ServerCredentials& credentials, ServerTls& tls,
                                  asio::any_io_executor executor, Clock& clock)
     : access_(access),
       proxy_(std::move(proxy)),
-      identity_(identity),
+      credentials_(credentials),
       tls_(tls),
       executor_(executor),
       clock_(clock),
@@ -95,7 +95,7 @@ Task<Result<ServerConnector::Stream>> ServerConnector::reach_through_proxy() {
 }
 
 Task<Result<std::unique_ptr<net::ByteStream>>> ServerConnector::connect() {
-    identity_.refresh_certificates();
+    credentials_.refresh_certificates();
     // The one of now, whatever happens until it is used.
     const std::shared_ptr<net::TlsClientContext> tls = tls_.to_server();
     Result<Stream> stream = proxy_ ? co_await reach_through_proxy()

@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "kube/client_config/client_config.h"
 #include "kube/client_config/proxy.h"
-#include "kube/client_config/server_access.h"
-#include "kube/internal/client_config/server_identity.h"
+#include "kube/internal/client_config/server_credentials.h"
 #include "kube/internal/client_config/server_tls.h"
 #include "net/byte_stream.h"
 #include "net/name_lookup.h"
@@ -17,8 +17,8 @@ namespace muster::kube {
 /// Thread: the loop of its executor. stop() it before it is destroyed.
 class ServerConnector {
   public:
-    ServerConnector(const ServerAccess& access, std::optional<Proxy> proxy,
-                    ServerIdentity& identity, ServerTls& tls, asio::any_io_executor executor,
+    ServerConnector(const ClientConfig& access, std::optional<Proxy> proxy,
+                    ServerCredentials& credentials, ServerTls& tls, asio::any_io_executor executor,
                     Clock& clock);
 
     /// As an HttpConnector does.
@@ -31,9 +31,9 @@ class ServerConnector {
     Task<Result<Stream>> reach(std::string host, std::uint16_t port);
     Task<Result<Stream>> reach_through_proxy();
 
-    const ServerAccess access_;
+    const ClientConfig access_;
     const std::optional<Proxy> proxy_;
-    ServerIdentity& identity_;
+    ServerCredentials& credentials_;
     ServerTls& tls_;
     asio::any_io_executor executor_;
     Clock& clock_;

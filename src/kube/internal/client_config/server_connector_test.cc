@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/first_of.h"
-#include "kube/internal/client_config/access_fixture.h"
+#include "kube/internal/client_config/client_config_fixture.h"
 
 namespace muster::kube {
 namespace {

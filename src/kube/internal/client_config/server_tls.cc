@@ -9,7 +9,7 @@ namespace muster::kube {
 namespace {
 
 /// The text itself, or that of its file.
-Result<std::string> load(const TextOrFile& from, const ServerAccess& access) {
+Result<std::string> load(const TextOrFile& from, const ClientConfig& access) {
     if (from.file.empty()) return from.text;
     Result<std::string> text = read_small_file(from.file);
     if (!text) return Error(text.error()).prefix(fmt::format("{} names a file", access.file));
@@ -18,7 +18,7 @@ Result<std::string> load(const TextOrFile& from, const ServerAccess& access) {
 
 }  // namespace
 
-Result<std::unique_ptr<ServerTls>> ServerTls::open(const ServerAccess& access, const Clock& clock,
+Result<std::unique_ptr<ServerTls>> ServerTls::open(const ClientConfig& access, const Clock& clock,
                                                    bool through_tls) {
     std::unique_ptr<ServerTls> made(new ServerTls(access, clock, through_tls));
     TRY(Texts texts, made->read());

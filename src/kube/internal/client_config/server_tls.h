@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "kube/client_config/server_access.h"
+#include "kube/client_config/client_config.h"
 #include "net/tls.h"
 
 namespace muster::kube {
@@ -14,7 +14,7 @@ class ServerTls {
   public:
     /// Reads the files. `through_tls`: there is a proxy that speaks TLS. An error says which file
     /// can't be used.
-    static Result<std::unique_ptr<ServerTls>> open(const ServerAccess& access, const Clock& clock,
+    static Result<std::unique_ptr<ServerTls>> open(const ClientConfig& access, const Clock& clock,
                                                    bool through_tls);
 
     /// The CAs of the server, as PEM; empty: those that this machine trusts.
@@ -41,13 +41,13 @@ class ServerTls {
         friend bool operator==(const Texts&, const Texts&) = default;
     };
 
-    ServerTls(const ServerAccess& access, const Clock& clock, bool through_tls)
+    ServerTls(const ClientConfig& access, const Clock& clock, bool through_tls)
         : access_(access), clock_(clock), through_tls_(through_tls) {}
     Result<Texts> read() const;
     /// Whether the client's certificate is another than before.
     Result<bool> take(Texts texts);
 
-    const ServerAccess access_;
+    const ClientConfig access_;
     const Clock& clock_;
     const bool through_tls_;
     bool taken_ = false;

@@ -44,7 +44,7 @@ struct ActAs {
 };
 
 /// How to reach a server and who to be there, as one context of a kubeconfig says.
-struct ServerAccess {
+struct ClientConfig {
     std::string file;  ///< that has the context
     std::string context;
     std::string user;  ///< the name of its entry; may be empty
@@ -71,6 +71,6 @@ struct ServerAccess {
 
 /// The context `wanted`, or the current one when it is empty. Pure: no file is read. Errors name
 /// the file, the field and what to do; auth-provider, which other clients have dropped, is refused.
-Result<ServerAccess> select_access(const MergedKubeconfig& config, const std::string& wanted);
+Result<ClientConfig> select_access(const MergedKubeconfig& config, const std::string& wanted);
 
 }  // namespace muster::kube

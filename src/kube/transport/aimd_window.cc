@@ -1,4 +1,4 @@
-#include "kube/transport/request_window.h"
+#include "kube/transport/aimd_window.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,12 +17,12 @@ double seconds(Duration duration) { return std::chrono::duration<double>(duratio
 
 }  // namespace
 
-RequestWindow::RequestWindow(RequestLimits limits) : limits_(limits) {
+AimdWindow::AimdWindow(RequestLimits limits) : limits_(limits) {
     if (limits_.per_second > 0) limits_.burst = std::max(limits_.burst, 1.0);
     tokens_ = limits_.burst;
 }
 
-void RequestWindow::add(const std::string& name, Id id) {
+void AimdWindow::add(const std::string& name, Id id) {
     const auto [at, is_new] = flows_.try_emplace(name);
     Flow& flow = at->second;
     if (is_new) ++short_flows_;
@@ -31,7 +31,7 @@ void RequestWindow::add(const std::string& name, Id id) {
     ++waiting_;
 }
 
-bool RequestWindow::withdraw(const std::string& name, Id id) {
+bool AimdWindow::withdraw(const std::string& name, Id id) {
     const auto found = flows_.find(name);
     if (found == flows_.end()) return false;
     Flow& flow = found->second;
@@ -44,7 +44,7 @@ bool RequestWindow::withdraw(const std::string& name, Id id) {
     return true;
 }
 
-std::optional<RequestWindow::Id> RequestWindow::next(Instant now) {
+std::optional<AimdWindow::Id> AimdWindow::next(Instant now) {
     wake_at_ = Instant::max();
     if (waiting_ == 0) return std::nullopt;
     if (now < hold_until_) {
@@ -69,12 +69,12 @@ std::optional<RequestWindow::Id> RequestWindow::next(Instant now) {
     return send(*turns);
 }
 
-bool RequestWindow::long_ones_wait() const {
+bool AimdWindow::long_ones_wait() const {
     return short_flows_ > 0 && long_in_flight_ >= std::max(1, size() / kLongShare);
 }
 
 /// The queue whose first is next; null while all wait.
-std::deque<std::string>* RequestWindow::whose_turn() {
+std::deque<std::string>* AimdWindow::whose_turn() {
     if (!long_ones_wait()) return missed_.empty() ? &turns_ : &missed_;
     while (!turns_.empty() && flows_.at(turns_.front()).is_long()) {
         missed_.push_back(std::move(turns_.front()));
@@ -83,7 +83,7 @@ std::deque<std::string>* RequestWindow::whose_turn() {
     return turns_.empty() ? nullptr : &turns_;
 }
 
-RequestWindow::Id RequestWindow::send(std::deque<std::string>& turns) {
+AimdWindow::Id AimdWindow::send(std::deque<std::string>& turns) {
     std::string name = std::move(turns.front());
     turns.pop_front();
     Flow& flow = flows_.at(name);
@@ -102,20 +102,20 @@ RequestWindow::Id RequestWindow::send(std::deque<std::string>& turns) {
     return id;
 }
 
-void RequestWindow::forget_if_idle(Flows::iterator flow) {
+void AimdWindow::forget_if_idle(Flows::iterator flow) {
     if (!flow->second.waiting.empty() || flow->second.in_flight > 0) return;
     if (!flow->second.is_long()) --short_flows_;
     flows_.erase(flow);
 }
 
-void RequestWindow::take_token(Instant now) {
+void AimdWindow::take_token(Instant now) {
     if (tokens_at_ != Instant{})
         tokens_ = std::min(limits_.burst, tokens_ + seconds(now - tokens_at_) * limits_.per_second);
     tokens_at_ = now;
 }
 
-void RequestWindow::ended(const std::string& name, RequestEnd how, Duration took, Instant now,
-                          Instant hold_until) {
+void AimdWindow::ended(const std::string& name, RequestEnd how, Duration took, Instant now,
+                       Instant hold_until) {
     const auto at = flows_.find(name);
     --in_flight_;
     --at->second.in_flight;
@@ -137,7 +137,7 @@ void RequestWindow::ended(const std::string& name, RequestEnd how, Duration took
     }
 }
 
-void RequestWindow::answered(Duration took) {
+void AimdWindow::answered(Duration took) {
     ++round_answers_;
     round_time_ += took;
     if (round_answers_ < size()) return;
@@ -151,7 +151,7 @@ void RequestWindow::answered(Duration took) {
     best_ = std::chrono::duration_cast<Duration>(best_ * kFade);
 }
 
-void RequestWindow::shrink(Instant now) {
+void AimdWindow::shrink(Instant now) {
     size_ = std::max(1.0, std::floor(size_ / 2));
     shrunk_at_ = now;
     full_ = false;  // of the window that was too large

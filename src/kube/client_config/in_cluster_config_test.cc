@@ -1,4 +1,4 @@
-#include "kube/client_config/pod_access.h"
+#include "kube/client_config/in_cluster_config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,9 +12,9 @@ namespace {
 
 using testing::HasSubstr;
 
-class PodAccess : public testing::Test {
+class InClusterConfig : public testing::Test {
   protected:
-    PodAccess() {
+    InClusterConfig() {
         std::string pattern = testing::TempDir() + "muster-account-XXXXXX";
         if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no folder");
         directory = pattern;
@@ -22,7 +22,7 @@ class PodAccess : public testing::Test {
         write("namespace", "team\n");
         write("ca.crt", "");
     }
-    ~PodAccess() override { std::filesystem::remove_all(directory); }
+    ~InClusterConfig() override { std::filesystem::remove_all(directory); }
 
     void write(const std::string& name, std::string_view text) {
         std::ofstream(directory + "/" + name) << text;
@@ -34,11 +34,11 @@ class PodAccess : public testing::Test {
     std::string directory;
 };
 
-TEST_F(PodAccess, IsWhatEveryPodHas) {
-    const auto found = pod_access(pod("10.96.0.1", "443"), directory);
+TEST_F(InClusterConfig, IsWhatEveryPodHas) {
+    const auto found = in_cluster_config(pod("10.96.0.1", "443"), directory);
     ASSERT_TRUE(found) << found.error().message();
     ASSERT_TRUE(*found);
-    const ServerAccess& access = **found;
+    const ClientConfig& access = **found;
     EXPECT_EQ(access.url.text(), "https://10.96.0.1:443");
     EXPECT_EQ(access.namespace_, "team");
     EXPECT_EQ(access.ca.file, directory + "/ca.crt");
@@ -47,34 +47,34 @@ TEST_F(PodAccess, IsWhatEveryPodHas) {
     EXPECT_FALSE(access.insecure);
 }
 
-TEST_F(PodAccess, TakesAnAddressOfIPv6) {
-    const auto found = pod_access(pod("fd00::1", "6443"), directory);
+TEST_F(InClusterConfig, TakesAnAddressOfIPv6) {
+    const auto found = in_cluster_config(pod("fd00::1", "6443"), directory);
     ASSERT_TRUE(found && *found);
     EXPECT_EQ((*found)->url.text(), "https://[fd00::1]:6443");
 }
 
-TEST_F(PodAccess, IsNothingOutsideOfAPod) {
+TEST_F(InClusterConfig, IsNothingOutsideOfAPod) {
     for (const auto& environment : {pod("", "443"), pod("10.96.0.1", ""), {}}) {
-        const auto found = pod_access(environment, directory);
+        const auto found = in_cluster_config(environment, directory);
         ASSERT_TRUE(found);
         EXPECT_FALSE(*found);
     }
     // A pod that wants no token of its own.
     std::filesystem::remove(directory + "/token");
-    const auto found = pod_access(pod("10.96.0.1", "443"), directory);
+    const auto found = in_cluster_config(pod("10.96.0.1", "443"), directory);
     ASSERT_TRUE(found);
     EXPECT_FALSE(*found);
 }
 
-TEST_F(PodAccess, WithoutANamespaceItIsDefault) {
+TEST_F(InClusterConfig, WithoutANamespaceItIsDefault) {
     write("namespace", "\n");
-    const auto found = pod_access(pod("10.96.0.1", "443"), directory);
+    const auto found = in_cluster_config(pod("10.96.0.1", "443"), directory);
     ASSERT_TRUE(found && *found);
     EXPECT_EQ((*found)->namespace_, "default");
 }
 
-TEST_F(PodAccess, SaysWhichVariableIsWrong) {
-    const auto found = pod_access(pod("10.96.0.1", "many"), directory);
+TEST_F(InClusterConfig, SaysWhichVariableIsWrong) {
+    const auto found = in_cluster_config(pod("10.96.0.1", "many"), directory);
     ASSERT_FALSE(found);
     EXPECT_THAT(found.error().message(), HasSubstr("KUBERNETES_SERVICE_PORT of this pod: "));
 }

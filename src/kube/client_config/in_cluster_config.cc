@@ -1,4 +1,4 @@
-#include "kube/client_config/pod_access.h"
+#include "kube/client_config/in_cluster_config.h"
 
 #include <fmt/format.h>
 
@@ -9,14 +9,14 @@
 
 namespace muster::kube {
 
-Result<std::optional<ServerAccess>> pod_access(const std::vector<std::string>& environment,
-                                               const std::string& directory) {
+Result<std::optional<ClientConfig>> in_cluster_config(const std::vector<std::string>& environment,
+                                                      const std::string& directory) {
     const std::string host = variable_of(environment, "KUBERNETES_SERVICE_HOST");
     const std::string port = variable_of(environment, "KUBERNETES_SERVICE_PORT");
     const std::filesystem::path place = directory;
     std::error_code failed;
     if (host.empty() || port.empty() || !std::filesystem::exists(place / "token", failed))
-        return std::optional<ServerAccess>();
+        return std::optional<ClientConfig>();
 
     const bool v6 = host.find(':') != host.npos;
     Result<ServerUrl> url = parse_server_url(
@@ -28,7 +28,7 @@ Result<std::optional<ServerAccess>> pod_access(const std::vector<std::string>& e
     const Result<std::string> ns = read_word(place / "namespace");
     if (!ns && ns.error().code() != Code::kInvalid) return ns.error();
 
-    ServerAccess access;
+    ClientConfig access;
     access.file = directory;
     access.context = "the pod's service account";
     if (ns) access.namespace_ = *ns;

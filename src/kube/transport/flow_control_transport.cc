@@ -1,4 +1,4 @@
-#include "kube/transport/steered_transport.h"
+#include "kube/transport/flow_control_transport.h"
 
 namespace muster::kube {
 namespace {
@@ -10,9 +10,9 @@ constexpr Duration kHold = std::chrono::seconds(1);
 }  // namespace
 
 /// One request's place in the window: it waits, is in flight, or has ended, however its task ends.
-class SteeredTransport::Turn {
+class FlowControlTransport::Turn {
   public:
-    Turn(SteeredTransport& owner, const std::string& flow)
+    Turn(FlowControlTransport& owner, const std::string& flow)
         : owner_(owner), flow_(flow), id_(++owner.last_id_), go_(owner.tasks_.executor()) {
         owner_.waiting_.emplace(id_, this);
         owner_.window_.add(flow_, id_);
@@ -45,22 +45,22 @@ class SteeredTransport::Turn {
     }
 
   private:
-    SteeredTransport& owner_;
+    FlowControlTransport& owner_;
     const std::string flow_;
-    RequestWindow::Id id_;
+    AimdWindow::Id id_;
     Signal go_;
     bool gone_ = false;
     bool ended_ = false;
     std::optional<Instant> sent_;
 };
 
-SteeredTransport::SteeredTransport(Transport& transport, Clock& clock, TaskGroup& tasks,
-                                   RequestLimits limits)
+FlowControlTransport::FlowControlTransport(Transport& transport, Clock& clock, TaskGroup& tasks,
+                                           RequestLimits limits)
     : transport_(transport), clock_(clock), tasks_(tasks), window_(limits) {}
 
-SteeredTransport::~SteeredTransport() = default;
+FlowControlTransport::~FlowControlTransport() = default;
 
-Task<Result<Response>> SteeredTransport::call(Request request) {
+Task<Result<Response>> FlowControlTransport::call(Request request) {
     for (int tries = 1;; ++tries) {
         Turn turn(*this, request.flow);
         co_await turn.wait();
@@ -77,22 +77,22 @@ Task<Result<Response>> SteeredTransport::call(Request request) {
     }
 }
 
-void SteeredTransport::let_go() {
+void FlowControlTransport::let_go() {
     for (;;) {
-        const std::optional<RequestWindow::Id> id = window_.next(clock_.now());
+        const std::optional<AimdWindow::Id> id = window_.next(clock_.now());
         if (!id) break;
         waiting_.extract(*id).mapped()->go();
     }
     if (window_.wake_at() != Instant::max()) arm(window_.wake_at());
 }
 
-void SteeredTransport::arm(Instant when) {
+void FlowControlTransport::arm(Instant when) {
     if (armed_ <= when) return;
     armed_ = when;
     tasks_.spawn("requests that wait for their time", wake(when));
 }
 
-Task<void> SteeredTransport::wake(Instant when) {
+Task<void> FlowControlTransport::wake(Instant when) {
     co_await clock_.sleep_until(when);
     if (armed_ == when) armed_ = Instant::max();
     let_go();

@@ -7,22 +7,22 @@
 #include "base/clock.h"
 #include "base/signal.h"
 #include "base/task_group.h"
-#include "kube/transport/request_window.h"
+#include "kube/transport/aimd_window.h"
 #include "kube/transport/transport.h"
 
 namespace muster::kube {
 
 /// Sends as much at a time as the server takes, in turns between flows (Request::flow), as a
-/// RequestWindow decides. A request that is refused with 429 had no effect and is sent again when
+/// AimdWindow decides. A request that is refused with 429 had no effect and is sent again when
 /// the server said, several times; then its refusal is the answer. Watches and logs are not
 /// counted: they last.
 ///
 /// Refers to all three; the group runs its timer. Thread: theirs.
-class SteeredTransport final : public Transport {
+class FlowControlTransport final : public Transport {
   public:
-    SteeredTransport(Transport& transport, Clock& clock, TaskGroup& tasks,
-                     RequestLimits limits = {});
-    ~SteeredTransport() override;
+    FlowControlTransport(Transport& transport, Clock& clock, TaskGroup& tasks,
+                         RequestLimits limits = {});
+    ~FlowControlTransport() override;
 
     Task<Result<Response>> call(Request request) override;
     Task<Result<std::unique_ptr<WatchStream>>> watch(Request request) override {
@@ -32,7 +32,7 @@ class SteeredTransport final : public Transport {
         return transport_.stream_text(std::move(request));
     }
 
-    const RequestWindow& window() const { return window_; }
+    const AimdWindow& window() const { return window_; }
 
   private:
     class Turn;
@@ -44,9 +44,9 @@ class SteeredTransport final : public Transport {
     Transport& transport_;
     Clock& clock_;
     TaskGroup& tasks_;
-    RequestWindow window_;
-    RequestWindow::Id last_id_ = 0;
-    std::unordered_map<RequestWindow::Id, Turn*> waiting_;
+    AimdWindow window_;
+    AimdWindow::Id last_id_ = 0;
+    std::unordered_map<AimdWindow::Id, Turn*> waiting_;
     Instant armed_ = Instant::max();
 };
 

@@ -1,4 +1,4 @@
-#include "kube/transport/steered_transport.h"
+#include "kube/transport/flow_control_transport.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,9 +49,9 @@ class SlowTransport final : public Transport {
     Signal changed_;
 };
 
-class SteeredTransportTest : public testing::Test, protected SimulatedLoop {
+class FlowControlTransportTest : public testing::Test, protected SimulatedLoop {
   protected:
-    ~SteeredTransportTest() override { await(tasks.stop()); }
+    ~FlowControlTransportTest() override { await(tasks.stop()); }
 
     Task<void> send(Transport& transport, std::string flow) {
         Request request;
@@ -64,14 +64,14 @@ class SteeredTransportTest : public testing::Test, protected SimulatedLoop {
     int ended = 0;
 };
 
-TEST_F(SteeredTransportTest, OneJobsFirstRequestWaitsForAWindowOfAnother) {
+TEST_F(FlowControlTransportTest, OneJobsFirstRequestWaitsForAWindowOfAnother) {
     SlowTransport slow(context.get_executor());
-    SteeredTransport steered(slow, clock, tasks);
+    FlowControlTransport steered(slow, clock, tasks);
     for (int i = 0; i < 100; ++i) tasks.spawn("big", send(steered, "big"));
     settle();
     tasks.spawn("small", send(steered, "small"));
     settle();
-    EXPECT_EQ(slow.begun, std::size_t{RequestWindow::kFirst});
+    EXPECT_EQ(slow.begun, std::size_t{AimdWindow::kFirst});
     slow.answer(2);
     settle();
     EXPECT_EQ(slow.flows.back(), "small");
@@ -81,15 +81,15 @@ TEST_F(SteeredTransportTest, OneJobsFirstRequestWaitsForAWindowOfAnother) {
     EXPECT_EQ(steered.window().in_flight(), 0);
 }
 
-TEST_F(SteeredTransportTest, WhatIsCancelledGivesItsPlaceToOthers) {
+TEST_F(FlowControlTransportTest, WhatIsCancelledGivesItsPlaceToOthers) {
     SlowTransport slow(context.get_executor());
-    SteeredTransport steered(slow, clock, tasks);
+    FlowControlTransport steered(slow, clock, tasks);
     TaskGroup others(context.get_executor());
     for (int i = 0; i < 40; ++i) others.spawn("other", send(steered, "other"));
     settle();
     tasks.spawn("mine", send(steered, "mine"));
     settle();
-    EXPECT_EQ(slow.begun, std::size_t{RequestWindow::kFirst});
+    EXPECT_EQ(slow.begun, std::size_t{AimdWindow::kFirst});
     await(others.stop());
     settle();
     EXPECT_EQ(steered.window().in_flight(), 1);
@@ -99,9 +99,9 @@ TEST_F(SteeredTransportTest, WhatIsCancelledGivesItsPlaceToOthers) {
     EXPECT_EQ(ended, 1);
 }
 
-TEST_F(SteeredTransportTest, WhatIsRefusedWith429IsSentAgainWhenTheServerSaid) {
+TEST_F(FlowControlTransportTest, WhatIsRefusedWith429IsSentAgainWhenTheServerSaid) {
     FakeTransport server(context.get_executor());
-    SteeredTransport steered(server, clock, tasks);
+    FlowControlTransport steered(server, clock, tasks);
     Client client(steered);
     Response busy = status_response(Error(Code::kTooManyRequests, "too many"));
     busy.retry_after = seconds(7);
@@ -111,12 +111,12 @@ TEST_F(SteeredTransportTest, WhatIsRefusedWith429IsSentAgainWhenTheServerSaid) {
     const auto read = await(client.get(types::kPods, "default", "a"));
     EXPECT_TRUE(read.has_value());
     EXPECT_EQ(clock.now() - before, seconds(7));
-    EXPECT_EQ(steered.window().size(), RequestWindow::kFirst / 2);
+    EXPECT_EQ(steered.window().size(), AimdWindow::kFirst / 2);
 }
 
-TEST_F(SteeredTransportTest, AServerThatStaysBusyIsAnsweredInTheEnd) {
+TEST_F(FlowControlTransportTest, AServerThatStaysBusyIsAnsweredInTheEnd) {
     FakeTransport server(context.get_executor());
-    SteeredTransport steered(server, clock, tasks);
+    FlowControlTransport steered(server, clock, tasks);
     Client client(steered);
     for (int i = 0; i < 10; ++i)
         server.expect(Method::kGet, kPod, {},
@@ -127,14 +127,14 @@ TEST_F(SteeredTransportTest, AServerThatStaysBusyIsAnsweredInTheEnd) {
     EXPECT_TRUE(server.finished());
 }
 
-TEST_F(SteeredTransportTest, AnAnswerThatWasLostIsNotAskedForAgain) {
+TEST_F(FlowControlTransportTest, AnAnswerThatWasLostIsNotAskedForAgain) {
     FakeTransport server(context.get_executor());
-    SteeredTransport steered(server, clock, tasks);
+    FlowControlTransport steered(server, clock, tasks);
     Client client(steered);
     server.expect(Method::kGet, kPod, {}, Error(Code::kTimeout, "no answer"));
     const auto read = await(client.get(types::kPods, "default", "a"));
     EXPECT_EQ(read.error().code(), Code::kTimeout);
-    EXPECT_EQ(steered.window().size(), RequestWindow::kFirst / 2);
+    EXPECT_EQ(steered.window().size(), AimdWindow::kFirst / 2);
 }
 
 TEST(MeteredTransportTest, VerbsAndResources) {
@@ -171,7 +171,7 @@ TEST(MeteredTransportTest, VerbsAndResources) {
     EXPECT_EQ(describe_request(watch, true).verb, "watch");
 }
 
-TEST_F(SteeredTransportTest, AMeterSeesAnswersRefusalsAndWhatNeverCame) {
+TEST_F(FlowControlTransportTest, AMeterSeesAnswersRefusalsAndWhatNeverCame) {
     FakeTransport server(context.get_executor());
     std::vector<int> codes;
     MeteredTransport metered(server, clock,

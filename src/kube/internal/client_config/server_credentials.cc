@@ -1,4 +1,4 @@
-#include "kube/internal/client_config/server_identity.h"
+#include "kube/internal/client_config/server_credentials.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -35,8 +35,8 @@ std::string escaped_key(std::string_view key) {
 
 }  // namespace
 
-Identity::Fields identity_fields(const ServerAccess& access, const std::string& token) {
-    Identity::Fields fields;
+Credentials::Fields credential_headers(const ClientConfig& access, const std::string& token) {
+    Credentials::Fields fields;
     if (!token.empty())
         fields.emplace_back("Authorization", "Bearer " + token);
     else if (!access.username.empty())
@@ -52,9 +52,10 @@ Identity::Fields identity_fields(const ServerAccess& access, const std::string& 
     return fields;
 }
 
-ServerIdentity::ServerIdentity(const ServerAccess& access, std::vector<std::string> environment,
-                               ServerTls& tls, asio::any_io_executor executor, Clock& clock,
-                               std::function<void()> on_new_certificate)
+ServerCredentials::ServerCredentials(const ClientConfig& access,
+                                     std::vector<std::string> environment, ServerTls& tls,
+                                     asio::any_io_executor executor, Clock& clock,
+                                     std::function<void()> on_new_certificate)
     : access_(access),
       environment_(std::move(environment)),
       tls_(tls),
@@ -63,7 +64,7 @@ ServerIdentity::ServerIdentity(const ServerAccess& access, std::vector<std::stri
       run_ended_(executor),
       tasks_(std::move(executor)) {}
 
-Result<void> ServerIdentity::begin() {
+Result<void> ServerCredentials::begin() {
     token_ = access_.token;
     if (!access_.token_file.empty()) {
         Result<std::string> token = read_word(access_.token_file);
@@ -72,7 +73,7 @@ Result<void> ServerIdentity::begin() {
         token_ = *std::move(token);
         next_look_ = clock_.now() + kTokenFileLife;
     }
-    shown_.fields = std::make_shared<const Fields>(identity_fields(access_, token_));
+    headers_.fields = std::make_shared<const Fields>(credential_headers(access_, token_));
     // As with other clients: what is known needs no plugin.
     plugin_is_asked_ =
         access_.exec && token_.empty() && access_.username.empty() && !tls_.has_certificate();
@@ -88,22 +89,22 @@ Result<void> ServerIdentity::begin() {
     return take(std::move(given));
 }
 
-void ServerIdentity::become(std::string token, bool another_certificate) {
+void ServerCredentials::become(std::string token, bool another_certificate) {
     if (token == token_ && !another_certificate) return;
     token_ = std::move(token);
-    ++shown_.version;
-    shown_.fields = std::make_shared<const Fields>(identity_fields(access_, token_));
+    ++headers_.version;
+    headers_.fields = std::make_shared<const Fields>(credential_headers(access_, token_));
     if (another_certificate) on_new_certificate_();
 }
 
-void ServerIdentity::warn(const Error& why) const {
+void ServerCredentials::warn(const Error& why) const {
     log::warning("who we are to the API server can't be renewed",
                  {{"user", access_.user}, {"context", access_.context}, {"why", why.message()}});
 }
 
 // ---- files ----
 
-void ServerIdentity::read_token_file() {
+void ServerCredentials::read_token_file() {
     Result<std::string> token = read_word(access_.token_file);
     next_look_ = clock_.now() + (token ? kTokenFileLife : kRestAfterFailure);
     if (token)
@@ -112,7 +113,7 @@ void ServerIdentity::read_token_file() {
         warn(token.error());
 }
 
-void ServerIdentity::refresh_certificates() {
+void ServerCredentials::refresh_certificates() {
     const Result<bool> another = tls_.refresh();
     if (!another)
         warn(another.error());
@@ -122,7 +123,7 @@ void ServerIdentity::refresh_certificates() {
 
 // ---- the plugin ----
 
-Result<void> ServerIdentity::take(ExecCredential given) {
+Result<void> ServerCredentials::take(ExecCredential given) {
     // None is an answer, too: the one before is not ours any more.
     TRY(const bool another_certificate,
         tls_.show(std::move(given.certificate_pem), std::move(given.key_pem)));
@@ -133,13 +134,13 @@ Result<void> ServerIdentity::take(ExecCredential given) {
     return {};
 }
 
-void ServerIdentity::start_plugin() {
+void ServerCredentials::start_plugin() {
     if (running_ || tasks_.stopping()) return;
     running_ = true;
     tasks_.spawn("exec plugin", run_plugin());
 }
 
-Task<void> ServerIdentity::run_plugin() {
+Task<void> ServerCredentials::run_plugin() {
     PluginCall call{.plugin = *access_.exec,
                     .user = access_.user,
                     .info = exec_info(access_, *access_.exec, tls_.ca_pem(), false),
@@ -160,13 +161,13 @@ Task<void> ServerIdentity::run_plugin() {
     run_ended_.notify_all();
 }
 
-Task<void> ServerIdentity::plugin_ended() {
+Task<void> ServerCredentials::plugin_ended() {
     while (running_) co_await run_ended_.wait();
 }
 
 // ---- requests ----
 
-Task<Result<Identity::Shown>> ServerIdentity::shown() {
+Task<Result<Credentials::Headers>> ServerCredentials::headers() {
     if (!access_.token_file.empty() && clock_.now() >= next_look_) read_token_file();
     if (renew_at_ && clock_.wall_now() >= *renew_at_ && clock_.now() >= next_run_) start_plugin();
     if (has_ended() && running_) co_await plugin_ended();
@@ -175,12 +176,12 @@ Task<Result<Identity::Shown>> ServerIdentity::shown() {
         co_return Error(Code::kUnavailable,
                         fmt::format("the credential of user \"{}\" has ended: {}", access_.user,
                                     failure_->message()));
-    co_return shown_;
+    co_return headers_;
 }
 
-Task<bool> ServerIdentity::refused(std::uint64_t version) {
+Task<bool> ServerCredentials::refused(std::uint64_t version) {
     // Somebody else was refused before us.
-    if (version != shown_.version) co_return true;
+    if (version != headers_.version) co_return true;
     if (!access_.token_file.empty()) read_token_file();
     refresh_certificates();
     if (plugin_is_asked_ && clock_.now() >= next_run_for_401_) {
@@ -189,10 +190,10 @@ Task<bool> ServerIdentity::refused(std::uint64_t version) {
         start_plugin();
     }
     co_await plugin_ended();
-    co_return version != shown_.version && !tasks_.stopping();
+    co_return version != headers_.version && !tasks_.stopping();
 }
 
-Task<void> ServerIdentity::stop() {
+Task<void> ServerCredentials::stop() {
     running_ = false;
     run_ended_.notify_all();
     co_await tasks_.stop();

@@ -1,4 +1,4 @@
-#include "kube/internal/client_config/server_identity.h"
+#include "kube/internal/client_config/server_credentials.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,23 +10,23 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-TEST(IdentityFields, SayWhoAsks) {
-    ServerAccess access;
-    EXPECT_THAT(identity_fields(access, ""), IsEmpty());
-    EXPECT_THAT(identity_fields(access, "t"), ElementsAre(Pair("Authorization", "Bearer t")));
+TEST(CredentialHeaders, SayWhoAsks) {
+    ClientConfig access;
+    EXPECT_THAT(credential_headers(access, ""), IsEmpty());
+    EXPECT_THAT(credential_headers(access, "t"), ElementsAre(Pair("Authorization", "Bearer t")));
     access.username = "user";
     access.password = "password";
-    EXPECT_THAT(identity_fields(access, ""),
+    EXPECT_THAT(credential_headers(access, ""),
                 ElementsAre(Pair("Authorization", "Basic dXNlcjpwYXNzd29yZA==")));
 }
 
-TEST(IdentityFields, SayAsWhom) {
-    ServerAccess access;
+TEST(CredentialHeaders, SayAsWhom) {
+    ClientConfig access;
     access.act_as = {.user = "ann",
                      .uid = "7",
                      .groups = {"dev", "ops"},
                      .extra = {{"acme.com/scopes", "a"}, {"acme.com/scopes", "b"}, {"50%", "c"}}};
-    EXPECT_THAT(identity_fields(access, "t"),
+    EXPECT_THAT(credential_headers(access, "t"),
                 ElementsAre(Pair("Authorization", "Bearer t"), Pair("Impersonate-User", "ann"),
                             Pair("Impersonate-Uid", "7"), Pair("Impersonate-Group", "dev"),
                             Pair("Impersonate-Group", "ops"),

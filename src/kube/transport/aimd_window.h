@@ -41,7 +41,7 @@ enum class RequestEnd : std::uint8_t {
 ///
 /// Pure: no clock, no I/O. Whoever owns it calls next() after each input until it gives nothing,
 /// and again at wake_at().
-class RequestWindow {
+class AimdWindow {
   public:
     using Id = std::uint64_t;
 
@@ -50,7 +50,7 @@ class RequestWindow {
     static constexpr int kLong = 64;
     static constexpr int kLongShare = 4;
 
-    explicit RequestWindow(RequestLimits limits = {});
+    explicit AimdWindow(RequestLimits limits = {});
 
     void add(const std::string& flow, Id id);
     /// It waits no more; false if it does not wait (it was sent).

@@ -1,4 +1,4 @@
-#include "kube/transport/comeback_transport.h"
+#include "kube/transport/outage_detecting_transport.h"
 
 #include "kube/objects/api_status.h"
 
@@ -10,10 +10,11 @@ constexpr Duration kAway = std::chrono::seconds(1);
 
 }  // namespace
 
-ComebackTransport::ComebackTransport(Transport& transport, Clock& clock, std::function<void()> back)
+OutageDetectingTransport::OutageDetectingTransport(Transport& transport, Clock& clock,
+                                                   std::function<void()> back)
     : transport_(transport), clock_(clock), back_(std::move(back)) {}
 
-Task<Result<Response>> ComebackTransport::call(Request request) {
+Task<Result<Response>> OutageDetectingTransport::call(Request request) {
     Result<Response> answer = co_await transport_.call(std::move(request));
     if (answer ? answer->status == 503 : is_unanswered(answer.error()))
         missed();
@@ -22,7 +23,7 @@ Task<Result<Response>> ComebackTransport::call(Request request) {
     co_return answer;
 }
 
-Task<Result<std::unique_ptr<WatchStream>>> ComebackTransport::watch(Request request) {
+Task<Result<std::unique_ptr<WatchStream>>> OutageDetectingTransport::watch(Request request) {
     Result<std::unique_ptr<WatchStream>> stream = co_await transport_.watch(std::move(request));
     if (!stream && is_unanswered(stream.error()))
         missed();
@@ -31,15 +32,15 @@ Task<Result<std::unique_ptr<WatchStream>>> ComebackTransport::watch(Request requ
     co_return stream;
 }
 
-Task<Result<std::unique_ptr<TextStream>>> ComebackTransport::stream_text(Request request) {
+Task<Result<std::unique_ptr<TextStream>>> OutageDetectingTransport::stream_text(Request request) {
     return transport_.stream_text(std::move(request));
 }
 
-void ComebackTransport::missed() {
+void OutageDetectingTransport::missed() {
     if (!away_since_) away_since_ = clock_.now();
 }
 
-void ComebackTransport::answered() {
+void OutageDetectingTransport::answered() {
     if (!away_since_) return;
     const bool was_away = clock_.now() - *away_since_ >= kAway;
     away_since_.reset();

@@ -12,39 +12,39 @@
 namespace muster::kube {
 
 /// Who requests are from, which may change while a program runs. Thread: one loop.
-class Identity {
+class Credentials {
   public:
     using Fields = std::vector<std::pair<std::string, std::string>>;
     /// What a request shows of it.
-    struct Shown {
+    struct Headers {
         std::shared_ptr<const Fields> fields;  ///< of its head
         std::uint64_t version = 0;             ///< with another one something of it is another
     };
 
-    virtual ~Identity() = default;
+    virtual ~Credentials() = default;
 
     /// For a request that is about to be sent. kUnavailable when we are nobody at the moment: the
     /// message says why. kCancelled after a stop.
-    virtual Task<Result<Shown>> shown() = 0;
+    virtual Task<Result<Headers>> headers() = 0;
     /// A request that showed this `version` was answered with 401. Learns anew who we are, and says
     /// whether that is another than it was, so that the request is worth repeating.
     virtual Task<bool> refused(std::uint64_t version) = 0;
 };
 
 /// Always the same token; nobody with an empty one.
-class FixedToken final : public Identity {
+class FixedToken final : public Credentials {
   public:
     explicit FixedToken(const std::string& token) {
         Fields fields;
         if (!token.empty()) fields.emplace_back("Authorization", "Bearer " + token);
-        shown_.fields = std::make_shared<const Fields>(std::move(fields));
+        headers_.fields = std::make_shared<const Fields>(std::move(fields));
     }
 
-    Task<Result<Shown>> shown() override { co_return shown_; }
+    Task<Result<Headers>> headers() override { co_return headers_; }
     Task<bool> refused(std::uint64_t) override { co_return false; }
 
   private:
-    Shown shown_;
+    Headers headers_;
 };
 
 }  // namespace muster::kube

@@ -14,9 +14,9 @@ namespace muster::kube {
 ///
 /// Refers to the transport and the clock. `back` is called on the transport's loop, before the
 /// answer that it is about is handed on.
-class ComebackTransport final : public Transport {
+class OutageDetectingTransport final : public Transport {
   public:
-    ComebackTransport(Transport& transport, Clock& clock, std::function<void()> back);
+    OutageDetectingTransport(Transport& transport, Clock& clock, std::function<void()> back);
 
     Task<Result<Response>> call(Request request) override;
     Task<Result<std::unique_ptr<WatchStream>>> watch(Request request) override;

@@ -1,4 +1,4 @@
-#include "kube/transport/comeback_transport.h"
+#include "kube/transport/outage_detecting_transport.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ using std::chrono::seconds;
 
 constexpr const char* kPod = "/api/v1/namespaces/ns/pods/a";
 
-class ComebackTest : public testing::Test, protected SimulatedLoop {
+class OutageDetectingTransportTest : public testing::Test, protected SimulatedLoop {
   protected:
     void ask(Result<Response> answer) {
         transport.expect(Method::kGet, kPod, {}, std::move(answer));
@@ -23,14 +23,14 @@ class ComebackTest : public testing::Test, protected SimulatedLoop {
 
     FakeTransport transport{context.get_executor()};
     int backs = 0;
-    ComebackTransport comeback{transport, clock, [this] { ++backs; }};
+    OutageDetectingTransport comeback{transport, clock, [this] { ++backs; }};
     Client client{comeback};
 
     const Result<Response> fine = json_response({{"metadata", {{"name", "a"}}}});
     const Result<Response> nobody = Error(Code::kUnavailable, "connection refused");
 };
 
-TEST_F(ComebackTest, SaysOnceThatTheServerIsBack) {
+TEST_F(OutageDetectingTransportTest, SaysOnceThatTheServerIsBack) {
     ask(nobody);
     advance(seconds(60));
     ask(nobody);
@@ -40,14 +40,14 @@ TEST_F(ComebackTest, SaysOnceThatTheServerIsBack) {
     EXPECT_EQ(backs, 1);
 }
 
-TEST_F(ComebackTest, ARefusalIsAnAnswer) {
+TEST_F(OutageDetectingTransportTest, ARefusalIsAnAnswer) {
     ask(Error(Code::kTimeout, "no answer"));
     advance(seconds(1));
     ask(status_response(Error(Code::kForbidden, "not yet")));
     EXPECT_EQ(backs, 1);
 }
 
-TEST_F(ComebackTest, AProxyWithNobodyBehindItIsNone) {
+TEST_F(OutageDetectingTransportTest, AProxyWithNobodyBehindItIsNone) {
     ask(status_response(Error(Code::kUnavailable, "no healthy upstream")));
     advance(seconds(5));
     ask(status_response(Error(Code::kUnavailable, "no healthy upstream")));
@@ -56,7 +56,7 @@ TEST_F(ComebackTest, AProxyWithNobodyBehindItIsNone) {
     EXPECT_EQ(backs, 1);
 }
 
-TEST_F(ComebackTest, OneThatIsLostAmongOthersIsNoAbsence) {
+TEST_F(OutageDetectingTransportTest, OneThatIsLostAmongOthersIsNoAbsence) {
     ask(nobody);
     advance(milliseconds(999));
     ask(fine);
@@ -66,7 +66,7 @@ TEST_F(ComebackTest, OneThatIsLostAmongOthersIsNoAbsence) {
     EXPECT_EQ(backs, 0);
 }
 
-TEST_F(ComebackTest, AWatchTellsItToo) {
+TEST_F(OutageDetectingTransportTest, AWatchTellsItToo) {
     const Query query{{"watch", "true"}, {"allowWatchBookmarks", "true"}};
     transport.expect_refused_watch("/api/v1/pods", query, Error(Code::kUnavailable, "refused"));
     EXPECT_FALSE(await(client.watch(types::kPods, {})));

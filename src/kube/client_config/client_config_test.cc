@@ -1,4 +1,4 @@
-#include "kube/client_config/server_access.h"
+#include "kube/client_config/client_config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ MergedKubeconfig contexts(const std::string& current,
     return config;
 }
 
-TEST(ServerAccess, IsThatOfTheCurrentContextOrTheWantedOne) {
+TEST(ClientConfig, IsThatOfTheCurrentContextOrTheWantedOne) {
     auto current = select_access(home(), "");
     ASSERT_TRUE(current) << current.error().message();
     EXPECT_EQ(current->context, "home");
@@ -66,7 +66,7 @@ TEST(ServerAccess, IsThatOfTheCurrentContextOrTheWantedOne) {
     EXPECT_EQ(team->namespace_, "ml");
 }
 
-TEST(ServerAccess, FieldsOfClusterAndUser) {
+TEST(ClientConfig, FieldsOfClusterAndUser) {
     auto access =
         select_access(config_of("'server': 'https://10.0.0.1', 'tls-server-name': 'api.example', "
                                 "'certificate-authority-data': 'Q0E='",
@@ -88,7 +88,7 @@ TEST(ServerAccess, FieldsOfClusterAndUser) {
     EXPECT_FALSE(plain->url.tls);
 }
 
-TEST(ServerAccess, AnExecPlugin) {
+TEST(ClientConfig, AnExecPlugin) {
     auto access = select_access(
         config_of("'server': 'https://a'",
                   "'exec': {'apiVersion': 'client.authentication.k8s.io/v1', 'command': './login', "
@@ -113,7 +113,7 @@ TEST(ServerAccess, AnExecPlugin) {
     EXPECT_TRUE(in_path->exec->may_ask);
 }
 
-TEST(ServerAccess, AProxyAPasswordAndSomebodyElse) {
+TEST(ClientConfig, AProxyAPasswordAndSomebodyElse) {
     auto access = select_access(
         config_of("'server': 'https://a', 'proxy-url': 'socks5://u:p@p:1'",
                   "'username': 'ann', 'password': 'secret', 'as': 'bob', 'as-uid': '7', "
@@ -129,7 +129,7 @@ TEST(ServerAccess, AProxyAPasswordAndSomebodyElse) {
                                      .extra = {{"k", "x"}, {"k", "y"}, {"l", "z"}}}));
 }
 
-TEST(ServerAccess, WhatIsWrongIsToldWithFileAndField) {
+TEST(ClientConfig, WhatIsWrongIsToldWithFileAndField) {
     struct Row {
         MergedKubeconfig config;
         std::vector<const char*> told;

@@ -119,7 +119,7 @@ class AccessFixture : public testing::Test, public RealLoop {
     /// The status of the answer to what was just seen.
     std::function<unsigned(const Seen&)> judge_ = [](const Seen&) { return 200; };
     std::uint16_t port_ = 0;
-    ServerAccess access_;
+    ClientConfig access_;
     std::vector<std::string> environment_ = {"PATH=/usr/bin:/bin"};
     SimClock client_clock_{net::TlsFixture::kFrom};
     std::unique_ptr<ServerConnection> connection_;

@@ -1,4 +1,4 @@
-#include "kube/client_config/server_access.h"
+#include "kube/client_config/client_config.h"
 
 #include <fmt/format.h>
 
@@ -93,7 +93,7 @@ std::string instead_of(const std::string& wanted,
     return fmt::format("; there are: {}", fmt::join(names, ", "));
 }
 
-Result<void> read_cluster(const EntryReader& cluster, ServerAccess& access) {
+Result<void> read_cluster(const EntryReader& cluster, ClientConfig& access) {
     TRY(const std::string server, cluster.text("server"));
     if (server.empty()) return cluster.wrong("server", "is missing: the URL of the API server");
     TRY(access.ca, cluster.text_or_file("certificate-authority"));
@@ -153,7 +153,7 @@ Result<ActAs> read_act_as(const EntryReader& user, const json::object& fields) {
     return as;
 }
 
-Result<void> read_user(const EntryReader& user, const json::object& fields, ServerAccess& access) {
+Result<void> read_user(const EntryReader& user, const json::object& fields, ClientConfig& access) {
     constexpr std::string_view kGone =
         "is not supported: kubectl has dropped it, too; use an exec plugin";
     TRY_VOID(user.refuse("auth-provider", kGone));
@@ -178,8 +178,8 @@ Result<void> read_user(const EntryReader& user, const json::object& fields, Serv
 
 }  // namespace
 
-Result<ServerAccess> select_access(const MergedKubeconfig& config, const std::string& wanted) {
-    ServerAccess access;
+Result<ClientConfig> select_access(const MergedKubeconfig& config, const std::string& wanted) {
+    ClientConfig access;
     access.context = wanted.empty() ? config.current_context : wanted;
     if (access.context.empty())
         return Error(Code::kInvalid,

@@ -9,10 +9,10 @@
 #include "base/clock.h"
 #include "base/signal.h"
 #include "base/task_group.h"
+#include "kube/client_config/client_config.h"
 #include "kube/client_config/exec_credential.h"
-#include "kube/client_config/server_access.h"
 #include "kube/internal/client_config/server_tls.h"
-#include "kube/transport/identity.h"
+#include "kube/transport/credentials.h"
 
 namespace muster::kube {
 
@@ -25,17 +25,17 @@ namespace muster::kube {
 /// were lasts.
 ///
 /// Thread: the loop of its executor. begin() it first, stop() it before it is destroyed.
-class ServerIdentity final : public Identity {
+class ServerCredentials final : public Credentials {
   public:
     /// `on_new_certificate` is told when connections are to be made by another certificate of ours.
-    ServerIdentity(const ServerAccess& access, std::vector<std::string> environment, ServerTls& tls,
-                   asio::any_io_executor executor, Clock& clock,
-                   std::function<void()> on_new_certificate);
+    ServerCredentials(const ClientConfig& access, std::vector<std::string> environment,
+                      ServerTls& tls, asio::any_io_executor executor, Clock& clock,
+                      std::function<void()> on_new_certificate);
 
     /// Reads the token file or runs the plugin, which may ask at the terminal. Blocks.
     Result<void> begin();
 
-    Task<Result<Shown>> shown() override;
+    Task<Result<Headers>> headers() override;
     Task<bool> refused(std::uint64_t version) override;
     /// Looks at the files of TLS, for a connection that is about to be made.
     void refresh_certificates();
@@ -52,14 +52,14 @@ class ServerIdentity final : public Identity {
     Task<void> plugin_ended();
     void warn(const Error& why) const;
 
-    const ServerAccess access_;
+    const ClientConfig access_;
     const std::vector<std::string> environment_;
     ServerTls& tls_;
     Clock& clock_;
     std::function<void()> on_new_certificate_;
 
     std::string token_;
-    Shown shown_;
+    Headers headers_;
     Instant next_look_{};  // at the token file
 
     bool plugin_is_asked_ = false;
@@ -74,6 +74,6 @@ class ServerIdentity final : public Identity {
 };
 
 /// The fields that say who `access` makes us, with `token` if it has one. Pure.
-Identity::Fields identity_fields(const ServerAccess& access, const std::string& token);
+Credentials::Fields credential_headers(const ClientConfig& access, const std::string& token);
 
 }  // namespace muster::kube
