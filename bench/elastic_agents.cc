@@ -38,20 +38,20 @@ struct Crowd {
 };
 
 /// They start and stop as they are told, and in no time.
-class NoWorkers final : public agent::Workers {
+class NoWorkers final : public workers::Workers {
   public:
     explicit NoWorkers(Crowd& crowd) : crowd_(crowd), ended_(crowd.executor) {}
 
-    std::optional<master::World> running() const override { return world_; }
-    Task<Result<void>> start(master::World world, std::vector<agent::WorkerStart>) override {
+    std::optional<job_protocol::World> running() const override { return world_; }
+    Task<Result<void>> start(job_protocol::World world, std::vector<launch::WorkerStart>) override {
         world_ = std::move(world);
         ++crowd_.started;
         crowd_.changed.notify_all();
         co_return Result<void>();
     }
-    Task<agent::WorkerEnd> next_end() override {
+    Task<workers::WorkerEnd> next_end() override {
         while (!end_) co_await ended_.wait();
-        agent::WorkerEnd end = *std::move(end_);
+        workers::WorkerEnd end = *std::move(end_);
         end_.reset();
         co_return end;
     }
@@ -66,18 +66,18 @@ class NoWorkers final : public agent::Workers {
 
     /// One is killed.
     void die() {
-        end_ = agent::WorkerEnd{.generation = world_->generation,
-                                .rank = world_->own().first_rank,
-                                .pid = 1,
-                                .signal = 9,
-                                .when = crowd_.clock.wall_now()};
+        end_ = workers::WorkerEnd{.generation = world_->generation,
+                                  .rank = world_->own().first_rank,
+                                  .pid = 1,
+                                  .signal = 9,
+                                  .when = crowd_.clock.wall_now()};
         ended_.notify_all();
     }
 
   private:
     Crowd& crowd_;
-    std::optional<master::World> world_;
-    std::optional<agent::WorkerEnd> end_;
+    std::optional<job_protocol::World> world_;
+    std::optional<workers::WorkerEnd> end_;
     Signal ended_;
 };
 
@@ -120,10 +120,10 @@ struct Node {
                  .name = fmt::format("worker-{}", number)},
                 {.connect = [&crowd, number] { return connect(crowd, number); },
                  .make_workers =
-                     [](const master::World&, const master::Member&) {
-                         return std::vector<agent::WorkerStart>(1, {.command = {"train"}});
+                     [](const job_protocol::World&, const job_protocol::Member&) {
+                         return std::vector<launch::WorkerStart>(1, {.command = {"train"}});
                      },
-                 .begin_store = [](const master::World&) {}}) {}
+                 .begin_store = [](const job_protocol::World&) {}}) {}
 
     NoWorkers workers;
     agent::Agent agent;

@@ -21,8 +21,8 @@ class WatchedRecords final : public master::Records {
   public:
     WatchedRecords(Clock& clock, const std::string& path) : clock_(clock), file_(path) {}
 
-    Task<Result<master::JobRecord>> claim() override { return file_.claim(); }
-    Task<Result<void>> write(master::JobRecord record) override {
+    Task<Result<job_protocol::JobRecord>> claim() override { return file_.claim(); }
+    Task<Result<void>> write(job_protocol::JobRecord record) override {
         if (record.incidents.size() > known_) report("incident", seconds(clock_.now()));
         known_ = record.incidents.size();
         return file_.write(std::move(record));
@@ -51,10 +51,10 @@ void serve_master(int agents, const std::string& folder, const Files& files) {
     const asio::any_io_executor executor = context.get_executor();
     RealClock clock;
     WatchedRecords records(clock, folder + "/record");
-    agent::LaunchPlan plan;
+    launch::LaunchPlan plan;
     plan.nodes = {.least = agents, .most = agents};
     // With a limit what was charged is written down.
-    plan.budgets[static_cast<std::size_t>(master::Charge::kWorker)].incidents = 1000;
+    plan.budgets[static_cast<std::size_t>(job_protocol::Charge::kWorker)].incidents = 1000;
     Rng rng = Rng::from_system();
     master::MasterOptions options = run::master_options(plan, std::string(kToken));
     options.name = rng.uuid();

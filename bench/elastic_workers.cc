@@ -6,33 +6,34 @@
 #include <filesystem>
 
 #include "agent/agent.h"
-#include "agent/local/local_workers.h"
 #include "base/real_clock.h"
 #include "base/rng.h"
 #include "base/signal.h"
 #include "base/task_group.h"
 #include "elastic_bench.h"
 #include "net/tcp.h"
+#include "workers/local/local_workers.h"
 
 namespace muster::elastic {
 namespace {
 
 /// Workers of this machine, and a word about each end.
-class WatchedWorkers final : public agent::Workers {
+class WatchedWorkers final : public workers::Workers {
   public:
-    WatchedWorkers(const asio::any_io_executor& executor, Clock& clock, agent::LocalWorkers& below)
+    WatchedWorkers(const asio::any_io_executor& executor, Clock& clock,
+                   workers::LocalWorkers& below)
         : clock_(clock), below_(below), changed_(executor) {}
 
-    std::optional<master::World> running() const override { return below_.running(); }
-    Task<Result<void>> start(master::World world,
-                             std::vector<agent::WorkerStart> workers) override {
+    std::optional<job_protocol::World> running() const override { return below_.running(); }
+    Task<Result<void>> start(job_protocol::World world,
+                             std::vector<launch::WorkerStart> workers) override {
         auto started = co_await below_.start(std::move(world), std::move(workers));
         all_run_ = started.has_value();
         changed_.notify_all();
         co_return started;
     }
-    Task<agent::WorkerEnd> next_end() override {
-        agent::WorkerEnd end = co_await below_.next_end();
+    Task<workers::WorkerEnd> next_end() override {
+        workers::WorkerEnd end = co_await below_.next_end();
         report("agent", seconds(clock_.now()));
         co_return end;
     }
@@ -50,13 +51,14 @@ class WatchedWorkers final : public agent::Workers {
 
   private:
     Clock& clock_;
-    agent::LocalWorkers& below_;
+    workers::LocalWorkers& below_;
     bool all_run_ = false;
     Signal changed_;
 };
 
-Result<std::vector<agent::WorkerStart>> sleepers(const master::World&, const master::Member&) {
-    std::vector<agent::WorkerStart> both;
+Result<std::vector<launch::WorkerStart>> sleepers(const job_protocol::World&,
+                                                  const job_protocol::Member&) {
+    std::vector<launch::WorkerStart> both;
     for (const int rank : {0, 1})
         both.push_back({.local_rank = rank,
                         .rank = rank,
@@ -73,9 +75,9 @@ Task<void> live(agent::Agent& agent) {
 Task<void> kill_and_wait(asio::any_io_executor executor, int port, std::string folder) {
     RealClock clock;
     Rng rng = Rng::from_system();
-    auto directory = must(agent::JobDirectory::claim(folder, "bench"), "the job's directory");
-    auto local = must(co_await agent::LocalWorkers::open(executor, clock, std::move(directory), {}),
-                      "workers");
+    auto directory = must(workers::JobDirectory::claim(folder, "bench"), "the job's directory");
+    auto local = must(
+        co_await workers::LocalWorkers::open(executor, clock, std::move(directory), {}), "workers");
     WatchedWorkers workers(executor, clock, *local);
     agent::AgentOptions options{.token = std::string(kToken),
                                 .incarnation = rng.uuid(),
@@ -90,7 +92,7 @@ Task<void> kill_and_wait(asio::any_io_executor executor, int port, std::string f
                                                         static_cast<std::uint16_t>(port));
                             },
                         .make_workers = sleepers,
-                        .begin_store = [](const master::World&) {}});
+                        .begin_store = [](const job_protocol::World&) {}});
     TaskGroup tasks(executor);
     tasks.spawn("agent", live(agent));
     Commands commands(executor);

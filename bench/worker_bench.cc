@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "agent/local/local_workers.h"
 #include "base/real_clock.h"
 #include "process/process_tree.h"
+#include "workers/local/local_workers.h"
 
 using namespace muster;
 
@@ -45,14 +45,14 @@ long resident(pid_t pid) {
     return at == status.npos ? 0 : std::atol(status.c_str() + at + 6);
 }
 
-agent::WorkerStart sleeper(int rank) {
+launch::WorkerStart sleeper(int rank) {
     return {.local_rank = rank,
             .rank = rank,
             .command = {"/bin/sleep", "100000"},
             .environment = {{"PATH", "/usr/bin:/bin"}, {"TORCHELASTIC_RUN_ID", "bench"}}};
 }
 
-master::World world_of(std::uint64_t number) {
+job_protocol::World world_of(std::uint64_t number) {
     return {
         .generation = {.epoch = 1, .number = number},
         .members = {{.slot = 0, .incarnation = "bench", .address = "127.0.0.1", .local_size = 2}}};
@@ -60,20 +60,20 @@ master::World world_of(std::uint64_t number) {
 
 Task<void> measure(asio::any_io_executor executor, Clock& clock, std::filesystem::path root,
                    int rounds, int& failed) {
-    auto directory = agent::JobDirectory::claim(root, "bench");
-    auto opened = co_await agent::LocalWorkers::open(executor, clock, *std::move(directory), {});
+    auto directory = workers::JobDirectory::claim(root, "bench");
+    auto opened = co_await workers::LocalWorkers::open(executor, clock, *std::move(directory), {});
     if (!opened) {
         std::fprintf(stderr, "worker_bench: %s\n", opened.error().message().c_str());
         failed = 1;
         co_return;
     }
-    agent::LocalWorkers& workers = **opened;
+    workers::LocalWorkers& workers = **opened;
     std::vector<double> deaths;
     std::vector<double> starts;
     std::vector<double> stops;
     for (int round = 0; round < rounds; ++round) {
         const Instant begin = clock.now();
-        std::vector<agent::WorkerStart> both;
+        std::vector<launch::WorkerStart> both;
         both.push_back(sleeper(0));
         both.push_back(sleeper(1));
         const Result<void> started = co_await workers.start(

@@ -48,7 +48,7 @@ ALLOWED = {
     "clock": {
         "src/base/real_clock.cc": "the real clock",
         "src/base/signal.h": "a timer that never expires is Asio's condition variable",
-        "src/agent/shim/program/shim.cc": "a program of its own without a loop of ours",
+        "src/workers/shim/program/shim.cc": "a program of its own without a loop of ours",
     },
     "chance": {"src/base/rng.h": "the one generator", "src/base/rng.cc": "its seed when none is given"},
     "spdlog": {

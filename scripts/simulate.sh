@@ -4,7 +4,7 @@
 # Of all scenarios together; more than the 2,000 that the simulation promises.
 sim_seeds=2100
 
-# Of elastic jobs (src/agent/simulation), more than the 5,000 that the elastic layer promises. One takes some 6 ms of
+# Of elastic jobs (src/sim/elastic), more than the 5,000 that the elastic layer promises. One takes some 6 ms of
 # one core in the release build, so that all of them take half a minute of it, and a minute and more of a busy one;
 # what a change breaks has shown in the first 2,000 so far. With 1,000 agents one takes seconds: a few, for what only
 # size shows. The drill's number takes five minutes.
@@ -65,12 +65,12 @@ play_scenarios() {
 play_elastic() {
     local out=$1 seeds=$2 first=$3 nodes=${4:-} status=0
     mkdir -p "$(dirname "$out")"
-    timeout 3600 "$root/build/release/src/agent/elastic_sim" "$first" "$seeds" ${nodes:+"$nodes"} >"$out" 2>&1 || status=$?
+    timeout 3600 "$root/build/release/src/sim/elastic_sim" "$first" "$seeds" ${nodes:+"$nodes"} >"$out" 2>&1 || status=$?
     ((status == 0 || status == 3)) || echo "0 passed, $seeds failed: elastic_sim $first $seeds $nodes ended with $status" >>"$out"
     if ((status == 0)); then
         printf '%-16s %s\n' "elastic${nodes:+ $nodes}" "$(tail -n 1 "$out"): $(tail -n 2 "$out" | head -n 1)"
     else
-        grep -v '^ ' "$out" | sed 's|^replay: elastic_sim |replay: build/release/src/agent/elastic_sim |' | tail -n 12
+        grep -v '^ ' "$out" | sed 's|^replay: elastic_sim |replay: build/release/src/sim/elastic_sim |' | tail -n 12
         return 1
     fi
 }
@@ -123,7 +123,7 @@ drill_sim() {
     prepare_build
     build_target release muster elastic_sim
     if [[ -n $trace && -n $elastic ]]; then
-        "$root/build/release/src/agent/elastic_sim" "$first" 1
+        "$root/build/release/src/sim/elastic_sim" "$first" 1
         return
     fi
     if [[ -n $trace ]]; then

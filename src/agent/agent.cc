@@ -12,7 +12,7 @@
 #include "base/task_group.h"
 #include "base/then_stop.h"
 #include "base/time_limit.h"
-#include "master/protocol.h"
+#include "job_protocol/protocol.h"
 
 namespace muster::agent {
 namespace {
@@ -26,7 +26,7 @@ constexpr Duration kPause = std::chrono::milliseconds(500);
 constexpr Duration kSayAgain = std::chrono::minutes(1);
 constexpr Duration kLeaveTime = std::chrono::seconds(2);
 
-bool differ_in_steps_alone(const master::Report& one, master::Report other) {
+bool differ_in_steps_alone(const job_protocol::Report& one, job_protocol::Report other) {
     other.steps = one.steps;
     return one == other;
 }
@@ -35,7 +35,7 @@ bool differ_in_steps_alone(const master::Report& one, master::Report other) {
 
 struct Agent::State {
     State(const asio::any_io_executor& its_executor, Clock& its_clock, Rng& its_rng,
-          Workers& its_workers, AgentOptions given, AgentOwner its_owner)
+          workers::Workers& its_workers, AgentOptions given, AgentOwner its_owner)
         : executor(its_executor),
           clock(its_clock),
           rng(its_rng),
@@ -45,7 +45,7 @@ struct Agent::State {
           here(options.workers, workers.running(), clock.now()),
           stirred_changed(executor),
           untold_changed(executor),
-          alarm(executor, clock, [this] { stir(); }),
+          alarm(executor, clock, [this] { wake(); }),
           client(owner.connect, clock, rng, tasks_of_client,
                  {.token = options.token,
                   .name = options.incarnation,
@@ -54,22 +54,22 @@ struct Agent::State {
 
     Task<void> work(TaskGroup& tasks, AgentEnd& end);
     Task<AgentEnd> act(TaskGroup& tasks);
-    Task<void> start(master::World world);
+    Task<void> start(job_protocol::World world);
     Task<void> stop(StopWorkers what);
-    Task<void> check(master::Check what);
+    Task<void> check(job_protocol::Check what);
     Task<void> follow();
     Task<Result<void>> one_stream();
     Task<void> tell();
     Task<void> watch_ends();
     Task<void> watch_steps();
     Task<void> watch_master();
-    void stir();
-    Task<void> rest(Instant until);
+    void wake();
+    Task<void> wait(Instant until);
 
     asio::any_io_executor executor;
     Clock& clock;
     Rng& rng;
-    Workers& workers;
+    workers::Workers& workers;
     AgentOptions options;
     AgentOwner owner;
     WorkerState here;
@@ -77,19 +77,19 @@ struct Agent::State {
     Signal stirred_changed;
     Signal untold_changed;
     Alarm alarm;
-    bool open = false;                   ///< the stream
-    std::optional<master::Report> told;  ///< over it
+    bool open = false;                         ///< the stream
+    std::optional<job_protocol::Report> told;  ///< over it
     TaskGroup tasks_of_client{executor};
     rpc::Client client;
 };
 
-void Agent::State::stir() {
+void Agent::State::wake() {
     stirred = true;
     stirred_changed.notify_all();
     untold_changed.notify_all();
 }
 
-Task<void> Agent::State::rest(Instant until) {
+Task<void> Agent::State::wait(Instant until) {
     alarm.set(until);
     while (!stirred) co_await stirred_changed.wait();
 }
@@ -99,30 +99,30 @@ Task<void> Agent::State::rest(Instant until) {
 Task<AgentEnd> Agent::State::act(TaskGroup& tasks) {
     for (;;) {
         stirred = false;
-        Act next = here.next(clock.now(), clock.wall_now());
+        WorkerAction next = here.next(clock.now(), clock.wall_now());
         if (auto* begin = std::get_if<BeginStore>(&next)) {
             owner.begin_store(begin->world);
-            stir();
+            wake();
         } else if (auto* world = std::get_if<StartWorkers>(&next)) {
             tasks.spawn("start workers", start(std::move(world->world)));
-            stir();
+            wake();
         } else if (auto* what = std::get_if<StopWorkers>(&next)) {
             // Of the job's end its owner tells more.
             (here.knows_the_end() ? log::info : log::warning)(
                 fmt::format("workers stop: {}", what->why), {{"node", options.name}});
             tasks.spawn("stop workers", stop(std::move(*what)));
-            stir();
+            wake();
         } else if (auto* order = std::get_if<CheckNode>(&next)) {
             tasks.spawn("check the node", check(std::move(order->check)));
         } else if (auto* end = std::get_if<AgentEnd>(&next)) {
             co_return std::move(*end);
         } else {
-            co_await rest(here.wake_at());
+            co_await wait(here.wake_at());
         }
     }
 }
 
-Task<void> Agent::State::start(master::World world) {
+Task<void> Agent::State::start(job_protocol::World world) {
     auto made = owner.make_workers(world, world.own());
     Result<void> outcome;
     if (made)
@@ -130,25 +130,25 @@ Task<void> Agent::State::start(master::World world) {
     else
         outcome = made.error();
     here.started(std::move(outcome), clock.wall_now(), clock.now());
-    stir();
+    wake();
 }
 
 Task<void> Agent::State::stop(StopWorkers what) {
     co_await workers.stop(what.grace);
     here.stopped(clock.now());
-    stir();
+    wake();
 }
 
-Task<void> Agent::State::check(master::Check what) {
+Task<void> Agent::State::check(job_protocol::Check what) {
     here.checked(co_await owner.check(std::move(what)));
-    stir();
+    wake();
 }
 
 Task<void> Agent::State::watch_ends() {
     for (;;) {
-        const WorkerEnd end = co_await workers.next_end();
+        const workers::WorkerEnd end = co_await workers.next_end();
         here.ended(end);
-        stir();
+        wake();
     }
 }
 
@@ -173,20 +173,20 @@ Task<void> Agent::State::follow() {
                                     : ended          ? "the master ended the stream"
                                                      : ended.error().message();
         here.connected(false, trouble, clock.now());
-        stir();
+        wake();
         if (client.ended()) {
             here.refused("the job's master refuses this agent: " + client.ended()->message() +
                          (client.ended()->code() == Code::kUnauthorized
                               ? "; all nodes of a job have the same --token-file, and without one "
                                 "the same --rdzv-id"
                               : ""));
-            stir();
+            wake();
             co_return;
         }
         if (!ended && ended.error().code() == Code::kBadRequest) {
             here.refused("the job's master does not take what this agent says: " +
                          ended.error().message());
-            stir();
+            wake();
             co_return;
         }
         if (ended || ended.error().code() != Code::kUnavailable) co_await clock.sleep_for(kPause);
@@ -200,29 +200,30 @@ Task<Result<void>> Agent::State::one_stream() {
         if (client.trouble()) here.connected(false, client.trouble()->message(), clock.now());
     }
     if (client.ended()) co_return *client.ended();
-    const master::Report report = here.report();
-    const master::Hello hello{.incarnation = options.incarnation,
-                              .slot = options.slot,
-                              .local_size = options.workers.local_size,
-                              .address = options.address,
-                              .store_port = options.store_port,
-                              .rack = options.rack,
-                              .name = options.name,
-                              .epoch_seen = here.epoch_seen(),
-                              .report = report,
-                              .check_port = options.check_port,
-                              .may_host = options.may_host};
-    CO_TRY(auto orders, co_await rpc::open(client, master::kJoin, master::to_wire(hello)));
+    const job_protocol::Report report = here.report();
+    const job_protocol::Hello hello{.incarnation = options.incarnation,
+                                    .slot = options.slot,
+                                    .local_size = options.workers.local_size,
+                                    .address = options.address,
+                                    .store_port = options.store_port,
+                                    .rack = options.rack,
+                                    .name = options.name,
+                                    .epoch_seen = here.epoch_seen(),
+                                    .report = report,
+                                    .check_port = options.check_port,
+                                    .can_host_master = options.can_host_master};
+    CO_TRY(auto orders,
+           co_await rpc::open(client, job_protocol::kJoin, job_protocol::to_wire(hello)));
     open = true;
     told = report;
     here.connected(true, "", clock.now());
-    stir();
+    wake();
     for (;;) {
         CO_TRY(const auto item, co_await orders->next());
         if (!item) co_return Result<void>();
-        CO_TRY(master::Order order, master::from_wire(*item));
+        CO_TRY(job_protocol::Directive order, job_protocol::from_wire(*item));
         CO_TRY_VOID(here.ordered(std::move(order)));
-        stir();
+        wake();
     }
 }
 
@@ -230,7 +231,7 @@ Task<Result<void>> Agent::State::one_stream() {
 Task<void> Agent::State::tell() {
     Instant steps_next = clock.now();
     for (;;) {
-        const master::Report report = here.report();
+        const job_protocol::Report report = here.report();
         if (!open || report == told) {
             co_await untold_changed.wait();
             continue;
@@ -241,7 +242,8 @@ Task<void> Agent::State::tell() {
         }
         told = report;
         steps_next = clock.now() + kStepsEvery;
-        const auto sent = co_await rpc::tell(client, master::kReport, master::to_wire(report));
+        const auto sent =
+            co_await rpc::tell(client, job_protocol::kReport, job_protocol::to_wire(report));
         // The connection has ended; the next one begins with all that is so.
         if (!sent && open) co_await untold_changed.wait();
     }
@@ -280,8 +282,8 @@ Task<void> Agent::State::work(TaskGroup& tasks, AgentEnd& end) {
     end = co_await act(tasks);
     if (end.kind != AgentEnd::Kind::kLeft || !open) co_return;
     // Or it would find out by itself, and charge it.
-    const auto left =
-        co_await rpc::call(client, master::kLeave, master::to_wire(here.report()), kLeaveTime);
+    const auto left = co_await rpc::call(client, job_protocol::kLeave,
+                                         job_protocol::to_wire(here.report()), kLeaveTime);
     if (!left)
         log::warning("the master may not know that this node leaves",
                      {{"node", options.name}, {"error", left.error().message()}});
@@ -289,8 +291,8 @@ Task<void> Agent::State::work(TaskGroup& tasks, AgentEnd& end) {
 
 // ---- Agent
 
-Agent::Agent(const asio::any_io_executor& executor, Clock& clock, Rng& rng, Workers& workers,
-             AgentOptions options, AgentOwner owner)
+Agent::Agent(const asio::any_io_executor& executor, Clock& clock, Rng& rng,
+             workers::Workers& workers, AgentOptions options, AgentOwner owner)
     : state_(std::make_unique<State>(executor, clock, rng, workers, std::move(options),
                                      std::move(owner))) {}
 
@@ -307,15 +309,14 @@ Task<AgentEnd> Agent::run() {
 
 void Agent::leave(std::string why) {
     state_->here.leave(std::move(why));
-    state_->stir();
+    state_->wake();
 }
 
-Result<KeyClient> Agent::keys() {
+Result<KvClient> Agent::keys() {
     const auto generation = state_->here.generation();
     if (!generation)
         return Error(Code::kUnavailable, "no workers run on this node, and keys are of a world");
-    return KeyClient(state_->client,
-                     {.epoch = state_->here.epoch_seen(), .generation = generation});
+    return KvClient(state_->client, {.epoch = state_->here.epoch_seen(), .generation = generation});
 }
 
 const WorkerState& Agent::state() const { return state_->here; }

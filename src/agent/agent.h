@@ -6,24 +6,24 @@
 #include <string>
 #include <vector>
 
-#include "agent/key_client.h"
+#include "agent/kv_client.h"
 #include "agent/worker_state.h"
-#include "agent/workers.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/rng.h"
 #include "rpc/client.h"
+#include "workers/workers.h"
 
 namespace muster::agent {
 
 struct AgentOptions {
-    std::string token;                      ///< the job's
-    std::string incarnation;                ///< of this life of an agent: Rng::uuid()
-    std::optional<master::Slot> slot = {};  ///< that it was given
-    std::string address;                    ///< where its workers and its store are reached
+    std::string token;                            ///< the job's
+    std::string incarnation;                      ///< of this life of an agent: Rng::uuid()
+    std::optional<job_protocol::Slot> slot = {};  ///< that it was given
+    std::string address;                          ///< where its workers and its store are reached
     int store_port = 0;
-    int check_port = 0;     ///< at which probes of a node check are answered; 0: it takes no part
-    bool may_host = false;  ///< the job's next master may be in its process
+    int check_port = 0;  ///< at which probes of a node check are answered; 0: it takes no part
+    bool can_host_master = false;  ///< the job's next master may be in its process
     std::string rack = {};
     std::string name = {};  ///< for people: "worker-3"
     WorkerStateOptions workers = {};
@@ -38,13 +38,14 @@ struct AgentOwner {
     rpc::Client::Connect connect;
     /// What the workers of the node are started with as that member of that world. An error is
     /// told to the master as a failure to start.
-    std::function<Result<std::vector<WorkerStart>>(const master::World&, const master::Member&)>
+    std::function<Result<std::vector<launch::WorkerStart>>(const job_protocol::World&,
+                                                           const job_protocol::Member&)>
         make_workers;
     /// The store of this node is that of the world from now on, and empty. The world has all of its
     /// members: nobody else may connect.
-    std::function<void(const master::World&)> begin_store;
+    std::function<void(const job_protocol::World&)> begin_store;
     /// Measures this node, while nothing runs on it. Wanted with a check_port.
-    std::function<Task<master::CheckResult>(master::Check)> check = {};
+    std::function<Task<job_protocol::CheckResult>(job_protocol::Check)> check = {};
 };
 
 /// The agent of one node: holds a stream to the master, does what its orders say, and tells it what
@@ -57,7 +58,7 @@ struct AgentOwner {
 /// of the executor.
 class Agent {
   public:
-    Agent(const asio::any_io_executor& executor, Clock& clock, Rng& rng, Workers& workers,
+    Agent(const asio::any_io_executor& executor, Clock& clock, Rng& rng, workers::Workers& workers,
           AgentOptions options, AgentOwner owner);
     ~Agent();
 
@@ -68,7 +69,7 @@ class Agent {
 
     /// The keys of the generation whose workers are here, with the newest master that was heard of.
     /// kUnavailable: there are none. While run() has not returned.
-    Result<KeyClient> keys();
+    Result<KvClient> keys();
 
     const WorkerState& state() const;
 

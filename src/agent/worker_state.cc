@@ -7,15 +7,15 @@
 namespace muster::agent {
 namespace {
 
-using master::Evidence;
-using master::Order;
-using master::Sign;
-using master::World;
+using job_protocol::Directive;
+using job_protocol::FailureKind;
+using job_protocol::FailureReport;
+using job_protocol::World;
 
 /// Of one attempt; what more there is says nothing new.
 constexpr std::size_t kMostEvidence = 64;
 
-std::pair<master::Generation, int> attempt(const World& world) {
+std::pair<job_protocol::Generation, int> attempt(const World& world) {
     return {world.generation, world.restarts};
 }
 
@@ -25,13 +25,13 @@ WorkerState::WorkerState(WorkerStateOptions options, std::optional<World> found,
     : options_(std::move(options)),
       phase_(found ? Phase::kRunning : Phase::kNone),
       holds_(std::move(found)),
-      alone_(options_.policy, master::Budgets({})),
+      alone_(options_.policy, failure_policy::Budgets({})),
       had_world_(holds_.has_value()),
       idle_since_(now) {}
 
 // ---- what happens
 
-Result<void> WorkerState::ordered(Order order) {
+Result<void> WorkerState::ordered(Directive order) {
     if (order.epoch < epoch_)
         return Error(Code::kConflict,
                      fmt::format("the master of epoch {} is not in charge: epoch {} was heard of",
@@ -43,7 +43,7 @@ Result<void> WorkerState::ordered(Order order) {
 }
 
 void WorkerState::connected(bool connected, std::string trouble, Instant now) {
-    const auto* wait = order_ ? std::get_if<master::Wait>(&order_->what) : nullptr;
+    const auto* wait = order_ ? std::get_if<job_protocol::Wait>(&order_->what) : nullptr;
     if (connected_ && !connected && (had_world_ || (wait != nullptr && wait->spare)))
         idle_since_ = now;
     connected_ = connected;
@@ -55,7 +55,7 @@ void WorkerState::started(Result<void> outcome, WallTime wall, Instant now) {
     phase_ = Phase::kRunning;
     idle_since_ = now;
     if (outcome) return;
-    evidence_.push_back({.sign = Sign::kNotStarted,
+    evidence_.push_back({.kind = FailureKind::kNotStarted,
                          .generation = holds_->generation,
                          .restarts = holds_->restarts,
                          .error = outcome.error().message(),
@@ -74,7 +74,7 @@ void WorkerState::stopped(Instant now) {
     ended_well_ = 0;
 }
 
-void WorkerState::ended(const WorkerEnd& end) {
+void WorkerState::ended(const workers::WorkerEnd& end) {
     if (!holds_ || end.generation != holds_->generation || phase_ == Phase::kStopping) return;
     // What it did just before it died nobody has seen yet.
     stepped(end.steps);
@@ -83,14 +83,15 @@ void WorkerState::ended(const WorkerEnd& end) {
         return;
     }
     if (evidence_.size() >= kMostEvidence) return;
-    evidence_.push_back({.sign = end.out_of_memory ? Sign::kOutOfMemory : Sign::kWorkerExited,
-                         .generation = holds_->generation,
-                         .restarts = holds_->restarts,
-                         .rank = end.rank,
-                         .exit_code = end.exit_code,
-                         .signal = end.signal,
-                         .error = end.error,
-                         .when = end.when});
+    evidence_.push_back(
+        {.kind = end.out_of_memory ? FailureKind::kOutOfMemory : FailureKind::kWorkerExited,
+         .generation = holds_->generation,
+         .restarts = holds_->restarts,
+         .rank = end.rank,
+         .exit_code = end.exit_code,
+         .signal = end.signal,
+         .error = end.error,
+         .when = end.when});
 }
 
 void WorkerState::stepped(std::uint64_t steps) {
@@ -100,7 +101,7 @@ void WorkerState::stepped(std::uint64_t steps) {
     alone_.stepped(holds_->generation, holds_->restarts);
 }
 
-void WorkerState::checked(master::CheckResult result) {
+void WorkerState::checked(job_protocol::CheckResult result) {
     // A new master may have ordered another one meanwhile.
     if (check_begun_ == std::pair(result.epoch, result.round)) checked_ = std::move(result);
 }
@@ -118,15 +119,15 @@ void WorkerState::refused(std::string why) {
 
 /// From when they are told to stop on, these workers are no part of it any more.
 void WorkerState::give_up_world() {
-    gave_up_ = std::max(gave_up_.value_or(master::Generation()), holds_->generation);
+    gave_up_ = std::max(gave_up_.value_or(job_protocol::Generation()), holds_->generation);
 }
 
-const master::Run* WorkerState::run() const {
-    return order_ ? std::get_if<master::Run>(&order_->what) : nullptr;
+const job_protocol::Run* WorkerState::run() const {
+    return order_ ? std::get_if<job_protocol::Run>(&order_->what) : nullptr;
 }
 
-const master::Check* WorkerState::check() const {
-    return order_ ? std::get_if<master::Check>(&order_->what) : nullptr;
+const job_protocol::Check* WorkerState::check() const {
+    return order_ ? std::get_if<job_protocol::Check>(&order_->what) : nullptr;
 }
 
 /// What is there may stay.
@@ -140,13 +141,13 @@ bool WorkerState::is_wanted() const {
 bool WorkerState::may_restart(WallTime wall) {
     if (connected_ || run() == nullptr || holds_->nodes != 1) return false;
     const auto failed = std::ranges::find_if(
-        evidence_, [&](const Evidence& seen) { return seen.restarts == holds_->restarts; });
+        evidence_, [&](const FailureReport& seen) { return seen.restarts == holds_->restarts; });
     if (failed == evidence_.end() || holds_->restarts >= run()->most_restarts) return false;
     const auto decision = alone_.decide(*failed, holds_->generation, wall);
-    return decision && decision->action == master::Action::kRestart;
+    return decision && decision->action == failure_policy::Action::kRestart;
 }
 
-Act WorkerState::next(Instant now, WallTime wall) {
+WorkerAction WorkerState::next(Instant now, WallTime wall) {
     if (phase_ == Phase::kStarting || phase_ == Phase::kStopping) {
         // The store need not wait for them.
         if (run() == nullptr || !leaving_.empty()) return {};
@@ -198,7 +199,7 @@ Act WorkerState::next(Instant now, WallTime wall) {
         evidence_.clear();
         return next(now, wall);
     }
-    if (const master::Check* const what = check();
+    if (const job_protocol::Check* const what = check();
         what != nullptr && check_begun_ != std::pair(what->epoch, what->round)) {
         check_begun_.emplace(what->epoch, what->round);
         return CheckNode{.check = *what};
@@ -216,8 +217,9 @@ Act WorkerState::next(Instant now, WallTime wall) {
 
 /// With nothing running.
 std::optional<AgentEnd> WorkerState::end_of(Instant now) const {
-    if (const auto* verdict = order_ ? std::get_if<master::Verdict>(&order_->what) : nullptr) {
-        using Kind = master::Verdict::Kind;
+    if (const auto* verdict =
+            order_ ? std::get_if<job_protocol::Verdict>(&order_->what) : nullptr) {
+        using Kind = job_protocol::Verdict::Kind;
         return AgentEnd{.kind = verdict->kind == Kind::kSucceeded ? AgentEnd::Kind::kSucceeded
                                 : verdict->kind == Kind::kFailed  ? AgentEnd::Kind::kFailed
                                                                   : AgentEnd::Kind::kExcluded,
@@ -228,7 +230,7 @@ std::optional<AgentEnd> WorkerState::end_of(Instant now) const {
         return AgentEnd{.kind = refused_ ? AgentEnd::Kind::kGaveUp : AgentEnd::Kind::kLeft,
                         .text = leaving_};
     if (now < give_up_at()) return std::nullopt;
-    const auto* wait = order_ ? std::get_if<master::Wait>(&order_->what) : nullptr;
+    const auto* wait = order_ ? std::get_if<job_protocol::Wait>(&order_->what) : nullptr;
     const std::string why = !connected_ ? "the job's master can't be reached: " + trouble_
                             : wait != nullptr && !wait->text.empty() ? wait->text
                                                                      : "the master says nothing";
@@ -242,20 +244,20 @@ std::optional<AgentEnd> WorkerState::end_of(Instant now) const {
 Instant WorkerState::give_up_at() const {
     if (phase_ != Phase::kNone || again_) return Instant::max();
     if ((run() != nullptr || check() != nullptr) && connected_) return Instant::max();
-    const auto* wait = order_ ? std::get_if<master::Wait>(&order_->what) : nullptr;
+    const auto* wait = order_ ? std::get_if<job_protocol::Wait>(&order_->what) : nullptr;
     if (connected_ && ((wait != nullptr && wait->spare) || had_world_)) return Instant::max();
     return idle_since_ + options_.join_timeout;
 }
 
 Instant WorkerState::wake_at() const { return give_up_at(); }
 
-master::Report WorkerState::report() const {
+job_protocol::Report WorkerState::report() const {
     // What begins anew has begun for the master: it must not do so again.
-    master::Report report{.holds = again_ ? again_ : holds_,
-                          .gave_up = gave_up_,
-                          .evidence = evidence_,
-                          .steps = steps_,
-                          .leaving = leaving_};
+    job_protocol::Report report{.holds = again_ ? again_ : holds_,
+                                .gave_up = gave_up_,
+                                .evidence = evidence_,
+                                .steps = steps_,
+                                .leaving = leaving_};
     // Its place in it is what the master needs of it.
     if (store_) report.store_ready = store_->first;
     report.checked = checked_;

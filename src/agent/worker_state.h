@@ -7,11 +7,11 @@
 #include <variant>
 #include <vector>
 
-#include "agent/workers.h"
 #include "base/clock.h"
 #include "base/result.h"
-#include "master/orders.h"
-#include "master/policy.h"
+#include "failure_policy/policy.h"
+#include "job_protocol/directives.h"
+#include "workers/workers.h"
 
 namespace muster::agent {
 
@@ -25,34 +25,34 @@ struct AgentEnd {
         kLeft,       ///< it was asked to
     };
     Kind kind = Kind::kSucceeded;
-    std::string text = {};                       ///< for people
-    std::optional<master::Evidence> cause = {};  ///< of a failure: what happened first
+    std::string text = {};                                  ///< for people
+    std::optional<job_protocol::FailureReport> cause = {};  ///< of a failure: what happened first
 
     friend bool operator==(const AgentEnd&, const AgentEnd&) = default;
 };
 
 /// What is to be done next.
 struct BeginStore {
-    master::World world;  ///< with all of its members
+    job_protocol::World world;  ///< with all of its members
 };
 struct StartWorkers {
-    master::World world;
+    job_protocol::World world;
 };
 struct StopWorkers {
     Duration grace;
     std::string why;
 };
 struct CheckNode {
-    master::Check check;
+    job_protocol::Check check;
 };
-using Act =
+using WorkerAction =
     std::variant<std::monostate, BeginStore, StartWorkers, StopWorkers, CheckNode, AgentEnd>;
 
 struct WorkerStateOptions {
     int local_size = 1;
     /// By which a node that is the whole world decides while no master is there; what it may cost
     /// comes with the world.
-    master::PolicyOptions policy = {};
+    job_protocol::PolicyOptions policy = {};
     Duration broken_grace = std::chrono::seconds(2);
     Duration healthy_grace = std::chrono::seconds(30);
     /// Without a world, and without hope for one. No limit for a spare.
@@ -78,35 +78,35 @@ struct WorkerStateOptions {
 class WorkerState {
   public:
     /// `found`: workers of an agent before this one run already, as members of that world.
-    WorkerState(WorkerStateOptions options, std::optional<master::World> found, Instant now);
+    WorkerState(WorkerStateOptions options, std::optional<job_protocol::World> found, Instant now);
 
     /// kConflict: the master is older than one that was heard of.
-    Result<void> ordered(master::Order order);
+    Result<void> ordered(job_protocol::Directive order);
     /// `trouble`: why there is none.
     void connected(bool connected, std::string trouble, Instant now);
     void started(Result<void> outcome, WallTime wall, Instant now);
     void stopped(Instant now);
-    void ended(const WorkerEnd& end);
+    void ended(const workers::WorkerEnd& end);
     void stepped(std::uint64_t steps);
-    void checked(master::CheckResult result);
+    void checked(job_protocol::CheckResult result);
     /// The node is taken away, or the agent is to end.
     void leave(std::string why);
     /// By the master, for ever.
     void refused(std::string why);
 
-    Act next(Instant now, WallTime wall);
+    WorkerAction next(Instant now, WallTime wall);
     Instant wake_at() const;
 
-    master::Report report() const;
+    job_protocol::Report report() const;
     std::uint64_t epoch_seen() const { return epoch_; }
     /// For who hosts the next master: the job's record, as far as it was told. Null: it was not.
-    const std::shared_ptr<const master::JobRecord>& record() const { return record_; }
+    const std::shared_ptr<const job_protocol::JobRecord>& record() const { return record_; }
     /// The master has said how the job ended, or this node's part in it.
     bool knows_the_end() const {
-        return order_ && std::holds_alternative<master::Verdict>(order_->what);
+        return order_ && std::holds_alternative<job_protocol::Verdict>(order_->what);
     }
     /// Of the workers that are here, also when they have ended.
-    std::optional<master::Generation> generation() const {
+    std::optional<job_protocol::Generation> generation() const {
         return holds_ ? std::optional(holds_->generation) : std::nullopt;
     }
 
@@ -114,8 +114,8 @@ class WorkerState {
     enum class Phase { kNone, kStarting, kRunning, kStopping };
 
     void give_up_world();
-    const master::Run* run() const;
-    const master::Check* check() const;
+    const job_protocol::Run* run() const;
+    const job_protocol::Check* check() const;
     bool is_wanted() const;
     bool may_restart(WallTime wall);
     std::optional<AgentEnd> end_of(Instant now) const;
@@ -123,24 +123,24 @@ class WorkerState {
 
     WorkerStateOptions options_;
     std::uint64_t epoch_ = 0;
-    std::shared_ptr<const master::JobRecord> record_;
-    std::optional<master::Order> order_;
+    std::shared_ptr<const job_protocol::JobRecord> record_;
+    std::optional<job_protocol::Directive> order_;
     bool connected_ = false;
     std::string trouble_ = "not connected yet";
     std::string leaving_;
     bool refused_ = false;
 
     Phase phase_ = Phase::kNone;
-    std::optional<master::World> holds_;  ///< unless kNone
+    std::optional<job_protocol::World> holds_;  ///< unless kNone
     int ended_well_ = 0;
-    std::vector<master::Evidence> evidence_;
-    std::optional<master::World> again_;  ///< begun anew here, when what runs has stopped
-    std::optional<std::pair<master::Generation, int>> store_;  ///< the attempt that it is for
-    std::optional<master::Generation> gave_up_;
+    std::vector<job_protocol::FailureReport> evidence_;
+    std::optional<job_protocol::World> again_;  ///< begun anew here, when what runs has stopped
+    std::optional<std::pair<job_protocol::Generation, int>> store_;  ///< the attempt that it is for
+    std::optional<job_protocol::Generation> gave_up_;
     std::optional<std::uint64_t> steps_;
     std::optional<std::pair<std::uint64_t, int>> check_begun_;  ///< its epoch and round
-    std::optional<master::CheckResult> checked_;
-    master::FailurePolicy alone_;
+    std::optional<job_protocol::CheckResult> checked_;
+    failure_policy::FailurePolicy alone_;
     bool had_world_ = false;
     Instant idle_since_;
 };

@@ -8,8 +8,8 @@ namespace muster::agent {
 namespace {
 
 using namespace std::chrono_literals;
-using master::Generation;
-using master::World;
+using job_protocol::Generation;
+using job_protocol::World;
 using testing::HasSubstr;
 
 const Instant kStart = Instant() + 1h;
@@ -39,7 +39,7 @@ class Story {
     static WorkerStateOptions options() { return {.policy = {.final_codes = {64}}}; }
 
     void run(const World& what, int most_restarts = 0, std::uint64_t epoch = 1) {
-        order(master::Run{.world = what, .most_restarts = most_restarts}, epoch);
+        order(job_protocol::Run{.world = what, .most_restarts = most_restarts}, epoch);
     }
     template <class What>
     void order(What what, std::uint64_t epoch = 1) {
@@ -54,7 +54,7 @@ class Story {
 
     /// "store 2", "start 2.1" (generation and attempt), "stop 3", "check 1", "-"; "ends: why".
     std::string next() {
-        const Act act = state.next(now, kToday);
+        const WorkerAction act = state.next(now, kToday);
         if (const auto* begin = std::get_if<BeginStore>(&act))
             return fmt::format("store {}.{}", begin->world.generation.number,
                                begin->world.restarts);
@@ -87,7 +87,7 @@ class Story {
 TEST(WorkerState, TheStoreIsThereBeforeTheWorkers) {
     Story story;
     EXPECT_EQ(story.next(), "-");
-    story.order(master::Wait{});
+    story.order(job_protocol::Wait{});
     EXPECT_EQ(story.next(), "-");
     story.begin();
     EXPECT_EQ(story.state.report().store_ready, (Generation{.epoch = 1, .number = 1}));
@@ -144,10 +144,11 @@ TEST(WorkerState, WhatHoldsWhenTheyAreReadyCounts) {
 }
 
 TEST(WorkerState, AnyOtherOrderStopsThem) {
-    for (const decltype(master::Order::what)& what :
-         {decltype(master::Order::what)(master::Wait{}),
-          decltype(master::Order::what)(master::Stop{.generation = {.epoch = 1, .number = 1}}),
-          decltype(master::Order::what)(master::Verdict{.text = "done"})}) {
+    for (const decltype(job_protocol::Directive::what)& what :
+         {decltype(job_protocol::Directive::what)(job_protocol::Wait{}),
+          decltype(job_protocol::Directive::what)(
+              job_protocol::Stop{.generation = {.epoch = 1, .number = 1}}),
+          decltype(job_protocol::Directive::what)(job_protocol::Verdict{.text = "done"})}) {
         Story story;
         story.begin();
         story.order(what);
@@ -223,7 +224,7 @@ TEST(WorkerState, WhatItBeganAnewItselfIsTold) {
     story.stopped();
     EXPECT_EQ(story.next(), "start 1.1");
     story.started();
-    const master::Report report = story.state.report();
+    const job_protocol::Report report = story.state.report();
     EXPECT_EQ(report.holds->restarts, 1);
     EXPECT_EQ(report.evidence.at(0).restarts, 0);
     EXPECT_FALSE(report.gave_up) << "the generation goes on";
@@ -267,7 +268,7 @@ TEST(WorkerState, AnOlderMasterIsNotObeyed) {
     Story story;
     story.begin();
     story.run(world(1), 0, 2);
-    const auto refused = story.state.ordered({.epoch = 1, .what = master::Verdict{}});
+    const auto refused = story.state.ordered({.epoch = 1, .what = job_protocol::Verdict{}});
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code(), Code::kConflict);
     EXPECT_EQ(story.next(), "-");
@@ -279,7 +280,7 @@ TEST(WorkerState, TheEndIsKnownWhenTheMasterThatToldItIsGone) {
     story.begin();
     story.run(world(1));
     EXPECT_FALSE(story.state.knows_the_end());
-    story.order(master::Verdict{});
+    story.order(job_protocol::Verdict{});
     story.away();
     EXPECT_TRUE(story.state.knows_the_end()) << "also while workers here still end";
 }
@@ -299,13 +300,13 @@ TEST(WorkerState, WhatCouldNotStartIsEvidence) {
     story.run(world(1, 2, 1));
     EXPECT_EQ(story.next(), "start 1.0");
     story.state.started(Error(Code::kNotFound, "train: no such file"), kToday, story.now);
-    EXPECT_EQ(story.state.report().evidence.at(0).sign, master::Sign::kNotStarted);
+    EXPECT_EQ(story.state.report().evidence.at(0).kind, job_protocol::FailureKind::kNotStarted);
     EXPECT_EQ(story.state.report().evidence.at(0).error, "train: no such file");
 }
 
 TEST(WorkerState, GivesUpWhenNoWorldComes) {
     Story story;
-    story.order(master::Wait{.text = "slot 3 is nobody's"});
+    story.order(job_protocol::Wait{.text = "slot 3 is nobody's"});
     EXPECT_EQ(story.state.wake_at(), kStart + 10min);
     story.now += 10min;
     EXPECT_THAT(story.next(), HasSubstr("no world after 600 s (--join-timeout): slot 3"));
@@ -317,7 +318,7 @@ TEST(WorkerState, GivesUpWhenNoWorldComes) {
 
 TEST(WorkerState, ASpareWaitsAsLongAsItTakes) {
     Story story;
-    story.order(master::Wait{.spare = true});
+    story.order(job_protocol::Wait{.spare = true});
     story.now += 1000h;
     EXPECT_EQ(story.next(), "-");
     story.away();
@@ -339,7 +340,7 @@ TEST(WorkerState, LeavesWhenItsWorkersHaveEnded) {
 
 TEST(WorkerState, ACheckIsMadeOnceAndTold) {
     Story story;
-    story.order(master::Check{.epoch = 1, .round = 1});
+    story.order(job_protocol::Check{.epoch = 1, .round = 1});
     EXPECT_EQ(story.next(), "check 1");
     EXPECT_EQ(story.next(), "-");
     story.now += 1h;
@@ -347,13 +348,13 @@ TEST(WorkerState, ACheckIsMadeOnceAndTold) {
     EXPECT_FALSE(story.state.report().checked);
     story.state.checked({.epoch = 1, .round = 1, .flops = 5});
     EXPECT_EQ(story.state.report().checked->flops, 5);
-    story.order(master::Check{.epoch = 1, .round = 1});
+    story.order(job_protocol::Check{.epoch = 1, .round = 1});
     EXPECT_EQ(story.next(), "-");
-    story.order(master::Check{.epoch = 2, .round = 1}, 2);
+    story.order(job_protocol::Check{.epoch = 2, .round = 1}, 2);
     EXPECT_EQ(story.next(), "check 1") << "of another master";
     story.state.checked({.epoch = 1, .round = 1, .flops = 6});
     EXPECT_EQ(story.state.report().checked->flops, 5) << "that is the one before";
-    story.order(master::Check{.epoch = 2, .round = 2}, 2);
+    story.order(job_protocol::Check{.epoch = 2, .round = 2}, 2);
     EXPECT_EQ(story.next(), "check 2");
     story.state.checked({.epoch = 2, .round = 2, .flops = 7});
     EXPECT_EQ(story.state.report().checked->flops, 7);
@@ -365,7 +366,7 @@ TEST(WorkerState, ACheckIsMadeOnceAndTold) {
 
 TEST(WorkerState, AnAgentThatLeavesIsNotChecked) {
     Story story;
-    story.order(master::Check{.epoch = 1, .round = 1});
+    story.order(job_protocol::Check{.epoch = 1, .round = 1});
     story.state.leave("SIGTERM");
     EXPECT_EQ(story.next(), "ends: SIGTERM");
 }

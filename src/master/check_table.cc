@@ -33,7 +33,7 @@ void add_rest(std::vector<CheckLine>& lines, std::size_t all, std::string_view w
         lines.push_back({.text = fmt::format("  and {} faster {}", all - kMostRows, what)});
 }
 
-void add_nodes(const Precheck& check, std::vector<CheckLine>& lines) {
+void add_nodes(const NodeCheck& check, std::vector<CheckLine>& lines) {
     std::vector<std::size_t> measured;
     for (std::size_t i = 0; i < check.nodes().size(); ++i)
         if (check.is_there(i) && check.figures_of(i) != nullptr) measured.push_back(i);
@@ -51,7 +51,7 @@ void add_nodes(const Precheck& check, std::vector<CheckLine>& lines) {
     add_rest(lines, measured.size(), "nodes");
 }
 
-void add_links(const Precheck& check, std::vector<CheckLine>& lines) {
+void add_links(const NodeCheck& check, std::vector<CheckLine>& lines) {
     std::vector<std::size_t> measured;
     for (std::size_t i = 0; i < check.links().size(); ++i)
         if (check.links()[i].works()) measured.push_back(i);
@@ -73,17 +73,17 @@ void add_links(const Precheck& check, std::vector<CheckLine>& lines) {
 
 }  // namespace
 
-std::vector<CheckLine> check_table(const Precheck& check) {
+std::vector<CheckLine> check_table(const NodeCheck& check) {
     std::vector<CheckLine> lines;
     lines.push_back({.text = fmt::format("node check: {} node{} in {:.2f} s; {} faulty, {} slow",
                                          check.nodes().size(), check.nodes().size() == 1 ? "" : "s",
                                          std::chrono::duration<double>(check.took()).count(),
                                          check.faulty().size(), check.slow().size())});
-    for (const Precheck::Named& named : check.faulty())
+    for (const NodeCheck::Named& named : check.faulty())
         lines.push_back({.warns = true,
                          .text = fmt::format("node check: {} is faulty: {}",
                                              check.name_of(named.node), named.why)});
-    for (const Precheck::Named& named : check.slow())
+    for (const NodeCheck::Named& named : check.slow())
         lines.push_back(
             {.warns = true,
              .text = fmt::format("node check: {} is slow{}: {}", check.name_of(named.node),

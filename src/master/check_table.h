@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "master/precheck.h"
+#include "master/node_check.h"
 
 namespace muster::master {
 
@@ -18,6 +18,6 @@ struct CheckLine {
 /// What a check that is over has found: who is faulty or slow, what else is strange, and the
 /// figures with their units; those of links where they were measured thoroughly. Of many the
 /// slowest are told.
-std::vector<CheckLine> check_table(const Precheck& check);
+std::vector<CheckLine> check_table(const NodeCheck& check);
 
 }  // namespace muster::master

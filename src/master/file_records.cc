@@ -16,7 +16,7 @@
 
 #include "base/signal.h"
 #include "base/unique_fd.h"
-#include "master/protocol.h"
+#include "job_protocol/protocol.h"
 
 namespace muster::master {
 namespace {
@@ -71,7 +71,7 @@ Result<JobRecord> parse_record(const std::string& path, const std::string& text)
     if (text.empty()) return JobRecord();
     job::JobRecord wire;
     auto record = wire.ParseFromString(text)
-                      ? from_wire(wire)
+                      ? job_protocol::from_wire(wire)
                       : Result<JobRecord>(Error(Code::kBadRequest, "it can't be read"));
     if (record) return record;
     return Error(Code::kInvalid, path + ": this is no record of a job, or it is damaged: " +
@@ -91,7 +91,7 @@ Result<JobRecord> change(const std::string& path, const Change& by) {
     TRY(const std::string text, read_all(path));
     TRY(JobRecord found, parse_record(path, text));
     TRY(JobRecord made, by(std::move(found)));
-    TRY_VOID(replace(path, to_wire(made).SerializeAsString()));
+    TRY_VOID(replace(path, job_protocol::to_wire(made).SerializeAsString()));
     return made;
 }
 

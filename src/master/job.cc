@@ -70,7 +70,7 @@ Job::Job(JobOptions options, JobRecord record, Instant now)
                                                    ? std::numeric_limits<int>::max()
                                                    : newest.restarts);
     }
-    if (options_.precheck) precheck_.emplace(*options_.precheck, record_.epoch);
+    if (options_.node_check) precheck_.emplace(*options_.node_check, record_.epoch);
     members_.hold_first(precheck_.has_value());
 }
 
@@ -88,11 +88,11 @@ void Job::read(Agent& agent, Instant now, WallTime wall) {
     const Report& report = agent.hello.report;
     if (end()) return;
     if (!report.leaving.empty()) {
-        lose(incarnation, Sign::kNodeEvicted, report.leaving, now, wall);
+        lose(incarnation, FailureKind::kNodeEvicted, report.leaving, now, wall);
         return;
     }
     if (!report.holds) agent.ran.reset();
-    if (members_.regathers())
+    if (members_.is_rejoining())
         members_.holds(incarnation, report.holds, report.gave_up, has_failed(report));
     if (precheck_ && report.checked) precheck_->reported(incarnation, *report.checked);
     const World* world = members_.world();
@@ -108,13 +108,13 @@ void Job::read(Agent& agent, Instant now, WallTime wall) {
         policy_.stepped(world->generation, report.holds->restarts);
     }
     if (world->nodes == 1) settle(agent, now, wall);
-    for (const Evidence& seen : report.evidence) {
+    for (const FailureReport& seen : report.evidence) {
         // An end, or another world, takes the one of the evidence away.
         if (end() || members_.world() == nullptr) return;
         if (seen.generation != members_.world()->generation ||
             seen.restarts != members_.world()->restarts)
             continue;
-        Evidence named = seen;
+        FailureReport named = seen;
         named.slot = members_.slot_of(incarnation).value_or(0);
         named.node = agent.hello.address;
         decide(named, incarnation, now, wall);
@@ -131,9 +131,9 @@ void Job::read(Agent& agent, Instant now, WallTime wall) {
 void Job::settle(const Agent& agent, Instant /*now*/, WallTime wall) {
     const Report& report = agent.hello.report;
     const Generation generation = members_.world()->generation;
-    for (const Evidence& seen : report.evidence) {
+    for (const FailureReport& seen : report.evidence) {
         if (seen.generation != generation || seen.restarts >= report.holds->restarts) continue;
-        Evidence named = seen;
+        FailureReport named = seen;
         named.slot = members_.slot_of(agent.hello.incarnation).value_or(0);
         named.node = agent.hello.address;
         const auto decision = policy_.decide(named, generation, wall);
@@ -145,7 +145,7 @@ void Job::settle(const Agent& agent, Instant /*now*/, WallTime wall) {
     members_.restarted_alone(report.holds->restarts);
 }
 
-void Job::decide(const Evidence& evidence, const std::string& incarnation, Instant now,
+void Job::decide(const FailureReport& evidence, const std::string& incarnation, Instant now,
                  WallTime wall) {
     const auto decision = policy_.decide(evidence, members_.world()->generation, wall);
     if (!decision || end()) return;
@@ -196,7 +196,7 @@ void Job::advance(Instant now, WallTime wall) {
     while (!away_.empty() && away_.begin()->first <= now) {
         const std::string incarnation = away_.begin()->second;
         const std::string why = agents_.at(incarnation).why_away;
-        lose(incarnation, Sign::kConnectionBroke, why, now, wall);
+        lose(incarnation, FailureKind::kDisconnected, why, now, wall);
     }
     if (end()) return;
     for (;;) {
@@ -294,9 +294,9 @@ void Job::say_who_is_missing(Instant now) {
     if (precheck_ && precheck_->has_begun() && !precheck_->is_over()) return;
     const auto shortage = members_.shortage();
     if (shortage)
-        waiting_ = members_.regathers() ? "the agents of the job come back to a new master: " +
-                                              who_is_missing(*shortage, now)
-                                        : who_is_missing(*shortage, now);
+        waiting_ = members_.is_rejoining() ? "the agents of the job come back to a new master: " +
+                                                 who_is_missing(*shortage, now)
+                                           : who_is_missing(*shortage, now);
     else
         waiting_ = "enough nodes are there; more may come until the last call is over";
     changed_.all = true;
@@ -315,12 +315,12 @@ Instant Job::wake_at() const {
 
 // ---- orders
 
-std::optional<Order> Job::order_of(const std::string& incarnation) const {
+std::optional<Directive> Job::directive_for(const std::string& incarnation) const {
     const auto found = agents_.find(incarnation);
     if (found == agents_.end()) return std::nullopt;
     const Agent& agent = found->second;
-    Order order{.epoch = record_.epoch, .what = Wait{}, .why = why_, .grace = grace_};
-    if (agent.hello.may_host) order.record = told_record_;
+    Directive order{.epoch = record_.epoch, .what = Wait{}, .why = why_, .grace = grace_};
+    if (agent.hello.can_host_master) order.record = told_record_;
     if (agent.refused) {
         order.what = *agent.refused;
     } else if (end()) {
@@ -332,7 +332,7 @@ std::optional<Order> Job::order_of(const std::string& incarnation) const {
         order.what = Wait{.text = fmt::format("another agent has slot {}, and may be gone; each "
                                               "node wants a --node-rank of its own",
                                               agent.hello.slot.value_or(0))};
-    } else if (members_.regathers() && agent.hello.report.holds) {
+    } else if (members_.is_rejoining() && agent.hello.report.holds) {
         // What runs goes on until it is known what is there.
         return std::nullopt;
     } else if (const auto place = places_.find(incarnation);
@@ -343,7 +343,7 @@ std::optional<Order> Job::order_of(const std::string& incarnation) const {
         order.what = Stop{.generation = *agent.ran};
     } else if (place != places_.end()) {
         order.what = Wait{.text = "the store of group rank 0 begins anew"};
-    } else if (const Check* check = precheck_ ? precheck_->order_of(incarnation) : nullptr) {
+    } else if (const Check* check = precheck_ ? precheck_->directive_for(incarnation) : nullptr) {
         order.what = *check;
     } else if (members_.world() != nullptr) {
         order.what = Wait{.spare = true, .text = "a world runs; this node is a spare"};

@@ -14,10 +14,9 @@
 #include "base/result.h"
 #include "master/check_table.h"
 #include "master/membership.h"
-#include "master/orders.h"
-#include "master/policy.h"
-#include "master/precheck.h"
+#include "master/node_check.h"
 #include "master/records.h"
+#include "master/vocabulary.h"
 
 namespace muster::master {
 
@@ -29,7 +28,7 @@ struct JobOptions {
     /// there was one, and its record is not here.
     std::uint64_t first_epoch = 1;
     /// Nodes are checked before the first world is made.
-    std::optional<PrecheckOptions> precheck = {};
+    std::optional<NodeCheckOptions> node_check = {};
     /// An agent whose connection broke has so long to come back before it counts as lost.
     Duration reconnect = std::chrono::milliseconds(100);
     /// Another who claims its slot waits so long for it to fall silent. More than the heartbeat
@@ -77,7 +76,7 @@ class Job {
     Instant wake_at() const;
 
     /// What holds for an agent that has joined; nothing for others.
-    std::optional<Order> order_of(const std::string& incarnation) const;
+    std::optional<Directive> directive_for(const std::string& incarnation) const;
     struct Changed {
         bool all = false;
         std::set<std::string> some;  ///< who else
@@ -98,7 +97,7 @@ class Job {
     /// The group rank of an agent in that generation; nothing: it has none, or another runs.
     std::optional<int> rank_of(const std::string& incarnation, const Generation& generation) const;
     /// It may still find agents of the master before it, and their world.
-    bool regathers() const { return members_.regathers(); }
+    bool is_rejoining() const { return members_.is_rejoining(); }
     /// Why what ran before does so no more.
     const std::string& why() const { return why_; }
     /// Agents whose connection broke a moment ago.
@@ -122,9 +121,9 @@ class Job {
     void look_at_claims(Instant now, WallTime wall);
     void read(Agent& agent, Instant now, WallTime wall);
     void settle(const Agent& agent, Instant now, WallTime wall);
-    void lose(const std::string& incarnation, Sign sign, const std::string& why, Instant now,
+    void lose(const std::string& incarnation, FailureKind kind, const std::string& why, Instant now,
               WallTime wall);
-    void decide(const Evidence& evidence, const std::string& incarnation, Instant now,
+    void decide(const FailureReport& evidence, const std::string& incarnation, Instant now,
                 WallTime wall);
     void charge(const Incident& incident, WallTime wall);
     void finish(Verdict verdict);
@@ -135,11 +134,12 @@ class Job {
     void replace_store(Instant now);
     void say_who_is_missing(Instant now);
     bool check_nodes(Instant now, WallTime wall);
-    void take_out(const Precheck& check, WallTime wall, Instant now);
+    void take_out(const NodeCheck& check, WallTime wall, Instant now);
     void back(Agent& agent);
     void changed(const std::string& incarnation) { changed_.some.insert(incarnation); }
     bool is_member(const std::string& incarnation) const { return places_.contains(incarnation); }
-    Evidence of_node(const Agent& agent, Sign sign, const std::string& why, WallTime wall) const;
+    FailureReport of_node(const Agent& agent, FailureKind kind, const std::string& why,
+                          WallTime wall) const;
 
     JobOptions options_;
     JobRecord record_;
@@ -159,7 +159,7 @@ class Job {
     Duration grace_;
     std::string waiting_;  ///< for whom
     Instant say_next_;     ///< who is missing
-    std::optional<Precheck> precheck_;
+    std::optional<NodeCheck> precheck_;
     std::vector<CheckLine> lines_;
     Changed changed_;
     std::uint64_t version_ = 0;

@@ -42,7 +42,7 @@ void Job::refuse(Agent& agent, std::string text) {
 
 /// A worker of the attempt that the node has; one before it was begun anew there.
 bool Job::has_failed(const Report& report) {
-    return report.holds && std::ranges::any_of(report.evidence, [&](const Evidence& seen) {
+    return report.holds && std::ranges::any_of(report.evidence, [&](const FailureReport& seen) {
                return seen.generation == report.holds->generation &&
                       seen.restarts == report.holds->restarts;
            });
@@ -77,7 +77,7 @@ void Job::admit(Agent& agent, Instant now, WallTime wall) {
             }
         }
     }
-    if (!members_.regathers()) {
+    if (!members_.is_rejoining()) {
         if (node.slot && !was_moved_to(*node.slot) && !claim(agent, now, wall)) return;
         // Also by the claim: a spare is there at once where the one before it was away.
         if (node.slot && was_moved_to(*node.slot)) node.slot.reset();
@@ -104,8 +104,8 @@ bool Job::claim(Agent& agent, Instant now, WallTime wall) {
     bool is_done = other == agents_.end();  // And gone: its slot is free when the world ends.
     if (!is_done && other->second.away_until) {
         const Slot slot = *agent.hello.slot;
-        lose(std::string(*holder), Sign::kConnectionBroke, "another agent has come in its place",
-             now, wall);
+        lose(std::string(*holder), FailureKind::kDisconnected,
+             "another agent has come in its place", now, wall);
         if (members_.holder(slot) == nullptr || was_moved_to(slot)) return true;
         is_done = true;
     }
@@ -144,12 +144,13 @@ void Job::broke(const std::string& incarnation, const std::string& why, Instant 
 
 void Job::silent(const std::string& incarnation, const std::string& why, Instant now,
                  WallTime wall) {
-    if (agents_.contains(incarnation)) lose(incarnation, Sign::kNodeSilent, why, now, wall);
+    if (agents_.contains(incarnation)) lose(incarnation, FailureKind::kTimedOut, why, now, wall);
 }
 
-Evidence Job::of_node(const Agent& agent, Sign sign, const std::string& why, WallTime wall) const {
+FailureReport Job::of_node(const Agent& agent, FailureKind kind, const std::string& why,
+                           WallTime wall) const {
     const World& world = *members_.world();
-    return {.sign = sign,
+    return {.kind = kind,
             .generation = world.generation,
             .restarts = world.restarts,
             .slot = members_.slot_of(agent.hello.incarnation).value_or(0),
@@ -158,8 +159,8 @@ Evidence Job::of_node(const Agent& agent, Sign sign, const std::string& why, Wal
             .when = wall};
 }
 
-void Job::lose(const std::string& incarnation, Sign sign, const std::string& why, Instant now,
-               WallTime wall) {
+void Job::lose(const std::string& incarnation, FailureKind kind, const std::string& why,
+               Instant now, WallTime wall) {
     Agent& agent = agents_.at(incarnation);
     if (precheck_) precheck_->lost(incarnation);
     back(agent);
@@ -167,7 +168,7 @@ void Job::lose(const std::string& incarnation, Sign sign, const std::string& why
     if (done_.contains(incarnation)) {
         gone_when_done_.insert(incarnation);
     } else if (is_member(incarnation) && members_.world() != nullptr) {
-        decide(of_node(agent, sign, why, wall), incarnation, now, wall);
+        decide(of_node(agent, kind, why, wall), incarnation, now, wall);
         members_.lost(incarnation, now);
     } else {
         members_.lost(incarnation, now);

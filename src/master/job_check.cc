@@ -35,22 +35,22 @@ bool Job::check_nodes(Instant now, WallTime wall) {
 }
 
 /// Who is faulty, and who is slow where that was asked for.
-void Job::take_out(const Precheck& check, WallTime wall, Instant now) {
-    std::vector<Precheck::Named> out = check.faulty();
+void Job::take_out(const NodeCheck& check, WallTime wall, Instant now) {
+    std::vector<NodeCheck::Named> out = check.faulty();
     if (check.options().exclude_slow)
-        for (const Precheck::Named& slow : check.slow())
+        for (const NodeCheck::Named& slow : check.slow())
             out.push_back({.node = slow.node, .why = "it is slow: " + slow.why});
-    std::optional<Evidence> first;
+    std::optional<FailureReport> first;
     std::string all;
-    for (const Precheck::Named& named : out) {
+    for (const NodeCheck::Named& named : out) {
         const std::string& incarnation = check.nodes()[named.node].incarnation;
         const auto agent = agents_.find(incarnation);
         if (agent == agents_.end()) continue;
-        const Evidence evidence{.sign = Sign::kCheckFailed,
-                                .slot = check.nodes()[named.node].slot,
-                                .node = agent->second.hello.address,
-                                .error = named.why,
-                                .when = wall};
+        const FailureReport evidence{.kind = FailureKind::kCheckFailed,
+                                     .slot = check.nodes()[named.node].slot,
+                                     .node = agent->second.hello.address,
+                                     .error = named.why,
+                                     .when = wall};
         // The first is charged; what the same check names besides belongs to its incident.
         const auto decision = policy_.decide(evidence, {}, wall);
         if (decision && decision->charged) charge(*decision->charged, wall);

@@ -17,8 +17,8 @@ const WallTime kToday = WallTime() + 20000h;
 /// address.
 class Story {
   public:
-    Story(int least, int most, PrecheckOptions check = {}, JobRecord record = {.epoch = 1})
-        : job({.membership = {.min_nodes = least, .max_nodes = most}, .precheck = check},
+    Story(int least, int most, NodeCheckOptions check = {}, JobRecord record = {.epoch = 1})
+        : job({.membership = {.min_nodes = least, .max_nodes = most}, .node_check = check},
               std::move(record), kStart) {}
 
     void join(const std::string& name, Report report = {}, int port = 9) {
@@ -44,7 +44,7 @@ class Story {
     }
     /// As its order asks; a link works unless its other end is named.
     void find(const std::string& name, const std::string& unreached = "", double flops = 1e9) {
-        const auto order = job.order_of(name);
+        const auto order = job.directive_for(name);
         ASSERT_TRUE(order && std::holds_alternative<Check>(order->what)) << name;
         const Check& check = std::get<Check>(order->what);
         CheckResult result{.epoch = check.epoch, .round = check.round};
@@ -58,7 +58,7 @@ class Story {
         look();
     }
     std::string order(const std::string& name) {
-        const auto order = job.order_of(name);
+        const auto order = job.directive_for(name);
         if (!order) return "-";
         if (const auto* check = std::get_if<Check>(&order->what))
             return fmt::format("check {}", check->round);
@@ -78,7 +78,7 @@ class Story {
         return all;
     }
     std::string text(const std::string& name) {
-        return std::get<Verdict>(job.order_of(name)->what).text;
+        return std::get<Verdict>(job.directive_for(name)->what).text;
     }
 
     Job job;
@@ -111,9 +111,9 @@ TEST(JobCheck, IsMadeOnceAndNotOfThoseWhoComeLater) {
     EXPECT_EQ(story.orders({"a"}), "check 1");
     story.join("b");
     EXPECT_EQ(story.orders({"a", "b"}), "check 1, wait");
-    EXPECT_THAT(std::get<Wait>(story.job.order_of("b")->what).text, HasSubstr("are checked"));
+    EXPECT_THAT(std::get<Wait>(story.job.directive_for("b")->what).text, HasSubstr("are checked"));
     story.look(10s);
-    EXPECT_THAT(std::get<Wait>(story.job.order_of("b")->what).text, HasSubstr("are checked"));
+    EXPECT_THAT(std::get<Wait>(story.job.directive_for("b")->what).text, HasSubstr("are checked"));
     story.find("a");
     EXPECT_EQ(story.orders({"a", "b"}), "run 0 of 2, wait");
     story.lose("b");
@@ -163,7 +163,7 @@ TEST(JobCheck, TooFewAreLeft) {
     EXPECT_THAT(story.text("a"),
                 HasSubstr("the node check leaves 2 of at least 3 nodes: node 2 (c) failed"));
     ASSERT_TRUE(story.job.end()->cause);
-    EXPECT_EQ(story.job.end()->cause->sign, Sign::kCheckFailed);
+    EXPECT_EQ(story.job.end()->cause->kind, FailureKind::kCheckFailed);
     EXPECT_EQ(story.job.end()->cause->slot, 2);
 }
 
@@ -235,7 +235,7 @@ TEST(JobCheck, ANewMasterChecksOnlyWhereNothingHasRun) {
 
 TEST(JobCheck, AnEmptyBudgetOfNodesEndsTheJob) {
     JobOptions options{.membership = {.min_nodes = 1, .max_nodes = 1},
-                       .precheck = PrecheckOptions()};
+                       .node_check = NodeCheckOptions()};
     options.budgets[static_cast<std::size_t>(Charge::kNode)].incidents = 0;
     Job job(options, {.epoch = 1}, kStart);
     ASSERT_TRUE(job.joined({.incarnation = "a", .slot = {}, .address = "a", .check_port = 9},

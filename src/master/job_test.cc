@@ -29,13 +29,13 @@ class Story {
     }
 
     void join(const std::string& name, Report report = {}, std::optional<Slot> slot = {},
-              bool may_host = false) {
+              bool can_host_master = false) {
         ASSERT_TRUE(job.joined({.incarnation = name,
                                 .slot = slot,
                                 .address = name,
                                 .name = name,
                                 .report = std::move(report),
-                                .may_host = may_host},
+                                .can_host_master = can_host_master},
                                now, wall));
         look();
     }
@@ -55,7 +55,7 @@ class Story {
     }
     /// As it was told to run.
     World held(const std::string& name) {
-        const auto order = job.order_of(name);
+        const auto order = job.directive_for(name);
         return order && std::holds_alternative<Run>(order->what) ? std::get<Run>(order->what).world
                                                                  : World();
     }
@@ -68,7 +68,7 @@ class Story {
         for (const char* name : names) join(name);
         for (const char* name : names) report(name, runs(name));
     }
-    Evidence died(const std::string& name, std::string error = "") {
+    FailureReport died(const std::string& name, std::string error = "") {
         const World world = held(name);
         return {.generation = world.generation,
                 .restarts = world.restarts,
@@ -78,7 +78,7 @@ class Story {
     }
     /// "run 2", "stop 1", "wait", "spare", "succeeded", "failed", "excluded", "-".
     std::string order(const std::string& name) {
-        const auto order = job.order_of(name);
+        const auto order = job.directive_for(name);
         if (!order) return "-";
         if (const auto* wait = std::get_if<Wait>(&order->what))
             return wait->spare ? "spare" : "wait";
@@ -128,7 +128,7 @@ TEST(Job, AFailureStopsAllAndBeginsAnewOnce) {
     report.evidence = {story.died("b", "ValueError: no")};
     story.report("b", report);
     EXPECT_EQ(story.orders({"a", "b"}), "run 2, stop 1");
-    const auto stop = story.job.order_of("b");
+    const auto stop = story.job.directive_for("b");
     EXPECT_THAT(stop->why, HasSubstr("worker 1 on node 1 (b) exited with code 1: ValueError: no"));
     EXPECT_EQ(stop->grace, 2s);
     story.report("b", report);
@@ -305,19 +305,19 @@ TEST(Job, WhoMayHostTheNextMasterIsToldTheRecord) {
     Story story(2, 2, 1);
     story.join("a", {}, {}, true);
     story.join("b");
-    ASSERT_TRUE(story.job.order_of("a")->record);
-    EXPECT_THAT(story.job.order_of("a")->record->incidents, testing::IsEmpty());
-    EXPECT_EQ(story.job.order_of("a"), story.job.order_of("a")) << "nothing new is told";
+    ASSERT_TRUE(story.job.directive_for("a")->record);
+    EXPECT_THAT(story.job.directive_for("a")->record->incidents, testing::IsEmpty());
+    EXPECT_EQ(story.job.directive_for("a"), story.job.directive_for("a")) << "nothing new is told";
     for (const char* name : {"a", "b"}) story.report(name, story.runs(name));
     Report dead = story.runs("b");
     dead.evidence = {story.died("b")};
     story.report("b", dead);
     ASSERT_EQ(story.job.record().incidents.size(), 1u);
-    EXPECT_EQ(*story.job.order_of("a")->record, story.job.record());
-    EXPECT_FALSE(story.job.order_of("b")->record) << "it will never host one";
+    EXPECT_EQ(*story.job.directive_for("a")->record, story.job.record());
+    EXPECT_FALSE(story.job.directive_for("b")->record) << "it will never host one";
 
     // So the next one, elsewhere, has nothing left to charge.
-    JobRecord record = *story.job.order_of("a")->record;
+    JobRecord record = *story.job.directive_for("a")->record;
     record.epoch = 2;
     Story next(1, 2, 1, record);
     next.join("a");
@@ -370,9 +370,9 @@ TEST(Job, RestartsOfANodeOnItsOwnAreCharged) {
     Story story(1, 1, 5);
     story.begin({"a"});
     Report report = story.runs("a");
-    EXPECT_EQ(std::get<master::Run>(story.job.order_of("a")->what).most_restarts, 5);
-    Evidence first = story.died("a");
-    Evidence second = first;
+    EXPECT_EQ(std::get<job_protocol::Run>(story.job.directive_for("a")->what).most_restarts, 5);
+    FailureReport first = story.died("a");
+    FailureReport second = first;
     second.restarts = 1;
     report.evidence = {first, second};
     report.holds->restarts = 2;
@@ -382,7 +382,7 @@ TEST(Job, RestartsOfANodeOnItsOwnAreCharged) {
         EXPECT_EQ(story.order("a"), "run 1");
         EXPECT_EQ(story.job.record().incidents.size(), 2u);
     }
-    Evidence third = first;
+    FailureReport third = first;
     third.restarts = 2;
     report.evidence.push_back(third);
     story.report("a", report);
@@ -398,7 +398,7 @@ TEST(Job, ASlotHasOneAgent) {
     EXPECT_EQ(story.order("b"), "wait");
     story.look(7s);
     EXPECT_EQ(story.order("b"), "excluded");
-    EXPECT_THAT(std::get<Verdict>(story.job.order_of("b")->what).text,
+    EXPECT_THAT(std::get<Verdict>(story.job.directive_for("b")->what).text,
                 StartsWith("slot 0 is held by the agent a at a, which is alive"));
     // Another life of the same node, while the one before is away.
     story.broke("a");

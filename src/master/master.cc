@@ -12,9 +12,9 @@
 #include "base/log.h"
 #include "base/signal.h"
 #include "base/time_limit.h"
-#include "master/key_service.h"
-#include "master/protocol.h"
-#include "master/rival_watch.h"
+#include "job_protocol/protocol.h"
+#include "master/kv_service.h"
+#include "master/master_probe.h"
 
 namespace muster::master {
 
@@ -51,7 +51,7 @@ struct Master::State {
     void serve();
     Result<std::unique_ptr<Line>> join(const rpc::PeerPtr& peer, const job::Join& request);
     Task<Result<void>> follow(Result<std::unique_ptr<Line>> joined,
-                              rpc::ItemSink<job::Order> orders);
+                              rpc::ItemSink<job::Directive> orders);
     Result<void> take(const rpc::PeerPtr& peer, const job::Report& told);
     static Task<Result<job::Left>> take_leave(Result<void> taken);
     Task<Result<job::MasterClaim>> meet(job::MasterClaim other);
@@ -61,8 +61,8 @@ struct Master::State {
     Task<Result<Verdict>> drive();
     Task<Result<void>> write_record();
     void publish();
-    void stir();
-    Task<void> rest(Instant until);
+    void wake();
+    Task<void> wait(Instant until);
     Task<void> all_told();
     Task<void> keep_lines();
     Task<bool> tell_the_end();
@@ -71,7 +71,7 @@ struct Master::State {
     Clock& clock;
     Records& records;
     MasterOptions options;
-    std::optional<KeyService> keys;
+    std::optional<KvService> keys;
     rpc::Server server;
     std::vector<std::pair<std::unique_ptr<net::Listener>, net::TlsServerContext*>> listeners;
     std::optional<Job> job;
@@ -80,26 +80,29 @@ struct Master::State {
     Signal stirred_changed;
     Signal line_ended;
     std::optional<Error> deposed;
-    std::optional<std::uint64_t> outdone;
+    std::optional<std::uint64_t> superseded_by;
 };
 
 // ---- agents
 
 void Master::State::serve() {
     // Who has joined may report at once, on the same connection.
-    rpc::serve(
-        server, kJoin,
-        [this](const rpc::PeerPtr& peer, const job::Join& request,
-               rpc::ItemSink<job::Order> orders) { return follow(join(peer, request), orders); });
-    rpc::serve(server, kReport, [this](const rpc::PeerPtr& peer, const job::Report& told) {
-        if (auto taken = take(peer, told); !taken)
-            log::warning("a report was dropped",
-                         {{"from", peer->about}, {"error", taken.error().message()}});
-    });
-    rpc::serve(server, kLeave, [this](const rpc::PeerPtr& peer, const job::Report& told) {
-        return take_leave(take(peer, told));
-    });
-    rpc::serve(server, kRival,
+    rpc::serve(server, job_protocol::kJoin,
+               [this](const rpc::PeerPtr& peer, const job::Join& request,
+                      rpc::ItemSink<job::Directive> orders) {
+                   return follow(join(peer, request), orders);
+               });
+    rpc::serve(server, job_protocol::kReport,
+               [this](const rpc::PeerPtr& peer, const job::Report& told) {
+                   if (auto taken = take(peer, told); !taken)
+                       log::warning("a report was dropped",
+                                    {{"from", peer->about}, {"error", taken.error().message()}});
+               });
+    rpc::serve(server, job_protocol::kLeave,
+               [this](const rpc::PeerPtr& peer, const job::Report& told) {
+                   return take_leave(take(peer, told));
+               });
+    rpc::serve(server, kMasterClaim,
                [this](rpc::PeerPtr, job::MasterClaim other) -> Task<Result<job::MasterClaim>> {
                    return meet(std::move(other));
                });
@@ -111,43 +114,43 @@ void Master::State::serve() {
 
 Result<std::unique_ptr<Master::State::Line>> Master::State::join(const rpc::PeerPtr& peer,
                                                                  const job::Join& request) {
-    TRY(Hello hello, from_wire(request));
+    TRY(Hello hello, job_protocol::from_wire(request));
     if (hello.incarnation != peer->client)
         return Error(Code::kBadRequest, "an agent joins under the name of its connection");
     if (auto joined = job->joined(std::move(hello), clock.now(), clock.wall_now()); !joined) {
         deposed = joined.error();
-        stir();
+        wake();
         return joined.error();
     }
     auto line = std::make_unique<Line>(*this, peer->client);
     lines[peer->client] = line.get();
-    stir();
+    wake();
     return line;
 }
 
 /// Tells an agent the order that holds, until its end or that of its connection.
 Task<Result<void>> Master::State::follow(Result<std::unique_ptr<Line>> joined,
-                                         rpc::ItemSink<job::Order> orders) {
+                                         rpc::ItemSink<job::Directive> orders) {
     if (!joined) co_return joined.error();
     Line& line = **joined;
-    std::optional<Order> told;
+    std::optional<Directive> told;
     for (;;) {
         // While a record is being written nothing that follows from it may be told.
         while (!line.due || job->unwritten()) co_await line.changed.wait();
         line.due = false;
-        const std::optional<Order> order = job->order_of(line.incarnation);
+        const std::optional<Directive> order = job->directive_for(line.incarnation);
         if (!order || order == told) continue;
-        CO_TRY_VOID(co_await orders.write(to_wire(*order)));
+        CO_TRY_VOID(co_await orders.write(job_protocol::to_wire(*order)));
         if (std::holds_alternative<Verdict>(order->what)) co_return Result<void>();
         told = order;
     }
 }
 
 Result<void> Master::State::take(const rpc::PeerPtr& peer, const job::Report& told) {
-    TRY(Report report, from_wire(told));
+    TRY(Report report, job_protocol::from_wire(told));
     keys->reported(peer->client, report);
     job->reported(peer->client, std::move(report), clock.now(), clock.wall_now());
-    stir();
+    wake();
     return {};
 }
 
@@ -162,7 +165,7 @@ MasterClaim Master::State::claim() const {
     const World* const world = job->world();
     return {.epoch = job->record().epoch,
             .nodes = world == nullptr ? 0 : world->nodes,
-            .settled = !job->regathers() && !job->end()};
+            .settled = !job->is_rejoining() && !job->end()};
 }
 
 Task<Result<job::MasterClaim>> Master::State::meet(job::MasterClaim other) {
@@ -183,14 +186,14 @@ void Master::State::met(const MasterClaim& other) {
                                         other.epoch, other.nodes));
             break;
         case Stance::kClaimAnew:
-            outdone = other.epoch;
+            superseded_by = other.epoch;
             deposed = Error(Code::kConflict,
                             fmt::format("another master of the job, of epoch {}, has only {} nodes "
                                         "and is to give way to a newer one",
                                         other.epoch, other.nodes));
             break;
     }
-    stir();
+    wake();
 }
 
 void Master::State::gone(const rpc::PeerPtr& peer, const Error& why) {
@@ -199,7 +202,7 @@ void Master::State::gone(const rpc::PeerPtr& peer, const Error& why) {
         job->silent(peer->client, why.message(), clock.now(), clock.wall_now());
     else
         job->broke(peer->client, why.message(), clock.now());
-    stir();
+    wake();
 }
 
 void Master::State::publish() {
@@ -219,12 +222,12 @@ void Master::State::publish() {
 
 // ---- the loop
 
-void Master::State::stir() {
+void Master::State::wake() {
     stirred = true;
     stirred_changed.notify_all();
 }
 
-Task<void> Master::State::rest(Instant until) {
+Task<void> Master::State::wait(Instant until) {
     while (!stirred) {
         if (clock.now() >= until) co_return;
         if (until == Instant::max())
@@ -263,7 +266,7 @@ Task<Result<Verdict>> Master::State::drive() {
             line.warns ? log::warning(line.text) : log::info(line.text);
         publish();
         if (job->end()) co_return *job->end();
-        co_await rest(job->wake_at());
+        co_await wait(job->wake_at());
     }
 }
 
@@ -278,7 +281,7 @@ Task<void> Master::State::keep_lines() {
         job->advance(clock.now(), clock.wall_now());
         publish();
         line_ended.notify_all();
-        co_await rest(job->wake_at());
+        co_await wait(job->wake_at());
     }
 }
 
@@ -328,7 +331,7 @@ void Master::met(const MasterClaim& other) {
     if (state_->job) state_->met(other);
 }
 
-std::optional<std::uint64_t> Master::outdone() const { return state_->outdone; }
+std::optional<std::uint64_t> Master::superseded_by() const { return state_->superseded_by; }
 
 const Job* Master::job() const { return state_->job ? &*state_->job : nullptr; }
 

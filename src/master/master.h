@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "master/job.h"
 #include "master/records.h"
-#include "master/rival.h"
+#include "master/split_brain.h"
 #include "net/byte_stream.h"
 #include "net/tls.h"
 #include "rpc/server.h"
@@ -59,7 +59,7 @@ class Master {
     /// Another one is there. If the job is that one's, run() returns.
     void met(const MasterClaim& other);
     /// run() has returned for a new life to go on, which claims an epoch above this one.
-    std::optional<std::uint64_t> outdone() const;
+    std::optional<std::uint64_t> superseded_by() const;
 
   private:
     struct State;

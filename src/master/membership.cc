@@ -42,8 +42,8 @@ Result<void> check(const MembershipLimits& limits) {
 Membership::Membership(MembershipLimits limits, std::uint64_t epoch, bool found_world, Instant now)
     : limits_(limits), epoch_(epoch), ended_(now) {
     if (!found_world) return;
-    regather_until_ = now + limits.regather;
-    come_back_until_ = now + std::min(limits.come_back, limits.regather);
+    rejoin_until_ = now + limits.rejoin;
+    reconnect_until_ = now + std::min(limits.reconnect_grace, limits.rejoin);
 }
 
 // ---- who is there
@@ -53,7 +53,7 @@ Result<Slot> Membership::join(Node node) {
         return Error(Code::kForbidden, "this agent was excluded from the job");
     if (slots_.contains(node.incarnation))
         return Error(Code::kConflict, "this agent has joined already");
-    Slot slot = node.slot && !regather_until_ ? *node.slot : free_slot();
+    Slot slot = node.slot && !rejoin_until_ ? *node.slot : free_slot();
     if (const auto held = nodes_.find(slot); held != nodes_.end())
         return Error(
             Code::kConflict,
@@ -61,7 +61,7 @@ Result<Slot> Membership::join(Node node) {
                         "its own, or none",
                         slot, held->second.node.address));
     put(slot, std::move(node));
-    if (regather_until_)
+    if (rejoin_until_)
         find(nodes_.at(slot));
     else if (!world_)
         take_spares();
@@ -83,7 +83,7 @@ Result<Slot> Membership::succeed(const std::string& incarnation, Node node) {
                 if (member.incarnation == incarnation) member.incarnation = node.incarnation;
     Held& held = nodes_.at(slot);
     held.node = std::move(node);
-    if (regather_until_) find(held);
+    if (rejoin_until_) find(held);
     return slot;
 }
 
@@ -109,14 +109,14 @@ void Membership::lost(const std::string& incarnation, Instant now) {
     const Member* member = world_ ? world_->find(slot) : nullptr;
     if (member != nullptr && member->incarnation == incarnation)
         end_world(now);
-    else if (!regather_until_)
+    else if (!rejoin_until_)
         take_spares();
 }
 
 void Membership::holds(const std::string& incarnation, const std::optional<World>& held,
                        std::optional<Generation> gave_up, bool failed) {
     const auto slot = slots_.find(incarnation);
-    if (!regather_until_ || slot == slots_.end()) return;
+    if (!rejoin_until_ || slot == slots_.end()) return;
     Held& here = nodes_.at(slot->second);
     here.node.holds = held;
     here.node.gave_up = gave_up;
@@ -152,7 +152,7 @@ void Membership::restarted_alone(int restarts) {
 
 /// First where somebody of the last world is missing, so that the others keep their places.
 Slot Membership::free_slot() const {
-    if (regather_until_) {
+    if (rejoin_until_) {
         Slot slot = limits_.max_nodes;
         while (nodes_.contains(slot)) ++slot;
         return slot;
@@ -200,7 +200,7 @@ int Membership::usable() const { return down_to_multiple(places(), limits_.node_
 
 bool Membership::advance(Instant now) {
     first_waits_ = false;
-    if (regather_until_) return regather(now);
+    if (rejoin_until_) return rejoin(now);
     if (world_) {
         if (growth_held_ || limits_.grow_at_failure) return false;
         if (usable() <= static_cast<int>(world_->members.size())) return false;
@@ -232,7 +232,7 @@ void Membership::find(const Held& held) {
 
 Membership::Found Membership::found() const {
     if (static_cast<int>(newest_members_.size()) != newest_.nodes) return Found::kNotYet;
-    if (come_back_until_ && std::pair(newest_.generation, newest_.restarts) <= to_end_)
+    if (reconnect_until_ && std::pair(newest_.generation, newest_.restarts) <= to_end_)
         return Found::kNotYet;
     bool whole = true;
     for (const auto& [rank, member] : newest_members_) {
@@ -247,13 +247,13 @@ Membership::Found Membership::found() const {
     }
     if (whole) return Found::kWhole;
     // Who stopped it was told so, and there may be a newer one whose members have not come yet.
-    return come_back_until_ ? Found::kNotYet : Found::kBroken;
+    return reconnect_until_ ? Found::kNotYet : Found::kBroken;
 }
 
 /// Another life has come with its slot. Unless it is a spare that has the slot of somebody who
 /// comes again himself; then it was to come by now.
 bool Membership::is_replaced(const Member& member) const {
-    return !come_back_until_ && std::ranges::any_of(nodes_, [&](const auto& held) {
+    return !reconnect_until_ && std::ranges::any_of(nodes_, [&](const auto& held) {
         return held.second.node.slot == member.slot && !held.second.node.holds;
     });
 }
@@ -267,20 +267,20 @@ bool Membership::has_failed() const {
 }
 
 /// True: the world of the earlier master goes on, or there is a new one.
-bool Membership::regather(Instant now) {
-    if (come_back_until_ && now >= *come_back_until_) come_back_until_.reset();
-    const bool over = now >= *regather_until_ || (!come_back_until_ && has_failed());
+bool Membership::rejoin(Instant now) {
+    if (reconnect_until_ && now >= *reconnect_until_) reconnect_until_.reset();
+    const bool over = now >= *rejoin_until_ || (!reconnect_until_ && has_failed());
     if (newest_members_.empty()) {
         const int all = down_to_multiple(limits_.max_nodes, limits_.node_unit);
-        if (!over && (come_back_until_ || static_cast<int>(nodes_.size()) < all)) return false;
-        regather_until_.reset();
+        if (!over && (reconnect_until_ || static_cast<int>(nodes_.size()) < all)) return false;
+        rejoin_until_.reset();
         give_places({});
         return advance(now);
     }
     const bool may_be_whole = static_cast<int>(nodes_.size()) >= newest_.nodes;
     const Found state = over || may_be_whole ? found() : Found::kNotYet;
     if (state == Found::kNotYet && !over) return false;
-    regather_until_.reset();
+    rejoin_until_.reset();
     newest_.members.clear();
     newest_.own_rank = 0;
     for (const auto& [rank, member] : newest_members_) newest_.members.push_back(member);
@@ -382,7 +382,7 @@ void Membership::form() {
 }
 
 Instant Membership::wake_at() const {
-    if (regather_until_) return come_back_until_.value_or(*regather_until_);
+    if (rejoin_until_) return reconnect_until_.value_or(*rejoin_until_);
     if (!world_ && enough_since_ && !first_waits_) return *enough_since_ + limits_.last_call;
     return Instant::max();
 }
@@ -390,7 +390,7 @@ Instant Membership::wake_at() const {
 std::optional<Shortage> Membership::shortage() const {
     if (world_ || enough_since_) return std::nullopt;
     Shortage shortage{.need = least(), .absent = {}, .since = ended_};
-    if (regather_until_) {  // Nobody has a place.
+    if (rejoin_until_) {  // Nobody has a place.
         shortage.have = static_cast<int>(nodes_.size());
         for (const auto& [rank, member] : newest_members_)
             if (!slots_.contains(member.incarnation)) shortage.absent.push_back(member.slot);

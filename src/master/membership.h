@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "master/world.h"
+#include "master/vocabulary.h"
 
 namespace muster::master {
 
@@ -26,10 +26,10 @@ struct MembershipLimits {
     Duration last_call = std::chrono::seconds(30);
     /// How long a new master waits for members of the world that it finds. Longer than it takes to
     /// notice that a node is silent.
-    Duration regather = std::chrono::seconds(10);
+    Duration rejoin = std::chrono::seconds(10);
     /// By then everybody has come back to a new master who can reach it at all. More than agents
     /// wait between two tries.
-    Duration come_back = std::chrono::seconds(2);
+    Duration reconnect_grace = std::chrono::seconds(2);
 };
 
 /// kInvalid, with the flag that is wrong: more at least than at most, a unit that no number of
@@ -138,7 +138,7 @@ class Membership {
     int least() const;
     int usable() const;
     /// A world of an earlier master may still be found.
-    bool regathers() const { return regather_until_.has_value(); }
+    bool is_rejoining() const { return rejoin_until_.has_value(); }
     /// While there is no world, and no last call either.
     std::optional<Shortage> shortage() const;
 
@@ -160,7 +160,7 @@ class Membership {
     Found found() const;
     bool has_failed() const;
     bool is_replaced(const Member& member) const;
-    bool regather(Instant now);
+    bool rejoin(Instant now);
     void give_places(const std::map<int, Member>& members);
     bool may_form(Instant now);
     void form();
@@ -184,8 +184,8 @@ class Membership {
     bool first_waits_ = false;
     std::optional<Instant> enough_since_;     ///< the last call began
     Instant ended_;                           ///< since when there is no world
-    std::optional<Instant> regather_until_;   ///< a world of an earlier master may be found
-    std::optional<Instant> come_back_until_;  ///< who can come back at once has not all done so
+    std::optional<Instant> rejoin_until_;     ///< a world of an earlier master may be found
+    std::optional<Instant> reconnect_until_;  ///< who can come back at once has not all done so
     std::pair<Generation, int> to_end_ = {{}, -1};  ///< attempts up to that one
     World newest_;                          ///< that nodes hold, with the members known so far
     std::map<int, Member> newest_members_;  ///< by their group ranks

@@ -56,11 +56,8 @@ class Nodes {
 };
 
 inline MembershipLimits limits(int least, int most, int unit = 1) {
-    return {.min_nodes = least,
-            .max_nodes = most,
-            .node_unit = unit,
-            .last_call = 30s,
-            .regather = 10s};
+    return {
+        .min_nodes = least, .max_nodes = most, .node_unit = unit, .last_call = 30s, .rejoin = 10s};
 }
 
 inline World world_of(std::initializer_list<const char*> names, std::uint64_t number) {

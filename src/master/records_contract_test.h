@@ -37,9 +37,10 @@ inline JobRecord full_record(std::uint64_t epoch) {
                            .restarts = 3,
                            .error = "bytes \xff\xfe of any kind"}},
             .excluded = {"one"},
-            .end = Verdict{.kind = Verdict::Kind::kFailed,
-                           .text = "why",
-                           .cause = Evidence{.sign = Sign::kOutOfMemory, .rank = 0, .signal = 9}}};
+            .end = Verdict{
+                .kind = Verdict::Kind::kFailed,
+                .text = "why",
+                .cause = FailureReport{.kind = FailureKind::kOutOfMemory, .rank = 0, .signal = 9}}};
 }
 
 TEST_P(RecordsContract, EachClaimIsTheNextEpoch) {

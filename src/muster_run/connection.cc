@@ -25,7 +25,7 @@ Task<Result<T>> in_time(Clock& clock, Task<Result<T>> task) {
 
 MasterConnector::MasterConnector(asio::any_io_executor executor, Clock& clock,
                                  net::NameLookup& names, net::TlsClientContext* tls,
-                                 std::vector<agent::Endpoint> endpoints)
+                                 std::vector<launch::Endpoint> endpoints)
     : executor_(std::move(executor)),
       clock_(clock),
       names_(names),
@@ -48,7 +48,7 @@ Task<Result<std::unique_ptr<net::ByteStream>>> MasterConnector::connect() {
 }
 
 Task<Result<std::unique_ptr<net::ByteStream>>> MasterConnector::connect_to(
-    agent::Endpoint endpoint) {
+    launch::Endpoint endpoint) {
     CO_TRY(const std::vector<std::string> addresses, co_await names_.addresses(endpoint.host));
     Error last(Code::kUnavailable, "its name has no address");
     for (const std::string& address : addresses) {

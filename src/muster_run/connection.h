@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "agent/launch/endpoint.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "launch/endpoint.h"
 #include "net/byte_stream.h"
 #include "net/name_lookup.h"
 #include "net/tls.h"
@@ -19,19 +19,19 @@ class MasterConnector {
   public:
     /// `tls` may be null, and outlives this, as the others do.
     MasterConnector(asio::any_io_executor executor, Clock& clock, net::NameLookup& names,
-                    net::TlsClientContext* tls, std::vector<agent::Endpoint> endpoints);
+                    net::TlsClientContext* tls, std::vector<launch::Endpoint> endpoints);
 
     /// The error names each endpoint and what it lacks.
     Task<Result<std::unique_ptr<net::ByteStream>>> connect();
 
   private:
-    Task<Result<std::unique_ptr<net::ByteStream>>> connect_to(agent::Endpoint endpoint);
+    Task<Result<std::unique_ptr<net::ByteStream>>> connect_to(launch::Endpoint endpoint);
 
     asio::any_io_executor executor_;
     Clock& clock_;
     net::NameLookup& names_;
     net::TlsClientContext* tls_;
-    std::vector<agent::Endpoint> endpoints_;
+    std::vector<launch::Endpoint> endpoints_;
     std::size_t first_ = 0;
 };
 

@@ -49,10 +49,10 @@ Result<Hook> Hook::write(const std::filesystem::path& job_dir) {
     return hook;
 }
 
-void Hook::add_to(agent::Variables& variables) const {
+void Hook::add_to(launch::Variables& variables) const {
     variables.emplace_back("MUSTER_ERRORS", "1");
     const auto found =
-        std::ranges::find(variables, "PYTHONPATH", &agent::Variables::value_type::first);
+        std::ranges::find(variables, "PYTHONPATH", &launch::Variables::value_type::first);
     if (found == variables.end())
         variables.emplace_back("PYTHONPATH", folder_.string());
     else

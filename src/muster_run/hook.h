@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "agent/launch/flags.h"
 #include "base/result.h"
+#include "launch/flags.h"
 
 namespace muster::run {
 
@@ -15,7 +15,7 @@ class Hook {
     static Result<Hook> write(const std::filesystem::path& job_dir);
 
     /// Puts the folder in front of PYTHONPATH, and asks for the error.
-    void add_to(agent::Variables& variables) const;
+    void add_to(launch::Variables& variables) const;
     /// With what Python has left in it.
     void remove() const;
 

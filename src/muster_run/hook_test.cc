@@ -26,13 +26,13 @@ TEST_F(HookTest, GoesBeforeWhatIsThere) {
     const std::string own = (folder_ / "hook").string();
     for (const auto& [before, after] :
          {std::pair<std::string, std::string>("", own), {"/mine", own + ":/mine"}}) {
-        agent::Variables variables{{"PYTHONPATH", before}};
+        launch::Variables variables{{"PYTHONPATH", before}};
         hook->add_to(variables);
-        EXPECT_EQ(variables, (agent::Variables{{"PYTHONPATH", after}, {"MUSTER_ERRORS", "1"}}));
+        EXPECT_EQ(variables, (launch::Variables{{"PYTHONPATH", after}, {"MUSTER_ERRORS", "1"}}));
     }
-    agent::Variables none;
+    launch::Variables none;
     hook->add_to(none);
-    EXPECT_EQ(none, (agent::Variables{{"MUSTER_ERRORS", "1"}, {"PYTHONPATH", own}}));
+    EXPECT_EQ(none, (launch::Variables{{"MUSTER_ERRORS", "1"}, {"PYTHONPATH", own}}));
 }
 
 TEST_F(HookTest, PythonLoadsIt) {

@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "base/then_stop.h"
-#include "master/rival_watch.h"
+#include "master/master_probe.h"
 
 namespace muster::run {
 namespace {
@@ -46,21 +46,21 @@ class KeptListener final : public net::Listener {
 
 }  // namespace
 
-master::MasterOptions master_options(const agent::LaunchPlan& plan, std::string token) {
+master::MasterOptions master_options(const launch::LaunchPlan& plan, std::string token) {
     master::MasterOptions options;
     options.job.membership.min_nodes = plan.nodes.least;
     options.job.membership.max_nodes = plan.nodes.most;
     options.job.membership.node_unit = plan.node_unit;
     options.job.membership.grow_at_failure = plan.grow_at_failure;
     options.job.membership.last_call = plan.times.last_call;
-    options.job.membership.regather = 2 * plan.times.silence;
+    options.job.membership.rejoin = 2 * plan.times.silence;
     options.job.policy = plan.policy;
     options.job.budgets = plan.budgets;
     options.job.claim = plan.times.silence + std::chrono::seconds(2);
-    if (plan.precheck != agent::Precheck::kNone)
-        options.job.precheck =
-            master::PrecheckOptions{.thorough = plan.precheck == agent::Precheck::kLinks,
-                                    .exclude_slow = plan.exclude_straggler};
+    if (plan.node_check != launch::NodeCheckMode::kNone)
+        options.job.node_check =
+            master::NodeCheckOptions{.thorough = plan.node_check == launch::NodeCheckMode::kLinks,
+                                     .exclude_slow = plan.exclude_straggler};
     options.job.broken_grace = plan.times.broken_grace;
     options.job.healthy_grace = plan.times.stop_grace;
     options.rpc.liveness = {.dead_after = plan.times.silence};
@@ -71,7 +71,7 @@ master::MasterOptions master_options(const agent::LaunchPlan& plan, std::string 
 /// One claim of an epoch, and what follows from it.
 struct HostedMaster::Life {
     Life(const asio::any_io_executor& executor, Clock& clock, const std::string& record,
-         std::uint64_t first, std::shared_ptr<const master::JobRecord> known,
+         std::uint64_t first, std::shared_ptr<const job_protocol::JobRecord> known,
          master::MasterOptions options)
         : records(record, first, std::move(known)),
           master(executor, clock, records, std::move(options)),
@@ -106,7 +106,7 @@ void HostedMaster::begin_life(Start start, Heard heard) {
     const std::uint64_t epoch = std::max(static_cast<std::uint64_t>(now.count()), heard.epoch + 1);
     master::MasterOptions options = options_;
     options.name = rng_.uuid();
-    if (options.job.precheck) options.job.precheck->secret = rng_.uuid();
+    if (options.job.node_check) options.job.node_check->secret = rng_.uuid();
     options.job.first_epoch = start == Start::kAsFirst ? epoch : 0;
     life_ = std::make_unique<Life>(executor_, clock_, record_.string(), epoch,
                                    std::move(heard.record), std::move(options));
@@ -121,12 +121,12 @@ void HostedMaster::start(Start start, Heard heard, std::function<void(const Erro
 
 Task<void> HostedMaster::run(std::function<void(const Error&)> ended) {
     for (;;) {
-        const Result<master::Verdict> verdict = co_await live();
-        const auto outdone = life_->master.outdone();
-        if (!verdict && outdone) {
+        const Result<job_protocol::Verdict> verdict = co_await live();
+        const auto superseded_by = life_->master.superseded_by();
+        if (!verdict && superseded_by) {
             log::info("the job's master claims a newer epoch",
                       {{"why", verdict.error().message()}});
-            begin_life(Start::kTakesOver, {.epoch = *outdone});
+            begin_life(Start::kTakesOver, {.epoch = *superseded_by});
             continue;
         }
         running_ = false;
@@ -142,15 +142,15 @@ void HostedMaster::stop_listening() {
 }
 
 /// Until the master ends, and what it has begun.
-Task<Result<master::Verdict>> HostedMaster::live() {
-    std::optional<Result<master::Verdict>> ended;
+Task<Result<job_protocol::Verdict>> HostedMaster::live() {
+    std::optional<Result<job_protocol::Verdict>> ended;
     TaskGroup asks(executor_);
-    master::RivalWatch watch(
+    master::MasterProbe watch(
         clock_, rng_, life_->master,
         {.token = options_.token, .every = place_.ask_others_every, .rpc = {}});
     co_await then_stop(
-        [](HostedMaster& self, master::RivalWatch& watching, TaskGroup& asking,
-           std::optional<Result<master::Verdict>>& into) -> Task<void> {
+        [](HostedMaster& self, master::MasterProbe& watching, TaskGroup& asking,
+           std::optional<Result<job_protocol::Verdict>>& into) -> Task<void> {
             watching.start(asking, self.place_.others);
             into = co_await self.life_->master.run();
         }(*this, watch, asks, ended),

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "agent/launch/plan.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/rng.h"
 #include "base/task_group.h"
+#include "launch/plan.h"
 #include "master/file_records.h"
 #include "master/master.h"
 #include "net/memory_stream.h"
@@ -21,7 +21,7 @@
 namespace muster::run {
 
 /// What a plan means for the master of its job, but for its name.
-master::MasterOptions master_options(const agent::LaunchPlan& plan, std::string token);
+master::MasterOptions master_options(const launch::LaunchPlan& plan, std::string token);
 
 /// Where a master is, and where others may be.
 struct MasterPlace {
@@ -35,8 +35,8 @@ struct MasterPlace {
 
 /// A job's master beside an agent, in its process. Owns the master and its records, which lie in
 /// the agent's job directory. When there is another master, one of the two gives way
-/// (master/rival.h): this one ends, or has another life with a newer epoch, which takes over what
-/// its agents run. stop(), then destroy. Thread: the loop.
+/// (master/split_brain.h): this one ends, or has another life with a newer epoch, which takes over
+/// what its agents run. stop(), then destroy. Thread: the loop.
 class HostedMaster {
   public:
     /// How it comes to be the job's master.
@@ -48,7 +48,7 @@ class HostedMaster {
     struct Heard {
         std::uint64_t epoch = 0;  ///< the newest; this master's is newer
         /// The newest record that it was told.
-        std::shared_ptr<const master::JobRecord> record = {};
+        std::shared_ptr<const job_protocol::JobRecord> record = {};
     };
 
     HostedMaster(const asio::any_io_executor& executor, Clock& clock, Rng& rng,
@@ -76,7 +76,7 @@ class HostedMaster {
     void begin_life(Start start, Heard heard);
     void stop_listening();
     Task<void> run(std::function<void(const Error&)> ended);
-    Task<Result<master::Verdict>> live();
+    Task<Result<job_protocol::Verdict>> live();
 
     asio::any_io_executor executor_;
     Clock& clock_;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/test_loop.h"
-#include "master/protocol.h"
+#include "job_protocol/protocol.h"
 
 namespace muster::run {
 namespace {
@@ -27,9 +27,10 @@ Task<Result<std::unique_ptr<net::ByteStream>>> connect_there(net::MemoryListener
 
 /// Joins again and again, and notes who gives orders.
 Task<void> follow(rpc::Client& client, std::vector<std::uint64_t>& epochs) {
-    const master::Hello hello{.incarnation = "agent", .slot = {}, .address = "agent"};
+    const job_protocol::Hello hello{.incarnation = "agent", .slot = {}, .address = "agent"};
     for (;;) {
-        const auto orders = co_await rpc::open(client, master::kJoin, master::to_wire(hello));
+        const auto orders =
+            co_await rpc::open(client, job_protocol::kJoin, job_protocol::to_wire(hello));
         while (orders) {
             const auto next = co_await (*orders)->next();
             if (!next || !*next) break;
@@ -49,7 +50,7 @@ class HostedMasterTest : public ::testing::Test, protected RealLoop {
               std::unique_ptr<net::Listener> listener = nullptr) {
         std::filesystem::create_directory(root / name);
         master::MasterOptions options{.token = "secret", .name = ""};
-        options.job.membership.regather = Duration::zero();
+        options.job.membership.rejoin = Duration::zero();
         side.master = std::make_unique<HostedMaster>(
             context.get_executor(), clock, rng, root / name, std::move(options),
             MasterPlace{.listener = std::move(listener),

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <variant>
 
-#include "agent/launch/plan.h"
 #include "base/log.h"
 #include "base/rng.h"
+#include "launch/plan.h"
 #include "muster_run/node_facts.h"
 #include "muster_run/session.h"
 
@@ -19,7 +19,7 @@ namespace {
 /// argparse's, which scripts know.
 constexpr int kRefused = 2;
 
-void say(agent::LaunchCommand command, std::string_view text) {
+void say(launch::LaunchCommand command, std::string_view text) {
     fmt::print(stderr, "{}: {}\n", to_string(command), text);
 }
 
@@ -34,63 +34,63 @@ std::string_view word_of(log::Level level) {
     }
 }
 
-int refuse(agent::LaunchCommand command, const Error& error) {
+int refuse(launch::LaunchCommand command, const Error& error) {
     say(command, error.message());
     for (const Cause& cause : error.causes()) say(command, cause.message);
     return kRefused;
 }
 
-Result<agent::LaunchPlan> plan_of(const agent::LaunchFlags& flags,
-                                  const agent::Variables& variables) {
-    agent::LaunchMachine machine;
+Result<launch::LaunchPlan> plan_of(const launch::LaunchFlags& flags,
+                                   const launch::Variables& variables) {
+    launch::LaunchMachine machine;
     machine.devices = devices_here(variables);
     machine.python = python_here(variables);
     Rng rng = Rng::from_system();
     machine.fresh_id = rng.uuid();
-    return agent::make_launch_plan(flags, variables, machine);
+    return launch::make_launch_plan(flags, variables, machine);
 }
 
-Result<void> check_files(const agent::LaunchPlan& plan, const agent::Variables& variables) {
-    if (const auto file = agent::file_to_check(plan.command))
-        return agent::check_command(plan.command, facts_of(*file, variables));
+Result<void> check_files(const launch::LaunchPlan& plan, const launch::Variables& variables) {
+    if (const auto file = launch::file_to_check(plan.command))
+        return launch::check_command(plan.command, facts_of(*file, variables));
     return {};
 }
 
 }  // namespace
 
-int muster_run(agent::LaunchCommand command, const std::vector<std::string>& arguments,
-               agent::Variables variables) {
+int muster_run(launch::LaunchCommand command, const std::vector<std::string>& arguments,
+               launch::Variables variables) {
     log::set_sink([command](log::Level level, std::string_view line) {
         say(command, fmt::format("{}{}", word_of(level), line));
     });
-    auto parsed = agent::parse_launch_flags(command, arguments, variables);
+    auto parsed = launch::parse_launch_flags(command, arguments, variables);
     if (!parsed) return refuse(command, parsed.error());
-    if (const auto* print = std::get_if<agent::LaunchPrint>(&*parsed)) {
-        fmt::print("{}", *print == agent::LaunchPrint::kHelp
-                             ? agent::launch_help(command)
+    if (const auto* print = std::get_if<launch::LaunchPrint>(&*parsed)) {
+        fmt::print("{}", *print == launch::LaunchPrint::kHelp
+                             ? launch::launch_help(command)
                              : fmt::format("{} {}\n", to_string(command), MUSTER_VERSION));
         return 0;
     }
-    const auto& flags = std::get<agent::LaunchFlags>(*parsed);
+    const auto& flags = std::get<launch::LaunchFlags>(*parsed);
     auto plan = plan_of(flags, variables);
     if (!plan) return refuse(command, plan.error());
-    if (flags.on(agent::Flag::kPrintPlan)) {
-        fmt::print("{}\n", agent::to_json(*plan));
+    if (flags.on(launch::Flag::kPrintPlan)) {
+        fmt::print("{}\n", launch::to_json(*plan));
         return 0;
     }
     if (auto checked = check_files(*plan, variables); !checked)
         return refuse(command, checked.error());
-    for (const agent::LaunchNotice& notice : plan->notices)
+    for (const launch::LaunchNotice& notice : plan->notices)
         if (log::enabled(notice.level))
             say(command, fmt::format("{}{}", word_of(notice.level), notice.text));
     // Who asks for a check wants to read what it found, also when all is well.
-    if (plan->precheck != agent::Precheck::kNone && !log::enabled(log::Level::kInfo))
+    if (plan->node_check != launch::NodeCheckMode::kNone && !log::enabled(log::Level::kInfo))
         log::set_level(log::Level::kInfo);
     return run_session(*std::move(plan), std::move(variables));
 }
 
-agent::Variables variables_of(char** environment) {
-    agent::Variables variables;
+launch::Variables variables_of(char** environment) {
+    launch::Variables variables;
     for (char** one = environment; *one != nullptr; ++one) {
         const std::string_view entry(*one);
         const std::size_t equals = entry.find('=');
@@ -103,7 +103,7 @@ agent::Variables variables_of(char** environment) {
 std::optional<int> run_by_name(int argc, char** argv, char** environment) {
     if (argc < 1) return std::nullopt;
     const std::filesystem::path program(argv[0]);
-    const agent::LaunchCommand command = agent::launch_command(argv[0]);
+    const launch::LaunchCommand command = launch::launch_command(argv[0]);
     int used = 1;
     if (program.filename() != to_string(command)) {
         if (argc < 2 || std::string_view(argv[1]) != "muster-run") return std::nullopt;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/launch/flags.h"
+#include "launch/flags.h"
 
 namespace muster::run {
 
@@ -15,14 +15,14 @@ namespace muster::run {
 /// The exit code: 0, the job succeeded; 1, it failed, or went on without this node; 2, nothing was
 /// started, since something that was asked for is wrong; 128 and the number of a signal, which
 /// ended it.
-int muster_run(agent::LaunchCommand command, const std::vector<std::string>& arguments,
-               agent::Variables variables);
+int muster_run(launch::LaunchCommand command, const std::vector<std::string>& arguments,
+               launch::Variables variables);
 
 /// The same for a program that is more than that, as main() is called: under one of these names, or
 /// with "muster-run" as its first word. Nothing: it was called for something else.
 std::optional<int> run_by_name(int argc, char** argv, char** environment);
 
 /// An environment as main() has it.
-agent::Variables variables_of(char** environment);
+launch::Variables variables_of(char** environment);
 
 }  // namespace muster::run

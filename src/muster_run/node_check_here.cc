@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "agent/check/compute_probe.h"
+#include "agent/node_check/compute_probe.h"
 #include "base/check.h"
 #include "base/time_limit.h"
 #include "net/port.h"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "agent/check/node_check.h"
+#include "agent/node_check/node_check.h"
 #include "base/clock.h"
 #include "base/result.h"
 

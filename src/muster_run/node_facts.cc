@@ -65,18 +65,18 @@ std::string text_of(const sockaddr& address, socklen_t size) {
 
 }  // namespace
 
-agent::Devices devices_here(const agent::Variables& variables) {
-    agent::Devices found;
+launch::Devices devices_here(const launch::Variables& variables) {
+    launch::Devices found;
     found.cpus = cpus();
     found.gpus = nvidia_devices();
-    if (const std::string* visible = agent::find_variable(variables, "CUDA_VISIBLE_DEVICES"))
+    if (const std::string* visible = launch::find_variable(variables, "CUDA_VISIBLE_DEVICES"))
         found.gpus = std::min(found.gpus, listed(*visible));
     return found;
 }
 
 std::string find_in_path(std::span<const std::string_view> names,
-                         const agent::Variables& variables) {
-    const std::string* path = agent::find_variable(variables, "PATH");
+                         const launch::Variables& variables) {
+    const std::string* path = launch::find_variable(variables, "PATH");
     const std::string_view folders =
         path == nullptr ? std::string_view("/usr/local/bin:/usr/bin:/bin") : *path;
     for (const auto part : folders | std::views::split(':')) {
@@ -88,11 +88,11 @@ std::string find_in_path(std::span<const std::string_view> names,
     return {};
 }
 
-std::string python_here(const agent::Variables& variables) {
-    return find_in_path(agent::kPythonNames, variables);
+std::string python_here(const launch::Variables& variables) {
+    return find_in_path(launch::kPythonNames, variables);
 }
 
-agent::FileFacts facts_of(const agent::FileToCheck& file, const agent::Variables& variables) {
+launch::FileFacts facts_of(const launch::FileToCheck& file, const launch::Variables& variables) {
     fs::path path = file.path;
     if (file.in_path) {
         const std::string_view name = file.path;
@@ -101,7 +101,7 @@ agent::FileFacts facts_of(const agent::FileToCheck& file, const agent::Variables
     }
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
-    agent::FileFacts facts;
+    launch::FileFacts facts;
     facts.exists = fs::exists(status);
     facts.is_directory = fs::is_directory(status);
     facts.has_main = facts.is_directory && fs::exists(path / "__main__.py", error);
@@ -110,8 +110,8 @@ agent::FileFacts facts_of(const agent::FileToCheck& file, const agent::Variables
     return facts;
 }
 
-agent::NodeNames names_here() {
-    agent::NodeNames names;
+launch::NodeNames names_here() {
+    launch::NodeNames names;
     std::array<char, 256> host{};
     if (gethostname(host.data(), host.size() - 1) == 0 && host.front() != '\0') {
         const std::string name(host.data());

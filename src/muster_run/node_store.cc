@@ -56,10 +56,10 @@ Result<std::unique_ptr<NodeStore>> NodeStore::open(const asio::any_io_executor& 
     return made;
 }
 
-void NodeStore::begin(const master::World& world) {
+void NodeStore::begin(const job_protocol::World& world) {
     server_.begin_anew();
     members_.clear();
-    for (const master::Member& member : world.members) members_.insert(plain(member.address));
+    for (const job_protocol::Member& member : world.members) members_.insert(plain(member.address));
 }
 
 bool NodeStore::admits(const std::string& host) const {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "agent/store/server.h"
 #include "base/clock.h"
 #include "base/result.h"
-#include "master/world.h"
+#include "job_protocol/world.h"
+#include "tcp_store/server.h"
 
 namespace muster::run {
 
@@ -31,7 +31,7 @@ class NodeStore {
 
     std::uint16_t port() const { return port_; }
     /// It is that world's from now on, and empty.
-    void begin(const master::World& world);
+    void begin(const job_protocol::World& world);
     Task<void> stop() { return server_.stop(); }
 
   private:
@@ -42,7 +42,7 @@ class NodeStore {
     std::set<std::string> own_;
     std::set<std::string> members_;
     std::uint16_t port_ = 0;
-    agent::StoreServer server_;
+    tcp_store::StoreServer server_;
 };
 
 }  // namespace muster::run

@@ -2,23 +2,23 @@
 
 #include <utility>
 
-#include "agent/local/error_file.h"
+#include "workers/local/error_file.h"
 
 namespace muster::run {
 
-Task<Result<void>> RememberedEnds::start(master::World world,
-                                         std::vector<agent::WorkerStart> starts) {
+Task<Result<void>> RememberedEnds::start(job_protocol::World world,
+                                         std::vector<launch::WorkerStart> starts) {
     failures_.clear();
     return workers_.start(std::move(world), std::move(starts));
 }
 
-Task<agent::WorkerEnd> RememberedEnds::next_end() {
-    agent::WorkerEnd end = co_await workers_.next_end();
+Task<workers::WorkerEnd> RememberedEnds::next_end() {
+    workers::WorkerEnd end = co_await workers_.next_end();
     if (end.exit_code != 0) {
-        agent::Failure failure{.end = end};
+        workers::Failure failure{.end = end};
         // Now: with the set its own files go.
         if (!end.error_file.empty())
-            if (auto file = agent::read_error_file(end.error_file))
+            if (auto file = workers::read_error_file(end.error_file))
                 failure.traceback = std::move(file->traceback);
         failures_.push_back(std::move(failure));
     }

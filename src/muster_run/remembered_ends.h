@@ -3,28 +3,29 @@
 #include <string>
 #include <vector>
 
-#include "agent/first_cause.h"
-#include "agent/workers.h"
+#include "workers/first_cause.h"
+#include "workers/workers.h"
 
 namespace muster::run {
 
 /// Workers whose failures are remembered, for the report at the end. Refers to the others.
-class RememberedEnds final : public agent::Workers {
+class RememberedEnds final : public workers::Workers {
   public:
-    explicit RememberedEnds(agent::Workers& workers) : workers_(workers) {}
+    explicit RememberedEnds(workers::Workers& workers) : workers_(workers) {}
 
-    std::optional<master::World> running() const override { return workers_.running(); }
-    Task<Result<void>> start(master::World world, std::vector<agent::WorkerStart> starts) override;
-    Task<agent::WorkerEnd> next_end() override;
+    std::optional<job_protocol::World> running() const override { return workers_.running(); }
+    Task<Result<void>> start(job_protocol::World world,
+                             std::vector<launch::WorkerStart> starts) override;
+    Task<workers::WorkerEnd> next_end() override;
     Task<void> stop(Duration grace) override { return workers_.stop(grace); }
     std::optional<std::uint64_t> steps() const override { return workers_.steps(); }
 
     /// Of the set that ran last, with what their error files say.
-    const std::vector<agent::Failure>& failures() const { return failures_; }
+    const std::vector<workers::Failure>& failures() const { return failures_; }
 
   private:
-    agent::Workers& workers_;
-    std::vector<agent::Failure> failures_;
+    workers::Workers& workers_;
+    std::vector<workers::Failure> failures_;
 };
 
 }  // namespace muster::run

@@ -17,14 +17,12 @@
 #include <utility>
 
 #include "agent/agent.h"
-#include "agent/first_cause.h"
-#include "agent/launch/environment.h"
-#include "agent/local/local_workers.h"
 #include "base/log.h"
 #include "base/real_clock.h"
 #include "base/rng.h"
 #include "base/task_group.h"
 #include "base/text_files.h"
+#include "launch/environment.h"
 #include "muster_run/connection.h"
 #include "muster_run/hook.h"
 #include "muster_run/hosted_master.h"
@@ -35,6 +33,8 @@
 #include "muster_run/warm_files.h"
 #include "net/port.h"
 #include "net/tcp.h"
+#include "workers/first_cause.h"
+#include "workers/local/local_workers.h"
 
 namespace muster::run {
 namespace {
@@ -51,7 +51,7 @@ Result<std::string> read_file(const std::string& flag, const std::string& path) 
 }
 
 /// Without a file the run's name: who means another job is kept out, and nobody else.
-Result<std::string> token_of(const agent::LaunchPlan& plan) {
+Result<std::string> token_of(const launch::LaunchPlan& plan) {
     if (plan.token_file.empty()) return "run " + plan.run_id;
     TRY(std::string token, read_file("--token-file", plan.token_file));
     while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) token.pop_back();
@@ -61,8 +61,8 @@ Result<std::string> token_of(const agent::LaunchPlan& plan) {
     return token;
 }
 
-agent::LogFlags log_flags(const agent::LaunchLogs& logs) {
-    agent::LogFlags flags;
+workers::LogFlags log_flags(const launch::LaunchLogs& logs) {
+    workers::LogFlags flags;
     flags.log_dir = logs.dir;
     flags.redirects = logs.redirects;
     flags.tee = logs.tee;
@@ -80,18 +80,18 @@ agent::LogFlags log_flags(const agent::LaunchLogs& logs) {
 }
 
 /// The same for an agent and for the one that takes its place after a kill.
-std::string identity_of(const agent::LaunchPlan& plan) {
+std::string identity_of(const launch::LaunchPlan& plan) {
     // In a directory of its own a job needs no name.
     std::string identity = plan.job_dir.empty() ? plan.run_id : "";
-    for (const agent::Endpoint& endpoint : plan.meeting.endpoints)
+    for (const launch::Endpoint& endpoint : plan.rendezvous.endpoints)
         identity += " " + endpoint.text();
-    if (plan.meeting.slot) identity += fmt::format(" {}", *plan.meeting.slot);
+    if (plan.rendezvous.slot) identity += fmt::format(" {}", *plan.rendezvous.slot);
     return identity;
 }
 
-std::filesystem::path job_base(const agent::LaunchPlan& plan, const agent::Variables& variables) {
+std::filesystem::path job_base(const launch::LaunchPlan& plan, const launch::Variables& variables) {
     if (!plan.job_dir.empty()) return plan.job_dir;
-    const std::string* temporary = agent::find_variable(variables, "TMPDIR");
+    const std::string* temporary = launch::find_variable(variables, "TMPDIR");
     return temporary == nullptr || temporary->empty() ? "/tmp" : *temporary;
 }
 
@@ -99,7 +99,7 @@ std::string name_of(int signal) { return fmt::format("SIG{}", sigabbrev_np(signa
 
 class Session {
   public:
-    Session(asio::io_context& context, agent::LaunchPlan plan, agent::Variables variables)
+    Session(asio::io_context& context, launch::LaunchPlan plan, launch::Variables variables)
         : executor_(context.get_executor()),
           plan_(std::move(plan)),
           variables_(std::move(variables)),
@@ -114,23 +114,23 @@ class Session {
 
   private:
     Task<Result<void>> prepare();
-    Result<void> open_store(const agent::NodeNames& node);
+    Result<void> open_store(const launch::NodeNames& node);
     Result<void> prepare_tls();
-    Task<Result<std::string>> own_address(const agent::NodeNames& node);
-    Task<void> find_seats(const agent::NodeNames& node);
+    Task<Result<std::string>> own_address(const launch::NodeNames& node);
+    Task<void> find_seats(const launch::NodeNames& node);
     Result<MasterPlace> place_at(std::size_t seat);
     Result<bool> host(std::optional<std::size_t> seat, HostedMaster::Start start);
     bool may_take_over();
     Task<Result<std::unique_ptr<net::ByteStream>>> connect();
-    Result<std::vector<agent::WorkerStart>> make_workers(const master::World& world,
-                                                         const master::Member& member);
+    Result<std::vector<launch::WorkerStart>> make_workers(const job_protocol::World& world,
+                                                          const job_protocol::Member& member);
     void make_agent(std::string token);
     Task<void> watch_signals();
     int finish(const agent::AgentEnd& end);
 
     asio::any_io_executor executor_;
-    agent::LaunchPlan plan_;
-    agent::Variables variables_;
+    launch::LaunchPlan plan_;
+    launch::Variables variables_;
     RealClock clock_;
     Rng rng_;
     TaskGroup tasks_;
@@ -142,7 +142,7 @@ class Session {
     std::filesystem::path job_dir_;
     std::unique_ptr<net::TlsServerContext> tls_server_;
     std::unique_ptr<net::TlsClientContext> tls_client_;
-    std::unique_ptr<agent::LocalWorkers> workers_;
+    std::unique_ptr<workers::LocalWorkers> workers_;
     std::unique_ptr<RememberedEnds> remembered_;
     std::unique_ptr<NodeStore> store_;
     NodeCheckHere check_;  ///< empty: none was asked for
@@ -163,7 +163,7 @@ Task<Result<int>> Session::run() {
     const agent::AgentEnd end = co_await agent_->run();
     over_ = end.kind == agent::AgentEnd::Kind::kSucceeded ||
             end.kind == agent::AgentEnd::Kind::kFailed ||
-            plan_.meeting.where == agent::Meeting::Where::kHere;
+            plan_.rendezvous.where == launch::Rendezvous::Where::kHere;
     // Other nodes go on, or want to hear how it ended.
     using Kind = agent::AgentEnd::Kind;
     if (master_ && end.kind != Kind::kLeft && end.kind != Kind::kGaveUp) co_await master_->join();
@@ -173,41 +173,41 @@ Task<Result<int>> Session::run() {
 Task<Result<void>> Session::prepare() {
     CO_TRY(token_, token_of(plan_));
     CO_TRY_VOID(prepare_tls());
-    CO_TRY(agent::LogPlan logs, agent::LogPlan::parse(log_flags(plan_.logs)));
+    CO_TRY(workers::LogPlan logs, workers::LogPlan::parse(log_flags(plan_.logs)));
     for (const std::string& note : logs.notes()) log::warning(note);
-    CO_TRY(agent::JobDirectory directory,
-           agent::JobDirectory::claim(job_base(plan_, variables_), identity_of(plan_)));
+    CO_TRY(workers::JobDirectory directory,
+           workers::JobDirectory::claim(job_base(plan_, variables_), identity_of(plan_)));
     job_dir_ = directory.path();
     if (plan_.hook) {
         CO_TRY(hook_, Hook::write(job_dir_));
         hook_->add_to(variables_);
     }
-    std::optional<agent::SpareOptions> spares;
+    std::optional<workers::SpareOptions> spares;
     if (plan_.warm) {
         std::vector<std::string> head = plan_.command.words;
         head.resize(static_cast<std::size_t>(plan_.command.spare_words));
         CO_TRY(warm_, WarmFiles::write(job_dir_, variables_, head));
         spares = warm_->options(*plan_.warm);
     }
-    const agent::NodeNames node = names_here();
+    const launch::NodeNames node = names_here();
     CO_TRY(address_, co_await own_address(node));
-    CO_TRY(workers_, co_await agent::LocalWorkers::open(
+    CO_TRY(workers_, co_await workers::LocalWorkers::open(
                          executor_, clock_, std::move(directory),
                          {.logs = std::move(logs),
-                          .run_level = plan_.called != agent::LaunchCommand::kDlroverRun,
+                          .run_level = plan_.called != launch::LaunchCommand::kDlroverRun,
                           .placement = plan_.placement,
                           .orphan_grace = plan_.times.adopt_grace,
                           .spares = std::move(spares)}));
     remembered_ = std::make_unique<RememberedEnds>(*workers_);
     CO_TRY_VOID(open_store(node));
-    if (plan_.precheck != agent::Precheck::kNone) {
+    if (plan_.node_check != launch::NodeCheckMode::kNone) {
         CO_TRY(check_, NodeCheckHere::open(executor_, clock_));
     }
     connector_ = std::make_unique<MasterConnector>(executor_, clock_, names_, tls_client_.get(),
-                                                   plan_.meeting.endpoints);
-    using Where = agent::Meeting::Where;
-    if (plan_.meeting.where == Where::kEndpoints) co_await find_seats(node);
-    if (plan_.meeting.where == Where::kHere) {
+                                                   plan_.rendezvous.endpoints);
+    using Where = launch::Rendezvous::Where;
+    if (plan_.rendezvous.where == Where::kEndpoints) co_await find_seats(node);
+    if (plan_.rendezvous.where == Where::kHere) {
         CO_TRY(std::ignore, host(std::nullopt, HostedMaster::Start::kAsFirst));
     } else if (!seats_.empty() && seats_.front() == 0) {
         CO_TRY(std::ignore, host(0, HostedMaster::Start::kAsFirst));
@@ -217,18 +217,18 @@ Task<Result<void>> Session::prepare() {
 }
 
 /// Where the agent before this one had it, if that is free: workers that are taken over in the
-/// midst of meeting know no other port, and torch goes on asking there for half an hour.
-Result<void> Session::open_store(const agent::NodeNames& node) {
+/// midst of rendezvous know no other port, and torch goes on asking there for half an hour.
+Result<void> Session::open_store(const launch::NodeNames& node) {
     const std::filesystem::path file = job_dir_ / kStorePortFile;
     const auto before = read_text(file.string());
-    std::uint16_t port = plan_.meeting.store_port.value_or(
+    std::uint16_t port = plan_.rendezvous.store_port.value_or(
         before ? net::parse_port(*before).value_or(0) : std::uint16_t{0});
     auto store = NodeStore::open(executor_, clock_, port, node.addresses);
-    if (!store && !plan_.meeting.store_port)
+    if (!store && !plan_.rendezvous.store_port)
         store = NodeStore::open(executor_, clock_, 0, node.addresses);
     if (!store)
         return std::move(store).error().prefix(
-            plan_.meeting.store_port
+            plan_.rendezvous.store_port
                 ? fmt::format("--master-port {}, where the workers' store is to be", port)
                 : "the port of the workers' store");
     store_ = *std::move(store);
@@ -251,21 +251,21 @@ Result<void> Session::prepare_tls() {
 }
 
 /// An address and never a name: the store knows its clients by theirs.
-Task<Result<std::string>> Session::own_address(const agent::NodeNames& node) {
-    agent::AddressChoices choices;
-    choices.one_machine = plan_.meeting.where == agent::Meeting::Where::kHere;
+Task<Result<std::string>> Session::own_address(const launch::NodeNames& node) {
+    launch::AddressChoices choices;
+    choices.one_machine = plan_.rendezvous.where == launch::Rendezvous::Where::kHere;
     choices.interfaces = node.addresses;
-    if (const std::string* pod = agent::find_variable(variables_, "POD_IP")) choices.pod_ip = *pod;
+    if (const std::string* pod = launch::find_variable(variables_, "POD_IP")) choices.pod_ip = *pod;
     if (!plan_.local_addr.empty()) {
         auto found = co_await names_.addresses(plan_.local_addr);
         if (!found) co_return std::move(found).error().prefix("--local-addr " + plan_.local_addr);
         choices.local_addr = found->front();
-    } else if (!plan_.meeting.endpoints.empty()) {
+    } else if (!plan_.rendezvous.endpoints.empty()) {
         // What has no address yet may have one soon; the agent says so if not.
-        const auto found = co_await names_.addresses(plan_.meeting.endpoints.front().host);
+        const auto found = co_await names_.addresses(plan_.rendezvous.endpoints.front().host);
         if (found) choices.towards_master = address_towards(found->front());
     }
-    std::string address = agent::address_for_others(choices);
+    std::string address = launch::address_for_others(choices);
     if (address.empty())
         co_return Error(Code::kInvalid,
                         "this machine has no address that other nodes could reach: say one with "
@@ -274,22 +274,24 @@ Task<Result<std::string>> Session::own_address(const agent::NodeNames& node) {
 }
 
 /// Which endpoints this node may host the job's master at.
-Task<void> Session::find_seats(const agent::NodeNames& node) {
+Task<void> Session::find_seats(const launch::NodeNames& node) {
     std::map<std::string, std::vector<std::string>> looked_up;
-    for (const agent::Endpoint& endpoint : plan_.meeting.endpoints)
+    for (const launch::Endpoint& endpoint : plan_.rendezvous.endpoints)
         if (auto found = co_await names_.addresses(endpoint.host))
             looked_up[endpoint.host] = *std::move(found);
-    seats_ = agent::hosted_here(plan_.meeting, node, looked_up);
+    seats_ = launch::hosted_here(plan_.rendezvous, node, looked_up);
 }
 
 /// Its own endpoint, and the ways to the others.
 Result<MasterPlace> Session::place_at(std::size_t seat) {
     MasterPlace place{.tls = tls_server_.get(), .ask_others_every = plan_.times.silence};
-    TRY(place.listener, net::listen_tcp_everywhere(executor_, plan_.meeting.endpoints[seat].port));
-    for (std::size_t other = 0; other < plan_.meeting.endpoints.size(); ++other) {
+    TRY(place.listener,
+        net::listen_tcp_everywhere(executor_, plan_.rendezvous.endpoints[seat].port));
+    for (std::size_t other = 0; other < plan_.rendezvous.endpoints.size(); ++other) {
         if (other == seat) continue;
-        auto way = std::make_shared<MasterConnector>(executor_, clock_, names_, tls_client_.get(),
-                                                     std::vector{plan_.meeting.endpoints[other]});
+        auto way =
+            std::make_shared<MasterConnector>(executor_, clock_, names_, tls_client_.get(),
+                                              std::vector{plan_.rendezvous.endpoints[other]});
         place.others.push_back([way] { return way->connect(); });
     }
     return place;
@@ -303,7 +305,7 @@ Result<bool> Session::host(std::optional<std::size_t> seat, HostedMaster::Start 
         if (!here && here.error().code() == Code::kAlreadyExists) return false;
         if (!here)
             return std::move(here).error().prefix("hosting the job's master at " +
-                                                  plan_.meeting.endpoints[*seat].text());
+                                                  plan_.rendezvous.endpoints[*seat].text());
         place = *std::move(here);
     }
     master_ = std::make_unique<HostedMaster>(executor_, clock_, rng_, job_dir_,
@@ -348,19 +350,19 @@ bool Session::may_take_over() {
     return clock_.now() - *alone_since_ >= before * plan_.times.silence;
 }
 
-Result<std::vector<agent::WorkerStart>> Session::make_workers(const master::World& world,
-                                                              const master::Member& member) {
+Result<std::vector<launch::WorkerStart>> Session::make_workers(const job_protocol::World& world,
+                                                               const job_protocol::Member& member) {
     if (check_.node) check_.node->end_answers();
-    const agent::WorkerSetting setting{
+    const launch::WorkerSetting setting{
         .plan = plan_,
         .world = world,
         .slot = member.slot,
         .store = {.host = world.members.front().address,
                   .port = static_cast<std::uint16_t>(world.members.front().store_port)},
         .job_dir = job_dir_};
-    std::vector<agent::WorkerStart> starts;
+    std::vector<launch::WorkerStart> starts;
     for (int local_rank = 0; local_rank < member.local_size; ++local_rank) {
-        TRY(agent::WorkerStart start, agent::worker_start(setting, local_rank, variables_));
+        TRY(launch::WorkerStart start, launch::worker_start(setting, local_rank, variables_));
         if (size_before_)
             start.environment.emplace_back("MUSTER_PREVIOUS_WORLD_SIZE",
                                            fmt::format("{}", *size_before_));
@@ -374,14 +376,15 @@ void Session::make_agent(std::string token) {
     agent::AgentOptions options;
     options.token = std::move(token);
     options.incarnation = rng_.uuid();
-    options.slot = plan_.meeting.slot;
+    options.slot = plan_.rendezvous.slot;
     options.address = address_;
     options.store_port = store_->port();
     options.check_port = check_.port;
-    options.may_host = !seats_.empty();
+    options.can_host_master = !seats_.empty();
     options.rack = plan_.rack;
-    options.name =
-        plan_.meeting.slot ? fmt::format("node {} ({})", *plan_.meeting.slot, address_) : address_;
+    options.name = plan_.rendezvous.slot
+                       ? fmt::format("node {} ({})", *plan_.rendezvous.slot, address_)
+                       : address_;
     options.workers.local_size = plan_.local_size;
     options.workers.policy = plan_.policy;
     options.workers.broken_grace = plan_.times.broken_grace;
@@ -392,10 +395,12 @@ void Session::make_agent(std::string token) {
         executor_, clock_, rng_, *remembered_, std::move(options),
         agent::AgentOwner{
             .connect = [this] { return connect(); },
-            .make_workers = [this](const master::World& world, const master::Member& member)
-                -> Result<std::vector<agent::WorkerStart>> { return make_workers(world, member); },
-            .begin_store = [this](const master::World& world) { store_->begin(world); },
-            .check = [this](master::Check check) { return check_.node->run(std::move(check)); }});
+            .make_workers = [this](const job_protocol::World& world,
+                                   const job_protocol::Member& member)
+                -> Result<std::vector<launch::WorkerStart>> { return make_workers(world, member); },
+            .begin_store = [this](const job_protocol::World& world) { store_->begin(world); },
+            .check =
+                [this](job_protocol::Check check) { return check_.node->run(std::move(check)); }});
 }
 
 Task<void> Session::watch_signals() {
@@ -416,16 +421,16 @@ int Session::finish(const agent::AgentEnd& end) {
     const std::string& script = plan_.command.script;
     if (!remembered_->failures().empty() && end.kind == Kind::kFailed)
         fmt::print(stderr, "{}\n",
-                   agent::failure_report(script, address_, remembered_->failures()));
+                   workers::failure_report(script, address_, remembered_->failures()));
     fmt::print(stderr, "{}: {}\n", to_string(plan_.called), end.text);
-    if (end.kind == Kind::kGaveUp && !plan_.meeting.endpoints.empty())
+    if (end.kind == Kind::kGaveUp && !plan_.rendezvous.endpoints.empty())
         fmt::print(
             stderr,
             "  The nodes meet at {} ({}): is one of this job there, and does every node say "
             "the same?\n",
-            fmt::join(plan_.meeting.endpoints | std::views::transform(&agent::Endpoint::text),
+            fmt::join(plan_.rendezvous.endpoints | std::views::transform(&launch::Endpoint::text),
                       ", "),
-            plan_.meeting.decided_by);
+            plan_.rendezvous.decided_by);
     return kFailed;
 }
 
@@ -451,7 +456,7 @@ Task<void> Session::stop() {
     co_await names_.stop();
 }
 
-Task<void> run_and_stop(Session& session, int& status, agent::LaunchCommand command) {
+Task<void> run_and_stop(Session& session, int& status, launch::LaunchCommand command) {
     const Result<int> outcome = co_await session.run();
     if (outcome) {
         status = *outcome;
@@ -464,8 +469,8 @@ Task<void> run_and_stop(Session& session, int& status, agent::LaunchCommand comm
 
 }  // namespace
 
-int run_session(agent::LaunchPlan plan, agent::Variables variables) {
-    const agent::LaunchCommand command = plan.called;
+int run_session(launch::LaunchPlan plan, launch::Variables variables) {
+    const launch::LaunchCommand command = plan.called;
     asio::io_context context(1);
     Session session(context, std::move(plan), std::move(variables));
     int status = kFailed;

@@ -29,9 +29,9 @@ std::uint64_t hash_of(std::string_view text, std::uint64_t hash) {
 }
 
 /// Where a user's programs keep what they can make again; empty: there is no such place.
-fs::path cache_of(const agent::Variables& variables) {
+fs::path cache_of(const launch::Variables& variables) {
     const auto directory = [&](const char* name) -> fs::path {
-        const std::string* const value = agent::find_variable(variables, name);
+        const std::string* const value = launch::find_variable(variables, name);
         return value != nullptr && value->starts_with('/') ? *value : "";
     };
     if (const fs::path cache = directory("XDG_CACHE_HOME"); !cache.empty()) return cache;
@@ -61,7 +61,7 @@ std::string learnt_name(const fs::path& cwd, const std::vector<std::string>& com
     return fmt::format("{}-{:016x}.json", name.substr(0, 64), hash);
 }
 
-Result<WarmFiles> WarmFiles::write(const fs::path& job_dir, const agent::Variables& variables,
+Result<WarmFiles> WarmFiles::write(const fs::path& job_dir, const launch::Variables& variables,
                                    const std::vector<std::string>& command) {
     const fs::path folder = job_dir / "warm";
     std::error_code error;
@@ -80,8 +80,8 @@ Result<WarmFiles> WarmFiles::write(const fs::path& job_dir, const agent::Variabl
     return WarmFiles(folder, (stays ? cache : folder) / name);
 }
 
-agent::SpareOptions WarmFiles::options(std::vector<std::string> modules) const {
-    return {.zygote = folder_ / "zygote.py", .modules = std::move(modules), .learnt = learnt_};
+workers::SpareOptions WarmFiles::options(std::vector<std::string> modules) const {
+    return {.zygote = folder_ / "zygote.py", .modules = std::move(modules), .imports = learnt_};
 }
 
 void WarmFiles::remove() const {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "agent/launch/flags.h"
-#include "agent/local/spares.h"
 #include "base/result.h"
+#include "launch/flags.h"
+#include "workers/local/spares.h"
 
 namespace muster::run {
 
@@ -17,10 +17,10 @@ class WarmFiles {
   public:
     /// `command`: the beginning of the workers' own, by which one program's list is known.
     static Result<WarmFiles> write(const std::filesystem::path& job_dir,
-                                   const agent::Variables& variables,
+                                   const launch::Variables& variables,
                                    const std::vector<std::string>& command);
 
-    agent::SpareOptions options(std::vector<std::string> modules) const;
+    workers::SpareOptions options(std::vector<std::string> modules) const;
     /// The folder, not the list.
     void remove() const;
 

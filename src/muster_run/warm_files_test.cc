@@ -20,7 +20,7 @@ class WarmFilesTest : public ::testing::Test {
     }
     void TearDown() override { fs::remove_all(folder_); }
 
-    WarmFiles must_write(const agent::Variables& variables) {
+    WarmFiles must_write(const launch::Variables& variables) {
         auto files = WarmFiles::write(folder_ / "job", variables, {"python", "-u", "train.py"});
         EXPECT_TRUE(files) << files.error().message();
         return *std::move(files);
@@ -46,7 +46,7 @@ TEST_F(WarmFilesTest, WhatWasLearntStaysWhereThatCanBe) {
     std::ofstream(folder_ / "file") << "x";
     const std::string nowhere = (folder_ / "file" / "home").string();
     const struct {
-        agent::Variables variables;
+        launch::Variables variables;
         fs::path expected;
     } cases[] = {
         {{{"XDG_CACHE_HOME", cache}, {"HOME", home}}, folder_ / "cache/muster/warm"},

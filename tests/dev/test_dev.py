@@ -100,7 +100,7 @@ def test_what_failed_stands_above_the_sum(tmp_path):
 def fake_muster(tmp_path, text, elastic='echo "9 faults"; echo "$2 passed, 0 failed"'):
     """A checkout whose programs are scripts."""
     program(tmp_path / "tree/build/release/src/cli", "muster", "#!/bin/bash\n" + text)
-    program(tmp_path / "tree/build/release/src/agent", "elastic_sim", "#!/bin/bash\n" + elastic)
+    program(tmp_path / "tree/build/release/src/sim", "elastic_sim", "#!/bin/bash\n" + elastic)
     for name in ("one", "two"):
         path = tmp_path / f"tree/src/sim/scenarios/{name}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -119,7 +119,7 @@ def test_a_seed_of_an_elastic_job_comes_with_its_replay(tmp_path):
                               '(($# == 3)) && exit 134; echo "replay: elastic_sim 4 1"; echo "9 faults"; '
                               'echo "4 passed, 1 failed"; exit 3') + "; cat $logs/run-sim-elastic.log", tmp_path)
     assert "sim 24 3 0" in result.stdout, result
-    assert "replay: build/release/src/agent/elastic_sim 4 1" in result.stdout
+    assert "replay: build/release/src/sim/elastic_sim 4 1" in result.stdout
 
 
 def test_a_seed_that_breaks_a_rule_comes_with_its_replay(tmp_path):

@@ -15,7 +15,7 @@ struct KindWithFields {
     kube::ResourceType type;
     std::vector<std::string> short_names;
     kube::Schema::Ptr schema;  ///< of the whole object
-    /// Keys of maps that have a meaning, beside what their values have: the types of replicas.
+    /// KvStore of maps that have a meaning, beside what their values have: the types of replicas.
     std::vector<std::string> known_keys;
 };
 

@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 12> kNotFinite = {".nan",  ".NaN",  ".NAN
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Sign, base and digits of an integer literal, as Go's strconv takes them with base 0.
+/// FailureKind, base and digits of an integer literal, as Go's strconv takes them with base 0.
 struct IntegerText {
     bool negative = false;
     int base = 10;

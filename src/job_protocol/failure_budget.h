@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace muster::job_protocol {
+
+struct Budget {
+    std::optional<int> incidents;        ///< none: no limit
+    Duration window = Duration::zero();  ///< of calendar time in which they count; zero: for ever
+
+    friend bool operator==(const Budget&, const Budget&) = default;
+};
+
+struct PolicyOptions {
+    /// Exit codes with which a program says that another try is of no use, or that the node is bad.
+    std::set<int> final_codes = {};
+    std::set<int> bad_node_codes = {};
+    /// Texts in errors by which a bad node is known.
+    std::vector<std::string> bad_node_errors = {};
+};
+
+}  // namespace muster::job_protocol

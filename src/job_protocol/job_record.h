@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "job_protocol/failure.h"
+
+namespace muster::job_protocol {
+
+/// How a job ended; also how it ended for one agent.
+struct Verdict {
+    enum class Kind : std::uint8_t {
+        kSucceeded,
+        kFailed,
+        kExcluded,  ///< this node alone: the job goes on without it
+    };
+    Kind kind = Kind::kSucceeded;
+    std::string text = {};                    ///< for people
+    std::optional<FailureReport> cause = {};  ///< of a failure: what happened first
+
+    friend bool operator==(const Verdict&, const Verdict&) = default;
+};
+
+/// What of a job outlives its masters.
+struct JobRecord {
+    std::uint64_t epoch = 0;  ///< of the newest master; 0: there was none
+    std::vector<Incident> incidents = {};
+    std::vector<std::string> excluded = {};  ///< incarnations of agents that may not come back
+    std::optional<Verdict> end = {};
+
+    friend bool operator==(const JobRecord&, const JobRecord&) = default;
+};
+
+}  // namespace muster::job_protocol

@@ -1,0 +1,272 @@
+#include "launch/flag_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+
+#include "base/fields.h"
+#include "base/lower_case.h"
+#include "base/nearest_name.h"
+
+namespace muster::launch {
+namespace {
+
+std::optional<int> whole(std::string_view text) {
+    int number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc() && stop == end && !text.empty() ? std::optional(number)
+                                                                : std::nullopt;
+}
+
+std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+    return text;
+}
+
+std::optional<int> signal_of(std::string_view name) {
+    if (name.starts_with("SIG")) name.remove_prefix(3);
+    for (int number = 1; number < SIGRTMIN; ++number)
+        if (const char* const known = sigabbrev_np(number); known != nullptr && known == name)
+            return number;
+    return std::nullopt;
+}
+
+/// Numbers with commas between them, within limits.
+Result<std::set<int>> numbers(const Given& given, int least, int most, std::string_view what) {
+    std::set<int> found;
+    std::string_view rest = given.text;
+    while (!rest.empty()) {
+        const std::string_view each = trimmed(take_field(rest, ','));
+        const std::optional<int> number = whole(each);
+        if (!number || *number < least || *number > most)
+            return wrong(given, fmt::format("\"{}\" is no {}", each, what));
+        found.insert(*number);
+    }
+    if (found.empty()) return wrong(given, fmt::format("is empty; wants {}s, as \"1,3\"", what));
+    return found;
+}
+
+constexpr int kLongest = 1'000'000'000;  // seconds: 31 years
+
+}  // namespace
+
+Result<NodeRange> read_nodes(const Given& given) {
+    constexpr std::string_view kForm = "wants N or MIN:MAX, with 1 <= MIN <= MAX";
+    std::string_view rest = given.text;
+    const std::optional<int> least = whole(take_field(rest, ':'));
+    const bool range = given.text.find(':') != std::string::npos;
+    const std::optional<int> most = range ? whole(rest) : least;
+    if (!least || !most) return wrong(given, kForm);
+    if (*least < 1) return wrong(given, fmt::format("{} is no number of nodes; {}", *least, kForm));
+    if (*least > *most)
+        return wrong(given,
+                     fmt::format("at least {} nodes and at most {}; {}", *least, *most, kForm));
+    return NodeRange{*least, *most};
+}
+
+Result<int> read_local_size(const Given& given, const Devices& devices) {
+    constexpr std::string_view kForm = "wants a number above 0, auto, cpu, gpu or xpu";
+    const int accelerators = devices.gpus > 0 ? devices.gpus : devices.xpus;
+    if (given.text == "auto") return accelerators > 0 ? accelerators : devices.cpus;
+    if (given.text == "cpu") return devices.cpus;
+    if (given.text == "gpu" || given.text == "xpu") {
+        const int there = given.text == "gpu" ? devices.gpus : devices.xpus;
+        if (there > 0) return there;
+        return wrong(given, fmt::format("this node shows no {}; {}", given.text, kForm));
+    }
+    const std::optional<int> number = whole(given.text);
+    if (!number || *number < 1) return wrong(given, kForm);
+    return *number;
+}
+
+Result<std::set<int>> read_exit_codes(const Given& given) {
+    return numbers(given, 0, 255, "exit code (0 to 255)");
+}
+
+Result<std::set<int>> read_ranks(const Given& given) {
+    return numbers(given, 0, kLongest, "local rank (0 or above)");
+}
+
+Result<std::vector<std::string>> read_error_texts(const Given& given) {
+    const std::string& text = given.text;
+    if (text.find('#') == std::string::npos) return std::vector{text};
+    if (text.size() < 2 || !text.starts_with('#') || !text.ends_with('#'))
+        return wrong(given,
+                     "wants '#' before, between and behind the texts: "
+                     "\"#ECC error#NVLink#\"");
+    std::vector<std::string> found;
+    std::string_view rest = std::string_view(text).substr(1);
+    while (!rest.empty())
+        if (const std::string_view each = take_field(rest, '#'); !each.empty())
+            found.emplace_back(each);
+    if (found.empty()) return wrong(given, "there is no text between the '#'");
+    return found;
+}
+
+Result<std::vector<int>> read_signals(const Given& given) {
+    std::vector<int> found;
+    std::string_view rest = given.text;
+    while (!rest.empty()) {
+        const std::string_view name = trimmed(take_field(rest, ','));
+        const std::optional<int> number = signal_of(name);
+        if (!number)
+            return wrong(given,
+                         fmt::format("\"{}\" is no signal; wants names as SIGTERM,SIGUSR1", name));
+        if (number == SIGKILL || number == SIGSTOP)
+            return wrong(
+                given, fmt::format("{} ends or stops this program, and can't be handed on", name));
+        if (std::ranges::find(found, *number) == found.end()) found.push_back(*number);
+    }
+    return found;
+}
+
+Result<Duration> read_seconds(const Given& given) {
+    double seconds = 0;
+    const char* const end = given.text.data() + given.text.size();
+    const auto [stop, error] = std::from_chars(given.text.data(), end, seconds);
+    if (error != std::errc() || stop != end || !(seconds >= 0) || seconds > kLongest)
+        return wrong(given, "wants a number of seconds, 0 or above");
+    return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
+}
+
+int read_count(const Given& given) { return whole(given.text).value_or(0); }
+
+namespace {
+
+enum class Key : std::uint8_t {
+    kJoin,
+    kLastCall,
+    kPend,
+    kKeepAlive,
+    kAttempts,
+    kUnit,
+    kIsHost,
+    kStoreType,
+    kNeedless,
+};
+
+struct KeyRow {
+    std::string_view name;
+    Key key;
+    std::string_view note = {};
+};
+
+constexpr KeyRow kKv[] = {
+    {"join_timeout", Key::kJoin},
+    {"timeout", Key::kJoin},
+    {"last_call_timeout", Key::kLastCall},
+    {"lastcall_timeout", Key::kLastCall},
+    {"pend_timeout", Key::kPend},
+    {"keep_alive_interval", Key::kKeepAlive},
+    {"keep_alive_max_attempt", Key::kAttempts},
+    {"node_unit", Key::kUnit},
+    {"is_host", Key::kIsHost},
+    {"store_type", Key::kStoreType},
+    {"close_timeout", Key::kNeedless, "a job's end needs no meeting"},
+    {"read_timeout", Key::kNeedless, "meeting does not use a store"},
+    {"heartbeat_timeout", Key::kNeedless, "nobody waits for the sending of a heartbeat"},
+    {"use_libuv", Key::kNeedless, "the store is this program's own"},
+    {"rank", Key::kNeedless, "--node-rank says it"},
+};
+
+Result<int> seconds_of(const Given& given, std::string_view key, std::string_view text, int least) {
+    const std::optional<int> number = whole(text);
+    if (number && *number >= least && *number <= kLongest) return *number;
+    return wrong(given, fmt::format("{}={}: wants a whole number, {} or above", key, text, least));
+}
+
+std::optional<bool> yes_or_no(std::string_view written) {
+    const std::string text = lower_case(written);
+    for (const std::string_view yes : {"1", "true", "t", "yes", "y"})
+        if (text == yes) return true;
+    for (const std::string_view no : {"0", "false", "f", "no", "n"})
+        if (text == no) return false;
+    return std::nullopt;
+}
+
+LaunchNotice unknown_key(const Given& given, std::string_view key) {
+    std::vector<std::string> names;
+    for (const KeyRow& row : kKv) names.emplace_back(row.name);
+    const std::string near = nearest_name(key, names);
+    return {log::Level::kWarning,
+            fmt::format("{}: no key is named {}{}", given.written(), key,
+                        near.empty() ? "" : fmt::format("; did you mean {}?", near))};
+}
+
+}  // namespace
+
+Result<RendezvousConf> read_rendezvous_conf(const Given& given) {
+    RendezvousConf conf;
+    std::optional<int> interval;
+    std::optional<int> attempts;
+    std::string_view rest = trimmed(given.text);
+    while (!rest.empty()) {
+        std::string_view value = take_field(rest, ',');
+        const std::string_view key = trimmed(take_field(value, '='));
+        value = trimmed(value);
+        if (key.empty() || value.empty()) return wrong(given, "wants KEY=VALUE,KEY=VALUE,...");
+        const KeyRow* const row = std::ranges::find(kKv, key, &KeyRow::name);
+        if (row == std::end(kKv)) {
+            conf.notices.push_back(unknown_key(given, key));
+            continue;
+        }
+        switch (row->key) {
+            case Key::kJoin: {
+                TRY(const int seconds, seconds_of(given, key, value, 1));
+                conf.join = std::chrono::seconds(seconds);
+                break;
+            }
+            case Key::kLastCall: {
+                TRY(const int seconds, seconds_of(given, key, value, 0));
+                conf.last_call = std::chrono::seconds(seconds);
+                break;
+            }
+            case Key::kPend: {
+                TRY(const int seconds, seconds_of(given, key, value, 1));
+                conf.pend = std::chrono::seconds(seconds);
+                break;
+            }
+            case Key::kKeepAlive: {
+                TRY(interval, seconds_of(given, key, value, 1));
+                break;
+            }
+            case Key::kAttempts: {
+                TRY(attempts, seconds_of(given, key, value, 1));
+                break;
+            }
+            case Key::kUnit: {
+                TRY(conf.node_unit, seconds_of(given, key, value, 1));
+                break;
+            }
+            case Key::kIsHost:
+                conf.is_host = yes_or_no(value);
+                if (!conf.is_host)
+                    return wrong(given, fmt::format("{}={}: wants 1 or 0", key, value));
+                break;
+            case Key::kStoreType:
+                if (value != "tcp")
+                    return wrong(given,
+                                 fmt::format("{}={}: nodes meet over the network alone; leave it "
+                                             "out, and say --rdzv-endpoint HOST:PORT",
+                                             key, value));
+                break;
+            case Key::kNeedless:
+                conf.notices.push_back(
+                    {log::Level::kDebug,
+                     fmt::format("{}: {} has no effect: {}", given.written(), key, row->note)});
+                break;
+        }
+    }
+    // Of the two one may be left as torch has it: 5 seconds, and 3 times.
+    if (interval || attempts)
+        conf.silence =
+            std::chrono::seconds(std::int64_t{interval.value_or(5)} * attempts.value_or(3));
+    return conf;
+}
+
+}  // namespace muster::launch

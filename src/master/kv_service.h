@@ -1,0 +1,60 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "base/async.h"
+#include "base/result.h"
+#include "base/signal.h"
+#include "job_protocol/kv_protocol.h"
+#include "master/kv_store.h"
+#include "master/vocabulary.h"
+#include "rpc/server.h"
+
+namespace muster::master {
+
+/// Serves a master's keys to its agents: moves requests, and keeps those that wait. All that it
+/// decides is in KvStore.
+///
+/// A call that comes again over a new connection is the same one to the server, so it has one
+/// effect and waits once.
+///
+/// Outlives the server that it serves with. Thread: the loop of the executor.
+class KvService {
+  public:
+    /// The place of an agent in that generation; nothing: it has none, or another runs.
+    using RankOf = std::function<std::optional<int>(const std::string& incarnation,
+                                                    const Generation& generation)>;
+
+    KvService(const asio::any_io_executor& executor, std::uint64_t epoch, RankOf rank_of,
+              KvLimits limits = {});
+
+    /// Before the server serves.
+    void serve(rpc::Server& server);
+    /// As KvStore::runs(): what nobody may be told yet does not run yet.
+    void runs(const World* world, const std::string& why);
+    void reported(const std::string& incarnation, const Report& report);
+
+    const KvStore& keys() const { return keys_; }
+
+  private:
+    /// A call that has no answer yet.
+    struct Line {
+        explicit Line(const asio::any_io_executor& executor) : changed(executor) {}
+        Signal changed;
+        std::optional<Result<KvAnswer>> answer;
+    };
+
+    Task<Result<job::KvAnswer>> answer(rpc::PeerPtr peer, job::KvRequest told);
+    void hand_out();
+
+    asio::any_io_executor executor_;
+    RankOf rank_of_;
+    KvStore keys_;
+    KvStore::Waiter last_ = 0;
+    std::unordered_map<KvStore::Waiter, Line*> lines_;
+};
+
+}  // namespace muster::master

@@ -1,0 +1,49 @@
+#include "master/master_probe.h"
+
+#include <utility>
+
+#include "base/then_stop.h"
+
+namespace muster::master {
+
+job::MasterClaim to_wire(const MasterClaim& claim) {
+    job::MasterClaim out;
+    out.set_epoch(claim.epoch);
+    out.set_nodes(claim.nodes);
+    out.set_settled(claim.settled);
+    return out;
+}
+
+MasterClaim from_wire(const job::MasterClaim& claim) {
+    return {.epoch = claim.epoch(), .nodes = claim.nodes(), .settled = claim.settled()};
+}
+
+void MasterProbe::start(TaskGroup& tasks, const std::vector<rpc::Client::Connect>& others) {
+    for (const rpc::Client::Connect& other : others)
+        tasks.spawn("ask for another master", ask(tasks.executor(), other));
+}
+
+Task<void> MasterProbe::ask(asio::any_io_executor executor, rpc::Client::Connect connect) {
+    for (;;) {
+        co_await clock_.sleep_for(options_.every);
+        // A connection for each question: mostly nobody is there, or only for a moment.
+        TaskGroup tasks(executor);
+        rpc::Client client(connect, clock_, rng_, tasks,
+                           {.token = options_.token,
+                            .name = rng_.uuid(),
+                            .about = "another master of the job",
+                            .limits = options_.rpc});
+        co_await then_stop(ask_once(client), tasks);
+    }
+}
+
+Task<void> MasterProbe::ask_once(rpc::Client& client) {
+    // Not before: who is cancelled on the way here must have begun nothing.
+    client.start();
+    const auto answer =
+        co_await rpc::call(client, kMasterClaim, to_wire(master_.claim()), options_.every);
+    // Mostly nobody is there, and that is as it should be.
+    if (answer) master_.met(from_wire(*answer));
+}
+
+}  // namespace muster::master

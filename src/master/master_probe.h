@@ -1,0 +1,53 @@
+#pragma once
+
+#include <muster/split_brain.pb.h>
+
+#include <string>
+#include <vector>
+
+#include "base/async.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "base/task_group.h"
+#include "master/master.h"
+#include "master/split_brain.h"
+#include "rpc/client.h"
+#include "rpc/method.h"
+
+namespace muster::master {
+
+inline constexpr rpc::Call<job::MasterClaim, job::MasterClaim> kMasterClaim{"rival",
+                                                                            rpc::Repeat::kFreely};
+
+job::MasterClaim to_wire(const MasterClaim& claim);
+MasterClaim from_wire(const job::MasterClaim& claim);
+
+/// Asks each other place where a master of the job could be, again and again, and tells the own one
+/// whom it finds. The one that is asked hears of this one by the same call.
+///
+/// Clock, rng, master and the group outlive what it starts; so does this. Thread: the loop.
+class MasterProbe {
+  public:
+    struct Options {
+        std::string token;  ///< the job's
+        Duration every = std::chrono::seconds(5);
+        rpc::ClientLimits rpc = {};
+    };
+
+    MasterProbe(Clock& clock, Rng& rng, Master& master, Options options)
+        : clock_(clock), rng_(rng), master_(master), options_(std::move(options)) {}
+
+    /// One task for each place.
+    void start(TaskGroup& tasks, const std::vector<rpc::Client::Connect>& others);
+
+  private:
+    Task<void> ask(asio::any_io_executor executor, rpc::Client::Connect connect);
+    Task<void> ask_once(rpc::Client& client);
+
+    Clock& clock_;
+    Rng& rng_;
+    Master& master_;
+    Options options_;
+};
+
+}  // namespace muster::master

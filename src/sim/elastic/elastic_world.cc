@@ -1,0 +1,323 @@
+#include "sim/elastic/elastic_world.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "job_protocol/protocol.h"
+
+namespace muster::sim::elastic {
+
+/// Shims end their workers when no agent has come by then.
+constexpr Duration kShimsWait = std::chrono::seconds(1);
+
+struct ElasticWorld::MasterLife {
+    explicit MasterLife(const asio::any_io_executor& executor) : tasks(executor) {}
+    std::unique_ptr<master::Master> master;
+    const net::MemoryListener* listener = nullptr;
+    TaskGroup tasks;
+};
+
+/// What was asked for is done also when who asked for it is killed before it knows.
+class ElasticWorld::WatchedRecords final : public master::Records {
+  public:
+    WatchedRecords(master::MemoryRecords& kept, Invariants& invariants, TaskGroup& tasks)
+        : kept_(kept), truth_(invariants), tasks_(tasks) {}
+
+    Task<Result<job_protocol::JobRecord>> claim() override {
+        const auto asked = std::make_shared<Asked<job_protocol::JobRecord>>(tasks_.executor());
+        tasks_.spawn("claim", do_it(kept_.claim(), asked));
+        while (!asked->answer) co_await asked->answered.wait();
+        co_return *std::move(asked->answer);
+    }
+    Task<Result<void>> write(job_protocol::JobRecord record) override {
+        const auto asked = std::make_shared<Asked<void>>(tasks_.executor());
+        tasks_.spawn("write", do_it(kept_.write(std::move(record)), asked));
+        while (!asked->answer) co_await asked->answered.wait();
+        co_return *std::move(asked->answer);
+    }
+
+  private:
+    template <class T>
+    struct Asked {
+        explicit Asked(const asio::any_io_executor& executor) : answered(executor) {}
+        std::optional<Result<T>> answer;
+        Signal answered;
+    };
+
+    template <class T>
+    Task<void> do_it(Task<Result<T>> work, std::shared_ptr<Asked<T>> asked) {
+        asked->answer = co_await std::move(work);
+        truth_.recorded(kept_.kept());
+        asked->answered.notify_all();
+    }
+
+    master::MemoryRecords& kept_;
+    Invariants& truth_;
+    TaskGroup& tasks_;
+};
+
+ElasticWorld::Node::Node(ElasticWorld& world, std::string its_name, NodeOptions given)
+    : name(std::move(its_name)),
+      options(std::move(given)),
+      workers(world.loop.context.get_executor(), world.loop.clock, world.invariants, name,
+              options.times),
+      link(world.loop.context.get_executor(), world.loop.clock, fault_windows) {}
+
+ElasticWorld::ElasticWorld(SimulatedLoop& its_loop, Options given)
+    : loop(its_loop),
+      options(std::move(given)),
+      invariants(loop.clock),
+      rng(options.seed),
+      records(loop.clock, options.record_time),
+      watched_(std::make_unique<WatchedRecords>(records, invariants, tasks_)),
+      graves_(loop.context.get_executor()),
+      tasks_(loop.context.get_executor()) {
+    invariants.of_job(options.job);
+    invariants.of_masters([this] { look_at_masters(); });
+}
+
+ElasticWorld::~ElasticWorld() = default;
+
+ElasticWorld::Node& ElasticWorld::add_node(NodeOptions given) {
+    Node& node = nodes.emplace_back(*this, fmt::format("n{}", nodes.size()), std::move(given));
+    invariants.of_node(node.name, node.fault_windows);
+    return node;
+}
+
+bool ElasticWorld::shares_slot(const Node& node) const {
+    return node.options.slot && std::ranges::count(nodes, node.options.slot, [](const Node& one) {
+                                    return one.options.slot;
+                                }) > 1;
+}
+
+// ---- masters
+
+void ElasticWorld::start_master() {
+    const auto& executor = loop.context.get_executor();
+    if (master_ != nullptr) {
+        look_at_masters();
+        older_.push_back(std::exchange(master_, nullptr));
+        invariants.masters().gone(loop.clock.now());
+    }
+    auto life = std::make_shared<MasterLife>(executor);
+    life->master = std::make_unique<master::Master>(
+        executor, loop.clock, *watched_,
+        master::MasterOptions{
+            .job = options.job, .token = "secret", .name = fmt::format("master-{}", ++masters_)});
+    auto listening = std::make_unique<net::MemoryListener>(executor);
+    life->listener = listener_ = listening.get();
+    life->master->listen(std::move(listening));
+    master_ = life;
+    invariants.say(fmt::format("master {} starts", masters_));
+    invariants.master_began();
+    life->tasks.spawn("master", run_master(life));
+}
+
+Task<void> ElasticWorld::run_master(std::shared_ptr<MasterLife> life) {
+    auto ended = co_await life->master->run();
+    invariants.say(ended ? "the master ends: " + ended->text
+                         : "the master gives up: " + ended.error().message());
+    if (ended && ended.value() != invariants.end())
+        invariants.wrong("a master ends as the job has not ended");
+    if (master_ == life) {
+        listener_ = nullptr;
+        master_.reset();
+        graves_.spawn("bury", bury(life));
+    } else if (std::erase(older_, life) > 0) {
+        graves_.spawn("bury", bury(life));
+        if (older_.empty()) invariants.masters().back(loop.clock.now());
+    }
+    verdict = std::move(ended);
+}
+
+void ElasticWorld::kill_master() {
+    if (master_ == nullptr) return;
+    invariants.say("the master is killed");
+    look_at_masters();
+    listener_ = nullptr;
+    for (Node& node : nodes) node.link.cut();
+    kill(std::exchange(master_, nullptr));
+}
+
+void ElasticWorld::kill_older_masters() {
+    if (older_.empty()) return;
+    invariants.say("older masters are killed");
+    look_at_masters();
+    for (const auto& life : older_) {
+        for (Node& node : nodes) node.link.cut_to(life->listener);
+        kill(life);
+    }
+    older_.clear();
+    invariants.masters().back(loop.clock.now());
+}
+
+void ElasticWorld::kill(std::shared_ptr<MasterLife> life) {
+    life->tasks.cancel();
+    graves_.spawn("bury", bury(std::move(life)));
+}
+
+/// What they have made shows in what agents are told, which may come late.
+void ElasticWorld::look_at_masters() {
+    const auto look = [&](const MasterLife& life) {
+        const master::Job* const job = life.master->job();
+        if (job != nullptr && job->world() != nullptr) invariants.made(*job->world());
+    };
+    if (master_) look(*master_);
+    for (const auto& life : older_) look(*life);
+}
+
+Task<void> ElasticWorld::bury(std::shared_ptr<MasterLife> life) {
+    co_await life->tasks.stop();
+    co_await life->master->stop();
+}
+
+const master::Job* ElasticWorld::job() const { return master_ ? master_->master->job() : nullptr; }
+
+void ElasticWorld::set_records(master::MemoryRecords::Faults faults, Duration time) {
+    invariants.say("records fail, or take long");
+    invariants.records().stands(true, loop.clock.now());
+    records.set_faults(std::move(faults));
+    records.set_time(time);
+}
+
+void ElasticWorld::heal_records() {
+    invariants.records().stands(false, loop.clock.now());
+    records.set_faults({});
+    records.set_time(options.record_time);
+}
+
+// ---- agents
+
+void ElasticWorld::start_agent(Node& node) {
+    const auto& executor = loop.context.get_executor();
+    auto life = std::make_shared<Node::Life>(executor, node.workers, loop.clock.now());
+    ++node.lives;
+    node.end.reset();
+    node.fault_windows.back(loop.clock.now());
+    agent::AgentOptions given{.token = "secret",
+                              .incarnation = fmt::format("{}.{}", node.name, node.lives),
+                              .slot = node.options.slot,
+                              .address = node.name,
+                              .store_port = 29500,
+                              .check_port = node.options.check ? 29600 : 0,
+                              .rack = node.options.rack,
+                              .name = node.name};
+    given.workers.local_size = node.options.local_size;
+    given.workers.join_timeout = options.join_timeout;
+    given.workers.policy = options.job.policy;
+    agent::AgentOwner owner{.connect = [this, &node] { return node.link.connect(listener_); },
+                            .make_workers =
+                                [](const job_protocol::World&, const job_protocol::Member& own) {
+                                    return std::vector<launch::WorkerStart>(
+                                        static_cast<std::size_t>(own.local_size),
+                                        launch::WorkerStart{.command = {"train"}});
+                                },
+                            .begin_store =
+                                [this, &node](const job_protocol::World& world) {
+                                    invariants.store_began(node.name, world);
+                                },
+                            .check = node.options.check};
+    invariants.say(node.name + ": an agent starts");
+    node.workers.found_again();
+    life->agent = std::make_unique<agent::Agent>(executor, loop.clock, rng, life->workers,
+                                                 std::move(given), std::move(owner));
+    node.agent = life;
+    life->tasks.spawn("agent", run_agent(node, life));
+}
+
+Task<void> ElasticWorld::run_agent(Node& node, std::shared_ptr<Node::Life> life) {
+    agent::AgentEnd end = co_await life->agent->run();
+    invariants.agent_ended(node.name, end);
+    if (node.workers.running()) invariants.wrong(node.name + ": an agent ended before its workers");
+    if ((end.kind == agent::AgentEnd::Kind::kGaveUp &&
+         loop.clock.now() - life->began < options.join_timeout) ||
+        (end.kind == agent::AgentEnd::Kind::kExcluded && !shares_slot(node) &&
+         !options.job.node_check))
+        invariants.wrong(node.name + ": an agent is turned away");
+    node.fault_windows.gone(loop.clock.now());
+    if (node.agent == life) {
+        node.agent.reset();
+        graves_.spawn("bury", bury(life));
+    }
+    node.end = std::move(end);
+}
+
+void ElasticWorld::kill_agent(Node& node) {
+    if (!node.agent) return;
+    invariants.say(node.name + ": the agent is killed");
+    node.fault_windows.gone(loop.clock.now());
+    invariants.store_ended(node.name);
+    node.link.cut();
+    auto life = std::exchange(node.agent, nullptr);
+    life->workers.kill();
+    life->tasks.cancel();
+    graves_.spawn("bury", bury(std::move(life)));
+    tasks_.spawn("shims", end_without_agent(node, node.lives));
+}
+
+Task<void> ElasticWorld::end_without_agent(Node& node, int life) {
+    co_await loop.clock.sleep_for(kShimsWait);
+    if (!node.agent && node.lives == life) node.workers.vanish();
+}
+
+Task<void> ElasticWorld::bury(std::shared_ptr<Node::Life> life) { co_await life->tasks.stop(); }
+
+void ElasticWorld::leave(Node& node) {
+    if (!node.agent) return;
+    invariants.say(node.name + ": the platform takes the node away");
+    invariants.leaves(node.name);
+    node.fault_windows.gone(loop.clock.now());
+    node.agent->agent->leave("the platform takes the node away");
+}
+
+void ElasticWorld::lose_node(Node& node, bool silent) {
+    if (!node.has_power) return;
+    invariants.say(node.name + (silent ? ": the node falls silent" : ": the node is lost"));
+    node.has_power = false;
+    node.workers.vanish();
+    if (silent) node.link.go_dark();
+    kill_agent(node);
+}
+
+void ElasticWorld::return_node(Node& node) {
+    if (node.has_power) return;
+    node.has_power = true;
+    start_agent(node);
+}
+
+void ElasticWorld::finish() {
+    invariants.say("the program's work is done");
+    is_done_ = true;
+    for (Node& node : nodes) node.workers.finish();
+}
+
+void ElasticWorld::close() {
+    for (Node& node : nodes) kill_agent(node);
+    kill_master();
+    kill_older_masters();
+    for (Node& node : nodes) loop.await(node.link.close());
+    loop.await(graves_.join());
+    loop.await(tasks_.stop());
+    for (Node& node : nodes) loop.await(node.workers.close());
+}
+
+std::size_t ElasticWorld::live_workers() const {
+    std::size_t live = 0;
+    for (const Node& node : nodes) live += node.workers.live();
+    return live;
+}
+
+bool ElasticWorld::runs(std::size_t workers) const {
+    std::optional<Invariants::Attempt> one;
+    for (const Node& node : nodes) {
+        if (node.workers.live() == 0) continue;
+        const job_protocol::World world = *node.workers.running();
+        const Invariants::Attempt attempt{world.generation, world.restarts};
+        if (one && *one != attempt) return false;
+        one = attempt;
+        if (static_cast<std::size_t>(world.ranks) != workers) return false;
+    }
+    return live_workers() == workers;
+}
+
+}  // namespace muster::sim::elastic

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace muster::sim::elastic {
+
+/// What was wrong with a simulated node and the way to it, as far as a master may take the node for
+/// lost by that. It is the excuse for a world that ended although none of its workers had died, so
+/// it is narrow: a connection that broke and could come back at once is none, nor is one that is
+/// only late, nor a master that died.
+class FaultWindows {
+  public:
+    /// No agent of before answers any more: from now on until another is there.
+    void gone(Instant now) { begin(Kind::kGone, now); }
+    /// The one before may still be there for its master, until that notices its silence.
+    void back(Instant now) { end(Kind::kGone, now); }
+    /// Nothing gets through, in one direction or both.
+    void stands(bool so, Instant now) { set(Kind::kStands, so, now); }
+    void late(bool so, Instant now) { set(Kind::kLate, so, now); }
+    /// The connection broke. `unseen`: the node does not know.
+    void broke(Instant now, bool unseen = false) {
+        all_.push_back({unseen ? Kind::kGone : Kind::kBroke, now, unseen ? now + kSilence : now});
+    }
+
+    /// Between the two it could count as lost.
+    bool excuse(Instant from, Instant now) const {
+        return std::ranges::any_of(all_, [&](const FaultWindow& one) {
+            if (one.begin > now || one.end + kAfter < from) return false;
+            switch (one.kind) {
+                case Kind::kGone:
+                    return true;
+                case Kind::kStands:
+                    return std::min(one.end, now) - one.begin >= kSilence || breaks_in(one) > 0;
+                case Kind::kLate:
+                    return breaks_in(one) > 0;
+                case Kind::kBroke:
+                    return breaks_in(one) > 1;
+            }
+            return false;
+        });
+    }
+    /// What was decided at that time may have been decided long before: since when it could not get
+    /// through.
+    Instant since(Instant time) const {
+        Instant first = time;
+        for (const FaultWindow& one : all_)
+            if (one.kind == Kind::kStands && one.begin <= time && one.end + kAfter >= time)
+                first = std::min(first, one.begin);
+        return first;
+    }
+
+  private:
+    /// Less than what a connection may be silent without counting as broken.
+    static constexpr Duration kSilence = std::chrono::milliseconds(3100);
+    /// By then it is known that an agent is gone.
+    static constexpr Duration kMissed = std::chrono::seconds(5);
+    /// What one trouble may do to what comes so soon after it: a client waits for longer and longer
+    /// between its tries to connect.
+    static constexpr Duration kAfter = std::chrono::seconds(2);
+
+    enum class Kind { kGone, kStands, kLate, kBroke };
+    struct FaultWindow {
+        Kind kind;
+        Instant begin;
+        Instant end;
+    };
+
+    void begin(Kind kind, Instant now) {
+        if (open(kind) == nullptr) all_.push_back({kind, now, Instant::max() - kAfter});
+    }
+    void end(Kind kind, Instant now) {
+        FaultWindow* const one = open(kind);
+        if (one == nullptr) return;
+        one->end = kind == Kind::kGone ? std::max(now, one->begin + kMissed) : now;
+    }
+    void set(Kind kind, bool so, Instant now) { so ? begin(kind, now) : end(kind, now); }
+    FaultWindow* open(Kind kind) {
+        const auto found = std::ranges::find_if(all_, [&](const FaultWindow& one) {
+            return one.kind == kind && one.end == Instant::max() - kAfter;
+        });
+        return found == all_.end() ? nullptr : &*found;
+    }
+    std::ptrdiff_t breaks_in(const FaultWindow& trouble) const {
+        return std::ranges::count_if(all_, [&](const FaultWindow& one) {
+            return one.kind == Kind::kBroke && one.begin + kAfter >= trouble.begin &&
+                   one.begin <= trouble.end + kAfter;
+        });
+    }
+
+    std::vector<FaultWindow> all_;
+};
+
+}  // namespace muster::sim::elastic

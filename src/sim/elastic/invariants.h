@@ -1,0 +1,142 @@
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/worker_state.h"
+#include "base/clock.h"
+#include "job_protocol/world.h"
+#include "master/job.h"
+#include "master/records.h"
+#include "sim/elastic/fault_windows.h"
+#include "workers/workers.h"
+
+namespace muster::sim::elastic {
+
+/// What really happened in a simulated job, seen by nobody in it, and what must never happen:
+///
+/// - two worlds of one generation, or one that may not be made (its size, its ranks);
+/// - members of a generation who do not agree on it, or two live holders of one of its ranks;
+/// - workers that would find what the world before has stored;
+/// - workers that are told to stop although none of their world has died, no node of it had a
+///   trouble by which it may be taken for lost, no larger world was made, no workers of another
+///   master's world run beside them, no attempt was charged behind which their node had begun anew
+///   alone, and the job has not ended;
+/// - a charge for what did not happen, two for one attempt, or none where one is due;
+/// - an end that changes, that is no end of this job, or after which there is another world;
+/// - an agent that ends otherwise than its job, or before its workers.
+class Invariants {
+  public:
+    using Attempt = std::pair<job_protocol::Generation, int>;
+
+    explicit Invariants(const Clock& clock) : clock_(clock) {}
+
+    void say(std::string what);
+    void wrong(const std::string& what);
+
+    static std::string name(const job_protocol::Generation& generation, int restarts);
+    static std::string name(const job_protocol::World& world) {
+        return name(world.generation, world.restarts);
+    }
+
+    // ---- who is looked at
+
+    void of_job(master::JobOptions options) { options_ = std::move(options); }
+    /// `fault_windows` outlives this.
+    void of_node(const std::string& node, const FaultWindows& fault_windows) {
+        nodes_[node] = &fault_windows;
+    }
+    /// Calls made() with what each master that is there has now.
+    void of_masters(std::function<void()> look) { look_at_masters_ = std::move(look); }
+
+    // ---- what happens
+
+    /// The store at an address is empty, and of that attempt.
+    void store_began(const std::string& address, const job_protocol::World& world);
+    /// It goes with its agent.
+    void store_ended(const std::string& address) { stores_.erase(address); }
+    /// Workers of a node begin, as members of that world.
+    void began(const std::string& node, const job_protocol::World& world);
+    /// The program is not there.
+    void not_started(const std::string& node, const job_protocol::World& world);
+    enum class WorkerEnded { kDone, kDied, kStopped };
+    void worker_ended(const std::string& node, const job_protocol::World& world, int rank,
+                      WorkerEnded how, const std::string& error = "");
+    /// An agent stops its workers.
+    void stops(const std::string& node, const job_protocol::World& world, Duration grace);
+    /// The node is to leave the job.
+    void leaves(const std::string& node) { leaving_.insert(node); }
+    void agent_ended(const std::string& node, const agent::AgentEnd& end);
+    /// A master has made it, or taken it over.
+    void made(const job_protocol::World& world) {
+        Made& newest = made_[world.generation];
+        newest = {.nodes = world.nodes, .restarts = std::max(newest.restarts, world.restarts)};
+    }
+    void master_began() { ++masters_; }
+    /// A record was written, or read.
+    void recorded(const job_protocol::JobRecord& record);
+    /// The records do not take what they are told, or take long for it.
+    FaultWindows& records() { return records_; }
+    /// An older master is there beside the newest: some nodes obey the one, some the other.
+    FaultWindows& masters() { return masters_differ_; }
+
+    // ---- what there is to say of it
+
+    std::size_t worlds() const { return worlds_.size(); }
+    const std::optional<job_protocol::Verdict>& end() const { return end_; }
+    /// The first that must not happen; empty: nothing.
+    const std::string& broken() const { return broken_; }
+    std::string trace() const;
+
+  private:
+    struct Known {
+        int nodes = 0;
+        int ranks = 0;
+        std::map<int, job_protocol::Member> members = {};  ///< by group rank
+        int masters = 0;                                   ///< that there were when it was made
+        Instant since = {};
+        bool died = false;  ///< a worker, in any of its attempts
+    };
+
+    Known& known(const job_protocol::World& world);
+    void look_at_shape(const job_protocol::World& world);
+    void look_at_last(const job_protocol::World& world);
+    void look_at_charges(const job_protocol::JobRecord& record);
+    void look_at_end(const job_protocol::Verdict& end);
+    bool was_due(const job_protocol::FailureReport& cause) const;
+    bool has_excuse(const Known& world) const;
+    bool was_begun_twice(const job_protocol::World& world) const;
+    bool may_stop(const job_protocol::World& world);
+
+    const Clock& clock_;
+    master::JobOptions options_;
+    std::map<std::string, const FaultWindows*> nodes_;
+    std::function<void()> look_at_masters_ = [] {};
+    FaultWindows records_;
+    FaultWindows masters_differ_;
+    std::vector<std::string> trace_;
+    std::string broken_;
+    std::map<job_protocol::Generation, Known> worlds_;
+    struct Made {
+        int nodes = 0;
+        int restarts = 0;  ///< the newest attempt
+    };
+    std::map<job_protocol::Generation, Made> made_;  ///< what a master had of each
+    std::map<std::pair<job_protocol::Generation, int>, std::string> holders_;
+    std::map<std::string, Attempt> stores_;
+    std::map<Attempt, std::set<std::string>> died_;  ///< of what: the errors
+    std::map<Attempt, std::set<int>> done_;          ///< ranks
+    std::set<std::string> leaving_;
+    int masters_ = 0;
+    std::vector<job_protocol::Incident> charged_;
+    std::optional<job_protocol::Verdict> end_;
+    job_protocol::Generation newest_at_end_;
+};
+
+}  // namespace muster::sim::elastic

@@ -1,0 +1,170 @@
+#pragma once
+
+#include <array>
+#include <list>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/signal.h"
+#include "base/task_group.h"
+#include "net/byte_stream.h"
+#include "net/memory_stream.h"
+#include "sim/elastic/fault_windows.h"
+
+namespace muster::sim::elastic {
+
+/// What lies between a node and everybody else: connections over it are late, stand still in one
+/// direction or both, or break in any of the ways in which they do. What stands still is not lost,
+/// as with TCP.
+class SimulatedLink {
+  public:
+    SimulatedLink(const asio::any_io_executor& executor, Clock& clock, FaultWindows& fault_windows)
+        : executor_(executor),
+          clock_(clock),
+          troubles_(fault_windows),
+          changed_(executor),
+          tasks_(executor) {}
+
+    bool up_stands = false;    ///< from the node
+    bool down_stands = false;  ///< to it
+
+    void set(bool up, bool down) {
+        up_stands = up;
+        down_stands = down;
+        troubles_.stands(up || down, clock_.now());
+        changed_.notify_all();
+    }
+    void set_delay(Duration up, Duration down) {
+        up_delay_ = up;
+        down_delay_ = down;
+        troubles_.late(up > Duration::zero() || down > Duration::zero(), clock_.now());
+    }
+
+    /// The node's end of a new connection.
+    Task<Result<std::unique_ptr<net::ByteStream>>> connect(net::MemoryListener*& listener) {
+        co_await clock_.sleep_for(up_delay_ + down_delay_);
+        while (up_stands || down_stands) co_await changed_.wait();
+        if (listener == nullptr) co_return Error(Code::kUnavailable, "nobody listens");
+        CO_TRY(auto far, listener->connect());
+        auto [near, ours] = net::make_memory_streams(executor_);
+        auto lane = std::make_shared<Lane>(Lane{std::move(ours), std::move(far), listener});
+        lanes_.push_back(lane);
+        tasks_.spawn("up", carry_up(lane));
+        tasks_.spawn("down", carry_down(lane));
+        co_return std::move(near);
+    }
+
+    enum class Seen {
+        kByBoth,
+        kByNode,    ///< the other side finds out by silence, or when the node connects anew
+        kByMaster,  ///< and the other way round
+    };
+    void cut(Seen seen = Seen::kByBoth) {
+        troubles_.broke(clock_.now(), seen == Seen::kByMaster);
+        for (const auto& weak : lanes_) {
+            const auto lane = weak.lock();
+            if (!lane) continue;
+            lane->dark = seen != Seen::kByBoth;
+            if (seen != Seen::kByMaster) lane->near->close();
+            if (seen != Seen::kByNode) lane->far->close();
+        }
+        lanes_.clear();
+    }
+    /// The node sees an end at once; what it has said before arrives so much later, when it may
+    /// have connected again.
+    void cut_late(Duration later) {
+        troubles_.broke(clock_.now());
+        for (const auto& weak : lanes_) {
+            const auto lane = weak.lock();
+            if (!lane || lane->late) continue;
+            lane->late = later;
+            tasks_.spawn("late cut", end_for_node(lane));
+        }
+        lanes_.clear();
+    }
+    /// Only what leads to that one.
+    void cut_to(const net::MemoryListener* listener) {
+        troubles_.broke(clock_.now());
+        std::erase_if(lanes_, [&](const auto& weak) {
+            const auto lane = weak.lock();
+            if (lane && lane->to == listener) lane->close();
+            return !lane || lane->to == listener;
+        });
+    }
+    /// Nothing more goes over what there is, and neither side sees an end: the node has no power.
+    void go_dark() {
+        for (const auto& weak : lanes_)
+            if (const auto lane = weak.lock()) lane->dark = true;
+        lanes_.clear();
+    }
+    Task<void> close() {
+        cut();
+        co_await tasks_.stop();
+    }
+
+  private:
+    struct Lane {
+        std::unique_ptr<net::ByteStream> near;
+        std::unique_ptr<net::ByteStream> far;
+        const net::MemoryListener* to;  ///< never followed: whoever listened may be gone
+        bool dark = false;
+        std::optional<Duration> late = {};
+
+        void close() const {
+            near->close();
+            far->close();
+        }
+    };
+
+    Task<void> end_for_node(std::shared_ptr<Lane> lane) {
+        // An error: its side has ended already.
+        (void)co_await lane->near->shut_down_write();
+    }
+
+    Task<void> carry_up(std::shared_ptr<Lane> lane) {
+        std::array<char, 4096> bytes;
+        for (;;) {
+            const auto size = co_await lane->near->read_some(asio::buffer(bytes));
+            if (up_delay_ > Duration::zero()) co_await clock_.sleep_for(up_delay_);
+            if (lane->late) co_await clock_.sleep_for(*lane->late);
+            while (up_stands || lane->dark) co_await changed_.wait();
+            if (!size) break;
+            if (*size == 0) {
+                if (!co_await lane->far->shut_down_write()) break;
+                co_return;
+            }
+            if (!co_await lane->far->write(asio::buffer(bytes.data(), *size))) break;
+        }
+        lane->close();
+    }
+
+    Task<void> carry_down(std::shared_ptr<Lane> lane) {
+        std::array<char, 4096> bytes;
+        for (;;) {
+            const auto size = co_await lane->far->read_some(asio::buffer(bytes));
+            if (down_delay_ > Duration::zero()) co_await clock_.sleep_for(down_delay_);
+            while (down_stands || lane->dark) co_await changed_.wait();
+            if (lane->late) co_return;
+            if (!size) break;
+            if (*size == 0) {
+                if (!co_await lane->near->shut_down_write()) break;
+                co_return;
+            }
+            if (!co_await lane->near->write(asio::buffer(bytes.data(), *size))) break;
+        }
+        lane->close();
+    }
+
+    asio::any_io_executor executor_;
+    Clock& clock_;
+    FaultWindows& troubles_;
+    Duration up_delay_ = {};
+    Duration down_delay_ = {};
+    std::list<std::weak_ptr<Lane>> lanes_;
+    Signal changed_;
+    TaskGroup tasks_;
+};
+
+}  // namespace muster::sim::elastic

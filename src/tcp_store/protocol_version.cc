@@ -1,0 +1,74 @@
+#include "tcp_store/protocol_version.h"
+
+#include "tcp_store/commands.h"
+
+namespace muster::tcp_store {
+namespace {
+
+/// What the byte is with a command to watch a key among the others, and what it is without.
+constexpr std::uint8_t kWatchOrDelete = 7;
+constexpr std::uint8_t kDeleteOrAppend = 8;
+constexpr std::uint8_t kAppendOrMultiGet = 9;
+constexpr std::uint8_t kMultiGetOrMultiSet = 10;
+constexpr std::uint8_t kMultiSetOrCancelWait = 11;
+constexpr std::uint8_t kNoCommand = 255;
+
+/// The bytes of the text that `rest` begins with, its length included; nothing while it is not
+/// whole.
+std::optional<std::uint64_t> text_size(std::string_view rest) {
+    constexpr std::size_t kLength = 8;
+    if (rest.size() < kLength) return std::nullopt;
+    std::uint64_t size = 0;
+    for (std::size_t i = 0; i < kLength; ++i)
+        size |= std::uint64_t{static_cast<unsigned char>(rest[i])} << (8 * i);
+    if (size > rest.size() - kLength) return std::nullopt;
+    return kLength + size;
+}
+
+}  // namespace
+
+StoreProtocolVersion::Kind StoreProtocolVersion::tell(std::uint8_t byte, std::string_view rest,
+                                                      bool all_said) const {
+    // Nobody gets several keys without having waited for just these.
+    const bool gets = !waited_.empty() && rest.starts_with(waited_);
+    const bool may_get = !waited_.empty() && waited_.starts_with(rest);
+    switch (byte) {
+        case kWatchOrDelete:
+            return Kind::kOldWithout;
+        case kDeleteOrAppend: {
+            const std::optional<std::uint64_t> key = text_size(rest);
+            if (key && rest.size() > *key) return Kind::kOldWithout;
+            return key && all_said ? Kind::kOldWithWatch : Kind::kOld;
+        }
+        case kAppendOrMultiGet:
+            if (gets) return Kind::kOldWithout;
+            return may_get ? Kind::kOld : Kind::kOldWithWatch;
+        case kMultiGetOrMultiSet:
+            if (!gets) return may_get ? Kind::kOld : Kind::kOldWithout;
+            if (rest.size() > waited_.size()) return Kind::kOldWithout;  // a value
+            return all_said ? Kind::kOldWithWatch : Kind::kOld;
+        case kMultiSetOrCancelWait:
+            if (waited_.empty() || !rest.empty()) return Kind::kOldWithWatch;
+            return all_said ? Kind::kOldWithout : Kind::kOld;
+        default:
+            return kind_;
+    }
+}
+
+std::optional<std::uint8_t> StoreProtocolVersion::number_of(std::uint8_t byte,
+                                                            std::string_view rest, bool all_said) {
+    if (kind_ == Kind::kToday) return byte;
+    if (byte > kMultiSetOrCancelWait) return kNoCommand;
+    const bool before = byte < kWatchOrDelete;
+    if (!before && kind_ == Kind::kOld) kind_ = tell(byte, rest, all_said);
+    if (!before && kind_ == Kind::kOld) return std::nullopt;
+    return static_cast<std::uint8_t>(before || kind_ == Kind::kOldWithout ? byte + 1 : byte);
+}
+
+void StoreProtocolVersion::heard(const StoreCommand& command) {
+    waited_.clear();
+    if (kind_ != Kind::kOld || command.kind != StoreCommandKind::kWait) return;
+    waited_ = encode(command).substr(1);
+}
+
+}  // namespace muster::tcp_store

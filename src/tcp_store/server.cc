@@ -1,0 +1,192 @@
+#include "tcp_store/server.h"
+
+#include <array>
+#include <list>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "base/log.h"
+#include "base/signal.h"
+#include "base/task_group.h"
+#include "net/accept_each.h"
+#include "tcp_store/busy_poll.h"
+#include "tcp_store/session.h"
+
+namespace muster::tcp_store {
+namespace {
+
+constexpr std::size_t kReadBytes = 4096;
+/// Kept for the next answers after a long one.
+constexpr std::size_t kKept = std::size_t{16} * 1024;
+/// Answers that a client may leave unread; then nothing more of it is read.
+constexpr std::size_t kUnread = std::size_t{32} << 20;
+
+}  // namespace
+
+struct StoreServer::State {
+    /// Held by whoever reads it and by whoever writes to it.
+    struct Connection {
+        Connection(std::unique_ptr<net::ByteStream> its_stream,
+                   const asio::any_io_executor& executor, StoreKeys::Waiter its_number)
+            : stream(std::move(its_stream)), number(its_number), read_on(executor) {}
+
+        std::unique_ptr<net::ByteStream> stream;
+        StoreKeys::Waiter number;
+        std::string out;       ///< answers that wait to be written
+        bool writing = false;  ///< a task writes them, as the client does not read them at once
+        bool ended = false;
+        Signal read_on;  ///< few enough answers wait, or it has ended
+    };
+    using Shared = std::shared_ptr<Connection>;
+
+    State(const asio::any_io_executor& its_executor, Clock& its_clock, Admits its_admits)
+        : executor(its_executor),
+          clock(its_clock),
+          admits(std::move(its_admits)),
+          busy_poll(executor, clock, std::this_thread::yield),
+          tasks(executor) {}
+
+    void come(std::unique_ptr<net::ByteStream> stream);
+    Task<void> converse(Shared connection);
+    Result<void> take(const Shared& connection, StoreReader& reader);
+    void release(const Connection& speaker);
+    void say(const Shared& connection);
+    Task<void> write(Shared connection);
+    void end(Connection& connection);
+
+    asio::any_io_executor executor;
+    Clock& clock;
+    Admits admits;
+    StoreKeys keys;
+    StoreKeys::Waiter last_number = 0;
+    std::list<std::unique_ptr<net::Listener>> listeners;
+    std::unordered_map<StoreKeys::Waiter, Shared> connections;
+    BusyPoll busy_poll;
+    TaskGroup tasks;
+};
+
+void StoreServer::State::come(std::unique_ptr<net::ByteStream> stream) {
+    const std::string address = stream->peer_address();
+    if (!admits(address)) {
+        log::warning("a connection to the store was refused: it is not from this job",
+                     {{"from", address}});
+        return;
+    }
+    busy_poll.stir();
+    tasks.spawn("store connection",
+                converse(std::make_shared<Connection>(std::move(stream), executor, ++last_number)));
+}
+
+Task<void> StoreServer::State::converse(Shared connection) {
+    struct Leave {
+        State& state;
+        Connection& connection;
+        ~Leave() {
+            state.connections.erase(connection.number);
+            state.keys.cancel(connection.number);
+            state.end(connection);
+        }
+    } const leave{*this, *connection};
+    connections.emplace(connection->number, connection);
+    StoreReader reader;
+    std::array<char, kReadBytes> bytes;
+    for (;;) {
+        const auto size = co_await connection->stream->read_some(asio::buffer(bytes));
+        if (!size || *size == 0 || connection->ended) co_return;
+        busy_poll.stir();
+        reader.put({bytes.data(), *size}, *size == bytes.size() && connection->stream->has_input());
+        const Result<void> taken = take(connection, reader);
+        if (!taken) {
+            log::warning(
+                "a client of the store was cut off",
+                {{"from", connection->stream->peer_address()}, {"error", taken.error().message()}});
+            co_return;
+        }
+        while (connection->out.size() > kUnread && !connection->ended)
+            co_await connection->read_on.wait();
+    }
+}
+
+/// All commands that are whole.
+Result<void> StoreServer::State::take(const Shared& connection, StoreReader& reader) {
+    for (;;) {
+        TRY(std::optional<StoreCommand> command, reader.next());
+        if (!command) break;
+        TRY_VOID(answer(keys, connection->number, *std::move(command), connection->out));
+        release(*connection);  // in the order of the commands, also for this client
+    }
+    say(connection);
+    return {};
+}
+
+/// Tells those whose waits are over; the speaker with its other answers.
+void StoreServer::State::release(const Connection& speaker) {
+    for (const StoreKeys::Waiter waiter : keys.take_released()) {
+        const auto found = connections.find(waiter);
+        if (found == connections.end()) continue;
+        append_byte(found->second->out, kStopWaiting);
+        if (waiter != speaker.number) say(found->second);
+    }
+}
+
+/// At once, as far as the client has read what was said before; a task sees to the rest.
+void StoreServer::State::say(const Shared& connection) {
+    if (connection->writing || connection->out.empty()) return;
+    connection->out.erase(0, connection->stream->write_now(asio::buffer(connection->out)));
+    if (connection->out.empty()) {
+        if (connection->out.capacity() > kKept) connection->out.shrink_to_fit();
+        return;
+    }
+    connection->writing = true;
+    tasks.spawn("store answers", write(connection));
+}
+
+Task<void> StoreServer::State::write(Shared connection) {
+    while (!connection->out.empty() && !connection->ended) {
+        const std::string out = std::exchange(connection->out, {});
+        const Result<void> written = co_await connection->stream->write(asio::buffer(out));
+        if (!written) end(*connection);
+        connection->read_on.notify_all();
+    }
+    connection->writing = false;
+}
+
+/// Nobody reads from it or writes to it any more.
+void StoreServer::State::end(Connection& connection) {
+    connection.ended = true;
+    connection.stream->close();
+    connection.read_on.notify_all();
+}
+
+StoreServer::StoreServer(const asio::any_io_executor& executor, Clock& clock, Admits admits)
+    : state_(std::make_unique<State>(executor, clock, std::move(admits))) {
+    state_->tasks.spawn("store burst", state_->busy_poll.stay_awake());
+}
+
+StoreServer::~StoreServer() = default;
+
+void StoreServer::serve(std::unique_ptr<net::Listener> listener) {
+    state_->listeners.push_back(std::move(listener));
+    state_->tasks.spawn(
+        "store accept",
+        net::accept_each(
+            *state_->listeners.back(), state_->clock, "connections to the store",
+            [this](std::unique_ptr<net::ByteStream> stream) { state_->come(std::move(stream)); }));
+}
+
+void StoreServer::begin_anew() {
+    state_->keys.clear();
+    for (const auto& [number, connection] : state_->connections) state_->end(*connection);
+    state_->connections.clear();
+}
+
+Task<void> StoreServer::stop() {
+    for (const auto& listener : state_->listeners) listener->close();
+    co_await state_->tasks.stop();
+    state_->listeners.clear();
+}
+
+std::size_t StoreServer::connections() const { return state_->connections.size(); }
+
+}  // namespace muster::tcp_store

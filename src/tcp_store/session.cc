@@ -1,0 +1,83 @@
+#include "tcp_store/session.h"
+
+namespace muster::tcp_store {
+namespace {
+
+constexpr std::uint8_t kReady = 0;
+constexpr std::uint8_t kNotReady = 1;
+constexpr std::uint8_t kWaitCancelled = 1;
+
+}  // namespace
+
+Result<void> answer(StoreKeys& keys, StoreKeys::Waiter client, StoreCommand command,
+                    std::string& out) {
+    switch (command.kind) {
+        case StoreCommandKind::kValidate:
+            return Error(Code::kBadRequest, "a connection is validated once");
+        case StoreCommandKind::kPing:
+            append_nonce(out, static_cast<std::uint32_t>(command.number));
+            return {};
+        case StoreCommandKind::kSet:
+            keys.set(command.keys[0], std::move(command.values[0]));
+            return {};
+        case StoreCommandKind::kCompareSet:
+            append_text(out,
+                        keys.compare_set(command.keys[0], command.values[0], command.values[1]));
+            return {};
+        case StoreCommandKind::kGet:
+        case StoreCommandKind::kMultiGet:
+            for (const std::string& key : command.keys) append_text(out, keys.get(key));
+            return {};
+        case StoreCommandKind::kAdd: {
+            TRY(const std::int64_t sum, keys.add(command.keys[0], command.number));
+            append_number(out, sum);
+            return {};
+        }
+        case StoreCommandKind::kCheck:
+            append_byte(out, keys.has_all(command.keys) ? kReady : kNotReady);
+            return {};
+        case StoreCommandKind::kWait:
+            keys.wait(client, std::move(command.keys));
+            return {};
+        case StoreCommandKind::kGetNumKeys:
+            append_number(out, static_cast<std::int64_t>(keys.size()));
+            return {};
+        case StoreCommandKind::kDeleteKey:
+            append_number(out, keys.erase(command.keys[0]) ? 1 : 0);
+            return {};
+        case StoreCommandKind::kAppend:
+            keys.append(command.keys[0], command.values[0]);
+            return {};
+        case StoreCommandKind::kMultiSet:
+            for (std::size_t i = 0; i < command.keys.size(); ++i)
+                keys.set(command.keys[i], std::move(command.values[i]));
+            return {};
+        case StoreCommandKind::kCancelWait:
+            keys.cancel(client);
+            append_byte(out, kWaitCancelled);
+            return {};
+        case StoreCommandKind::kQueuePush:
+            keys.push(command.keys[0], std::move(command.values[0]));
+            return {};
+        case StoreCommandKind::kQueuePop: {
+            append_number(out, static_cast<std::int64_t>(keys.length(command.keys[0])));
+            if (const auto value = keys.pop(command.keys[0])) append_text(out, *value);
+            return {};
+        }
+        case StoreCommandKind::kQueueLen:
+            append_number(out, static_cast<std::int64_t>(keys.length(command.keys[0])));
+            return {};
+        case StoreCommandKind::kListKeys: {
+            const std::vector<std::string> names = keys.list();
+            append_number(out, static_cast<std::int64_t>(names.size()));
+            for (const std::string& name : names) append_text(out, name);
+            return {};
+        }
+        case StoreCommandKind::kBarrier:
+            keys.arrive(client, command.keys[0], command.number);
+            return {};
+    }
+    return Error(Code::kBadRequest, "there is no such command");
+}
+
+}  // namespace muster::tcp_store

@@ -1,0 +1,154 @@
+#include "tcp_store/stored_keys.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+namespace muster::tcp_store {
+
+void StoreKeys::set(const std::string& key, std::string value) {
+    keys_[key] = std::move(value);
+    look_at(key, std::numeric_limits<std::size_t>::max());
+}
+
+void StoreKeys::append(const std::string& key, const std::string& value) {
+    keys_[key] += value;
+    look_at(key, std::numeric_limits<std::size_t>::max());
+}
+
+std::string StoreKeys::compare_set(const std::string& key, const std::string& expected,
+                                   const std::string& desired) {
+    const auto found = keys_.find(key);
+    if (found == keys_.end()) {
+        if (!expected.empty()) return expected;
+        set(key, desired);
+        return desired;
+    }
+    if (found->second == expected) found->second = desired;
+    return found->second;
+}
+
+const std::string& StoreKeys::get(const std::string& key) const {
+    static const std::string kMissing;
+    const auto found = keys_.find(key);
+    return found == keys_.end() ? kMissing : found->second;
+}
+
+Result<std::int64_t> StoreKeys::add(const std::string& key, std::int64_t amount) {
+    std::int64_t sum = 0;
+    if (const auto found = keys_.find(key); found != keys_.end()) {
+        const std::string& text = found->second;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sum);
+        if (error != std::errc() || end != text.data() + text.size())
+            return Error(Code::kInvalid, "something is added to " + key + ", which is no number");
+    }
+    if (__builtin_add_overflow(sum, amount, &sum))
+        return Error(Code::kInvalid, "a sum that does not fit, of " + key);
+    set(key, std::to_string(sum));
+    return sum;
+}
+
+bool StoreKeys::has_all(const std::vector<std::string>& keys) const {
+    return std::ranges::all_of(
+        keys, [this](const std::string& key) { return keys_.contains(key) || length(key) > 0; });
+}
+
+std::vector<std::string> StoreKeys::list() const {
+    std::vector<std::string> names;
+    names.reserve(keys_.size());
+    for (const auto& [name, value] : keys_) names.push_back(name);
+    return names;
+}
+
+void StoreKeys::push(const std::string& queue, std::string value) {
+    queues_[queue].push_back(std::move(value));
+    // One item is for one: the others would find nothing.
+    look_at(queue, 1);
+}
+
+std::optional<std::string> StoreKeys::pop(const std::string& queue) {
+    const auto found = queues_.find(queue);
+    if (found == queues_.end()) return std::nullopt;
+    std::string value = std::move(found->second.front());
+    found->second.pop_front();
+    if (found->second.empty()) queues_.erase(found);
+    return value;
+}
+
+std::size_t StoreKeys::length(const std::string& queue) const {
+    const auto found = queues_.find(queue);
+    return found == queues_.end() ? 0 : found->second.size();
+}
+
+// ---- who waits
+
+void StoreKeys::wait(Waiter waiter, std::vector<std::string> keys) {
+    cancel(waiter);
+    if (has_all(keys)) {
+        released_.push_back(waiter);
+        return;
+    }
+    for (const std::string& key : keys) waiting_[key].push_back(waiter);
+    waits_.emplace(waiter, Wait{.keys = std::move(keys), .barrier = {}});
+}
+
+void StoreKeys::arrive(Waiter waiter, const std::string& barrier, std::int64_t members) {
+    cancel(waiter);
+    std::vector<Waiter>& there = barriers_[barrier];
+    there.push_back(waiter);
+    waits_.emplace(waiter, Wait{.keys = {}, .barrier = barrier, .at_barrier = true});
+    if (static_cast<std::int64_t>(there.size()) < members) return;
+    const std::vector<Waiter> all = std::move(there);
+    barriers_.erase(barrier);
+    for (const Waiter one : all) waits_.erase(one);
+    released_.insert(released_.end(), all.begin(), all.end());
+}
+
+bool StoreKeys::cancel(Waiter waiter) {
+    const auto found = waits_.find(waiter);
+    if (found == waits_.end()) return false;
+    leave(waiter, found->second);
+    waits_.erase(found);
+    return true;
+}
+
+void StoreKeys::leave(Waiter waiter, const Wait& wait) {
+    const auto out_of = [&](auto& places, const std::string& name) {
+        const auto place = places.find(name);
+        if (place == places.end()) return;
+        std::erase(place->second, waiter);
+        if (place->second.empty()) places.erase(place);
+    };
+    if (wait.at_barrier) return out_of(barriers_, wait.barrier);
+    for (const std::string& key : wait.keys) out_of(waiting_, key);
+}
+
+/// The key is there now: at most `most` of those who wait for it and for nothing else any more go
+/// on.
+void StoreKeys::look_at(const std::string& key, std::size_t most) {
+    const auto place = waiting_.find(key);
+    if (place == waiting_.end()) return;
+    // Who leaves changes the list.
+    const std::vector<Waiter> candidates = place->second;
+    for (const Waiter waiter : candidates) {
+        if (most == 0) return;
+        const auto found = waits_.find(waiter);
+        if (found == waits_.end() || !has_all(found->second.keys)) continue;
+        leave(waiter, found->second);
+        waits_.erase(found);
+        released_.push_back(waiter);
+        --most;
+    }
+}
+
+void StoreKeys::clear() {
+    keys_.clear();
+    queues_.clear();
+    waits_.clear();
+    waiting_.clear();
+    barriers_.clear();
+    released_.clear();
+}
+
+}  // namespace muster::tcp_store

@@ -1,0 +1,100 @@
+#include "workers/first_cause.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <cstring>
+#include <tuple>
+#include <vector>
+
+namespace muster::workers {
+
+namespace {
+
+bool failed(const WorkerEnd& end) { return end.exit_code != 0; }
+
+/// Less: rather a cause.
+int suspicion(const WorkerEnd& end) {
+    if (end.out_of_memory) return 0;
+    const bool from_outside = end.signal == SIGTERM || end.signal == SIGKILL ||
+                              end.signal == SIGINT || end.signal == SIGHUP;
+    if (!end.exit_code && !from_outside && end.signal != SIGABRT) return 1;
+    if (!end.error.empty()) return 2;
+    // A library that loses its peers aborts.
+    return from_outside ? 4 : 3;
+}
+
+auto order(const WorkerEnd& end) { return std::tuple(end.when, suspicion(end), end.rank); }
+
+std::string signal_name(int signal) {
+    const char* const name = ::sigabbrev_np(signal);
+    return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
+}
+
+std::string indented(std::string_view text) {
+    std::string result;
+    while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
+    for (const char letter : text) {
+        result += letter;
+        if (letter == '\n') result += "    ";
+    }
+    return result;
+}
+
+std::string section(const Failure& failure, const std::string& host) {
+    const WorkerEnd& end = failure.end;
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(end.when);
+    const auto rest = std::chrono::duration_cast<std::chrono::milliseconds>(end.when - seconds);
+    std::string text = fmt::format(
+        "  rank {} (local rank {}) on {}: {}\n"
+        "    time       {:%Y-%m-%d %H:%M:%S}.{:03} UTC\n"
+        "    pid        {}\n",
+        end.rank, end.local_rank, host, describe_status(end), seconds, rest.count(), end.pid);
+    if (!end.error_file.empty()) text += fmt::format("    error file {}\n", end.error_file);
+    if (end.steps > 0) text += fmt::format("    steps      {}\n", end.steps);
+    if (!failure.traceback.empty())
+        text += fmt::format("    {}\n", indented(failure.traceback));
+    else if (!end.error.empty())
+        text += fmt::format("    {}\n", indented(end.error));
+    else if (end.exit_code)
+        text +=
+            "    It left no error file: see what it wrote, or decorate its main function with "
+            "torch.distributed.elastic.multiprocessing.errors.record\n";
+    return text;
+}
+
+}  // namespace
+
+std::optional<std::size_t> first_cause(std::span<const WorkerEnd> ends) {
+    std::optional<std::size_t> first;
+    for (std::size_t i = 0; i < ends.size(); ++i)
+        if (failed(ends[i]) && (!first || order(ends[i]) < order(ends[*first]))) first = i;
+    return first;
+}
+
+std::string describe_status(const WorkerEnd& end) {
+    if (end.exit_code) return fmt::format("exit code {}", *end.exit_code);
+    return fmt::format("{}{} (exit code {})", signal_name(end.signal),
+                       end.out_of_memory ? ", out of memory" : "", 128 + end.signal);
+}
+
+std::string failure_report(const std::string& what, const std::string& host,
+                           std::span<const Failure> failures) {
+    std::vector<WorkerEnd> ends;
+    for (const Failure& failure : failures) ends.push_back(failure.end);
+    const auto cause = first_cause(ends);
+    if (!cause) return {};
+    std::string text =
+        fmt::format("{} failed. The first failure:\n{}", what, section(failures[*cause], host));
+    bool more = false;
+    for (std::size_t i = 0; i < failures.size(); ++i) {
+        if (i == *cause || !failed(failures[i].end)) continue;
+        if (!more) text += "After it, and probably because of it:\n";
+        more = true;
+        text += section(failures[i], host);
+    }
+    return text;
+}
+
+}  // namespace muster::workers

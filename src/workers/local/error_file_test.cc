@@ -1,0 +1,123 @@
+#include "workers/local/error_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "workers/local/memory_kills.h"
+#include "workers/local/worker_set_state.h"
+
+namespace muster::workers {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr WallTime at(std::int64_t milliseconds) {
+    return WallTime{std::chrono::milliseconds(milliseconds)};
+}
+
+TEST(ErrorFile, IsReadInEveryFormAndState) {
+    const struct {
+        const char* what;
+        std::string content;
+        const char* message;
+        const char* traceback;
+        WallTime when;  ///< written at 1700000000.5
+    } cases[] = {
+        {"as @record writes it",
+         R"({"message": {"message": "KeyError: 'a'", "extraInfo": {"py_callstack": "Traceback", "timestamp": "1700000000"}}})",
+         "KeyError: 'a'", "Traceback", at(1'700'000'000'500)},
+        {"written long after",
+         R"({"message": {"message": "E", "extraInfo": {"timestamp": "1600000000"}}})", "E", "",
+         at(1'600'000'000'000)},
+        {"a number for the time",
+         R"({"message": {"message": "E", "extraInfo": {"timestamp": 1600000000}}})", "E", "",
+         at(1'600'000'000'000)},
+        {"with the agent's code",
+         R"({"message": {"message": "E", "errorCode": 3, "extraInfo": {"py_callstack": "T"}}})",
+         "E", "T", at(1'700'000'000'500)},
+        {"a plain string", R"({"message": "gone wrong", "timestamp": "1600000000"})", "gone wrong",
+         "", at(1'600'000'000'000)},
+        {"a message of another kind", R"({"message": [1]})", "[1]", "", at(1'700'000'000'500)},
+        {"no times", R"({"message": "E"})", "E", "", at(1'700'000'000'500)},
+        {"a time that is none", R"({"message": "E", "timestamp": "soon"})", "E", "",
+         at(1'700'000'000'500)},
+        {"an empty message", R"({"message": ""})", "(its error file has an empty message)", "",
+         at(1'700'000'000'500)},
+        {"nothing", "", "(its error file is empty", "", at(1'700'000'000'500)},
+        {"cut off", R"({"message": {"mess)", "(its error file was cut off", "",
+         at(1'700'000'000'500)},
+        {"garbage", "Segmentation fault\n", "(its error file is not JSON", "",
+         at(1'700'000'000'500)},
+        {"other JSON", "[]", "(its error file has no \"message\": []", "", at(1'700'000'000'500)},
+        {"binary", std::string("\0\xff\xfe", 3), "(its error file is not JSON", "",
+         at(1'700'000'000'500)},
+    };
+    for (const auto& c : cases) {
+        const ErrorFile file = parse_error_file(c.content, at(1'700'000'000'500));
+        EXPECT_THAT(file.message, ::testing::StartsWith(c.message)) << c.what;
+        EXPECT_EQ(file.traceback, c.traceback) << c.what;
+        EXPECT_EQ(file.when, c.when) << c.what;
+    }
+}
+
+TEST(ErrorFile, ALongMessageIsCut) {
+    const ErrorFile file =
+        parse_error_file(R"({"message": ")" + std::string(100'000, 'x') + "\"}", std::nullopt);
+    EXPECT_LT(file.message.size(), 5000U);
+    EXPECT_EQ(file.when, std::nullopt);
+}
+
+TEST(ErrorFile, MayBeMissing) { EXPECT_FALSE(read_error_file("/no/such/file")); }
+
+TEST(MemoryKills, AreTakenOneByOne) {
+    std::string name = ::testing::TempDir() + "muster-memory-XXXXXX";
+    ::close(::mkstemp(name.data()));
+    const auto count = [&](int kills) {
+        std::ofstream(name) << "low 0\noom 9\noom_kill " << kills << "\n";
+    };
+    count(3);
+    MemoryKills kills({"/no/such/file", name});
+    EXPECT_FALSE(kills.take_one());
+    count(5);
+    EXPECT_TRUE(kills.take_one());
+    EXPECT_TRUE(kills.take_one());
+    EXPECT_FALSE(kills.take_one());
+    count(6);
+    kills.begin();
+    EXPECT_FALSE(kills.take_one());
+    ::unlink(name.c_str());
+    EXPECT_FALSE(MemoryKills({}).take_one());
+}
+
+TEST(WorkerSetState, ComesAsItWent) {
+    const WorkerSetState record{
+        .world = {.generation = {.epoch = 18'000'000'000'000'000'000ULL, .number = 7},
+                  .members = {{.slot = 2,
+                               .incarnation = "a\"b",
+                               .address = "::1",
+                               .local_size = 4,
+                               .first_rank = 8,
+                               .group_rank = 1,
+                               .store_port = 4711}},
+                  .restarts = 3,
+                  .nodes = 2,
+                  .ranks = 12,
+                  .own_rank = 1},
+        .workers = {{.local_rank = 1,
+                     .rank = 9,
+                     .socket = "s",
+                     .progress = "/p",
+                     .error_file = "/e",
+                     .group = "/g"}}};
+    EXPECT_EQ(*parse_worker_set_state(write_worker_set_state(record)), record);
+    EXPECT_FALSE(parse_worker_set_state(write_worker_set_state({}))) << "a world without members";
+    for (const char* text : {"", "{}", "[]", R"({"epoch": "x"})"})
+        EXPECT_FALSE(parse_worker_set_state(text)) << text;
+}
+
+}  // namespace
+}  // namespace muster::workers

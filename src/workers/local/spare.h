@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/async.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/signal.h"
+#include "base/task_group.h"
+#include "workers/local/worker.h"
+#include "workers/warm/messages.h"
+#include "workers/warm/recipe.h"
+
+namespace muster::workers {
+
+/// One warm spare below a shim of its own: a Python that imports, waits, and is a worker then
+/// (docs/design/warm.md). Owns its shim's and its own end of what is said.
+///
+/// Stop order: become() and release(), or end(); then destroy. Thread: the loop.
+class Spare {
+  public:
+    /// `worker` is the process, as any below a shim, and `control` our end of its conversation.
+    /// `changed` is notified of each step; `killed` is told the signal of which it died, unless
+    /// that was ours.
+    Spare(asio::any_io_executor executor, Clock& clock, SpareRecipe recipe, WorkerRecord record,
+          ProgressFile progress, StartedShim shim, UniqueFd control, Signal& changed,
+          std::function<void(int)> killed);
+
+    /// Reads what it says, until it is released or gone.
+    void listen();
+
+    const SpareRecipe& recipe() const { return recipe_; }
+    const WorkerRecord& record() const { return worker_->record(); }
+    /// Nothing: it still imports.
+    const std::optional<SpareReady>& ready() const { return ready_; }
+    /// It ended, or said what nobody understands.
+    bool gone() const { return gone_; }
+    const std::string& why_gone() const { return why_gone_; }
+
+    /// Makes it the worker, as soon as it has imported: `order` is the worker's own, the rest what
+    /// it begins with. An error: it is none, and is to be ended.
+    Task<Result<SpareStarted>> become(const ShimOrder& order, std::string start_message);
+    /// After that: the worker.
+    Task<std::unique_ptr<Worker>> release();
+    void ask_to_end();
+    /// Returns when nothing of it is left.
+    Task<void> end();
+
+  private:
+    Task<void> hear();
+    Task<Result<void>> send(std::string bytes, const std::array<UniqueFd, 2>& streams);
+    void take(std::string_view message);
+    void lose(std::string why);
+
+    SpareRecipe recipe_;
+    std::unique_ptr<Worker> worker_;
+    asio::posix::stream_descriptor control_;
+    Signal& changed_;
+    std::string received_;
+    std::optional<SpareReady> ready_;
+    std::optional<Result<SpareStarted>> answer_;
+    bool gone_ = false;
+    std::string why_gone_;
+    bool asked_to_end_ = false;
+    TaskGroup tasks_;
+};
+
+}  // namespace muster::workers

@@ -1,0 +1,265 @@
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <filesystem>
+
+#include "base/log.h"
+#include "base/task_group.h"
+#include "base/then_stop.h"
+#include "base/time_limit.h"
+#include "workers/local/local_workers_state.h"
+#include "workers/local/shim_process.h"
+
+// How a set of workers starts.
+
+namespace muster::workers {
+
+namespace fs = std::filesystem;
+
+Result<std::vector<launch::Placement>> LocalWorkers::State::place_all(
+    const std::vector<launch::WorkerStart>& wanted) {
+    std::vector<launch::Placement> placements(wanted.size());
+    if (options.placement == launch::PlacementWish{}) return placements;
+    TRY(const launch::Topology machine, launch::read_topology("/sys", launch::allowed_cpus()));
+    std::vector<launch::Place> places;
+    for (const launch::WorkerStart& start : wanted) {
+        const std::string visible = value_of(start, "CUDA_VISIBLE_DEVICES");
+        // It takes this one of those that it sees; with --virtual-local-rank it sees one.
+        const int index = value_of(start, "LOCAL_RANK") == "0" ? 0 : start.local_rank;
+        places.push_back(
+            {.local_rank = start.local_rank,
+             .local_size = static_cast<int>(wanted.size()),
+             .device = launch::device_of(
+                 index, visible.empty() ? std::nullopt : std::optional(visible), machine)});
+    }
+    std::string told;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        TRY(placements[i], place(options.placement, machine, places, i));
+        if (placements[i].note.empty() || placements[i].note == told) continue;
+        told = placements[i].note;
+        log::info("placement of workers", {{"note", told}});
+    }
+    return placements;
+}
+
+WorkerRecord LocalWorkers::State::cold_record(const launch::WorkerStart& wanted) const {
+    WorkerRecord record{
+        .local_rank = wanted.local_rank,
+        .rank = wanted.rank,
+        .socket = fmt::format("worker-{}.sock", wanted.local_rank),
+        .progress = directory.path() / fmt::format("progress-{}", wanted.local_rank)};
+    if (!parent_group.empty())
+        record.group = fmt::format("{}/{}-{}", parent_group, directory.path().filename().string(),
+                                   wanted.local_rank);
+    return record;
+}
+
+/// All that the shim of a worker is told, with the worker's own files made.
+Result<ShimOrder> LocalWorkers::State::order_for(std::size_t which) {
+    const Start& start = starts[which];
+    TRY(WorkerFiles files, logs.prepare(start.wanted, directory.path()));
+    WorkerRecord& record = record_of(start);
+    record.error_file = files.error_file;
+    ShimOrder order;
+    order.candidates = start.program.candidates;
+    order.arguments = start.wanted.command;
+    order.environment = start.program.environment;
+    const auto give = [&order](const std::string& name, const std::string& value) {
+        std::erase_if(order.environment,
+                      [&](const std::string& entry) { return entry.starts_with(name + "="); });
+        order.environment.push_back(name + "=" + value);
+    };
+    give("TORCHELASTIC_ERROR_FILE", files.error_file);
+    give("MUSTER_PROGRESS", record.progress);
+    if (spares && which == 0) give("MUSTER_LEARN_MODULES", spares->options().imports);
+    order.out = std::move(files.out);
+    order.error = std::move(files.error);
+    order.rotate_bytes = logs.plan().max_bytes();
+    order.rotate_files = logs.plan().max_files();
+    order.directory = directory.path();
+    order.socket = record.socket;
+    order.files = {fs::path(record.progress).filename(),
+                   fmt::format("error-{}.json", start.wanted.local_rank)};
+    order.record = kWorkerSetStateName;
+    order.group = record.group;
+    order.cpus = start.placement.cpus;
+    order.memory = start.placement.memory;
+    order.nodes = start.placement.nodes;
+    order.orphan_grace_ms = orphan_grace_ms();
+    return order;
+}
+
+Result<void> LocalWorkers::State::start_cold(std::size_t which) {
+    TRY(const ShimOrder order, order_for(which));
+    const WorkerRecord& record = record_of(starts[which]);
+    TRY(ProgressFile counted, ProgressFile::create(record.progress));
+    TRY(StartedShim shim, start_shim(program.get(), directory.fd(), order, "muster-shim"));
+    add(record, std::move(counted), std::move(shim.control), shim.pid);
+    return {};
+}
+
+/// In its spare, or cold where that does not do it.
+Task<void> LocalWorkers::State::start_warm(std::size_t which, Result<void>& outcome) {
+    Spare* const spare = starts[which].spare;
+    outcome = Result<void>();
+    Result<SpareStarted> started = Error(
+        Code::kUnavailable, "the spare does not answer: its imports take too long, or it is stuck");
+    Result<ShimOrder> order = order_for(which);
+    if (order) {
+        order->spare = true;
+        auto answer = co_await within(
+            clock, spares->options().answers,
+            spare->become(*order, start_message(arguments_for(starts[which].wanted),
+                                                order->environment, fs::current_path())));
+        if (answer) started = *std::move(answer);
+    } else {
+        started = order.error();
+    }
+    if (!started) {
+        spares->say(started.error().prefix("its spare did not become it").message());
+        spares->drop(spare);
+        starts[which].spare = nullptr;
+        record_of(starts[which]) = cold_record(starts[which].wanted);
+        outcome = start_cold(which);
+        co_return;
+    }
+    if (!started->warm) {
+        spares->say(started->why);
+        spares->learn_from(*spare);
+    }
+    std::unique_ptr<Worker> worker = co_await spare->release();
+    worker->become(record_of(starts[which]), on_end());
+    workers.push_back(std::move(worker));
+    spares->forget(spare);
+    starts[which].spare = nullptr;
+    log::info("a worker starts in its spare",
+              {{"local_rank", starts[which].wanted.local_rank}, {"warm", started->warm}});
+}
+
+Task<Result<void>> LocalWorkers::State::start_each() {
+    std::vector<Result<void>> outcomes(starts.size());
+    TaskGroup begun(executor);
+    for (std::size_t i = 0; i < starts.size(); ++i)
+        if (starts[i].spare != nullptr)
+            begun.spawn("start a worker in a spare", start_warm(i, outcomes[i]));
+        else if (outcomes[i] = start_cold(i); !outcomes[i])
+            break;
+    co_await then_stop(begun.join(), begun);
+    for (std::size_t i = 0; i < starts.size(); ++i)
+        if (!outcomes[i])
+            co_return outcomes[i].error().prefix(name_of(starts[i].wanted) + " can't be started");
+    co_return Result<void>();
+}
+
+/// Whatever can be known to be wrong is said before anything runs.
+Result<void> LocalWorkers::State::prepare(std::vector<launch::WorkerStart> wanted) {
+    std::vector<WorkerProgram> programs;
+    for (const launch::WorkerStart& one : wanted) {
+        TRY(WorkerProgram found, find_program(one));
+        programs.push_back(std::move(found));
+    }
+    TRY(std::vector<launch::Placement> placements, place_all(wanted));
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        set->workers.push_back(cold_record(wanted[i]));
+        starts.push_back({.wanted = std::move(wanted[i]),
+                          .program = std::move(programs[i]),
+                          .placement = std::move(placements[i])});
+    }
+    return {};
+}
+
+void LocalWorkers::State::choose_spare(Start& start) {
+    const std::optional<SpareRecipe> recipe = recipe_for(start.wanted, start.placement);
+    if (!recipe) return;
+    start.spare = spares->take(*recipe);
+    if (start.spare == nullptr) return;
+    WorkerRecord& record = record_of(start);
+    record = start.spare->record();
+    record.rank = start.wanted.rank;
+}
+
+Task<Result<void>> LocalWorkers::State::start(std::vector<launch::WorkerStart> wanted) {
+    CO_TRY_VOID(prepare(std::move(wanted)));
+    kills.begin();
+    if (spares) {
+        // What workers of the set before wrote as they ended is no kind of this one.
+        spares->pause();
+        for (Start& start : starts) choose_spare(start);
+    }
+    CO_TRY_VOID(save_worker_set_state(directory.path(), *set));
+    CO_TRY_VOID(co_await start_each());
+    // Now with what each has.
+    CO_TRY_VOID(save_worker_set_state(directory.path(), *set));
+    (void)co_await within(clock, kShimStarts, [](State& state) -> Task<bool> {
+        co_await state.all_started();
+        co_return true;
+    }(*this));
+    CO_TRY_VOID(check_started());
+    if (spares) want_spares();
+    starts.clear();
+    co_return Result<void>();
+}
+
+Result<void> LocalWorkers::State::check_started() const {
+    for (const auto& worker : workers) {
+        const auto start =
+            std::ranges::find(starts, worker->record().local_rank,
+                              [](const Start& one) { return one.wanted.local_rank; });
+        const ShimReport& failure = worker->failure();
+        if (failure.kind == ShimReport::Kind::kFailed) {
+            if (failure.stage == ShimStage::kExecute)
+                return why_not_executed(start->wanted, failure.error);
+            return system_error(
+                fmt::format("{} can't be started: {}", name_of(start->wanted),
+                            failure.stage == ShimStage::kAffinity ? "binding it to its processors"
+                                                                  : "making its process"),
+                failure.error);
+        }
+        if (worker->pid() == 0)
+            return Error(Code::kUnavailable,
+                         fmt::format("{} can't be started: its shim {}", name_of(start->wanted),
+                                     worker->state() == Worker::State::kStarting ? "does not answer"
+                                                                                 : "was killed"));
+    }
+    return {};
+}
+
+void LocalWorkers::State::open_spares() {
+    if (!options.spares) return;
+    spares = std::make_unique<Spares>(
+        executor, clock, changed, *options.spares,
+        SpareSurroundings{.directory = directory.path(),
+                          .directory_fd = directory.fd(),
+                          .shim_program = program.get(),
+                          .parent_group = parent_group,
+                          .orphan_grace_ms = orphan_grace_ms(),
+                          .inherited =
+                              [this](int local_rank) {
+                                  const RankLogPlan plan = logs.plan().of(local_rank);
+                                  using enum StreamPlan::Console;
+                                  return std::pair(plan.out.console == kDirect,
+                                                   plan.error.console == kDirect);
+                              },
+                          .killed =
+                              [this](int signal) {
+                                  // Or the next worker that is killed would be taken for it.
+                                  if (signal == SIGKILL) (void)kills.take_one();
+                              }});
+}
+
+void LocalWorkers::State::want_spares() {
+    std::vector<SpareRecipe> recipes;
+    for (const Start& start : starts)
+        if (auto recipe = recipe_for(start.wanted, start.placement))
+            recipes.push_back(*std::move(recipe));
+    spares->want(std::move(recipes));
+}
+
+Task<void> LocalWorkers::State::all_started() {
+    const auto starting = [](const auto& worker) {
+        return worker->state() == Worker::State::kStarting;
+    };
+    while (std::ranges::any_of(workers, starting)) co_await changed.wait();
+}
+
+}  // namespace muster::workers

@@ -1,0 +1,223 @@
+#include "workers/local/worker.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/asio/redirect_error.hpp>
+#include <cerrno>
+#include <cstring>
+
+#include "base/first_of.h"
+#include "base/log.h"
+#include "workers/local/orphans.h"
+
+namespace muster::workers {
+
+namespace {
+
+/// A shim tells of an end in less than a millisecond, unless it is stopped.
+constexpr Duration kShimAnswers = std::chrono::milliseconds(100);
+
+constexpr auto kReadable = asio::posix::stream_descriptor::wait_read;
+constexpr auto kChanged = asio::posix::stream_descriptor::wait_error;
+
+void signal_process(asio::posix::stream_descriptor& pidfd, int signal) {
+    ::syscall(SYS_pidfd_send_signal, pidfd.native_handle(), signal, nullptr, 0);
+}
+
+/// The wait status of a process that has become our child, and has ended.
+std::optional<int> reap(int pidfd) {
+    siginfo_t info{};
+    if (::waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED | WNOHANG) < 0 ||
+        info.si_pid == 0)
+        return std::nullopt;
+    return info.si_code == CLD_EXITED ? info.si_status << 8 : info.si_status;
+}
+
+}  // namespace
+
+Worker::Worker(asio::any_io_executor executor, WorkerRecord record, ProgressFile progress,
+               UniqueFd control, pid_t shim, Signal& changed,
+               std::function<void(Worker&, ProcessEnd)> ended)
+    : executor_(executor),
+      record_(std::move(record)),
+      progress_(std::move(progress)),
+      control_(executor, control.release()),
+      shim_pid_(shim),
+      changed_(changed),
+      known_(executor),
+      on_end_(std::move(ended)),
+      tasks_(executor) {}
+
+void Worker::watch(Clock& clock) { tasks_.spawn("worker", watch_to_the_end(clock)); }
+
+Task<void> Worker::gone() { co_await tasks_.join(); }
+
+Task<void> Worker::let_go() { co_await tasks_.stop(); }
+
+void Worker::become(WorkerRecord record, std::function<void(Worker&, ProcessEnd)> ended) {
+    record_ = std::move(record);
+    on_end_ = std::move(ended);
+    if (ended_) on_end_(*this, how_);
+}
+
+Result<void> Worker::request_become(const ShimOrder& order) {
+    return workers::request_become(control_.native_handle(), order);
+}
+
+std::optional<Result<std::array<UniqueFd, 2>>> Worker::take_streams() {
+    if (!became_) return std::nullopt;
+    std::vector<UniqueFd> fds = std::move(became_->fds);
+    const int error = became_->report.error;
+    became_.reset();
+    if (fds.size() != 2) return Error(system_error("opening what a worker writes to", error));
+    return std::array{std::move(fds[0]), std::move(fds[1])};
+}
+
+Task<void> Worker::watch_to_the_end(Clock& clock) {
+    co_await first_of(listen(), wake_shim(clock));
+    // Its end of the conversation closes with its life, or a moment before.
+    if (shim_) {
+        co_await shim_->async_wait(kReadable, asio::use_awaitable);
+        // Another agent's is no child of ours unless it has come to us; then nothing happens.
+        (void)reap(shim_->native_handle());
+    } else if (shim_pid_ > 0) {
+        ::waitpid(shim_pid_, nullptr, 0);
+    }
+    // It ends by itself only when it was asked to, or never had a worker.
+    if (!asked_to_end_ && state_ != State::kFailed) co_await lose_shim();
+    state_ = State::kGone;
+    changed_.notify_all();
+}
+
+void Worker::request_end(Duration grace) {
+    if (state_ == State::kGone) return;
+    asked_to_end_ = true;
+    if (shim_) signal_process(*shim_, SIGCONT);
+    // It fails when the shim has gone, and that is what listen() hears.
+    (void)workers::request_end(control_.native_handle(), grace.count());
+}
+
+Task<void> Worker::listen() {
+    for (;;) {
+        Result<std::optional<ReceivedReport>> received = receive_report(control_.native_handle());
+        if (!received) co_return;
+        if (*received) {
+            take(**std::move(received));
+            continue;
+        }
+        co_await control_.async_wait(kReadable, asio::use_awaitable);
+    }
+}
+
+Task<void> Worker::wake_shim(Clock& clock) {
+    while (!worker_) co_await known_.wait();
+    co_await worker_->async_wait(kReadable, asio::use_awaitable);
+    while (!ended_) {
+        co_await clock.sleep_for(kShimAnswers);
+        if (!ended_ && shim_) signal_process(*shim_, SIGCONT);
+    }
+    // Only the shim's own end is an end.
+    for (;;) co_await known_.wait();
+}
+
+void Worker::take(ReceivedReport received) {
+    const ShimReport& report = received.report;
+    switch (report.kind) {
+        case ShimReport::Kind::kRuns:
+            if (received.fds.size() == 2) {
+                worker_.emplace(executor_, received.fds[0].release());
+                shim_.emplace(executor_, received.fds[1].release());
+            }
+            pid_ = report.worker;
+            shim_pid_ = report.shim;
+            state_ = State::kRuns;
+            known_.notify_all();
+            changed_.notify_all();
+            break;
+        case ShimReport::Kind::kFailed:
+            failure_ = report;
+            state_ = State::kFailed;
+            changed_.notify_all();
+            break;
+        case ShimReport::Kind::kNote:
+            log::warning("a worker is not run as ordered",
+                         {{"rank", record_.rank}, {"why", std::string(report.text)}});
+            break;
+        case ShimReport::Kind::kLost:
+            log::warning("a part of a worker's output is lost: its log can't be written",
+                         {{"rank", record_.rank},
+                          {"stream", report.stream == 1 ? "stdout" : "stderr"},
+                          {"file", std::string(report.text)},
+                          {"error", ::strerrordesc_np(report.error)}});
+            break;
+        case ShimReport::Kind::kBecame:
+            became_ = std::move(received);
+            changed_.notify_all();
+            break;
+        case ShimReport::Kind::kEnded:
+            if (report.lost_bytes > 0 && !ended_)
+                log::warning("bytes of a worker's output were lost in all",
+                             {{"rank", record_.rank}, {"bytes", report.lost_bytes}});
+            end({.wait_status = report.wait_status,
+                 .when = WallTime{Duration{report.wall_ns}},
+                 .why = {}});
+            break;
+    }
+}
+
+void Worker::end(ProcessEnd how) {
+    if (ended_) return;
+    ended_ = true;
+    state_ = State::kEnded;
+    how_ = std::move(how);
+    on_end_(*this, how_);
+    changed_.notify_all();
+}
+
+Task<void> Worker::lose_shim() {
+    log::warning("a worker's shim was killed: the worker and all that it started are killed, too",
+                 {{"rank", record_.rank}, {"pid", pid_}});
+    std::optional<int> status;
+    if (worker_) {
+        // The kernel kills it with its shim.
+        signal_process(*worker_, SIGKILL);
+        co_await worker_->async_wait(kReadable, asio::use_awaitable);
+        status = reap(worker_->native_handle());
+    }
+    co_await end_strays();
+    end({.wait_status = status.value_or(SIGKILL),
+         .when = {},
+         .why = "its shim was killed, and it with it"});
+}
+
+/// All that the worker started, until nothing of it holds a file open any more.
+Task<void> Worker::end_strays() {
+    const std::string mark = "MUSTER_PROGRESS=" + record_.progress;
+    // Found before they are killed: what is dying can't be told from others.
+    std::vector<UniqueFd> orphans = find_orphans(mark);
+    const bool killed = kill_group(record_.group);
+    while (!orphans.empty()) {
+        for (UniqueFd& orphan : orphans) {
+            asio::posix::stream_descriptor process(executor_, orphan.release());
+            signal_process(process, SIGKILL);
+            co_await process.async_wait(kReadable, asio::use_awaitable);
+            (void)reap(process.native_handle());
+        }
+        orphans = find_orphans(mark);
+    }
+    if (record_.group.empty()) co_return;
+    // It also has those that have changed their environment.
+    UniqueFd events(::open((record_.group + "/cgroup.events").c_str(), O_RDONLY | O_CLOEXEC));
+    if (killed && events) {
+        asio::posix::stream_descriptor group(executor_, events.release());
+        while (is_populated(group.native_handle()))
+            co_await group.async_wait(kChanged, asio::use_awaitable);
+    }
+    ::rmdir(record_.group.c_str());
+}
+
+}  // namespace muster::workers

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "process/program_file.h"
+#include "workers/workers.h"
+
+namespace muster::workers {
+
+/// "worker 5 (local rank 1)".
+std::string name_of(const launch::WorkerStart& worker);
+
+/// What a shim executes for a worker.
+struct WorkerProgram {
+    std::vector<std::string> candidates = {};
+    std::vector<std::string> environment = {};  ///< "NAME=value"
+};
+
+/// kInvalid: there is none, or it can't be executed, with what to do about it.
+Result<WorkerProgram> find_program(const launch::WorkerStart& worker);
+/// After its execution has failed with that.
+Error why_not_executed(const launch::WorkerStart& worker, int error);
+
+}  // namespace muster::workers

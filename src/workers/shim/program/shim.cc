@@ -1,0 +1,405 @@
+#include "workers/shim/program/shim.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <optional>
+#include <span>
+
+#include "process/process_tree.h"
+#include "workers/shim/order.h"
+#include "workers/shim/program/job_files.h"
+#include "workers/shim/program/output.h"
+#include "workers/shim/program/worker.h"
+
+namespace muster::workers {
+
+namespace {
+
+constexpr std::int64_t kNanoseconds = 1'000'000'000;
+
+std::int64_t clock_ns(clockid_t clock) {
+    timespec now{};
+    ::clock_gettime(clock, &now);
+    return now.tv_sec * kNanoseconds + now.tv_nsec;
+}
+
+/// Closes the file.
+std::optional<ShimOrder> read_order(int file) {
+    struct stat info{};
+    std::optional<ShimOrder> order;
+    if (::fstat(file, &info) == 0 && info.st_size > 0) {
+        const auto size = static_cast<std::size_t>(info.st_size);
+        void* const bytes = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+        if (bytes != MAP_FAILED) {
+            order = decode_order({static_cast<const char*>(bytes), size});
+            ::munmap(bytes, size);
+        }
+    }
+    ::close(file);
+    return order;
+}
+
+struct ReceivedRequest {
+    ssize_t size = 0;
+    ShimRequest request;
+    int file = -1;  ///< that came with it
+};
+
+ReceivedRequest receive_request(int from) {
+    ReceivedRequest received;
+    iovec part{&received.request, sizeof received.request};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    received.size = ::recvmsg(from, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (received.size < 0) return received;
+    const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+        header->cmsg_len == CMSG_LEN(sizeof(int)))
+        std::memcpy(&received.file, CMSG_DATA(header), sizeof(int));
+    return received;
+}
+
+bool send_report(int to, const ShimReport& report, std::span<const int> fds) {
+    iovec part{const_cast<ShimReport*>(&report), sizeof report};
+    alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (!fds.empty()) {
+        message.msg_control = control;
+        message.msg_controllen = CMSG_SPACE(fds.size_bytes());
+        cmsghdr* const header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(fds.size_bytes());
+        std::memcpy(CMSG_DATA(header), fds.data(), fds.size_bytes());
+    }
+    while (::sendmsg(to, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        if (errno != EINTR) return false;
+    return true;
+}
+
+bool is_of_our_user(int connection) {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    return ::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+           (peer.uid == ::geteuid() || peer.uid == 0);
+}
+
+class Shim {
+  public:
+    explicit Shim(ShimOrder order)
+        : order_(std::move(order)),
+          out_(order_.out, order_, STDOUT_FILENO),
+          error_(order_.error, order_, STDERR_FILENO) {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::sigprocmask(SIG_SETMASK, &all, nullptr);
+        sigset_t children;
+        ::sigemptyset(&children);
+        ::sigaddset(&children, SIGCHLD);
+        signals_ = ::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+    }
+
+    void run() {
+        group_ = make_group(order_);
+        if (start()) {
+            while (!is_over()) turn();
+        }
+        kill_tree();
+        out_.read(true);
+        error_.read(true);
+        out_.close();
+        error_.close();
+        remove_group(order_, group_);
+        if (control_ < 0) remove_job_files(order_);
+    }
+
+  private:
+    bool start() {
+        const int out = out_.open();
+        const int error = error_.open();
+        WorkerStarted started{.stage = ShimStage::kPipe, .error = errno};
+        if (out >= 0 && error >= 0) started = start_worker(order_, out, error, group_);
+        if (out >= 0) ::close(out);
+        if (error >= 0) ::close(error);
+        if (order_.spare) ::close(kSpareControlFd);
+        if (started.pid < 0) {
+            ShimReport report;
+            report.kind = ShimReport::Kind::kFailed;
+            report.stage = started.stage;
+            report.error = started.error;
+            report.shim = ::getpid();
+            send_report(control_, report, {});
+            return false;
+        }
+        worker_ = started.pid;
+        pidfd_ = static_cast<int>(::syscall(SYS_pidfd_open, worker_, 0));
+        own_pidfd_ = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
+        memory_error_ = started.memory_error;
+        // No program and no directory of the worker's is needed any more, and its environment may
+        // hold what nobody needs to find here.
+        order_.candidates = {};
+        order_.arguments = {};
+        order_.environment = {};
+        if (::chdir("/") < 0) return false;
+        greet();
+        return true;
+    }
+
+    bool is_over() const { return (stopping_ || orphaned_for_good_) && tree_is_gone_; }
+
+    /// Waits for one round of events, and answers them.
+    void turn() {
+        pollfd events[] = {{signals_, POLLIN, 0},         {kShimListenerFd, POLLIN, 0},
+                           {control_, POLLIN, 0},         {out_.pipe(), POLLIN, 0},
+                           {error_.pipe(), POLLIN, 0},    {out_.console(), POLLOUT, 0},
+                           {error_.console(), POLLOUT, 0}};
+        if (unsent_ && control_ >= 0) events[2].events |= POLLOUT;
+        if (::poll(events, std::size(events), time_left_ms()) < 0 && errno != EINTR) return;
+        if (events[3].revents != 0) out_.read(false);
+        if (events[4].revents != 0) error_.read(false);
+        if (events[5].revents != 0) out_.write_console();
+        if (events[6].revents != 0) error_.write_console();
+        tell_losses();
+        if (events[0].revents != 0) reap();
+        if (events[2].revents != 0) listen_to_agent(events[2].revents);
+        if (events[1].revents != 0) accept_agent();
+        const std::int64_t now = clock_ns(CLOCK_MONOTONIC);
+        if (control_ < 0 && !stopping_ && now >= orphaned_until_) {
+            orphaned_for_good_ = true;
+            kill_tree();
+        }
+        if (stopping_ && (now >= stop_until_ || ended_)) kill_tree();
+    }
+
+    int time_left_ms() const {
+        std::int64_t until = -1;
+        if (stopping_)
+            until = stop_until_;
+        else if (control_ < 0)
+            until = orphaned_until_;
+        else
+            return -1;
+        const std::int64_t left = until - clock_ns(CLOCK_MONOTONIC);
+        return static_cast<int>(std::clamp<std::int64_t>(left / 1'000'000 + 1, 0, 1'000'000));
+    }
+
+    void reap() {
+        signalfd_siginfo signal;
+        while (::read(signals_, &signal, sizeof signal) > 0) {
+        }
+        for (;;) {
+            int status = 0;
+            const pid_t pid = ::waitpid(-1, &status, WNOHANG);
+            if (pid == 0) return;
+            if (pid < 0) {
+                if (errno == ECHILD) tree_is_gone_ = true;
+                return;
+            }
+            if (pid == worker_ && !ended_) worker_ended(status);
+        }
+    }
+
+    void worker_ended(int status) {
+        const std::int64_t when = clock_ns(CLOCK_REALTIME);
+        // What it wrote is written before anybody hears of its end.
+        out_.read(true);
+        error_.read(true);
+        tell_losses();
+        ended_.emplace();
+        ended_->kind = ShimReport::Kind::kEnded;
+        ended_->worker = worker_;
+        ended_->shim = ::getpid();
+        ended_->wait_status = status;
+        ended_->wall_ns = when;
+        ended_->lost_bytes = out_.lost_bytes() + error_.lost_bytes();
+        tell_end();
+        // What a dead worker leaves holds devices, ports and memory that its successor needs. What
+        // a finished one leaves may still save something, and has time until the set is stopped.
+        if (status != 0) kill_tree();
+    }
+
+    /// Blocks until it is gone.
+    void kill_tree() {
+        kill_group(group_);
+        process::kill_descendants();
+        if (worker_ > 0 && !ended_) {
+            // Reaped there: it was killed because it was to be.
+            ended_.emplace();
+            ended_->kind = ShimReport::Kind::kEnded;
+            ended_->worker = worker_;
+            ended_->wait_status = SIGKILL;
+            ended_->wall_ns = clock_ns(CLOCK_REALTIME);
+        }
+        tree_is_gone_ = true;
+    }
+
+    void greet() {
+        ShimReport report;
+        report.worker = worker_;
+        report.shim = ::getpid();
+        const int fds[] = {pidfd_, own_pidfd_};
+        if (!send_report(control_, report, fds)) return lose_agent();
+        if (memory_error_ != 0) {
+            report.kind = ShimReport::Kind::kNote;
+            report.error = memory_error_;
+            std::snprintf(report.text, sizeof report.text,
+                          "the policy for its memory was refused: %s",
+                          ::strerrordesc_np(memory_error_));
+            send_report(control_, report, {});
+        }
+        tell_end();
+    }
+
+    void tell_end() {
+        if (!ended_ || control_ < 0) return;
+        // An agent that is stopped may have left no room: then as soon as there is some.
+        unsent_ = !send_report(control_, *ended_, {}) && errno == EAGAIN;
+    }
+
+    void tell_losses() {
+        std::uint32_t stream = 1;
+        for (const Output* output : {&out_, &error_}) {
+            const std::uint32_t bit = stream++;
+            if (output->first_error() == 0 || (told_losses_ & bit) != 0) continue;
+            told_losses_ |= bit;
+            ShimReport report;
+            report.kind = ShimReport::Kind::kLost;
+            report.worker = worker_;
+            report.error = output->first_error();
+            report.stream = bit;
+            report.lost_bytes = output->lost_bytes();
+            std::snprintf(report.text, sizeof report.text, "%s", output->path());
+            if (control_ >= 0) send_report(control_, report, {});
+        }
+    }
+
+    void listen_to_agent(short events) {
+        if ((events & POLLOUT) != 0 && unsent_) tell_end();
+        if ((events & ~POLLOUT) == 0) return;
+        const auto [size, request, file] = receive_request(control_);
+        if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+        if (size != sizeof request || request.version != kShimVersion) {
+            if (file >= 0) ::close(file);
+            return lose_agent();
+        }
+        if (request.kind == ShimRequest::Kind::kBecome) return become(file);
+        if (file >= 0) ::close(file);
+        const std::int64_t until =
+            clock_ns(CLOCK_MONOTONIC) +
+            std::clamp<std::int64_t>(request.grace_ns, 0, 1'000'000 * kNanoseconds);
+        stop_until_ = stopping_ ? std::min(stop_until_, until) : until;
+        if (!stopping_ && !ended_ && request.grace_ns > 0) ::kill(-worker_, SIGTERM);
+        stopping_ = true;
+    }
+
+    /// The spare is a worker from now on, and writes where that shall.
+    void become(int file) {
+        std::optional<ShimOrder> order = read_order(file);
+        if (!order || !order_.spare) return lose_agent();
+        order_.spare = false;
+        order_.files = std::move(order->files);
+        out_.take(order->out, *order);
+        error_.take(order->error, *order);
+        const int streams[] = {out_.open(), error_.open()};
+        ShimReport report;
+        report.kind = ShimReport::Kind::kBecame;
+        report.worker = worker_;
+        report.shim = ::getpid();
+        const bool both = streams[0] >= 0 && streams[1] >= 0;
+        if (!both) report.error = errno;
+        send_report(control_, report,
+                    both ? std::span<const int>(streams) : std::span<const int>());
+        for (const int stream : streams)
+            if (stream >= 0) ::close(stream);
+    }
+
+    void lose_agent() {
+        if (control_ >= 0) ::close(control_);
+        control_ = -1;
+        unsent_ = false;
+        orphaned_until_ = clock_ns(CLOCK_MONOTONIC) +
+                          static_cast<std::int64_t>(order_.orphan_grace_ms) * 1'000'000;
+    }
+
+    void accept_agent() {
+        const int connection =
+            ::accept4(kShimListenerFd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (connection < 0) return;
+        if (!is_of_our_user(connection)) {
+            ::close(connection);
+            return;
+        }
+        if (control_ >= 0) ::close(control_);
+        control_ = connection;
+        greet();
+    }
+
+    ShimOrder order_;
+    Output out_;
+    Output error_;
+    int signals_ = -1;
+    int control_ = kShimControlFd;  ///< -1: no agent
+    int group_ = -1;
+    int pidfd_ = -1;
+    int own_pidfd_ = -1;
+    pid_t worker_ = -1;
+    int memory_error_ = 0;
+    std::optional<ShimReport> ended_;
+    bool unsent_ = false;  ///< ended_, to this agent
+    std::uint32_t told_losses_ = 0;
+    bool tree_is_gone_ = false;
+    bool stopping_ = false;
+    std::int64_t stop_until_ = 0;
+    bool orphaned_for_good_ = false;
+    std::int64_t orphaned_until_ = 0;
+};
+
+}  // namespace
+
+int run_shim() {
+    for (const int fd : {kShimControlFd, kShimListenerFd, kShimOrderFd})
+        ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+    // What the agent's own parent left open is nobody's here.
+    ::syscall(SYS_close_range, kSpareControlFd + 1, ~0U, 0);
+    ::setsid();
+    ::signal(SIGCHLD, SIG_DFL);  // one that is ignored has no exit status
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    ::prctl(PR_SET_NAME, "muster-shim");
+    auto order = read_order(kShimOrderFd);
+    if (!order || !order->spare)
+        ::close(kSpareControlFd);
+    else
+        ::fcntl(kSpareControlFd, F_SETFD, FD_CLOEXEC);
+    if (!order) {
+        ShimReport report;
+        report.kind = ShimReport::Kind::kFailed;
+        report.error = EINVAL;
+        send_report(kShimControlFd, report, {});
+        return 0;
+    }
+    Shim(*std::move(order)).run();
+    return 0;
+}
+
+}  // namespace muster::workers
