@@ -40,7 +40,7 @@ INCLUDE_RULES = {
     "cli11": (r"^CLI/", "keep option parsing in few files"),
     "yaml-cpp": (r"^yaml-cpp/", "keep YAML in the reader and the writer"),
     "soci": (r"^soci/", "not used here yet"),
-    "sqlite": (r"^sqlite3", "go through apiserver/internal/store_file/sqlite.h"),
+    "sqlite": (r"^sqlite3", "go through store/internal/file/sqlite.h"),
 }
 
 # rule -> {file: why it may}
@@ -61,17 +61,17 @@ ALLOWED = {
     },
     "environment": {"src/cli/caller.cc": "what the person's shell hands over"},
     "thread": {
-        "src/apiserver/internal/store_file/thread.cc": "a commit blocks in fsync",
+        "src/store/internal/file/thread.cc": "a commit blocks in fsync",
         "src/master/file_records.cc": "a lock that another process holds blocks, and a network's file system",
     },
     "mutex": {
-        "src/apiserver/internal/store_file/file_writer.cc": "the queue between the loop and the writer",
-        "src/apiserver/internal/store_file/file_reader.cc": "threads that parse take turns at reading",
-        "src/apiserver/internal/store_file/power_cut_fixture.cc": "a disk that the store's threads use",
+        "src/store/internal/file/file_writer.cc": "the queue between the loop and the writer",
+        "src/store/internal/file/file_reader.cc": "threads that parse take turns at reading",
+        "src/store/power_cut_fixture.cc": "a disk that the store's threads use",
     },
     "sqlite": {
-        "src/apiserver/internal/store_file/sqlite.h": "the connection",
-        "src/apiserver/internal/store_file/power_cut_fixture.cc": "a disk of SQLite's for tests",
+        "src/store/internal/file/sqlite.h": "the connection",
+        "src/store/power_cut_fixture.cc": "a disk of SQLite's for tests",
     },
     "cli11": {
         "src/cli/command_line.cc": "all options of all verbs",

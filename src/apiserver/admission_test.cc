@@ -2,7 +2,7 @@
 
 #include <deque>
 
-#include "apiserver/internal/server_fixture.h"
+#include "apiserver/server_fixture.h"
 #include "kube/values/base64.h"
 
 namespace muster::apiserver {

@@ -1,18 +1,19 @@
 #include "apiserver/api_server.h"
 
-#include "apiserver/internal/access/account_keeper.h"
-#include "apiserver/internal/access/role_keeper.h"
-#include "apiserver/internal/controllers/content_cleanup.h"
+#include "apiserver/internal/controllers/disruption_controller.h"
 #include "apiserver/internal/controllers/garbage_collector.h"
-#include "apiserver/internal/controllers/pod_collector.h"
-#include "apiserver/internal/crd.h"
-#include "apiserver/internal/disruption/budget_keeper.h"
-#include "apiserver/internal/json_access.h"
-#include "apiserver/internal/router.h"
+#include "apiserver/internal/controllers/namespace_controller.h"
+#include "apiserver/internal/controllers/pod_gc_controller.h"
+#include "apiserver/internal/controllers/role_aggregation_controller.h"
+#include "apiserver/internal/controllers/service_account_controller.h"
 #include "apiserver/internal/server_state.h"
-#include "apiserver/internal/text_fields.h"
-#include "apiserver/internal/verbs.h"
+#include "apiserver/internal/types/builtin_types.h"
+#include "apiserver/internal/types/crd.h"
+#include "apiserver/internal/verbs/verbs.h"
 #include "apiserver/internal/writing/writer.h"
+#include "apiserver/objects/json_access.h"
+#include "apiserver/objects/text_fields.h"
+#include "apiserver/requests/router.h"
 #include "base/check.h"
 
 namespace muster::apiserver {
@@ -144,7 +145,7 @@ ApiServer::ApiServer(asio::any_io_executor executor, Clock& clock, Rng& rng,
 
 ApiServer::~ApiServer() = default;
 
-ServerState& ApiServer::state() { return impl_->state; }
+RequestHandler& ApiServer::handler() { return impl_->verbs; }
 
 void ApiServer::connect_webhooks(WebhookCaller& caller) { impl_->state.webhooks = &caller; }
 
@@ -167,14 +168,13 @@ Task<void> ApiServer::stop() {
     co_await impl_->state.store->stop();
 }
 
-std::optional<Error> ApiServer::write_failure() const { return impl_->state.store->failure(); }
-
 Task<Result<kube::Response>> ApiServer::call(kube::Request request) {
     Answer<Target> target = route(impl_->state.registry, request.path);
     if (!target) co_return to_response(target.error(), nullptr, {});
     const Target named = *target;
     const bool items_apart = request.items_apart;
-    Answer<Reply> answer = co_await impl_->verbs.call(std::move(*target), std::move(request));
+    Answer<Reply> answer =
+        co_await impl_->verbs.call(std::move(*target), std::move(request), Requester());
     if (!answer) co_return to_response(answer.error(), &named.type(), named.name);
     co_return to_response(*std::move(answer), items_apart);
 }

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "apiserver/internal/server_fixture.h"
+#include "apiserver/server_fixture.h"
 #include "kube/patch/field_set.h"
 
 namespace muster::apiserver {

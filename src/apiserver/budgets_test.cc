@@ -1,4 +1,4 @@
-#include "apiserver/internal/server_fixture.h"
+#include "apiserver/server_fixture.h"
 
 namespace muster::apiserver {
 namespace {

@@ -1,8 +1,8 @@
-#include "apiserver/internal/crd.h"
+#include "apiserver/internal/types/crd.h"
 
 #include <gmock/gmock.h>
 
-#include "apiserver/internal/server_fixture.h"
+#include "apiserver/server_fixture.h"
 
 namespace muster::apiserver {
 namespace {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "apiserver/fake_node.h"
-#include "apiserver/internal/server_fixture.h"
+#include "apiserver/server_fixture.h"
 
 namespace muster::apiserver {
 namespace {

@@ -1,5 +1,5 @@
 #include "apiserver/fake_node.h"
-#include "apiserver/internal/server_fixture.h"
+#include "apiserver/server_fixture.h"
 
 namespace muster::apiserver {
 namespace {

@@ -1,9 +1,10 @@
 #include "apiserver/object_rules.h"
 
-#include "apiserver/internal/crd.h"
-#include "apiserver/internal/registry.h"
-#include "apiserver/internal/writing/decoding.h"
+#include "apiserver/internal/types/builtin_types.h"
+#include "apiserver/internal/types/crd.h"
 #include "apiserver/internal/writing/update_rules.h"
+#include "apiserver/requests/decoding.h"
+#include "apiserver/resources/registry.h"
 
 namespace muster::apiserver {
 

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "apiserver/internal/server_fixture.h"
+#include "apiserver/server_fixture.h"
 #include "base/signal.h"
 
 namespace muster::apiserver {

@@ -1,11 +1,12 @@
 #include <gmock/gmock.h>
 
 #include "apiserver/api_server.h"
-#include "apiserver/internal/store_file/power_cut_fixture.h"
-#include "apiserver/internal/store_file/store_folder_fixture.h"
+#include "apiserver/request_handler.h"
 #include "base/log.h"
 #include "base/rng.h"
 #include "kube/client/client.h"
+#include "store/power_cut_fixture.h"
+#include "store/store_folder_fixture.h"
 
 namespace muster::apiserver {
 namespace {
@@ -87,13 +88,13 @@ TEST_F(ServerOnSqliteStoreTest, WhatItCantKeepIsRefusedAndReadsGoOn) {
     options_.vfs = disk.name();
     start();
     ASSERT_TRUE(create("a"));
-    EXPECT_FALSE(server_->write_failure());
+    EXPECT_FALSE(server_->handler().write_failure());
     disk.fail_after(1, BreakingDisk::Fault::kFull);
     const auto refused = create("b");
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code(), Code::kUnavailable);
     EXPECT_THAT(refused.error().message(), HasSubstr("free some space there"));
-    ASSERT_TRUE(server_->write_failure());
+    ASSERT_TRUE(server_->handler().write_failure());
     kube::Client client(*server_);
     EXPECT_EQ(await(client.list(kMaps, {}))->items.size(), 1u);
     stop();

@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "apiserver/audit.h"
-#include "apiserver/request_limits.h"
+#include "apiserver_http/audit.h"
+#include "apiserver_http/request_limits.h"
 #include "cli/internal/check/adjust.h"
 #include "cli/internal/drill/drill_words.h"
 #include "cli/internal/install/installation.h"

@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
-#include "apiserver/store.h"
 #include "base/clock.h"
+#include "store/store.h"
 
 namespace muster::sim {
 

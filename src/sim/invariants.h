@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "apiserver/store.h"
 #include "base/clock.h"
+#include "store/store.h"
 
 namespace muster::sim {
 

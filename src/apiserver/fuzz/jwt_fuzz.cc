@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "apiserver/internal/access/account_token.h"
-#include "apiserver/internal/access/jwt.h"
+#include "apiserver/authentication/account_token.h"
+#include "apiserver/authentication/jwt.h"
 #include "base/check.h"
 
 using namespace muster;

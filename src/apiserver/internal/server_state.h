@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "apiserver/api_server.h"
-#include "apiserver/internal/crd.h"
-#include "apiserver/internal/registry.h"
-#include "apiserver/internal/service_addresses.h"
-#include "apiserver/internal/watching/watch_cache.h"
+#include "apiserver/internal/types/crd.h"
+#include "apiserver/internal/writing/service_addresses.h"
+#include "apiserver/resources/registry.h"
+#include "apiserver/watching/watch_cache.h"
 #include "apiserver/webhook_caller.h"
 
 namespace muster::apiserver {

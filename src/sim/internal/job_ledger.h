@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "apiserver/store.h"
 #include "base/clock.h"
 #include "kube/values/json.h"
+#include "store/store.h"
 
 namespace muster::sim {
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "apiserver/store.h"
+#include "store/store.h"
 
 namespace muster::sim {
 

@@ -2,9 +2,9 @@
 
 #include "apiserver/internal/admission/admission_review.h"
 #include "apiserver/internal/admission/service_route.h"
-#include "apiserver/internal/json_access.h"
-#include "apiserver/internal/presentation.h"
-#include "apiserver/internal/text_fields.h"
+#include "apiserver/objects/json_access.h"
+#include "apiserver/objects/text_fields.h"
+#include "apiserver/resources/version_conversion.h"
 #include "base/log.h"
 #include "kube/patch/patch.h"
 #include "kube/values/document.h"

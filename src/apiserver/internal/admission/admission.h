@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "apiserver/internal/admission/webhook.h"
-#include "apiserver/internal/refusal.h"
-#include "apiserver/internal/request_options.h"
-#include "apiserver/internal/router.h"
 #include "apiserver/internal/server_state.h"
+#include "apiserver/requests/request_options.h"
+#include "apiserver/requests/router.h"
+#include "apiserver/requests/status_error.h"
 #include "kube/values/document.h"
 
 namespace muster::apiserver {

@@ -1,8 +1,8 @@
 #include "apiserver/internal/admission/admission_review.h"
 
-#include "apiserver/internal/access/user_info.h"
-#include "apiserver/internal/json_access.h"
-#include "apiserver/internal/wire/json_body.h"
+#include "apiserver/authentication/user_info.h"
+#include "apiserver/objects/json_access.h"
+#include "apiserver/requests/json_body.h"
 #include "kube/objects/api_status.h"
 #include "kube/values/base64.h"
 

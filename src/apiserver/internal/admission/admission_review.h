@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "apiserver/access.h"
 #include "apiserver/internal/admission/webhook.h"
-#include "apiserver/internal/refusal.h"
+#include "apiserver/requests/status_error.h"
+#include "apiserver/requests/user.h"
 
 namespace muster::apiserver {
 

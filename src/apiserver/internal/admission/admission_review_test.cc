@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "apiserver/internal/json_access.h"
-#include "apiserver/internal/wire/json_body.h"
+#include "apiserver/objects/json_access.h"
+#include "apiserver/requests/json_body.h"
 #include "kube/values/base64.h"
 
 namespace muster::apiserver {

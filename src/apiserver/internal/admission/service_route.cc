@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "apiserver/internal/json_access.h"
+#include "apiserver/objects/json_access.h"
 
 namespace muster::apiserver {
 

@@ -4,8 +4,8 @@
 #include <charconv>
 
 #include "apiserver/internal/admission/webhook_url.h"
-#include "apiserver/internal/json_access.h"
-#include "apiserver/internal/label_selection.h"
+#include "apiserver/objects/json_access.h"
+#include "apiserver/objects/label_selection.h"
 #include "kube/values/base64.h"
 
 namespace muster::apiserver {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "apiserver/internal/resource_def.h"
+#include "apiserver/resources/resource_def.h"
 
 namespace muster::apiserver {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "apiserver/internal/admission/webhook_url.h"
-#include "apiserver/internal/wire/json_body.h"
+#include "apiserver/requests/json_body.h"
 
 namespace muster::apiserver {
 namespace {

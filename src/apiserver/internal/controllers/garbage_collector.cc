@@ -1,7 +1,7 @@
 #include "apiserver/internal/controllers/garbage_collector.h"
 
-#include "apiserver/internal/json_access.h"
-#include "apiserver/internal/text_fields.h"
+#include "apiserver/objects/json_access.h"
+#include "apiserver/objects/text_fields.h"
 
 namespace muster::apiserver {
 

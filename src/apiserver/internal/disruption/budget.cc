@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "apiserver/internal/json_access.h"
-#include "apiserver/internal/label_selection.h"
+#include "apiserver/objects/json_access.h"
+#include "apiserver/objects/label_selection.h"
 #include "kube/values/time.h"
 
 namespace muster::apiserver {

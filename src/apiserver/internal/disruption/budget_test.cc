@@ -5,7 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-#include "apiserver/internal/json_access.h"
+#include "apiserver/objects/json_access.h"
 #include "kube/values/time.h"
 
 namespace muster::apiserver {

@@ -1,6 +1,6 @@
 #include "apiserver/internal/disruption/coverage.h"
 
-#include "apiserver/internal/json_access.h"
+#include "apiserver/objects/json_access.h"
 
 namespace muster::apiserver {
 

@@ -1,9 +1,9 @@
 #include "apiserver/internal/disruption/eviction.h"
 
 #include "apiserver/internal/disruption/budget.h"
-#include "apiserver/internal/json_access.h"
-#include "apiserver/internal/label_selection.h"
-#include "apiserver/internal/subresources.h"
+#include "apiserver/internal/verbs/subresources.h"
+#include "apiserver/objects/json_access.h"
+#include "apiserver/objects/label_selection.h"
 
 namespace muster::apiserver {
 

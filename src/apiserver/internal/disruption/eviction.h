@@ -1,9 +1,9 @@
 #pragma once
 
-#include "apiserver/internal/reply.h"
-#include "apiserver/internal/router.h"
 #include "apiserver/internal/server_state.h"
 #include "apiserver/internal/writing/writer.h"
+#include "apiserver/requests/reply.h"
+#include "apiserver/requests/router.h"
 
 namespace muster::apiserver {
 

@@ -1,6 +1,6 @@
 #include "apiserver/internal/writing/deletion_rules.h"
 
-#include "apiserver/internal/json_access.h"
+#include "apiserver/objects/json_access.h"
 #include "kube/values/time.h"
 
 namespace muster::apiserver {

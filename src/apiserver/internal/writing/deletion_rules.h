@@ -1,8 +1,8 @@
 #pragma once
 
-#include "apiserver/internal/refusal.h"
-#include "apiserver/internal/request_options.h"
 #include "apiserver/internal/writing/update_rules.h"
+#include "apiserver/requests/request_options.h"
+#include "apiserver/requests/status_error.h"
 #include "base/clock.h"
 
 namespace muster::apiserver {

@@ -2,7 +2,7 @@
 
 #include <initializer_list>
 
-#include "apiserver/internal/json_access.h"
+#include "apiserver/objects/json_access.h"
 #include "kube/values/equality.h"
 
 namespace muster::apiserver {

@@ -2,8 +2,8 @@
 
 #include <boost/json/value.hpp>
 
-#include "apiserver/internal/refusal.h"
-#include "apiserver/internal/resource_def.h"
+#include "apiserver/requests/status_error.h"
+#include "apiserver/resources/resource_def.h"
 #include "kube/patch/managed_fields.h"
 
 namespace muster::apiserver {

@@ -1,6 +1,6 @@
 #include "apiserver/internal/writing/metadata_rules.h"
 
-#include "apiserver/internal/json_access.h"
+#include "apiserver/objects/json_access.h"
 #include "kube/values/name_syntax.h"
 
 namespace muster::apiserver {

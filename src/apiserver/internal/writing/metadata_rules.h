@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "apiserver/internal/causes.h"
-#include "apiserver/internal/resource_def.h"
+#include "apiserver/objects/field_errors.h"
+#include "apiserver/resources/resource_def.h"
 
 namespace muster::apiserver {
 

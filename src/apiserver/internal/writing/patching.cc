@@ -1,7 +1,7 @@
 #include "apiserver/internal/writing/patching.h"
 
-#include "apiserver/internal/causes.h"
-#include "apiserver/internal/json_access.h"
+#include "apiserver/objects/field_errors.h"
+#include "apiserver/objects/json_access.h"
 #include "kube/patch/patch.h"
 
 namespace muster::apiserver {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "apiserver/internal/refusal.h"
-#include "apiserver/internal/writing/decoding.h"
+#include "apiserver/requests/decoding.h"
+#include "apiserver/requests/status_error.h"
 #include "kube/transport/transport.h"
 
 namespace muster::apiserver {

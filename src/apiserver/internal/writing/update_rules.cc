@@ -1,7 +1,7 @@
 #include "apiserver/internal/writing/update_rules.h"
 
-#include "apiserver/internal/json_access.h"
 #include "apiserver/internal/writing/metadata_rules.h"
+#include "apiserver/objects/json_access.h"
 #include "kube/values/equality.h"
 
 namespace muster::apiserver {

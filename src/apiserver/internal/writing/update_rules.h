@@ -3,10 +3,10 @@
 #include <boost/json/value.hpp>
 #include <string>
 
-#include "apiserver/internal/refusal.h"
-#include "apiserver/internal/resource_def.h"
-#include "apiserver/internal/writing/decoding.h"
 #include "apiserver/internal/writing/field_tracking.h"
+#include "apiserver/requests/decoding.h"
+#include "apiserver/requests/status_error.h"
+#include "apiserver/resources/resource_def.h"
 
 namespace muster::apiserver {
 

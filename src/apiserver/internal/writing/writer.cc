@@ -1,12 +1,12 @@
 #include "apiserver/internal/writing/writer.h"
 
-#include "apiserver/internal/access/pod_account.h"
-#include "apiserver/internal/json_access.h"
-#include "apiserver/internal/presentation.h"
-#include "apiserver/internal/text_fields.h"
-#include "apiserver/internal/writing/applying.h"
 #include "apiserver/internal/writing/deletion_rules.h"
 #include "apiserver/internal/writing/patching.h"
+#include "apiserver/internal/writing/pod_account.h"
+#include "apiserver/internal/writing/server_side_apply.h"
+#include "apiserver/objects/json_access.h"
+#include "apiserver/objects/text_fields.h"
+#include "apiserver/resources/version_conversion.h"
 #include "kube/values/time.h"
 
 namespace muster::apiserver {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "apiserver/internal/admission/admission.h"
-#include "apiserver/internal/request_options.h"
-#include "apiserver/internal/router.h"
 #include "apiserver/internal/server_state.h"
 #include "apiserver/internal/writing/update_rules.h"
+#include "apiserver/requests/request_options.h"
+#include "apiserver/requests/router.h"
 
 namespace muster::apiserver {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <boost/json/serialize.hpp>
 
-#include "apiserver/field_descriptions.h"
 #include "apiserver/object_rules.h"
+#include "apiserver_http/field_descriptions.h"
 #include "base/lower_case.h"
 #include "jobs/conversion.h"
 #include "jobs/kind.h"

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "apiserver/field_descriptions.h"
+#include "apiserver_http/field_descriptions.h"
 #include "jobs/kind.h"
 
 namespace muster::cli {

@@ -7,7 +7,7 @@
 #include <boost/json/parse.hpp>
 
 #include "apiserver/fake_node.h"
-#include "apiserver/http_front.h"
+#include "apiserver_http/http_front.h"
 #include "base/test_loop.h"
 #include "cli/internal/run/run_session.h"
 #include "jobs/kind.h"

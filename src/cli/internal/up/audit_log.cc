@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-#include "apiserver/metric_family.h"
+#include "apiserver_http/metric_family.h"
 #include "base/log.h"
 
 namespace muster::cli {

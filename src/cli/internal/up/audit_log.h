@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apiserver/audit.h"
+#include "apiserver_http/audit.h"
 #include "base/result.h"
 #include "cli/internal/up/audit_log_limits.h"
 

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <filesystem>
 
-#include "apiserver/metric_family.h"
+#include "apiserver_http/metric_family.h"
 #include "base/fields.h"
 #include "cli/read_file.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "apiserver/yaml_text.h"
+#include "apiserver_http/yaml_text.h"
 
 namespace muster::cli {
 

@@ -9,9 +9,8 @@
 #include <csignal>
 #include <cstdio>
 
-#include "apiserver/http_front.h"
-#include "apiserver/metric_family.h"
-#include "apiserver/sqlite_store.h"
+#include "apiserver_http/http_front.h"
+#include "apiserver_http/metric_family.h"
 #include "base/log.h"
 #include "base/real_clock.h"
 #include "cli/caller.h"
@@ -34,6 +33,7 @@
 #include "cli/read_file.h"
 #include "net/http_server.h"
 #include "net/tcp.h"
+#include "store/sqlite_store.h"
 
 namespace muster::cli {
 

@@ -1,0 +1,59 @@
+#include "apiserver/authentication/authentication.h"
+
+#include <openssl/crypto.h>
+
+#include <algorithm>
+
+namespace muster::apiserver {
+
+namespace {
+
+/// In a time that does not tell how much of it was right.
+bool same_secret(std::string_view given, std::string_view secret) {
+    return !secret.empty() && given.size() == secret.size() &&
+           CRYPTO_memcmp(given.data(), secret.data(), secret.size()) == 0;
+}
+
+Error unauthorized() { return Error(Code::kUnauthorized, "Unauthorized"); }
+
+/// Nullopt when the scheme is not this one. Its name has no case.
+std::optional<std::string_view> credential(std::string_view header, std::string_view scheme) {
+    if (header.size() <= scheme.size() || header[scheme.size()] != ' ') return std::nullopt;
+    for (std::size_t i = 0; i < scheme.size(); ++i)
+        if ((header[i] | 0x20) != scheme[i]) return std::nullopt;
+    header.remove_prefix(scheme.size());
+    header.remove_prefix(std::min(header.find_first_not_of(' '), header.size()));
+    return header;
+}
+
+}  // namespace
+
+std::optional<User> admin_of(const AccessOptions& options, std::string_view token) {
+    if (!same_secret(token, options.admin_token)) return std::nullopt;
+    return User{"muster-admin", {}, {std::string(kMasters), std::string(kAuthenticated)}};
+}
+
+Result<User> authenticate(const AccessOptions& options, std::string_view authorization,
+                          const std::optional<net::PeerCertificate>& certificate,
+                          const TokenCheck& check_token) {
+    if (options.demand_certificate && !certificate) return unauthorized();
+    if (!authorization.empty()) {
+        const auto token = credential(authorization, "bearer");
+        if (!token) return unauthorized();
+        if (std::optional<User> admin = admin_of(options, *token)) return *std::move(admin);
+        if (!check_token) return unauthorized();
+        Result<User> user = check_token(*token);
+        // Why a token is no good is nothing for whoever sent it.
+        if (!user) return unauthorized();
+        return user;
+    }
+    if (certificate) {
+        if (certificate->common_name.empty()) return unauthorized();
+        User user{certificate->common_name, {}, certificate->organizations};
+        user.groups.emplace_back(kAuthenticated);
+        return user;
+    }
+    return User{std::string(kAnonymous), {}, {std::string(kUnauthenticated)}};
+}
+
+}  // namespace muster::apiserver

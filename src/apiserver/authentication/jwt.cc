@@ -1,0 +1,88 @@
+#include "apiserver/authentication/jwt.h"
+
+#include <boost/json/array.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "apiserver/objects/json_access.h"
+#include "base/fields.h"
+#include "kube/values/base64.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+/// Ours have some 1,000 bytes.
+constexpr std::size_t kMaxBytes = 16 * 1024;
+constexpr std::size_t kMaxDepth = 16;
+
+Error refused(std::string_view why) { return Error(Code::kUnauthorized, std::string(why)); }
+
+Result<json::object> decoded_object(std::string_view encoded) {
+    const std::optional<std::string> text = kube::base64url_decode(encoded);
+    if (!text) return refused("a part of the token is not base64url");
+    json::parse_options options;
+    options.max_depth = kMaxDepth;
+    boost::system::error_code error;
+    json::value value = json::parse(*text, error, {}, options);
+    if (error || !value.is_object()) return refused("a part of the token is no JSON object");
+    return std::move(value.get_object());
+}
+
+std::string encoded(const json::object& object) {
+    return kube::base64url_encode(json::serialize(object));
+}
+
+}  // namespace
+
+Result<UncheckedJwt> parse_jwt(std::string_view token) {
+    if (token.size() > kMaxBytes) return refused("the token is too long");
+    UncheckedJwt jwt;
+    std::string_view rest = token;
+    const std::string_view header = take_field(rest, '.');
+    jwt.claims = take_field(rest, '.');
+    if (header.empty() || jwt.claims.empty() || rest.empty() || rest.find('.') != rest.npos)
+        return refused("the token does not consist of three parts");
+    jwt.signed_text = token.substr(0, header.size() + 1 + jwt.claims.size());
+    TRY(jwt.header, decoded_object(header));
+    std::optional<std::string> signature = kube::base64url_decode(rest);
+    if (!signature) return refused("the token's signature is not base64url");
+    jwt.signature = *std::move(signature);
+    return jwt;
+}
+
+Result<json::object> verified_claims(const net::SigningKey& key, std::string_view token) {
+    TRY(const UncheckedJwt jwt, parse_jwt(token));
+    if (string_at(jwt.header, "alg") != key.algorithm())
+        return refused("the token was signed in another way");
+    if (string_at(jwt.header, "kid") != kube::base64url_encode(key.fingerprint()))
+        return refused("the token was signed with another key");
+    // Extensions that have to be understood are not.
+    if (jwt.header.contains("crit")) return refused("the token has critical extensions");
+    if (!key.verify(jwt.signed_text, jwt.signature))
+        return refused("the token's signature is wrong");
+    return decoded_object(jwt.claims);
+}
+
+Result<std::string> make_jwt(const net::SigningKey& key, const json::object& claims) {
+    const json::object header{{"alg", key.algorithm()},
+                              {"kid", kube::base64url_encode(key.fingerprint())}};
+    std::string token = encoded(header) + "." + encoded(claims);
+    TRY(const std::string signature, key.sign(token));
+    token += "." + kube::base64url_encode(signature);
+    return token;
+}
+
+json::object public_jwk(const net::SigningKey& key) {
+    const net::SigningKey::PublicKey& half = key.public_key();
+    json::object jwk{{"use", "sig"},
+                     {"kty", half.elliptic ? "EC" : "RSA"},
+                     {"kid", kube::base64url_encode(key.fingerprint())},
+                     {"alg", key.algorithm()}};
+    if (half.elliptic) jwk["crv"] = "P-256";
+    jwk[half.elliptic ? "x" : "n"] = kube::base64url_encode(half.first);
+    jwk[half.elliptic ? "y" : "e"] = kube::base64url_encode(half.second);
+    return jwk;
+}
+
+}  // namespace muster::apiserver

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "apiserver/requests/user.h"
+#include "apiserver/watching/watch_cache.h"
+#include "net/signing_key.h"
+
+namespace muster::apiserver {
+
+/// Whom a token belongs to, and which of the audiences that were asked for it is meant for.
+struct TokenOwner {
+    User user;
+    std::vector<std::string> audiences;
+};
+
+/// The service account of a token that `key` signed. kUnauthorized, with why, unless it is good at
+/// `now`, for one of `audiences` (empty: this server), and its account and what it is bound to are
+/// still the same objects.
+Result<TokenOwner> authenticate_account(const WatchCache& cache, const net::SigningKey& key,
+                                        std::string_view token,
+                                        const std::vector<std::string>& audiences, WallTime now);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "apiserver/requests/router.h"
+#include "kube/transport/transport.h"
+
+namespace muster::apiserver {
+
+/// What somebody wants to do. Either with a resource, or, where `resource` is empty, with a path.
+struct Action {
+    std::string verb = {};  ///< get, list, watch, create, update, patch, delete, deletecollection
+    std::string group = {};
+    std::string resource = {};
+    std::string subresource = {};
+    std::string namespace_ = {};
+    std::string name = {};
+    std::string path = {};
+};
+
+/// `field_selector`: a collection that is narrowed to one name counts as that object.
+Action action_on(const Target& target, kube::Method method, bool watch,
+                 std::string_view field_selector = {});
+Action action_on_path(std::string path, kube::Method method);
+
+}  // namespace muster::apiserver

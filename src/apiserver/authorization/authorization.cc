@@ -1,0 +1,66 @@
+#include "apiserver/authorization/authorization.h"
+
+#include <algorithm>
+
+#include "apiserver/authentication/authentication.h"
+#include "apiserver/authorization/granted_rules.h"
+#include "apiserver/authorization/policy_rule.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+/// Probes go on to work whatever becomes of the roles.
+bool is_open(std::string_view path) {
+    constexpr std::string_view kOpen[] = {"/healthz", "/livez", "/readyz"};
+    return std::ranges::find(kOpen, path) != std::end(kOpen);
+}
+
+}  // namespace
+
+Decision decide(const WatchCache& cache, const User& user, const Action& action) {
+    if (user.in_group(kMasters)) return {true, {}};
+    if (action.resource.empty() && is_open(action.path)) return {true, {}};
+    Decision decision;
+    const std::vector<std::string> errors =
+        visit_granted_rules(cache, user, action.namespace_, [&](const Grant& grant) {
+            if (!rule_allows(grant.rule, action)) return true;
+            decision = {true, fmt::format("RBAC: allowed by {}", grant.source())};
+            return false;
+        });
+    if (!decision.allowed && !errors.empty())
+        decision.reason = fmt::format("RBAC: {}", joined_errors(errors));
+    return decision;
+}
+
+Refusal refusal_of(const User& user, const Action& action, const Decision& decision) {
+    const std::string because =
+        decision.reason.empty() ? std::string() : fmt::format(": {}", decision.reason);
+    if (action.resource.empty())
+        return {
+            Error(Code::kForbidden, fmt::format("forbidden: User \"{}\" cannot {} path \"{}\"{}",
+                                                user.name, action.verb, action.path, because)),
+            kube::StatusDetails{},
+            false,
+            {}};
+    kube::ResourceType type;
+    type.group = action.group;
+    type.plural = action.resource;
+    const std::string whole = action.subresource.empty()
+                                  ? action.resource
+                                  : fmt::format("{}/{}", action.resource, action.subresource);
+    const std::string where = action.namespace_.empty()
+                                  ? "at the cluster scope"
+                                  : fmt::format("in the namespace \"{}\"", action.namespace_);
+    return forbidden(type, action.name,
+                     fmt::format("User \"{}\" cannot {} resource \"{}\" in API group \"{}\" {}{}",
+                                 user.name, action.verb, whole, action.group, where, because));
+}
+
+Answer<void> authorize(const WatchCache& cache, const User& user, const Action& action) {
+    const Decision decision = decide(cache, user, action);
+    if (decision.allowed) return {};
+    return refusal_of(user, action, decision);
+}
+
+}  // namespace muster::apiserver

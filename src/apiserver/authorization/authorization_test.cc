@@ -1,0 +1,198 @@
+#include "apiserver/authorization/authorization.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+
+#include "apiserver/authentication/authentication.h"
+#include "apiserver/internal/types/builtin_types.h"
+#include "apiserver/internal/types/crd.h"
+#include "apiserver/objects/json_access.h"
+#include "apiserver/resources/access_types.h"
+#include "base/test_loop.h"
+
+namespace muster::apiserver {
+namespace {
+
+class AuthorizationTest : public ::testing::Test, protected SimulatedLoop {
+  protected:
+    AuthorizationTest() {
+        for (DefPtr& def : builtin_types(read_)) registry_.add(std::move(def));
+    }
+    ~AuthorizationTest() override { await(tasks_.stop()); }
+
+    Action action(std::string_view path, kube::Method method, bool watch = false,
+                  std::string_view field_selector = "") {
+        Answer<Target> target = route(registry_, path);
+        EXPECT_TRUE(target.has_value()) << path;
+        return action_on(*target, method, watch, field_selector);
+    }
+    std::string refusal(const Action& action) { return refusal(bob_, action); }
+    std::string refusal(const User& user, const Action& action) {
+        const Answer<void> answer = authorize(cache_, user, action);
+        return answer ? "allowed" : answer.error().error.message();
+    }
+    /// `objects`: of one resource, as JSON.
+    void load(const kube::ResourceType& type, std::initializer_list<std::string_view> objects) {
+        std::vector<StoredObject> stored;
+        for (const std::string_view text : objects) {
+            const auto value = std::make_shared<const json::value>(json::parse(std::string(text)));
+            const json::object& object = value->get_object();
+            stored.push_back({{type.qualified(), std::string(namespace_of(object)),
+                               std::string(name_of(object))},
+                              1,
+                              ObjectText::of(value)});
+        }
+        cache_.load(type.qualified(), std::move(stored));
+    }
+
+    Rng rng_{1};
+    TaskGroup tasks_{context.get_executor()};
+    WatchCache cache_{context.get_executor(), clock, rng_, tasks_, {}};
+    ReadDefinition read_;
+    Registry registry_;
+    User bob_{"bob", {}, {"system:authenticated"}};
+    User root_{"root", {}, {std::string(kMasters)}};
+};
+
+TEST_F(AuthorizationTest, VerbsOfRequests) {
+    using kube::Method;
+    const std::string pods = "/api/v1/namespaces/a/pods";
+    EXPECT_EQ(action(pods, Method::kGet).verb, "list");
+    EXPECT_EQ(action(pods, Method::kGet, true).verb, "watch");
+    EXPECT_EQ(action(pods, Method::kPost).verb, "create");
+    EXPECT_EQ(action(pods, Method::kDelete).verb, "deletecollection");
+    EXPECT_EQ(action(pods + "/x", Method::kGet).verb, "get");
+    EXPECT_EQ(action(pods + "/x", Method::kPut).verb, "update");
+    EXPECT_EQ(action(pods + "/x", Method::kPatch).verb, "patch");
+    EXPECT_EQ(action(pods + "/x", Method::kDelete).verb, "delete");
+    EXPECT_EQ(action(pods + "/x/log", Method::kGet).subresource, "log");
+    EXPECT_EQ(action_on_path("/apis", Method::kGet).verb, "get");
+    EXPECT_EQ(action_on_path("/apis", Method::kPost).verb, "post");
+}
+
+TEST_F(AuthorizationTest, MastersMayDoEverything) {
+    EXPECT_TRUE(
+        authorize(cache_, root_, action("/api/v1/namespaces/a/secrets", kube::Method::kDelete)));
+    EXPECT_TRUE(authorize(cache_, root_, action_on_path("/metrics", kube::Method::kGet)));
+}
+
+TEST_F(AuthorizationTest, OthersMayAskWhetherTheServerLives) {
+    for (const char* open : {"/healthz", "/livez", "/readyz"})
+        EXPECT_EQ(refusal(action_on_path(open, kube::Method::kGet)), "allowed") << open;
+    for (const char* closed :
+         {"/healthzz", "/livez/ping", "/metrics", "/apis", "/api", "/openapi/v3", "/version", ""})
+        EXPECT_NE(refusal(action_on_path(closed, kube::Method::kGet)), "allowed") << closed;
+}
+
+TEST_F(AuthorizationTest, RefusalsReadAsThoseOfARealServer) {
+    using kube::Method;
+    EXPECT_EQ(refusal(action("/api/v1/namespaces/default/pods", Method::kGet)),
+              "pods is forbidden: User \"bob\" cannot list resource \"pods\" in API group \"\" in "
+              "the namespace \"default\"");
+    EXPECT_EQ(refusal(action("/api/v1/pods", Method::kGet)),
+              "pods is forbidden: User \"bob\" cannot list resource \"pods\" in API group \"\" at "
+              "the cluster scope");
+    EXPECT_EQ(refusal(action("/api/v1/namespaces/default/pods/x/log", Method::kGet)),
+              "pods \"x\" is forbidden: User \"bob\" cannot get resource \"pods/log\" in API group "
+              "\"\" in the namespace \"default\"");
+    EXPECT_EQ(refusal(action_on_path("/metrics", Method::kGet)),
+              "forbidden: User \"bob\" cannot get path \"/metrics\"");
+}
+
+TEST_F(AuthorizationTest, ANamespaceIsSeenByWhomItsRolesLet) {
+    const Action get = action("/api/v1/namespaces/a", kube::Method::kGet);
+    EXPECT_EQ(get.namespace_, "a");
+    EXPECT_EQ(get.name, "a");
+    EXPECT_EQ(action("/api/v1/namespaces", kube::Method::kGet).namespace_, "");
+}
+
+TEST_F(AuthorizationTest, ACollectionThatIsNarrowedToANameCountsAsThatObject) {
+    using kube::Method;
+    const std::string pods = "/api/v1/namespaces/a/pods";
+    EXPECT_EQ(action(pods, Method::kGet, true, "metadata.name=x").name, "x");
+    EXPECT_EQ(action(pods, Method::kDelete, false, "status.phase=Failed,metadata.name=x").name,
+              "x");
+    EXPECT_EQ(action(pods, Method::kGet, false, "metadata.name!=x").name, "");
+    EXPECT_EQ(action(pods, Method::kGet, false, "metadata.name=x=y").name, "");
+    EXPECT_EQ(action(pods, Method::kPost, false, "metadata.name=x").name, "");
+    EXPECT_EQ(action(pods + "/y", Method::kGet, false, "metadata.name=x").name, "y");
+}
+
+constexpr const char* kReader = R"({"metadata":{"name":"reader","namespace":"a"},
+    "rules":[{"verbs":["get","list"],"apiGroups":[""],"resources":["pods"]}]})";
+constexpr const char* kClusterReader = R"({"metadata":{"name":"reader"},
+    "rules":[{"verbs":["get","list"],"apiGroups":[""],"resources":["pods"]}]})";
+
+TEST_F(AuthorizationTest, ARoleIsGoodInItsNamespace) {
+    using kube::Method;
+    load(kRoles, {kReader});
+    load(kRoleBindings, {R"({"metadata":{"name":"b","namespace":"a"},
+        "roleRef":{"kind":"Role","name":"reader"},"subjects":[{"kind":"User","name":"bob"}]})"});
+    EXPECT_EQ(refusal(action("/api/v1/namespaces/a/pods", Method::kGet)), "allowed");
+    EXPECT_NE(refusal(action("/api/v1/namespaces/b/pods", Method::kGet)), "allowed");
+    EXPECT_NE(refusal(action("/api/v1/pods", Method::kGet)), "allowed");
+    EXPECT_NE(refusal(action("/api/v1/namespaces/a/pods", Method::kGet, true)), "allowed");
+    EXPECT_NE(refusal({"ann", {}, {}}, action("/api/v1/namespaces/a/pods", Method::kGet)),
+              "allowed");
+    EXPECT_EQ(decide(cache_, bob_, action("/api/v1/namespaces/a/pods", Method::kGet)).reason,
+              "RBAC: allowed by RoleBinding \"b/a\" of Role \"reader\" to User \"bob\"");
+}
+
+TEST_F(AuthorizationTest, AClusterRoleIsGoodWhereItIsBound) {
+    using kube::Method;
+    load(kClusterRoles, {kClusterReader});
+    load(kRoleBindings, {R"({"metadata":{"name":"b","namespace":"a"},
+        "roleRef":{"kind":"ClusterRole","name":"reader"},
+        "subjects":[{"kind":"Group","name":"dev"}]})"});
+    const User dev{"dora", {}, {"dev"}};
+    EXPECT_EQ(refusal(dev, action("/api/v1/namespaces/a/pods", Method::kGet)), "allowed");
+    EXPECT_NE(refusal(dev, action("/api/v1/namespaces/b/pods", Method::kGet)), "allowed");
+    EXPECT_NE(refusal(dev, action("/api/v1/pods", Method::kGet)), "allowed");
+    load(kClusterRoleBindings, {R"({"metadata":{"name":"all"},
+        "roleRef":{"kind":"ClusterRole","name":"reader"},
+        "subjects":[{"kind":"Group","name":"dev"}]})"});
+    EXPECT_EQ(refusal(dev, action("/api/v1/namespaces/b/pods", Method::kGet)), "allowed");
+    EXPECT_EQ(refusal(dev, action("/api/v1/pods", Method::kGet)), "allowed");
+}
+
+TEST_F(AuthorizationTest, SubjectsThatAreServiceAccounts) {
+    using kube::Method;
+    load(kClusterRoles, {kClusterReader});
+    load(kRoleBindings, {R"({"metadata":{"name":"b","namespace":"a"},
+        "roleRef":{"kind":"ClusterRole","name":"reader"},
+        "subjects":[{"kind":"ServiceAccount","name":"robot"},
+                    {"kind":"ServiceAccount","name":"robot","namespace":"c"}]})"});
+    load(kClusterRoleBindings, {R"({"metadata":{"name":"none"},
+        "roleRef":{"kind":"ClusterRole","name":"reader"},
+        "subjects":[{"kind":"ServiceAccount","name":"robot"}]})"});
+    const Action list = action("/api/v1/namespaces/a/pods", Method::kGet);
+    EXPECT_EQ(refusal({"system:serviceaccount:a:robot", {}, {}}, list), "allowed");
+    EXPECT_EQ(refusal({"system:serviceaccount:c:robot", {}, {}}, list), "allowed");
+    EXPECT_NE(refusal({"system:serviceaccount:b:robot", {}, {}}, list), "allowed");
+    EXPECT_NE(refusal({"robot", {}, {}}, list), "allowed");
+    EXPECT_NE(refusal({"system:serviceaccount:b:robot", {}, {}},
+                      action("/api/v1/namespaces/b/pods", Method::kGet)),
+              "allowed")
+        << "an account of no namespace is nobody";
+}
+
+TEST_F(AuthorizationTest, RolesThatAreNotThereAreNamedInTheRefusal) {
+    load(kRoleBindings, {R"({"metadata":{"name":"b","namespace":"a"},
+        "roleRef":{"kind":"Role","name":"none"},"subjects":[{"kind":"User","name":"bob"}]})"});
+    load(kClusterRoleBindings, {R"({"metadata":{"name":"c"},
+        "roleRef":{"kind":"ClusterRole","name":"nil"},"subjects":[{"kind":"User","name":"bob"}]})"});
+    EXPECT_EQ(refusal(action("/api/v1/pods", kube::Method::kGet)),
+              "pods is forbidden: User \"bob\" cannot list resource \"pods\" in API group \"\" at "
+              "the cluster scope: RBAC: clusterrole.rbac.authorization.k8s.io \"nil\" not found");
+    EXPECT_EQ(refusal(action("/api/v1/namespaces/a/pods", kube::Method::kGet)),
+              "pods is forbidden: User \"bob\" cannot list resource \"pods\" in API group \"\" in "
+              "the namespace \"a\": RBAC: [clusterrole.rbac.authorization.k8s.io \"nil\" not "
+              "found, role.rbac.authorization.k8s.io \"none\" not found]");
+    EXPECT_EQ(refusal(action_on_path("/metrics", kube::Method::kGet)),
+              "forbidden: User \"bob\" cannot get path \"/metrics\": RBAC: "
+              "clusterrole.rbac.authorization.k8s.io \"nil\" not found");
+}
+
+}  // namespace
+}  // namespace muster::apiserver

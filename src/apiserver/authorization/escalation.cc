@@ -1,0 +1,107 @@
+#include "apiserver/authorization/escalation.h"
+
+#include <set>
+
+#include "apiserver/authentication/authentication.h"
+#include "apiserver/authorization/authorization.h"
+#include "apiserver/authorization/granted_rules.h"
+#include "apiserver/authorization/policy_rule.h"
+#include "apiserver/objects/json_access.h"
+#include "apiserver/resources/access_types.h"
+#include "kube/values/equality.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+/// Nullopt when `author` holds all of the rules in the namespace; else what is missing, in words.
+std::optional<std::string> escalation(const WatchCache& cache, const User& author,
+                                      std::string_view namespace_, const PolicyRules& rules) {
+    PolicyRules held;
+    const std::vector<std::string> errors =
+        visit_granted_rules(cache, author, namespace_, [&](const Grant& grant) {
+            held.push_back(read_rule(grant.rule));
+            return true;
+        });
+    const PolicyRules missing = compacted(missing_rules(held, rules));
+    if (missing.empty()) return std::nullopt;
+    std::set<std::string> lines;
+    for (const PolicyRule& rule : missing) lines.insert(describe(rule));
+    std::string text = fmt::format(
+        "user \"{}\" (groups={}) is attempting to grant RBAC permissions not currently held:",
+        author.name, quoted_list(author.groups));
+    for (const std::string& line : lines) text += "\n" + line;
+    if (!errors.empty()) text += fmt::format("; resolution errors: {}", joined_errors(errors));
+    return text;
+}
+
+bool same_field(const json::object& a, const json::object& b, std::string_view key) {
+    static const json::value kAbsent;
+    const json::value* in_a = a.if_contains(key);
+    const json::value* in_b = b.if_contains(key);
+    return kube::equal(in_a == nullptr ? kAbsent : *in_a, in_b == nullptr ? kAbsent : *in_b);
+}
+
+/// The garbage collector's clients may let go of anything.
+bool changes_ownership_alone(json::object before, json::object after) {
+    for (json::object* object : {&before, &after}) {
+        json::object& meta = ensure_object(*object, "metadata");
+        for (const char* key :
+             {"ownerReferences", "finalizers", "resourceVersion", "managedFields"})
+            meta.erase(key);
+    }
+    return kube::equal(before, after);
+}
+
+Answer<void> check_role(const WatchCache& cache, const User& author, const kube::ResourceType& type,
+                        const json::object* before, const json::object& role) {
+    const bool of_cluster = type.kind == kClusterRoles.kind;
+    if (of_cluster && before != nullptr && same_field(*before, role, "rules") &&
+        same_field(*before, role, "aggregationRule"))
+        return {};
+    Action escalate{.verb = "escalate", .group = type.group, .resource = type.plural};
+    escalate.namespace_ = namespace_of(role);
+    escalate.name = name_of(role);
+    if (decide(cache, author, escalate).allowed) return {};
+    if (auto missing = escalation(cache, author, namespace_of(role), read_rules(role)))
+        return forbidden(type, name_of(role), *missing);
+    // It gathers whatever rules there will be.
+    const PolicyRules everything{{{"*"}, {"*"}, {"*"}, {}, {}}, {{"*"}, {}, {}, {}, {"*"}}};
+    if (of_cluster && object_at(role, "aggregationRule") != nullptr &&
+        escalation(cache, author, "", everything))
+        return forbidden(type, name_of(role),
+                         "must have cluster-admin privileges to use an aggregationRule");
+    return {};
+}
+
+Answer<void> check_binding(const WatchCache& cache, const User& author,
+                           const kube::ResourceType& type, const json::object& binding) {
+    static const json::object kNone;
+    const json::object* named = object_at(binding, "roleRef");
+    const json::object& role_ref = named == nullptr ? kNone : *named;
+    Action bind{.verb = "bind", .group = std::string(kRbacGroup)};
+    bind.resource =
+        string_at(role_ref, "kind") == kRoles.kind ? kRoles.plural : kClusterRoles.plural;
+    bind.namespace_ = namespace_of(binding);
+    bind.name = string_at(role_ref, "name");
+    if (decide(cache, author, bind).allowed) return {};
+    TRY(const kube::ObjectPtr role, find_role(cache, role_ref, namespace_of(binding)));
+    if (auto missing =
+            escalation(cache, author, namespace_of(binding), read_rules(role->get_object())))
+        return forbidden(type, name_of(binding), *missing);
+    return {};
+}
+
+}  // namespace
+
+Answer<void> check_escalation(const WatchCache& cache, const User& author,
+                              const kube::ResourceType& type, const json::object* before,
+                              const json::object& after) {
+    if (type.group != kRbacGroup || author.in_group(kMasters)) return {};
+    if (before != nullptr && changes_ownership_alone(*before, after)) return {};
+    if (type == kRoles || type == kClusterRoles)
+        return check_role(cache, author, type, before, after);
+    return check_binding(cache, author, type, after);
+}
+
+}  // namespace muster::apiserver

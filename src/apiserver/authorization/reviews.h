@@ -1,0 +1,26 @@
+#pragma once
+
+#include <functional>
+
+#include "apiserver/authentication/token_authentication.h"
+#include "apiserver/requests/decoding.h"
+#include "apiserver/requests/router.h"
+
+namespace muster::apiserver {
+
+/// What a review is answered from.
+struct ReviewContext {
+    const WatchCache& cache;
+    const User& user;  ///< who asks
+    /// Whom a token belongs to, whether it is meant for one of the audiences.
+    std::function<Result<TokenOwner>(const std::string& token,
+                                     const std::vector<std::string>& audiences)>
+        owner_of;
+};
+
+/// Answers a question of authorization.k8s.io or authentication.k8s.io: the object that was sent
+/// with the answer as its status. `asked` was decoded as the target's kind.
+Answer<json::object> answer_review(const ReviewContext& context, const Target& target,
+                                   const DecodedObject& asked);
+
+}  // namespace muster::apiserver

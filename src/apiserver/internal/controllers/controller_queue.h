@@ -1,0 +1,71 @@
+#pragma once
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <deque>
+#include <functional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "apiserver/requests/status_error.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/task_group.h"
+
+namespace muster::apiserver {
+
+/// The keys that a controller of the server still has to look at: each once, in order, one at a
+/// time. A task runs only while there are any, so an idle server has none. Lets other work of the
+/// loop in between.
+template <class Key>
+class WorkLoop {
+  public:
+    /// What is to be done about a key; a refusal is logged and tried again later.
+    using Work = std::function<Task<Answer<void>>(Key)>;
+
+    WorkLoop(std::string name, TaskGroup& tasks, Clock& clock, Work work)
+        : name_(std::move(name)), tasks_(tasks), clock_(clock), work_(std::move(work)) {}
+
+    void add(Key key) {
+        if (!queued_.insert(key).second) return;
+        queue_.push_back(std::move(key));
+        if (std::exchange(running_, true)) return;
+        tasks_.spawn(name_, run());
+    }
+
+  private:
+    static constexpr int kKeysPerTurn = 64;
+    static constexpr Duration kRetryDelay = std::chrono::seconds(1);
+
+    Task<void> run() {
+        // Whoever adds a key is in the middle of something.
+        co_await asio::post(tasks_.executor(), asio::use_awaitable);
+        int handled = 0;
+        while (!queue_.empty()) {
+            Key key = std::move(queue_.front());
+            queue_.pop_front();
+            queued_.erase(key);
+            Answer<void> done = co_await work_(key);
+            if (!done) {
+                log::warning("A controller of the API server will try again",
+                             {{"controller", name_}, {"error", done.error().error.message()}});
+                co_await clock_.sleep_for(kRetryDelay);
+                if (queued_.insert(key).second) queue_.push_back(std::move(key));
+            }
+            if (++handled % kKeysPerTurn == 0)
+                co_await asio::post(tasks_.executor(), asio::use_awaitable);
+        }
+        running_ = false;
+    }
+
+    std::string name_;
+    TaskGroup& tasks_;
+    Clock& clock_;
+    Work work_;
+    std::deque<Key> queue_;
+    std::set<Key> queued_;
+    bool running_ = false;
+};
+
+}  // namespace muster::apiserver

@@ -1,0 +1,133 @@
+#include "apiserver/internal/controllers/disruption_controller.h"
+
+#include "apiserver/objects/json_access.h"
+#include "apiserver/objects/label_selection.h"
+#include "apiserver/objects/text_fields.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+const json::object* labels_of(const json::object& object) {
+    return object_at(metadata_of(object), "labels");
+}
+
+bool matches(const std::optional<kube::LabelSelector>& selector, const json::object* labels) {
+    return selector && matches_labels(*selector, labels);
+}
+
+}  // namespace
+
+BudgetKeeper::BudgetKeeper(ServerState& state, Writer& writer)
+    : state_(state),
+      writer_(writer),
+      work_("disruption budgets", state.tasks, state.clock,
+            [this](ObjectKey key) { return look_at(std::move(key)); }) {}
+
+void BudgetKeeper::take_up() {
+    for (const auto& [key, budget] : state_.cache.objects(kDisruptionBudgets.qualified())) {
+        cover(key, budget.tree()->get_object());
+        work_.add(key);
+    }
+}
+
+void BudgetKeeper::cover(const ObjectKey& key, const json::object& budget) {
+    std::optional<kube::LabelSelector> selector = covered_by(budget);
+    const auto [entry, fresh] = budgets_.try_emplace(key);
+    Covered& covered = entry->second;
+    if (!fresh && covered.selector == selector) return;
+    covered.selector = std::move(selector);
+    covered.coverage = {};
+    const auto [first, last] = state_.cache.range("pods", key.first);
+    for (auto pod = first; pod != last; ++pod) {
+        const json::value labels = value_at_path(pod->second.object->text(), "metadata.labels");
+        if (matches(covered.selector, labels.if_object()))
+            covered.coverage.put(pod->second.tree()->get_object());
+    }
+}
+
+void BudgetKeeper::observe(const StoreChange& change) {
+    static const std::string kBudgets = kDisruptionBudgets.qualified();
+    const ObjectKey key(change.key.namespace_, change.key.name);
+    if (change.key.resource == kBudgets) {
+        if (change.object == nullptr) {
+            budgets_.erase(key);
+            return;
+        }
+        cover(key, change.object->get_object());
+        work_.add(key);
+        return;
+    }
+    if (budgets_.empty()) return;
+    if (change.key.resource == "pods") return observe_pod(change);
+    // What controls the pods may have been scaled.
+    if (change.object == nullptr) return;
+    const std::string_view uid = uid_of(change.object->get_object());
+    for (auto budget = budgets_.lower_bound({key.first, ""});
+         budget != budgets_.end() && budget->first.first == key.first; ++budget)
+        if (budget->second.coverage.is_controlled_by(uid)) work_.add(budget->first);
+}
+
+void BudgetKeeper::observe_pod(const StoreChange& change) {
+    const std::string& space = change.key.namespace_;
+    for (auto budget = budgets_.lower_bound({space, ""});
+         budget != budgets_.end() && budget->first.first == space; ++budget) {
+        Coverage& coverage = budget->second.coverage;
+        const json::object* pod = change.object == nullptr ? nullptr : &change.object->get_object();
+        const bool covered = pod != nullptr && matches(budget->second.selector, labels_of(*pod));
+        const bool changed = covered ? coverage.put(*pod) : coverage.remove(change.key.name);
+        if (changed) work_.add(budget->first);
+    }
+}
+
+std::optional<std::int64_t> BudgetKeeper::scale_of(const std::string& namespace_,
+                                                   const PodController& controller) const {
+    const DefPtr def = state_.registry.find_kind(controller.api_version, controller.kind);
+    if (def == nullptr || !def->scale) return std::nullopt;
+    const CachedObject* found = state_.cache.find(def->storage_key(), namespace_, controller.name);
+    if (found == nullptr || uid_of(*found->object) != controller.uid) return std::nullopt;
+    const json::value replicas = value_at_path(found->object->text(), def->scale->spec_replicas);
+    const std::int64_t* number = replicas.if_int64();
+    return number == nullptr ? 0 : *number;
+}
+
+Task<Answer<void>> BudgetKeeper::look_at(ObjectKey key) {
+    const DefPtr def =
+        state_.registry.find(kDisruptionBudgets.api_version(), kDisruptionBudgets.plural);
+    std::optional<WallTime> again;
+    Writer::Change change = [this, def, key, &again](const json::value& current) {
+        const auto covered = budgets_.find(key);
+        if (covered == budgets_.end()) return Answer<NextState>(NextState{});
+        BudgetState state = budget_status(
+            current.get_object(), covered->second.coverage,
+            [&](const PodController& controller) { return scale_of(key.first, controller); },
+            state_.clock.wall_now());
+        again = state.look_again;
+        const json::value status(std::move(state.status));
+        kube::Document next(current, kube::tree_bytes(status));
+        next.object()["status"] = status;
+        return Answer<NextState>(settle(*def, current, std::move(next)));
+    };
+    const Answer<WriteOutcome> written =
+        co_await writer_.rewrite(def, key.first, key.second, std::move(change), false);
+    if (!written) {
+        if (written.error().error.code() == Code::kNotFound) co_return Answer<void>();
+        co_return written.error();
+    }
+    const auto covered = budgets_.find(key);
+    if (again && covered != budgets_.end() && !std::exchange(covered->second.will_look, true)) {
+        state_.tasks.spawn("a disruption budget's evictions",
+                           look_again(key, *again + std::chrono::seconds(1)));
+    }
+    co_return Answer<void>();
+}
+
+Task<void> BudgetKeeper::look_again(ObjectKey key, WallTime when) {
+    co_await state_.clock.sleep_until_wall(when);
+    const auto covered = budgets_.find(key);
+    if (covered == budgets_.end()) co_return;
+    covered->second.will_look = false;
+    work_.add(std::move(key));
+}
+
+}  // namespace muster::apiserver

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "apiserver/internal/controllers/controller_queue.h"
+#include "apiserver/internal/disruption/budget.h"
+#include "apiserver/internal/server_state.h"
+#include "apiserver/internal/writing/writer.h"
+
+namespace muster::apiserver {
+
+/// Keeps the status of disruption budgets: how many pods they cover, how many of those are healthy,
+/// and how many may be evicted. It follows the store's changes and counts, so that a change of a
+/// pod costs what the budgets of its namespace are, whatever they cover.
+///
+/// Thread: the server's loop; its work runs in the server's task group.
+class BudgetKeeper {
+  public:
+    BudgetKeeper(ServerState& state, Writer& writer);
+
+    /// Every committed change.
+    void observe(const StoreChange& change);
+    /// Takes up what the cache has: once, at the start.
+    void take_up();
+
+  private:
+    void cover(const ObjectKey& key, const json::object& budget);
+    void observe_pod(const StoreChange& change);
+    std::optional<std::int64_t> scale_of(const std::string& namespace_,
+                                         const PodController& controller) const;
+    Task<Answer<void>> look_at(ObjectKey key);
+    Task<void> look_again(ObjectKey key, WallTime when);
+
+    ServerState& state_;
+    Writer& writer_;
+    struct Covered {
+        std::optional<kube::LabelSelector> selector = std::nullopt;
+        Coverage coverage = {};
+        bool will_look = false;  ///< look_again() is under way
+    };
+    std::map<ObjectKey, Covered> budgets_;
+    WorkLoop<ObjectKey> work_;
+};
+
+}  // namespace muster::apiserver

@@ -1,0 +1,196 @@
+#include "apiserver/internal/controllers/namespace_controller.h"
+
+#include "apiserver/internal/types/crd.h"
+#include "apiserver/objects/json_access.h"
+#include "apiserver/objects/text_fields.h"
+#include "kube/values/time.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+constexpr int kDeletionsPerTurn = 64;
+
+bool is_namespace(const StoreKey& key) { return key.resource == "namespaces"; }
+bool is_crd(const StoreKey& key) {
+    static const std::string kCrds = kube::types::kCustomResourceDefinitions.qualified();
+    return key.resource == kCrds;
+}
+std::string scope_of(const StoreKey& container) {
+    return is_namespace(container) ? container.name : std::string();
+}
+
+void remove_entry(json::object& parent, std::string_view key, std::string_view entry) {
+    json::array* entries = array_at(parent, key);
+    if (entries == nullptr) return;
+    json::array kept;
+    for (json::value& value : *entries)
+        if (value != json::value(entry)) kept.push_back(std::move(value));
+    *entries = std::move(kept);
+}
+
+json::object namespace_condition(std::string_view type, bool is_true, std::string_view reason,
+                                 std::string message, const std::string& now) {
+    return {{"type", type},
+            {"status", is_true ? "True" : "False"},
+            {"lastTransitionTime", now},
+            {"reason", reason},
+            {"message", std::move(message)}};
+}
+
+}  // namespace
+
+ContentCleanup::ContentCleanup(ServerState& state, Writer& writer)
+    : state_(state),
+      writer_(writer),
+      work_("content clean-up", state.tasks, state.clock,
+            [this](StoreKey key) { return look_at(std::move(key)); }) {}
+
+void ContentCleanup::observe(const StoreChange& change) {
+    if (change.object != nullptr) return take_up(change.key, *change.text);
+    const auto add_if_deleting = [&](std::string resource, const std::string& name) {
+        const CachedObject* container = state_.cache.find(resource, "", name);
+        if (container != nullptr && is_deleting(*container->object))
+            work_.add({std::move(resource), "", name});
+    };
+    if (!change.key.namespace_.empty()) add_if_deleting("namespaces", change.key.namespace_);
+    add_if_deleting(kube::types::kCustomResourceDefinitions.qualified(), change.key.resource);
+}
+
+void ContentCleanup::take_up(const StoreKey& key, const ObjectText& object) {
+    if ((is_namespace(key) || is_crd(key)) && is_deleting(object)) work_.add(key);
+}
+
+std::vector<DefPtr> ContentCleanup::content_types(const StoreKey& container) const {
+    std::vector<DefPtr> types;
+    for (const auto& [name, def] : state_.registry.resources())
+        if (is_namespace(container) ? def->type.namespaced : def->custom && name == container.name)
+            types.push_back(def);
+    return types;
+}
+
+Task<Answer<void>> ContentCleanup::delete_content(StoreKey container) {
+    int deleted = 0;
+    for (const DefPtr& def : content_types(container)) {
+        std::vector<ObjectKey> keys;
+        const auto [first, last] = state_.cache.range(def->storage_key(), scope_of(container));
+        for (auto it = first; it != last; ++it)
+            if (!is_deleting(*it->second.object)) keys.push_back(it->first);
+        for (const ObjectKey& key : keys) {
+            Target target;
+            target.def = def;
+            target.namespace_ = key.first;
+            target.name = key.second;
+            DeleteQuery query;
+            query.propagation = "Background";
+            Answer<WriteOutcome> removed =
+                co_await writer_.remove(std::move(target), std::move(query));
+            if (!removed && removed.error().error.code() != Code::kNotFound)
+                co_return std::move(removed.error());
+            if (++deleted % kDeletionsPerTurn == 0)
+                co_await asio::post(state_.executor, asio::use_awaitable);
+        }
+    }
+    co_return Answer<void>();
+}
+
+bool ContentCleanup::is_empty(const StoreKey& container) const {
+    return std::ranges::all_of(content_types(container), [&](const DefPtr& def) {
+        const auto [first, last] = state_.cache.range(def->storage_key(), scope_of(container));
+        return first == last;
+    });
+}
+
+Task<Answer<void>> ContentCleanup::look_at(StoreKey key) {
+    // Content that was let in before the end of its container was seen may still be under way.
+    co_await state_.store->settled();
+    const CachedObject* found = state_.cache.find(key.resource, "", key.name);
+    if (found == nullptr || !is_deleting(*found->object)) co_return Answer<void>();
+    const std::string uid = uid_of(*found->object);
+    if (!swept_.contains(uid)) {
+        CO_TRY_VOID(co_await delete_content(key));
+        swept_.insert(uid);
+        if (!is_empty(key)) co_return co_await report_remaining(std::move(key));
+    }
+    if (!is_empty(key)) co_return Answer<void>();
+    swept_.erase(uid);
+    co_return co_await let_go(std::move(key));
+}
+
+Task<Answer<void>> ContentCleanup::report_remaining(StoreKey container) {
+    if (!is_namespace(container)) co_return Answer<void>();
+    std::string remaining;
+    std::map<std::string, std::size_t> by_finalizer;
+    for (const DefPtr& def : content_types(container)) {
+        std::size_t count = 0;
+        const auto [first, last] = state_.cache.range(def->storage_key(), container.name);
+        for (auto it = first; it != last; ++it) {
+            ++count;
+            const json::value finalizers =
+                value_at_path(it->second.object->text(), "metadata.finalizers");
+            if (!finalizers.is_array()) continue;
+            for (const json::value& entry : finalizers.get_array())
+                if (entry.is_string()) ++by_finalizer[std::string(entry.get_string())];
+        }
+        if (count == 0) continue;
+        if (!remaining.empty()) remaining += ", ";
+        remaining += fmt::format("{} has {} resource instances", def->type.qualified(), count);
+    }
+    std::string finalizers;
+    for (const auto& [name, count] : by_finalizer) {
+        if (!finalizers.empty()) finalizers += ", ";
+        finalizers += fmt::format("{} in {} resource instances", name, count);
+    }
+    const std::string now = kube::format_time(state_.clock.wall_now());
+    json::array conditions{
+        namespace_condition("NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered",
+                            "All resources successfully discovered", now),
+        namespace_condition("NamespaceDeletionGroupVersionParsingFailure", false,
+                            "ParsedGroupVersions", "All legacy kube types successfully parsed",
+                            now),
+        namespace_condition("NamespaceDeletionContentFailure", false, "ContentDeleted",
+                            "All content successfully deleted, may be waiting on finalization",
+                            now),
+        namespace_condition("NamespaceContentRemaining", true, "SomeResourcesRemain",
+                            "Some resources are remaining: " + remaining, now),
+        namespace_condition(
+            "NamespaceFinalizersRemaining", !finalizers.empty(),
+            finalizers.empty() ? "ContentHasNoFinalizers" : "SomeFinalizersRemain",
+            finalizers.empty()
+                ? "All content-preserving finalizers finished"
+                : "Some content in the namespace has finalizers remaining: " + finalizers,
+            now)};
+    const DefPtr def = state_.registry.find("v1", "namespaces");
+    Writer::Change change = [def, conditions](const json::value& current) {
+        kube::Document next(current);
+        ensure_object(next.object(), "status")["conditions"] = conditions;
+        return Answer<NextState>(settle(*def, current, std::move(next)));
+    };
+    Answer<WriteOutcome> written =
+        co_await writer_.rewrite(def, "", container.name, std::move(change), false);
+    if (!written && written.error().error.code() != Code::kNotFound)
+        co_return std::move(written.error());
+    co_return Answer<void>();
+}
+
+Task<Answer<void>> ContentCleanup::let_go(StoreKey container) {
+    auto def = state_.registry.resources().find(container.resource);
+    const DefPtr type = def->second;
+    const bool of_namespace = is_namespace(container);
+    Writer::Change change = [type, of_namespace](const json::value& current) {
+        kube::Document next(current);
+        json::object& fields = next.object();
+        if (of_namespace)
+            remove_entry(ensure_object(fields, "spec"), "finalizers", "kubernetes");
+        else
+            remove_entry(ensure_object(fields, "metadata"), "finalizers", kCrdCleanupFinalizer);
+        return Answer<NextState>(settle(*type, current, std::move(next)));
+    };
+    Answer<WriteOutcome> written =
+        co_await writer_.rewrite(type, "", container.name, std::move(change), false);
+    if (!written && written.error().error.code() != Code::kNotFound)
+        co_return std::move(written.error());
+    co_return Answer<void>();
+}
+
+}  // namespace muster::apiserver

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "apiserver/internal/controllers/controller_queue.h"
+#include "apiserver/internal/server_state.h"
+#include "apiserver/internal/writing/writer.h"
+
+namespace muster::apiserver {
+
+/// Empties what is being deleted: a terminating namespace loses everything in it, a terminating
+/// CustomResourceDefinition its instances. When nothing is left, it lets the object itself go.
+/// Finalizers and the grace of pods are respected.
+///
+/// Thread: the server's loop; its work runs in the server's task group.
+class ContentCleanup {
+  public:
+    ContentCleanup(ServerState& state, Writer& writer);
+
+    /// Every committed change.
+    void observe(const StoreChange& change);
+    /// What was there at the start.
+    void take_up(const StoreKey& key, const ObjectText& object);
+
+  private:
+    Task<Answer<void>> look_at(StoreKey key);
+    /// Where the container's content is kept.
+    std::vector<DefPtr> content_types(const StoreKey& container) const;
+    Task<Answer<void>> delete_content(StoreKey container);
+    bool is_empty(const StoreKey& container) const;
+    Task<Answer<void>> report_remaining(StoreKey container);
+    Task<Answer<void>> let_go(StoreKey container);
+
+    ServerState& state_;
+    Writer& writer_;
+    std::set<std::string> swept_;  ///< uids whose content was told to go
+    WorkLoop<StoreKey> work_;
+};
+
+}  // namespace muster::apiserver

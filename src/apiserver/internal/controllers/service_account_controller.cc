@@ -1,0 +1,105 @@
+#include "apiserver/internal/controllers/service_account_controller.h"
+
+#include "apiserver/objects/json_access.h"
+#include "apiserver/objects/text_fields.h"
+#include "kube/transport/server_address.h"
+#include "kube/values/equality.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+constexpr const char* kAccount = "default";
+constexpr const char* kTrust = "kube-root-ca.crt";
+constexpr const char* kServiceNamespace = "default";
+constexpr const char* kService = "kubernetes";
+
+/// As clients expect to find it. Behind its address the server itself listens, wherever else it
+/// does.
+json::object server_service() {
+    const json::object port{{"name", "https"},
+                            {"protocol", "TCP"},
+                            {"port", std::int64_t{kube::kServerServicePort}},
+                            {"targetPort", 6443}};
+    return {{"metadata", json::object{{"name", kService},
+                                      {"labels", json::object{{"component", "apiserver"},
+                                                              {"provider", "kubernetes"}}}}},
+            {"spec",
+             json::object{{"clusterIP", kube::kServerServiceHost}, {"ports", json::array{port}}}}};
+}
+
+}  // namespace
+
+AccountKeeper::AccountKeeper(ServerState& state, Writer& writer)
+    : state_(state),
+      writer_(writer),
+      work_("accounts of namespaces", state.tasks, state.clock,
+            [this](std::string name) { return furnish(std::move(name)); }) {}
+
+void AccountKeeper::observe(const StoreChange& change) {
+    if (state_.options.signing_key == nullptr) return;
+    const StoreKey& key = change.key;
+    if (key.resource == "namespaces" && change.object != nullptr)
+        work_.add(key.name);
+    else if (key.resource == "serviceaccounts" && key.name == kAccount)
+        work_.add(key.namespace_);
+    else if (key.resource == "configmaps" && key.name == kTrust)
+        work_.add(key.namespace_);
+    else if (key.resource == "services" && key.name == kService &&
+             key.namespace_ == kServiceNamespace)
+        work_.add(key.namespace_);
+}
+
+Task<Answer<void>> AccountKeeper::make(const kube::ResourceType& type, std::string namespace_,
+                                       json::object object) {
+    Target target;
+    target.def = state_.registry.find(type.api_version(), type.plural);
+    target.namespace_ = std::move(namespace_);
+    auto body = std::make_shared<const json::value>(std::move(object));
+    Answer<WriteOutcome> made =
+        co_await writer_.create(std::move(target), std::move(body), WriteQuery{});
+    // Somebody else was quicker, or the namespace began to go: there is a change of it to come.
+    if (!made && made.error().error.code() != Code::kAlreadyExists &&
+        made.error().error.code() != Code::kForbidden &&
+        made.error().error.code() != Code::kNotFound)
+        co_return std::move(made.error());
+    co_return Answer<void>();
+}
+
+Task<Answer<void>> AccountKeeper::make_service() {
+    Answer<void> made = co_await make(kube::types::kServices, kServiceNamespace, server_service());
+    if (made || made.error().error.code() != Code::kInvalid) co_return made;
+    // Another service may have the address, from a time when it was free. Pods reach us by it all
+    // the same.
+    log::warning("the Service kubernetes can't be made", {{"error", made.error().error.message()}});
+    co_return Answer<void>();
+}
+
+Task<Answer<void>> AccountKeeper::furnish(std::string namespace_) {
+    const CachedObject* space = state_.cache.find("namespaces", "", namespace_);
+    if (space == nullptr || is_deleting(*space->object)) co_return Answer<void>();
+    if (state_.cache.find("serviceaccounts", namespace_, kAccount) == nullptr)
+        CO_TRY_VOID(co_await make(kube::types::kServiceAccounts, namespace_,
+                                  {{"metadata", json::object{{"name", kAccount}}}}));
+    if (state_.options.root_ca_pem.empty()) co_return Answer<void>();
+    if (namespace_ == kServiceNamespace &&
+        state_.cache.find("services", namespace_, kService) == nullptr)
+        CO_TRY_VOID(co_await make_service());
+    const json::object data{{"ca.crt", state_.options.root_ca_pem}};
+    if (state_.cache.find("configmaps", namespace_, kTrust) == nullptr)
+        co_return co_await make(kube::types::kConfigMaps, namespace_,
+                                {{"metadata", json::object{{"name", kTrust}}}, {"data", data}});
+    const DefPtr def = state_.registry.find("v1", kube::types::kConfigMaps.plural);
+    Writer::Change change = [def, data](const json::value& current) -> Answer<NextState> {
+        kube::Document next(current);
+        next.object()["data"] = data;
+        return settle(*def, current, std::move(next));
+    };
+    Answer<WriteOutcome> written =
+        co_await writer_.rewrite(def, namespace_, kTrust, std::move(change), false);
+    if (!written && written.error().error.code() != Code::kNotFound)
+        co_return std::move(written.error());
+    co_return Answer<void>();
+}
+
+}  // namespace muster::apiserver

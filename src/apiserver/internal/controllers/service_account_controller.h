@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+#include "apiserver/internal/controllers/controller_queue.h"
+#include "apiserver/internal/server_state.h"
+#include "apiserver/internal/writing/writer.h"
+
+namespace muster::apiserver {
+
+/// Gives every namespace what its pods need to talk to the server: the service account `default`,
+/// and, where the server says by what it is trusted, the ConfigMap `kube-root-ca.crt` and, in the
+/// namespace `default`, the Service `kubernetes`. Makes them again when they go or change. Does
+/// nothing on a server without a signing key.
+///
+/// Thread: the server's loop; its work runs in the server's task group.
+class AccountKeeper {
+  public:
+    AccountKeeper(ServerState& state, Writer& writer);
+
+    /// Every committed change, and what was there at the start (as a creation).
+    void observe(const StoreChange& change);
+
+  private:
+    Task<Answer<void>> furnish(std::string namespace_);
+    Task<Answer<void>> make_service();
+    Task<Answer<void>> make(const kube::ResourceType& type, std::string namespace_,
+                            json::object object);
+
+    ServerState& state_;
+    Writer& writer_;
+    WorkLoop<std::string> work_;
+};
+
+}  // namespace muster::apiserver

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <set>
+#include <string>
+
+#include "apiserver/objects/field_errors.h"
+
+namespace muster::apiserver {
+
+/// Names that must be known, or not twice, within one pod.
+struct PodNames {
+    std::set<std::string, std::less<>> volumes;
+    std::set<std::string, std::less<>> containers;
+};
+
+/// Everything that is wrong with one container. `field` is its path ("spec.containers[0]").
+void check_container(const json::object& container, const std::string& field, PodNames& names,
+                     Causes& causes);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,187 @@
+#include "apiserver/internal/strategies/pod_defaults.h"
+#include "apiserver/internal/strategies/strategies.h"
+#include "apiserver/internal/strategies/workload_strategies.h"
+#include "apiserver/objects/absent_as_empty.h"
+#include "apiserver/objects/json_access.h"
+#include "kube/values/equality.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+constexpr std::string_view kUidLabel = "batch.kubernetes.io/controller-uid";
+constexpr std::string_view kOldUidLabel = "controller-uid";
+constexpr std::string_view kNameLabel = "batch.kubernetes.io/job-name";
+constexpr std::string_view kOldNameLabel = "job-name";
+constexpr std::int64_t kDefaultRetries = 6;
+/// Of a job that counts them for each index.
+constexpr std::int64_t kUnlimitedRetries = 2147483647;
+/// The names of a cron job's jobs are 11 characters longer.
+constexpr std::size_t kMostOfCronJobName = 52;
+
+void set_job_defaults(json::object& job) {
+    json::object& spec = ensure_object(job, "spec");
+    json::object& meta = ensure_object(job, "metadata");  // there since it was decoded
+    if (!spec.contains("completions") && !spec.contains("parallelism")) spec["completions"] = 1;
+    set_default(spec, "parallelism", json::value(1));
+    set_default(
+        spec, "backoffLimit",
+        json::value(spec.contains("backoffLimitPerIndex") ? kUnlimitedRetries : kDefaultRetries));
+    const json::object labels = child(child(child(spec, "template"), "metadata"), "labels");
+    if (!labels.empty() && child(meta, "labels").empty()) meta["labels"] = labels;
+    set_default(spec, "completionMode", json::value("NonIndexed"));
+    set_default(spec, "suspend", json::value(false));
+    set_default(spec, "podReplacementPolicy",
+                json::value(spec.contains("podFailurePolicy") ? "Failed" : "TerminatingOrFailed"));
+    set_default(spec, "manualSelector", json::value(false));
+    set_template_defaults(ensure_object(spec, "template"));
+}
+
+/// A job selects its pods by its uid, unless it says that its own selector is meant.
+void prepare_job(json::object& job, WallTime) {
+    job["status"].emplace_object();
+    json::object& spec = ensure_object(job, "spec");
+    if (bool_at(spec, "manualSelector")) return;
+    const std::string name(name_of(job));
+    const std::string uid(uid_of(job));
+    json::object& labels =
+        ensure_object(ensure_object(ensure_object(spec, "template"), "metadata"), "labels");
+    // A name that is still to be made up can't be in them.
+    if (!name.empty())
+        for (const std::string_view key : {kOldNameLabel, kNameLabel})
+            set_default(labels, key, json::value(name));
+    for (const std::string_view key : {kOldUidLabel, kUidLabel})
+        set_default(labels, key, json::value(uid));
+    set_default(ensure_object(ensure_object(spec, "selector"), "matchLabels"), kUidLabel,
+                json::value(uid));
+}
+
+void check_job_spec(const json::object& spec, const std::string& in, Causes& causes) {
+    check_not_negative(spec, in,
+                       {"parallelism", "completions", "activeDeadlineSeconds", "backoffLimit",
+                        "ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes"},
+                       causes);
+    const std::string_view mode = string_at(spec, "completionMode");
+    if (mode != "NonIndexed" && mode != "Indexed")
+        causes.push_back(not_supported(in + ".completionMode", mode, {"Indexed", "NonIndexed"}));
+    if (mode == "Indexed" && !spec.contains("completions"))
+        causes.push_back(required(in + ".completions", "when completion mode is Indexed"));
+    if (mode == "NonIndexed" && spec.contains("backoffLimitPerIndex"))
+        causes.push_back(invalid_value(in + ".backoffLimitPerIndex",
+                                       spec.at("backoffLimitPerIndex"),
+                                       "requires indexed completion mode"));
+    check_template(spec, in, causes);
+    const std::string_view restart =
+        string_at(child(child(spec, "template"), "spec"), "restartPolicy");
+    if (restart == "Always")
+        causes.push_back(
+            required(in + ".template.spec.restartPolicy", R"(valid values: "OnFailure", "Never")"));
+    else if (spec.contains("podFailurePolicy") && restart != "Never")
+        causes.push_back(
+            invalid_value(in + ".template.spec.restartPolicy", json::value(restart),
+                          R"(only "Never" is supported when podFailurePolicy is specified)"));
+}
+
+void validate_job(const json::object& job, Causes& causes) {
+    const json::object& spec = child(job, "spec");
+    check_job_spec(spec, "spec", causes);
+    const json::object* selector = object_at(spec, "selector");
+    if (selector == nullptr) {
+        causes.push_back(required("spec.selector"));
+        return;
+    }
+    const json::object generated{{"matchLabels", {{kUidLabel, uid_of(job)}}}};
+    if (!bool_at(spec, "manualSelector") && !kube::equal(*selector, generated))
+        causes.push_back(invalid_value("spec.selector", json::value(*selector),
+                                       "`selector` not auto-generated"));
+    if (const auto read = label_selector_of(selector))
+        check_selection(*read, spec, "spec", causes);
+    else
+        causes.push_back(
+            invalid_value("spec.selector", json::value(*selector), read.error().message()));
+}
+
+void validate_job_update(const json::object& next, const json::object& current, Causes& causes) {
+    const json::object& before = child(current, "spec");
+    check_immutable(child(next, "spec"), before, "spec",
+                    {"selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex",
+                     "managedBy", "successPolicy"},
+                    causes);
+    // Where the pods of a job go may still be said as long as it waits.
+    if (!bool_at(before, "suspend"))
+        check_immutable(child(next, "spec"), before, "spec", {"template"}, causes);
+}
+
+void set_cron_job_defaults(json::object& cron_job) {
+    json::object& spec = ensure_object(cron_job, "spec");
+    set_default(spec, "concurrencyPolicy", json::value("Allow"));
+    set_default(spec, "suspend", json::value(false));
+    set_default(spec, "successfulJobsHistoryLimit", json::value(3));
+    set_default(spec, "failedJobsHistoryLimit", json::value(1));
+    json::object& job = ensure_object(spec, "jobTemplate");
+    set_template_defaults(ensure_object(ensure_object(job, "spec"), "template"));
+}
+
+std::size_t words_of(std::string_view text) {
+    std::size_t words = 0;
+    bool inside = false;
+    for (const char c : text) {
+        const bool blank = c == ' ' || c == '\t';
+        if (!blank && !inside) ++words;
+        inside = !blank;
+    }
+    return words;
+}
+
+void check_schedule(std::string_view schedule, Causes& causes) {
+    if (schedule.empty())
+        causes.push_back(required("spec.schedule"));
+    else if (schedule.find("TZ") != std::string_view::npos)
+        causes.push_back(
+            invalid_value("spec.schedule", json::value(schedule),
+                          "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"));
+    else if (const std::size_t words = words_of(schedule); schedule.front() != '@' && words != 5)
+        causes.push_back(invalid_value("spec.schedule", json::value(schedule),
+                                       fmt::format("expected exactly 5 fields, found {}", words)));
+}
+
+void validate_cron_job(const json::object& cron_job, Causes& causes) {
+    const json::object& spec = child(cron_job, "spec");
+    if (name_of(cron_job).size() > kMostOfCronJobName)
+        causes.push_back(invalid_value("metadata.name", json::value(name_of(cron_job)),
+                                       "must be no more than 52 characters"));
+    check_schedule(string_at(spec, "schedule"), causes);
+    check_not_negative(
+        spec, "spec",
+        {"startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"},
+        causes);
+    const std::string_view policy = string_at(spec, "concurrencyPolicy");
+    if (policy != "Allow" && policy != "Forbid" && policy != "Replace")
+        causes.push_back(
+            not_supported("spec.concurrencyPolicy", policy, {"Allow", "Forbid", "Replace"}));
+    // What a job would be given when it is made.
+    json::object job = child(child(spec, "jobTemplate"), "spec");
+    if (object_at(job, "selector") != nullptr)
+        causes.push_back(invalid_value("spec.jobTemplate.spec.selector", job["selector"],
+                                       "`selector` will be auto-generated"));
+    set_default(job, "completionMode", json::value("NonIndexed"));
+    check_job_spec(job, "spec.jobTemplate.spec", causes);
+}
+
+}  // namespace
+
+KindRules job_rules() {
+    return {.apply_defaults = set_job_defaults,
+            .prepare_create = prepare_job,
+            .validate = validate_job,
+            .validate_update = validate_job_update};
+}
+
+KindRules cron_job_rules() {
+    return {
+        .apply_defaults = set_cron_job_defaults,
+        .prepare_create = [](json::object& object, WallTime) { object["status"].emplace_object(); },
+        .validate = validate_cron_job};
+}
+
+}  // namespace muster::apiserver

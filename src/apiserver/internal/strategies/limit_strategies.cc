@@ -1,0 +1,89 @@
+#include "apiserver/internal/strategies/strategies.h"
+#include "apiserver/internal/strategies/workload_strategies.h"
+#include "apiserver/objects/absent_as_empty.h"
+#include "apiserver/objects/json_access.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+constexpr std::int64_t kMostOfUsers = 1'000'000'000;
+constexpr std::string_view kReservedPrefix = "system-";
+
+/// Of a container: what it may have at most is its default, and that what it asks for.
+void set_range_defaults(json::object& range) {
+    json::array* items = array_at(ensure_object(range, "spec"), "limits");
+    if (items == nullptr) return;
+    for (json::value& item : *items) {
+        json::object* limit = item.if_object();
+        if (limit == nullptr || string_at(*limit, "type") != "Container") continue;
+        const auto fill = [&](std::string_view into, std::string_view from) {
+            const json::object given = child(*limit, from);
+            if (given.empty()) return;
+            json::object& filled = ensure_object(*limit, into);
+            for (const auto& entry : given) filled.emplace(entry.key(), entry.value());
+        };
+        fill("default", "max");
+        fill("defaultRequest", "default");
+        fill("defaultRequest", "min");
+    }
+}
+
+void validate_priority_class(const json::object& priority, Causes& causes) {
+    if (name_of(priority).starts_with(kReservedPrefix))
+        causes.push_back(forbidden_field(
+            "metadata.name",
+            "priority class names with 'system-' prefix are reserved for system use only"));
+    if (int_at(priority, "value").value_or(0) > kMostOfUsers)
+        causes.push_back(forbidden_field(
+            "value",
+            fmt::format("maximum allowed value of a user defined priority is {}", kMostOfUsers)));
+    const std::string_view policy = string_at(priority, "preemptionPolicy");
+    if (policy != "Never" && policy != "PreemptLowerPriority")
+        causes.push_back(
+            not_supported("preemptionPolicy", policy, {"Never", "PreemptLowerPriority"}));
+}
+
+void validate_priority_class_update(const json::object& next, const json::object& current,
+                                    Causes& causes) {
+    if (int_at(next, "value").value_or(0) != int_at(current, "value").value_or(0))
+        causes.push_back(forbidden_field("value", "may not be changed in an update."));
+    check_immutable(next, current, "", {"preemptionPolicy"}, causes);
+}
+
+}  // namespace
+
+KindRules resource_quota_rules() {
+    return {
+        .prepare_create = [](json::object& quota, WallTime) { quota["status"].emplace_object(); }};
+}
+
+KindRules limit_range_rules() { return {.apply_defaults = set_range_defaults}; }
+
+KindRules priority_class_rules() {
+    return {.apply_defaults =
+                [](json::object& priority) {
+                    set_default(priority, "value", json::value(0));
+                    set_default(priority, "preemptionPolicy", json::value("PreemptLowerPriority"));
+                },
+            .validate = validate_priority_class,
+            .validate_update = validate_priority_class_update};
+}
+
+KindRules controller_revision_rules() {
+    return {.apply_defaults =
+                [](json::object& revision) { set_default(revision, "revision", json::value(0)); },
+            .validate_update =
+                [](const json::object& next, const json::object& current, Causes& causes) {
+                    check_immutable(next, current, "", {"data"}, causes);
+                }};
+}
+
+KindRules runtime_class_rules() {
+    return {.validate_update = [](const json::object& next, const json::object& current,
+                                  Causes& causes) {
+        check_immutable(next, current, "", {"handler"}, causes);
+    }};
+}
+
+}  // namespace muster::apiserver

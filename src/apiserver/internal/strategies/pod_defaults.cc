@@ -1,0 +1,190 @@
+#include "apiserver/internal/strategies/pod_defaults.h"
+
+#include "apiserver/objects/json_access.h"
+#include "kube/values/quantity.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+constexpr int kDefaultFileMode = 420;  // 0644
+
+std::string_view default_pull_policy(std::string_view image) {
+    const std::size_t digest = image.find('@');
+    if (digest != std::string_view::npos) return "IfNotPresent";
+    const std::size_t slash = image.rfind('/');
+    const std::size_t colon = image.rfind(':');
+    const bool tagged =
+        colon != std::string_view::npos && (slash == std::string_view::npos || colon > slash);
+    return tagged && image.substr(colon + 1) != "latest" ? "IfNotPresent" : "Always";
+}
+
+void set_probe_defaults(json::object& container, std::string_view key) {
+    json::object* probe = object_at(container, key);
+    if (probe == nullptr) return;
+    set_default(*probe, "timeoutSeconds", json::value(1));
+    set_default(*probe, "periodSeconds", json::value(10));
+    set_default(*probe, "successThreshold", json::value(1));
+    set_default(*probe, "failureThreshold", json::value(3));
+    if (json::object* http = object_at(*probe, "httpGet")) {
+        set_default(*http, "path", json::value("/"));
+        set_default(*http, "scheme", json::value("HTTP"));
+    }
+}
+
+/// In the one form that a quantity has, as a text: 1.5Gi is 1536Mi, and 2 is "2".
+void write_quantities(json::object& resources) {
+    for (const char* key : {"limits", "requests"}) {
+        json::object* list = object_at(resources, key);
+        if (list == nullptr) continue;
+        for (auto& entry : *list) {
+            const auto quantity = kube::Quantity::parse(entry.value());
+            if (!quantity) continue;  // refused when it was decoded
+            std::string text = quantity->to_string();
+            const json::string* written = entry.value().if_string();
+            if (written == nullptr || std::string_view(*written) != text) entry.value() = text;
+        }
+    }
+}
+
+void copy_limits_to_requests(json::object& resources) {
+    const json::object* limits = object_at(resources, "limits");
+    if (limits == nullptr || limits->empty()) return;
+    const json::object wanted = *limits;
+    json::object& requests = ensure_object(resources, "requests");
+    for (const auto& entry : wanted)
+        if (!requests.contains(entry.key())) requests.emplace(entry.key(), entry.value());
+}
+
+/// Whether limits are copied to requests: of a pod, not of the template of one.
+enum class Requests { kAsGiven, kFromLimits };
+
+void set_container_defaults(json::object& container, Requests requests) {
+    set_default(container, "terminationMessagePath", json::value("/dev/termination-log"));
+    set_default(container, "terminationMessagePolicy", json::value("File"));
+    if (string_at(container, "imagePullPolicy").empty())
+        container["imagePullPolicy"] = default_pull_policy(string_at(container, "image"));
+    json::object& resources = ensure_object(container, "resources");
+    write_quantities(resources);
+    if (requests == Requests::kFromLimits) copy_limits_to_requests(resources);
+    if (json::array* ports = array_at(container, "ports"))
+        for (json::value& port : *ports)
+            if (port.is_object()) set_default(port.get_object(), "protocol", json::value("TCP"));
+    if (json::array* env = array_at(container, "env"))
+        for (json::value& entry : *env) {
+            json::object* source =
+                entry.is_object() ? object_at(entry.get_object(), "valueFrom") : nullptr;
+            json::object* field = source == nullptr ? nullptr : object_at(*source, "fieldRef");
+            if (field != nullptr) set_default(*field, "apiVersion", json::value("v1"));
+        }
+    for (const char* probe : {"livenessProbe", "readinessProbe", "startupProbe"})
+        set_probe_defaults(container, probe);
+}
+
+void set_volume_defaults(json::object& volume) {
+    for (const char* source : {"configMap", "secret", "downwardAPI", "projected"})
+        if (json::object* found = object_at(volume, source))
+            set_default(*found, "defaultMode", json::value(kDefaultFileMode));
+    if (json::object* path = object_at(volume, "hostPath"))
+        set_default(*path, "type", json::value(""));
+    if (volume.size() <= 1 && volume.contains("name")) volume["emptyDir"].emplace_object();
+}
+
+template <class Function>
+void for_each_object(json::object& parent, std::string_view key, Function function) {
+    if (json::array* items = array_at(parent, key))
+        for (json::value& item : *items)
+            if (json::object* object = item.if_object()) function(*object);
+}
+
+void set_scalar_defaults(json::object& spec) {
+    set_default(spec, "restartPolicy", json::value("Always"));
+    set_default(spec, "terminationGracePeriodSeconds", json::value(30));
+    set_default(spec, "dnsPolicy", json::value("ClusterFirst"));
+    set_default(spec, "schedulerName", json::value("default-scheduler"));
+}
+
+void set_part_defaults(json::object& spec, Requests requests) {
+    ensure_object(spec, "securityContext");
+    for (const char* key : {"containers", "initContainers"})
+        for_each_object(spec, key, [requests](json::object& container) {
+            container.reserve(container.size() + 4);
+            set_container_defaults(container, requests);
+        });
+    for_each_object(spec, "volumes", set_volume_defaults);
+}
+
+}  // namespace
+
+void set_template_defaults(json::object& pod_template) {
+    json::object& spec = ensure_object(pod_template, "spec");
+    spec.reserve(spec.size() + 5);
+    set_scalar_defaults(spec);
+    set_part_defaults(spec, Requests::kAsGiven);
+}
+
+void set_pod_defaults(json::object& pod) {
+    json::object& spec = ensure_object(pod, "spec");
+    // Room for all at once: growing moves every field again.
+    spec.reserve(spec.size() + 12);
+    set_scalar_defaults(spec);
+    set_default(spec, "enableServiceLinks", json::value(true));
+    set_default(spec, "priority", json::value(0));
+    set_default(spec, "preemptionPolicy", json::value("PreemptLowerPriority"));
+    set_default(spec, "serviceAccountName", json::value("default"));
+    set_default(spec, "serviceAccount", json::value(string_at(spec, "serviceAccountName")));
+    set_part_defaults(spec, Requests::kFromLimits);
+}
+
+void prepare_pod(json::object& pod, WallTime) {
+    const json::object* spec = object_at(pod, "spec");
+    const std::string_view qos = spec == nullptr ? "BestEffort" : qos_class(*spec);
+    json::object status{{"phase", "Pending"}, {"qosClass", qos}};
+    if (spec != nullptr && is_gated(*spec))
+        status["conditions"] =
+            json::array{{{"type", "PodScheduled"},
+                         {"status", "False"},
+                         {"lastProbeTime", nullptr},
+                         {"lastTransitionTime", nullptr},
+                         {"reason", "SchedulingGated"},
+                         {"message", "Scheduling is blocked due to non-empty scheduling gates"}}};
+    pod["status"] = std::move(status);
+}
+
+bool is_gated(const json::object& pod_spec) {
+    const json::array* gates = array_at(pod_spec, "schedulingGates");
+    return gates != nullptr && !gates->empty();
+}
+
+std::string_view qos_class(const json::object& pod_spec) {
+    bool any = false;
+    bool guaranteed = true;
+    for (const char* key : {"containers", "initContainers"}) {
+        const json::array* containers = array_at(pod_spec, key);
+        if (containers == nullptr) continue;
+        for (const json::value& entry : *containers) {
+            const json::object* container = entry.if_object();
+            const json::object* resources =
+                container == nullptr ? nullptr : object_at(*container, "resources");
+            for (const char* name : {"cpu", "memory"}) {
+                const auto read = [&](std::string_view kind) -> std::optional<kube::Quantity> {
+                    const json::object* list =
+                        resources == nullptr ? nullptr : object_at(*resources, kind);
+                    const json::value* value = list == nullptr ? nullptr : list->if_contains(name);
+                    if (value == nullptr) return std::nullopt;
+                    auto quantity = kube::Quantity::parse(*value);
+                    if (!quantity || quantity->is_zero()) return std::nullopt;
+                    return *quantity;
+                };
+                const auto limit = read("limits");
+                const auto request = read("requests");
+                any |= limit.has_value() || request.has_value();
+                if (!limit || request != limit) guaranteed = false;
+            }
+        }
+    }
+    if (!any) return "BestEffort";
+    return guaranteed ? "Guaranteed" : "Burstable";
+}
+
+}  // namespace muster::apiserver

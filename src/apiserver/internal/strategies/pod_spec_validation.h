@@ -1,0 +1,14 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+
+#include "apiserver/objects/field_errors.h"
+
+namespace muster::apiserver {
+
+/// Everything that is wrong with what a pod should run, or the pods of a template; `in` is its path
+/// ("spec", "spec.template.spec"). Its defaults are set.
+void check_pod_spec(const json::object& spec, const std::string& in, Causes& causes);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,94 @@
+#include "apiserver/internal/strategies/pod_defaults.h"
+#include "apiserver/internal/strategies/pod_spec_validation.h"
+#include "apiserver/internal/strategies/strategies.h"
+#include "apiserver/objects/json_access.h"
+#include "kube/values/equality.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+void validate_pod(const json::object& pod, Causes& causes) {
+    const json::object* spec = object_at(pod, "spec");
+    if (spec == nullptr)
+        causes.push_back(required("spec.containers"));
+    else
+        check_pod_spec(*spec, "spec", causes);
+}
+
+void take_images(json::object& next, const json::object& current, std::string_view key) {
+    json::array* containers = array_at(next, key);
+    const json::array* stored = array_at(current, key);
+    if (containers == nullptr || stored == nullptr || containers->size() != stored->size()) return;
+    for (std::size_t i = 0; i < stored->size(); ++i) {
+        json::object* container = (*containers)[i].if_object();
+        const json::object* before = (*stored)[i].if_object();
+        if (container == nullptr || before == nullptr) continue;
+        if (const json::value* image = before->if_contains("image")) (*container)["image"] = *image;
+    }
+}
+
+/// Whether each entry of the one list is in the other, too.
+bool all_within(const json::object& spec, const json::object& other, std::string_view key) {
+    const json::array* entries = array_at(spec, key);
+    const json::array* among = array_at(other, key);
+    if (entries == nullptr) return true;
+    return std::ranges::all_of(*entries, [&](const json::value& entry) {
+        return among != nullptr && std::ranges::find(*among, entry) != among->end();
+    });
+}
+
+/// Who holds a pod by a gate may still say more exactly where it goes.
+bool only_narrows_selector(const json::object& next, const json::object& current) {
+    const json::object* before = object_at(current, "nodeSelector");
+    const json::object* after = object_at(next, "nodeSelector");
+    if (before == nullptr) return true;
+    return std::ranges::all_of(*before, [&](const auto& kept) {
+        const json::value* now = after == nullptr ? nullptr : after->if_contains(kept.key());
+        return now != nullptr && *now == kept.value();
+    });
+}
+
+void validate_pod_update(const json::object& next, const json::object& current, Causes& causes) {
+    const json::object* before = object_at(current, "spec");
+    const json::object* after = object_at(next, "spec");
+    if (before == nullptr || after == nullptr || kube::equal(*before, *after)) return;
+    json::object rest = *after;
+    take_images(rest, *before, "containers");
+    take_images(rest, *before, "initContainers");
+    const auto keep = [&](std::string_view key) {
+        if (const json::value* stored = before->if_contains(key))
+            rest[key] = *stored;
+        else
+            rest.erase(key);
+    };
+    const auto old_deadline = int_at(*before, "activeDeadlineSeconds");
+    const auto new_deadline = int_at(*after, "activeDeadlineSeconds");
+    if (new_deadline && (!old_deadline || *new_deadline <= *old_deadline))
+        keep("activeDeadlineSeconds");
+    if (all_within(*before, *after, "tolerations")) keep("tolerations");
+    if (all_within(*after, *before, "schedulingGates")) keep("schedulingGates");
+    if (is_gated(*before) && only_narrows_selector(*after, *before)) keep("nodeSelector");
+    if (int_at(*before, "terminationGracePeriodSeconds").value_or(0) < 0 &&
+        int_at(*after, "terminationGracePeriodSeconds") == 1)
+        keep("terminationGracePeriodSeconds");
+    if (kube::equal(rest, *before)) return;
+    causes.push_back(forbidden_field(
+        "spec",
+        "pod updates may not change fields other than "
+        "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
+        "`spec.tolerations` (only additions to existing tolerations),"
+        "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously "
+        "negative)"));
+}
+
+}  // namespace
+
+KindRules pod_rules() {
+    return {.apply_defaults = set_pod_defaults,
+            .prepare_create = prepare_pod,
+            .validate = validate_pod,
+            .validate_update = validate_pod_update};
+}
+
+}  // namespace muster::apiserver

@@ -1,0 +1,88 @@
+#include "apiserver/internal/strategies/strategies.h"
+#include "apiserver/internal/strategies/workload_strategies.h"
+#include "apiserver/objects/absent_as_empty.h"
+#include "apiserver/objects/json_access.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+void begin_pending(json::object& object, WallTime) { object["status"] = {{"phase", "Pending"}}; }
+
+void check_access_modes(const json::object& spec, Causes& causes) {
+    const std::vector<std::string> modes = strings_at(spec, "accessModes");
+    if (modes.empty())
+        causes.push_back(required("spec.accessModes", "at least 1 access mode is required"));
+    for (const std::string& mode : modes)
+        if (mode != "ReadWriteOnce" && mode != "ReadOnlyMany" && mode != "ReadWriteMany" &&
+            mode != "ReadWriteOncePod")
+            causes.push_back(not_supported(
+                "spec.accessModes", mode,
+                {"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"}));
+}
+
+void validate_claim(const json::object& claim, Causes& causes) {
+    const json::object& spec = child(claim, "spec");
+    check_access_modes(spec, causes);
+    if (!child(child(spec, "resources"), "requests").contains("storage"))
+        causes.push_back(required("spec.resources[storage]"));
+}
+
+void validate_volume(const json::object& volume, Causes& causes) {
+    const json::object& spec = child(volume, "spec");
+    check_access_modes(spec, causes);
+    if (child(spec, "capacity").empty()) causes.push_back(required("spec.capacity"));
+    const std::string_view reclaim = string_at(spec, "persistentVolumeReclaimPolicy");
+    if (reclaim != "Retain" && reclaim != "Delete" && reclaim != "Recycle")
+        causes.push_back(not_supported("spec.persistentVolumeReclaimPolicy", reclaim,
+                                       {"Delete", "Recycle", "Retain"}));
+}
+
+void validate_class(const json::object& storage_class, Causes& causes) {
+    if (string_at(storage_class, "provisioner").empty()) causes.push_back(required("provisioner"));
+    const std::string_view reclaim = string_at(storage_class, "reclaimPolicy");
+    if (reclaim != "Retain" && reclaim != "Delete")
+        causes.push_back(not_supported("reclaimPolicy", reclaim, {"Delete", "Retain"}));
+}
+
+void validate_class_update(const json::object& next, const json::object& current, Causes& causes) {
+    check_immutable(next, current, "",
+                    {"parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"}, causes);
+}
+
+}  // namespace
+
+KindRules claim_rules() {
+    return {.apply_defaults =
+                [](json::object& claim) {
+                    set_default(ensure_object(claim, "spec"), "volumeMode",
+                                json::value("Filesystem"));
+                },
+            .prepare_create = begin_pending,
+            .validate = validate_claim};
+}
+
+KindRules volume_rules() {
+    return {.apply_defaults =
+                [](json::object& volume) {
+                    json::object& spec = ensure_object(volume, "spec");
+                    set_default(spec, "persistentVolumeReclaimPolicy", json::value("Retain"));
+                    set_default(spec, "volumeMode", json::value("Filesystem"));
+                    if (json::object* path = object_at(spec, "hostPath"))
+                        set_default(*path, "type", json::value(""));
+                },
+            .prepare_create = begin_pending,
+            .validate = validate_volume};
+}
+
+KindRules storage_class_rules() {
+    return {.apply_defaults =
+                [](json::object& storage_class) {
+                    set_default(storage_class, "reclaimPolicy", json::value("Delete"));
+                    set_default(storage_class, "volumeBindingMode", json::value("Immediate"));
+                },
+            .validate = validate_class,
+            .validate_update = validate_class_update};
+}
+
+}  // namespace muster::apiserver

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+#include <string_view>
+
+#include "apiserver/objects/field_errors.h"
+#include "apiserver/objects/label_selection.h"
+
+namespace muster::apiserver {
+
+// What the kinds that make pods from a template have in common. `in` is where the spec stands.
+
+/// A cause for each of these numbers that is below 0.
+void check_not_negative(const json::object& spec, const std::string& in,
+                        std::initializer_list<std::string_view> keys, Causes& causes);
+/// A cause for each of these fields that an update changes.
+void check_immutable(const json::object& next, const json::object& current, const std::string& in,
+                     std::initializer_list<std::string_view> keys, Causes& causes);
+/// Adds a cause if the labels of the spec's template are none that the selector selects.
+void check_selection(const kube::LabelSelector& selector, const json::object& spec,
+                     const std::string& in, Causes& causes);
+/// What is wrong with the pods of the spec's template, but for their restart policy.
+void check_template(const json::object& spec, const std::string& in, Causes& causes);
+
+}  // namespace muster::apiserver

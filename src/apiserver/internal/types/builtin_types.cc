@@ -1,0 +1,246 @@
+#include "apiserver/internal/types/builtin_types.h"
+
+#include "apiserver/internal/admission/webhook_rules.h"
+#include "apiserver/internal/disruption/budget.h"
+#include "apiserver/internal/strategies/strategies.h"
+#include "apiserver/internal/types/crd.h"
+#include "apiserver/internal/types/event_versions.h"
+#include "apiserver/resources/access_types.h"
+#include "apiserver/resources/registry.h"
+#include "base/lower_case.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+DefPtr pods() {
+    ResourceDef def = builtin(kube::types::kPods);
+    def.short_names = {"po"};
+    def.categories = {"all"};
+    def.rules = pod_rules();
+    def.has_status = true;
+    def.other_subresources = {"attach", "binding", "eviction", "exec", "log", "portforward"};
+    def.tracks_generation = true;
+    def.returns_deleted = true;
+    def.deletes_gracefully = true;
+    def.strict_field_labels = true;
+    def.selectable_fields = {
+        "spec.nodeName",    "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
+        "spec.hostNetwork", "status.phase",       "status.podIP",       "status.nominatedNodeName"};
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr services() {
+    ResourceDef def = builtin(kube::types::kServices);
+    def.short_names = {"svc"};
+    def.categories = {"all"};
+    def.rules = service_rules();
+    def.name_rule = NameRule::kDns1035Label;
+    def.has_status = true;
+    def.create_on_update = true;
+    def.returns_deleted = true;
+    def.strict_field_labels = true;
+    def.selectable_fields = {"spec.clusterIP", "spec.type"};
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr namespaces() {
+    ResourceDef def = builtin(kube::types::kNamespaces);
+    def.short_names = {"ns"};
+    def.rules = namespace_rules();
+    def.name_rule = NameRule::kDnsLabel;
+    def.has_status = true;
+    def.other_subresources = {"finalize"};
+    def.has_spec_finalizers = true;
+    def.returns_deleted = true;
+    def.strict_field_labels = true;
+    def.selectable_fields = {"status.phase"};
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr nodes() {
+    ResourceDef def = builtin(kube::types::kNodes);
+    def.short_names = {"no"};
+    def.has_status = true;
+    def.strict_field_labels = true;
+    def.selectable_fields = {"spec.unschedulable"};
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr config_maps() {
+    ResourceDef def = builtin(kube::types::kConfigMaps);
+    def.short_names = {"cm"};
+    def.rules = config_map_rules();
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr secrets() {
+    ResourceDef def = builtin(kube::types::kSecrets);
+    def.rules = secret_rules();
+    def.strict_field_labels = true;
+    def.selectable_fields = {"type"};
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr events() {
+    ResourceDef def = builtin(kube::types::kEvents);
+    def.short_names = {"ev"};
+    def.rules = core_event_rules();
+    def.conversion = &kCoreEventConversion;
+    def.create_on_update = true;
+    def.strict_field_labels = true;
+    def.selectable_fields = {"involvedObject.kind",
+                             "involvedObject.namespace",
+                             "involvedObject.name",
+                             "involvedObject.uid",
+                             "involvedObject.apiVersion",
+                             "involvedObject.resourceVersion",
+                             "involvedObject.fieldPath",
+                             "reason",
+                             "reportingComponent",
+                             "source",
+                             "type"};
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+/// The same objects in the newer API.
+DefPtr new_events() {
+    ResourceDef def = builtin({"events.k8s.io", "v1", "events", "Event"});
+    def.schema = kube::core_schema("NewEvent");
+    def.short_names = {"ev"};
+    def.rules = new_event_rules();
+    def.storage_version = false;
+    def.storage_api_version = kube::types::kEvents.api_version();
+    def.stored_as = kube::types::kEvents.qualified();
+    def.conversion = &kEventsApiConversion;
+    def.create_on_update = true;
+    def.strict_field_labels = true;
+    def.selectable_fields = {"reason",
+                             "regarding.kind",
+                             "regarding.namespace",
+                             "regarding.name",
+                             "regarding.uid",
+                             "regarding.apiVersion",
+                             "regarding.resourceVersion",
+                             "regarding.fieldPath",
+                             "reportingController",
+                             "type"};
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr service_accounts() {
+    ResourceDef def = builtin(kube::types::kServiceAccounts);
+    def.short_names = {"sa"};
+    def.other_subresources = {"token"};
+    def.returns_deleted = true;
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr leases() {
+    ResourceDef def = builtin(kube::types::kLeases);
+    def.rules = lease_rules();
+    def.unconditional_update = false;
+    def.create_on_update = true;
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr disruption_budgets() {
+    ResourceDef def = builtin(kDisruptionBudgets);
+    def.short_names = {"pdb"};
+    def.rules = disruption_budget_rules();
+    def.has_status = true;
+    def.tracks_generation = true;
+    def.unconditional_update = false;
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr webhook_configurations(const char* plural, const char* kind) {
+    ResourceDef def =
+        builtin({"admissionregistration.k8s.io", "v1", plural, kind, /*namespaced=*/false});
+    def.categories = {"api-extensions"};
+    def.rules = webhook_rules();
+    def.tracks_generation = true;
+    def.unconditional_update = false;
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr custom_resource_definitions(ReadDefinition& read) {
+    ResourceDef def = builtin(kube::types::kCustomResourceDefinitions);
+    def.short_names = {"crd", "crds"};
+    def.categories = {"api-extensions"};
+    def.rules = crd_rules(read);
+    def.has_status = true;
+    def.tracks_generation = true;
+    def.unconditional_update = false;
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+/// A kind that clients ask with.
+DefPtr question(const kube::ResourceType& type) {
+    ResourceDef def = builtin(type);
+    def.stored = false;
+    def.storage_version = false;
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+/// The kinds of access control.
+DefPtr access_kind(const kube::ResourceType& type, KindRules rules) {
+    ResourceDef def = builtin(type);
+    def.name_rule = NameRule::kPathSegment;
+    def.rules = std::move(rules);
+    def.create_on_update = true;
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr measured(const char* plural, const char* kind, bool namespaced) {
+    ResourceDef def = builtin({"metrics.k8s.io", "v1beta1", plural, kind, namespaced});
+    def.measured = true;
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+}  // namespace
+
+ResourceDef builtin(const kube::ResourceType& type) {
+    ResourceDef def;
+    def.type = type;
+    def.list_kind = type.kind + "List";
+    def.singular = lower_case(type.kind);
+    def.schema = kube::core_schema(type.kind);
+    def.storage_api_version = type.api_version();
+    return def;
+}
+
+std::vector<DefPtr> builtin_types(ReadDefinition& read) {
+    std::vector<DefPtr> types = {
+        namespaces(),
+        pods(),
+        services(),
+        config_maps(),
+        secrets(),
+        events(),
+        new_events(),
+        nodes(),
+        service_accounts(),
+        leases(),
+        disruption_budgets(),
+        access_kind(kRoles, role_rules()),
+        access_kind(kRoleBindings, role_binding_rules()),
+        access_kind(kClusterRoles, cluster_role_rules()),
+        access_kind(kClusterRoleBindings, cluster_role_binding_rules()),
+        question(kSubjectAccessReviews),
+        question(kSelfSubjectAccessReviews),
+        question(kLocalSubjectAccessReviews),
+        question(kSelfSubjectRulesReviews),
+        question(kSelfSubjectReviews),
+        question(kTokenReviews),
+        custom_resource_definitions(read),
+        measured("pods", "PodMetrics", true),
+        measured("nodes", "NodeMetrics", false),
+        webhook_configurations("mutatingwebhookconfigurations", "MutatingWebhookConfiguration"),
+        webhook_configurations("validatingwebhookconfigurations",
+                               "ValidatingWebhookConfiguration")};
+    for (DefPtr& type : stored_types()) types.push_back(std::move(type));
+    return types;
+}
+
+}  // namespace muster::apiserver

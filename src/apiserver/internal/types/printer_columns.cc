@@ -1,0 +1,52 @@
+#include "apiserver/internal/types/printer_columns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "apiserver/objects/json_access.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+constexpr std::string_view kColumnsKey = "additionalPrinterColumns";
+constexpr std::string_view kColumnTypes[] = {"boolean", "date", "integer", "number", "string"};
+
+}  // namespace
+
+std::vector<PrinterColumn> printer_columns_of(const json::object& version) {
+    std::vector<PrinterColumn> columns;
+    for (const json::object* column : objects_at(version, kColumnsKey)) {
+        Result<kube::JsonPath> path = kube::JsonPath::parse(string_at(*column, "jsonPath"));
+        if (!path) continue;
+        columns.push_back({std::string(string_at(*column, "name")),
+                           std::string(string_at(*column, "type")),
+                           std::string(string_at(*column, "format")),
+                           std::string(string_at(*column, "description")),
+                           int_at(*column, "priority").value_or(0), *std::move(path)});
+    }
+    return columns;
+}
+
+void check_printer_columns(const json::object& version, const std::string& field, Causes& causes) {
+    const auto columns = objects_at(version, kColumnsKey);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const json::object& column = *columns[i];
+        const std::string at = fmt::format("{}.{}[{}]", field, kColumnsKey, i);
+        if (string_at(column, "name").empty()) causes.push_back(required(at + ".name"));
+        if (const std::string_view type = string_at(column, "type");
+            std::ranges::find(kColumnTypes, type) == std::end(kColumnTypes))
+            causes.push_back(
+                invalid_value(at + ".type", json::value(type),
+                              fmt::format("must be one of {}", fmt::join(kColumnTypes, ","))));
+        const std::string_view path = string_at(column, "jsonPath");
+        if (path.empty())
+            causes.push_back(required(at + ".jsonPath"));
+        else if (const Result<kube::JsonPath> parsed = kube::JsonPath::parse(path); !parsed)
+            causes.push_back(
+                invalid_value(at + ".jsonPath", json::value(path), parsed.error().message()));
+    }
+}
+
+}  // namespace muster::apiserver

@@ -1,0 +1,216 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "apiserver/internal/strategies/strategies.h"
+#include "apiserver/internal/types/autoscaler_versions.h"
+#include "apiserver/internal/types/builtin_types.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+/// A kind as its clients meet it. What differs between kinds is said here and in their rules.
+struct StoredKind {
+    kube::ResourceType type;
+    std::vector<std::string> short_names = {};
+    bool of_all = false;  ///< `kubectl get all` has it
+    KindRules (*rules)() = nullptr;
+    bool has_status = false;
+    bool scales = false;  ///< its replicas are those of its spec
+    bool tracks_generation = false;
+    bool unconditional_update = true;
+    bool create_on_update = false;
+    bool returns_deleted = false;
+    const VersionConversion* conversion = nullptr;
+    std::string_view stored_in = {};  ///< apiVersion, where it is another one
+    std::string_view schema = {};     ///< of core_schema(), where it is not the kind's name
+    /// What does not come of an object as long as nobody's controller acts on it. Empty: there is
+    /// nothing to do about one.
+    std::string_view missing = {};
+};
+
+constexpr std::string_view kNoPods = "no pods come of it";
+constexpr std::string_view kNotScaled = "nothing is scaled by it";
+
+const std::vector<StoredKind>& stored_kinds() {
+    constexpr bool kClusterWide = false;
+    static const std::vector<StoredKind> kKinds = {
+        {.type = {"apps", "v1", "deployments", "Deployment"},
+         .short_names = {"deploy"},
+         .of_all = true,
+         .rules = deployment_rules,
+         .has_status = true,
+         .scales = true,
+         .tracks_generation = true,
+         .missing = kNoPods},
+        {.type = {"apps", "v1", "replicasets", "ReplicaSet"},
+         .short_names = {"rs"},
+         .of_all = true,
+         .rules = replica_set_rules,
+         .has_status = true,
+         .scales = true,
+         .tracks_generation = true,
+         .missing = kNoPods},
+        {.type = {"apps", "v1", "statefulsets", "StatefulSet"},
+         .short_names = {"sts"},
+         .of_all = true,
+         .rules = stateful_set_rules,
+         .has_status = true,
+         .scales = true,
+         .tracks_generation = true,
+         .missing = kNoPods},
+        {.type = {"apps", "v1", "daemonsets", "DaemonSet"},
+         .short_names = {"ds"},
+         .of_all = true,
+         .rules = daemon_set_rules,
+         .has_status = true,
+         .tracks_generation = true,
+         .missing = kNoPods},
+        {.type = {"apps", "v1", "controllerrevisions", "ControllerRevision"},
+         .rules = controller_revision_rules},
+        {.type = {"batch", "v1", "jobs", "Job"},
+         .of_all = true,
+         .rules = job_rules,
+         .has_status = true,
+         .tracks_generation = true,
+         .missing = kNoPods},
+        {.type = {"batch", "v1", "cronjobs", "CronJob"},
+         .short_names = {"cj"},
+         .of_all = true,
+         .rules = cron_job_rules,
+         .has_status = true,
+         .tracks_generation = true,
+         .missing = "no jobs come of it"},
+        {.type = {"", "v1", "replicationcontrollers", "ReplicationController"},
+         .short_names = {"rc"},
+         .of_all = true,
+         .rules = replication_controller_rules,
+         .has_status = true,
+         .scales = true,
+         .tracks_generation = true,
+         .missing = kNoPods},
+        {.type = {"", "v1", "podtemplates", "PodTemplate"},
+         .rules = pod_template_rules,
+         .tracks_generation = true,
+         .returns_deleted = true},
+        {.type = {"", "v1", "endpoints", "Endpoints"},
+         .short_names = {"ep"},
+         .rules = endpoints_rules,
+         .create_on_update = true,
+         .missing = "no traffic goes where it says"},
+        {.type = {"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"},
+         .rules = endpoint_slice_rules,
+         .tracks_generation = true,
+         .missing = "no traffic goes where it says"},
+        {.type = {"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim"},
+         .short_names = {"pvc"},
+         .rules = claim_rules,
+         .has_status = true,
+         .returns_deleted = true,
+         .missing = "it gets no volume"},
+        {.type = {"", "v1", "persistentvolumes", "PersistentVolume", kClusterWide},
+         .short_names = {"pv"},
+         .rules = volume_rules,
+         .has_status = true,
+         .returns_deleted = true,
+         .missing = "no claim is bound to it"},
+        {.type = {"storage.k8s.io", "v1", "storageclasses", "StorageClass", kClusterWide},
+         .short_names = {"sc"},
+         .rules = storage_class_rules,
+         .returns_deleted = true,
+         .missing = "no volumes are made of it"},
+        {.type = {"", "v1", "resourcequotas", "ResourceQuota"},
+         .short_names = {"quota"},
+         .rules = resource_quota_rules,
+         .has_status = true,
+         .returns_deleted = true,
+         .missing = "nothing is counted or refused because of it"},
+        {.type = {"", "v1", "limitranges", "LimitRange"},
+         .short_names = {"limits"},
+         .rules = limit_range_rules,
+         .create_on_update = true,
+         .missing = "containers get no defaults of it, and are not refused because of it"},
+        {.type = {"scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", kClusterWide},
+         .short_names = {"pc"},
+         .rules = priority_class_rules,
+         .tracks_generation = true,
+         .missing = "pods that name it do not get its priority"},
+        {.type = {"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", kClusterWide},
+         .rules = runtime_class_rules,
+         .unconditional_update = false,
+         .create_on_update = true,
+         .missing = "pods that name it run like all others"},
+        {.type = {"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"},
+         .short_names = {"netpol"},
+         .rules = network_policy_rules,
+         .tracks_generation = true,
+         .missing = "no traffic is held back"},
+        {.type = {"networking.k8s.io", "v1", "ingresses", "Ingress"},
+         .short_names = {"ing"},
+         .rules = ingress_rules,
+         .has_status = true,
+         .tracks_generation = true,
+         .missing = "nothing is reached by it"},
+        {.type = {"networking.k8s.io", "v1", "ingressclasses", "IngressClass", kClusterWide},
+         .rules = ingress_class_rules,
+         .tracks_generation = true},
+        {.type = {"autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler"},
+         .short_names = {"hpa"},
+         .of_all = true,
+         .rules = autoscaler_rules,
+         .has_status = true,
+         .conversion = &kAutoscalerConversion,
+         .missing = kNotScaled},
+        {.type = {"autoscaling", "v1", "horizontalpodautoscalers", "HorizontalPodAutoscaler"},
+         .short_names = {"hpa"},
+         .of_all = true,
+         .rules = autoscaler_v1_rules,
+         .has_status = true,
+         .conversion = &kAutoscalerV1Conversion,
+         .stored_in = "autoscaling/v2",
+         .schema = "HorizontalPodAutoscalerV1",
+         .missing = kNotScaled},
+    };
+    return kKinds;
+}
+
+ResourceDef as_resource(const StoredKind& kind) {
+    ResourceDef def = builtin(kind.type);
+    def.short_names = kind.short_names;
+    if (kind.of_all) def.categories = {"all"};
+    if (kind.rules != nullptr) def.rules = kind.rules();
+    def.has_status = kind.has_status;
+    if (kind.scales) def.scale = ScalePaths{"spec.replicas", "status.replicas", "spec.selector"};
+    def.tracks_generation = kind.tracks_generation;
+    def.unconditional_update = kind.unconditional_update;
+    def.create_on_update = kind.create_on_update;
+    def.returns_deleted = kind.returns_deleted;
+    def.conversion = kind.conversion;
+    if (!kind.stored_in.empty()) {
+        def.storage_version = false;
+        def.storage_api_version = kind.stored_in;
+    }
+    if (!kind.schema.empty()) def.schema = kube::core_schema(kind.schema);
+    return def;
+}
+
+}  // namespace
+
+std::vector<DefPtr> stored_types() {
+    std::vector<DefPtr> types;
+    for (const StoredKind& kind : stored_kinds())
+        types.push_back(std::make_shared<const ResourceDef>(as_resource(kind)));
+    return types;
+}
+
+std::string creation_warning(const ResourceDef& def) {
+    const auto kind = std::ranges::find(stored_kinds(), def.type, &StoredKind::type);
+    if (kind == stored_kinds().end() || kind->missing.empty()) return {};
+    return fmt::format(
+        "{} {} is stored, but this server has no controller for it: {}, unless a controller of "
+        "yours acts on it",
+        def.type.api_version(), def.type.kind, kind->missing);
+}
+
+}  // namespace muster::apiserver

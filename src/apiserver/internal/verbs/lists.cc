@@ -1,0 +1,184 @@
+#include "apiserver/internal/verbs/lists.h"
+
+#include "apiserver/objects/json_access.h"
+#include "apiserver/resources/version_conversion.h"
+#include "kube/values/base64.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
+
+/// Where the next page starts. Clients take it as opaque; the form is apimachinery's.
+struct ContinueToken {
+    std::int64_t revision = 0;  ///< -1: whatever is current
+    ObjectKey after;
+    /// What follows, where it is known: nobody has to walk to the end for each page.
+    std::optional<std::size_t> left = {};
+};
+
+std::string encode_token(const ContinueToken& token) {
+    json::object fields{{"v", kTokenVersion},
+                        {"rv", token.revision},
+                        {"start", token.after.first + "/" + token.after.second + '\0'}};
+    if (token.left) fields["left"] = *token.left;
+    return kube::base64url_encode(json::serialize(fields));
+}
+
+Answer<ContinueToken> decode_token(std::string_view text) {
+    const auto refuse = [](std::string_view why) {
+        return bad_request(fmt::format("invalid continue token: {}", why));
+    };
+    const std::optional<std::string> decoded = kube::base64url_decode(text);
+    if (!decoded) return refuse("it is not base64url");
+    boost::system::error_code failed;
+    const json::value parsed = json::parse(*decoded, failed);
+    const json::object* fields = failed ? nullptr : parsed.if_object();
+    if (fields == nullptr) return refuse("it is not a JSON object");
+    if (string_at(*fields, "v") != kTokenVersion) return refuse("its version is not known");
+    const std::optional<std::int64_t> revision = int_at(*fields, "rv");
+    std::string_view start = string_at(*fields, "start");
+    const std::size_t slash = start.find('/');
+    if (!revision || *revision == 0 || *revision < -1 || slash == std::string_view::npos ||
+        start.back() != '\0')
+        return refuse("it names no place in a list");
+    start.remove_suffix(1);
+    ContinueToken token{
+        *revision, {std::string(start.substr(0, slash)), std::string(start.substr(slash + 1))}};
+    if (const auto left = int_at(*fields, "left"); left && *left >= 0)
+        token.left = static_cast<std::size_t>(*left);
+    return token;
+}
+
+Refusal expired_token(const ObjectKey& after) {
+    Refusal refusal = expired(
+        "The provided continue parameter is too old to display a consistent list result. You can "
+        "start a new list without the continue parameter, or use the continue token in this "
+        "response to retrieve the remainder of the results. Continuing with the provided token "
+        "results in an inconsistent list - objects that were created, modified, or deleted between "
+        "the time the first chunk was returned and now may show up in the list.");
+    refusal.continue_token = encode_token({-1, after});
+    return refusal;
+}
+
+/// Walks two ordered views as one: the objects as they are, and the states that some of them had.
+class SnapshotWalk {
+  public:
+    using States = std::map<ObjectKey, ObjectTextPtr>;
+
+    SnapshotWalk(WatchCache::Objects::const_iterator now, WatchCache::Objects::const_iterator end,
+                 States::const_iterator then, States::const_iterator then_end)
+        : now_(now), end_(end), then_(then), then_end_(then_end) {}
+
+    /// The next object that existed, or null at the end. Its key is then key().
+    const ObjectTextPtr* next() {
+        while (now_ != end_ || then_ != then_end_) {
+            const bool stated =
+                then_ != then_end_ && (now_ == end_ || !(now_->first < then_->first));
+            if (!stated) {
+                key_ = &now_->first;
+                return &(now_++)->second.object;
+            }
+            if (now_ != end_ && now_->first == then_->first) ++now_;
+            key_ = &then_->first;
+            const ObjectTextPtr& state = (then_++)->second;
+            if (state != nullptr) return &state;
+        }
+        return nullptr;
+    }
+    const ObjectKey& key() const { return *key_; }
+
+  private:
+    WatchCache::Objects::const_iterator now_;
+    WatchCache::Objects::const_iterator end_;
+    States::const_iterator then_;
+    States::const_iterator then_end_;
+    const ObjectKey* key_ = nullptr;
+};
+
+}  // namespace
+
+Answer<ListPage> list_objects(const WatchCache& cache, const Target& target,
+                              const ListQuery& query) {
+    const ResourceDef& def = *target.def;
+    const std::string resource = def.storage_key();
+    TRY(const Selection selection,
+        Selection::make(def, target.namespace_, query.label_selector, query.field_selector));
+    ListPage page;
+    page.revision = cache.revision();
+    std::optional<ObjectKey> after;
+    bool snapshot = false;
+    std::optional<std::size_t> left;
+    if (!query.continue_.empty()) {
+        if (query.resource_version.value_or(0) != 0)
+            return bad_request("specifying resource version is not allowed when using continue");
+        TRY(ContinueToken token, decode_token(query.continue_));
+        if (token.revision > 0) {
+            page.revision = static_cast<Revision>(token.revision);
+            left = token.left;
+        }
+        after = std::move(token.after);
+        snapshot = true;
+    } else if (query.resource_version.value_or(0) > 0 &&
+               (query.resource_version_match == "Exact" ||
+                (query.resource_version_match.empty() && query.limit > 0))) {
+        page.revision = *query.resource_version;
+        snapshot = true;
+    }
+
+    SnapshotWalk::States states;
+    if (snapshot && page.revision != cache.revision()) {
+        auto known = cache.states_at(resource, page.revision);
+        if (!known)
+            return after ? expired_token(*after)
+                         : expired(fmt::format("The resourceVersion for the provided list is too "
+                                               "old: {}",
+                                               page.revision));
+        states = *std::move(known);
+        if (!target.namespace_.empty())
+            std::erase_if(
+                states, [&](const auto& entry) { return entry.first.first != target.namespace_; });
+    }
+    auto [first, last] = cache.range(resource, target.namespace_);
+    auto then = states.begin();
+    if (after) {
+        first = cache.objects(resource).upper_bound(*after);
+        then = states.upper_bound(*after);
+    }
+
+    // "0" asks for whatever the cache holds, whole.
+    const std::size_t limit =
+        query.resource_version == 0 && query.continue_.empty() ? 0 : query.limit;
+    SnapshotWalk walk(first, last, then, states.end());
+    ObjectKey last_key;
+    std::size_t more = 0;
+    while (const ObjectTextPtr* object = walk.next()) {
+        if (selection.has_selectors() && !selection.matches(**object)) continue;
+        if (limit == 0 || page.items.size() < limit) {
+            page.items.push_back(in_version(def, *object));
+            last_key = walk.key();
+            continue;
+        }
+        ++more;
+        if (selection.has_selectors() || left) break;
+    }
+    if (more > 0) {
+        if (left) more = std::max(more, *left - std::min(*left, page.items.size()));
+        if (!selection.has_selectors()) page.remaining = more;
+        page.continue_ =
+            encode_token({static_cast<std::int64_t>(page.revision), last_key, page.remaining});
+    }
+    return page;
+}
+
+json::object list_envelope(const ResourceDef& def, const ListPage& page) {
+    json::object meta{{"resourceVersion", std::to_string(page.revision)}};
+    if (!page.continue_.empty()) meta["continue"] = page.continue_;
+    if (page.remaining) meta["remainingItemCount"] = *page.remaining;
+    return {{"kind", def.list_kind},
+            {"apiVersion", def.type.api_version()},
+            {"metadata", std::move(meta)}};
+}
+
+}  // namespace muster::apiserver

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apiserver/requests/request_options.h"
+#include "apiserver/requests/router.h"
+#include "apiserver/requests/status_error.h"
+#include "apiserver/watching/watch_cache.h"
+
+namespace muster::apiserver {
+
+/// A page of a collection.
+struct ListPage {
+    std::vector<ObjectTextPtr> items;
+    Revision revision = 0;
+    std::string continue_;                 ///< empty on the last page
+    std::optional<std::size_t> remaining;  ///< unknown when a selector is used
+};
+
+/// Lists a collection. All pages of one list show the state at the first page's revision, which
+/// is put together from the current objects and the changes since; when those are no longer
+/// known, the next page is refused with 410.
+Answer<ListPage> list_objects(const WatchCache& cache, const Target& target,
+                              const ListQuery& query);
+
+/// The `kind: PodList` object around a page.
+json::object list_envelope(const ResourceDef& def, const ListPage& page);
+
+}  // namespace muster::apiserver

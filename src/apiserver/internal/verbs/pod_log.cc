@@ -1,0 +1,60 @@
+#include "apiserver/internal/verbs/pod_log.h"
+
+#include <charconv>
+
+#include "apiserver/objects/field_errors.h"
+#include "apiserver/requests/pod_containers.h"
+#include "apiserver/requests/request_options.h"
+#include "kube/values/time.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+std::optional<std::int64_t> read_number(const kube::Request& request, std::string_view key,
+                                        std::int64_t least, Causes& causes) {
+    const std::string text(request.query_value(key));
+    if (text.empty()) return std::nullopt;
+    std::int64_t number = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (failed != std::errc() || end != text.data() + text.size()) {
+        causes.push_back(invalid_value(std::string(key), json::value(text), "must be an integer"));
+        return std::nullopt;
+    }
+    if (number < least)
+        causes.push_back(invalid_value(
+            std::string(key), json::value(number),
+            least == 0 ? "must be greater than or equal to 0" : "must be greater than 0"));
+    return number;
+}
+
+}  // namespace
+
+Answer<kube::LogOptions> log_options(const kube::Request& request, const json::object& pod,
+                                     WallTime now) {
+    kube::LogOptions options;
+    options.follow = query_flag(request, "follow");
+    options.previous = query_flag(request, "previous");
+    options.timestamps = query_flag(request, "timestamps");
+    Causes causes;
+    options.tail_lines = read_number(request, "tailLines", 0, causes);
+    options.limit_bytes = read_number(request, "limitBytes", 1, causes);
+    options.since_seconds = read_number(request, "sinceSeconds", 1, causes);
+    if (const std::string_view since = request.query_value("sinceTime"); !since.empty()) {
+        const auto time = kube::parse_time(since);
+        if (options.since_seconds)
+            causes.push_back(forbidden_field(
+                "sinceTime", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
+        else if (!time)
+            causes.push_back(
+                invalid_value("sinceTime", json::value(since), "must be an RFC 3339 time"));
+        else
+            options.since_seconds = std::max<std::int64_t>(
+                1, std::chrono::ceil<std::chrono::seconds>(now - *time).count());
+    }
+    if (!causes.empty()) return invalid("PodLogOptions", "", "", std::move(causes));
+    TRY(options.container, choose_container(std::string(request.query_value("container")), pod));
+    return options;
+}
+
+}  // namespace muster::apiserver

@@ -1,0 +1,189 @@
+#include "apiserver/internal/verbs/subresources.h"
+
+#include "apiserver/internal/strategies/pod_defaults.h"
+#include "apiserver/internal/writing/server_side_apply.h"
+#include "apiserver/objects/json_access.h"
+#include "apiserver/objects/label_selection.h"
+#include "kube/patch/patch.h"
+#include "kube/values/time.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+/// Room for what is added to a copy.
+constexpr std::size_t kSpareBytes = 512;
+
+std::int64_t number_at_path(const json::object& object, const std::string& path) {
+    const json::value* value = path.empty() ? nullptr : value_at_path(object, path);
+    const std::int64_t* number = value == nullptr ? nullptr : value->if_int64();
+    return number == nullptr ? 0 : *number;
+}
+
+/// Custom resources have the text; built-in kinds a LabelSelector, or the labels alone.
+json::value selector_as_text(const json::value& selector) {
+    const json::object* object = selector.if_object();
+    if (object == nullptr) return selector;
+    const bool whole = object->contains("matchLabels") || object->contains("matchExpressions");
+    return json::value(whole ? selector_text(object) : labels_text(object));
+}
+
+}  // namespace
+
+json::value scale_of(const ResourceDef& def, const json::object& object) {
+    const json::object& meta = metadata_of(object);
+    json::object scale_meta;
+    for (const char* key : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"})
+        if (const json::value* value = meta.if_contains(key)) scale_meta[key] = *value;
+    json::object status{{"replicas", number_at_path(object, def.scale->status_replicas)}};
+    if (const std::string& path = def.scale->label_selector; !path.empty())
+        if (const json::value* selector = value_at_path(object, path))
+            status["selector"] = selector_as_text(*selector);
+    return json::object{{"kind", "Scale"},
+                        {"apiVersion", "autoscaling/v1"},
+                        {"metadata", std::move(scale_meta)},
+                        {"spec", {{"replicas", number_at_path(object, def.scale->spec_replicas)}}},
+                        {"status", std::move(status)}};
+}
+
+Answer<json::value> proposed_scale(const ResourceDef& def, const json::value& current,
+                                   kube::Method method, kube::ContentType type,
+                                   const json::value& body) {
+    if (method == kube::Method::kPut) return body;
+    const json::value scale = scale_of(def, current.get_object());
+    if (type == kube::ContentType::kJsonPatch) {
+        TRY(json::value patched, kube::apply_json_patch(scale, body));
+        return patched;
+    }
+    if (type != kube::ContentType::kMergePatch)
+        return unsupported_media_type(
+            "the body of the request was in an unknown format - accepted media types include: "
+            "application/json-patch+json, application/merge-patch+json");
+    TRY(json::value patched, kube::apply_merge_patch(scale, body));
+    return patched;
+}
+
+Answer<NextState> decide_scale(const ResourceDef& def, const json::value& current,
+                               const json::value& scale, const Ownership& ownership) {
+    const json::object* sent = scale.if_object();
+    if (sent == nullptr) return bad_request("the body of the request must be a Scale object");
+    const std::string_view name = name_of(current.get_object());
+    const std::string_view version = string_at(metadata_of(*sent), "resourceVersion");
+    if (!version.empty() && version != string_at(metadata_of(current), "resourceVersion"))
+        return stale_write(def.type, name);
+    const json::object* spec = object_at(*sent, "spec");
+    const std::int64_t replicas = spec == nullptr ? 0 : int_at(*spec, "replicas").value_or(0);
+    if (replicas < 0)
+        return invalid("Scale", "autoscaling", name,
+                       {invalid_value("spec.replicas", json::value(replicas),
+                                      "must be greater than or equal to 0")});
+    DecodedObject next{kube::Document(current, kSpareBytes)};
+    set_at_path(next.object.object(), def.scale->spec_replicas, json::value(replicas));
+    return decide_update(def, current, std::move(next), "", WriteKind::kPatch, ownership);
+}
+
+Answer<NextState> decide_applied_scale(const Target& target, const json::value& current,
+                                       const json::value& scale, const WriteQuery& query,
+                                       const Ownership& ownership) {
+    TRY(const json::value configuration, configuration_of_scale(target, current, scale));
+    TRY(DecodedObject next,
+        apply_configuration(target, current, configuration, ownership.manager, query));
+    return decide_update(*target.def, current, std::move(next), "", WriteKind::kPatch, ownership);
+}
+
+namespace {
+
+/// Replaces the condition of its type.
+void set_condition(json::object& pod, json::object condition) {
+    json::value& conditions = ensure_object(pod, "status")["conditions"];
+    json::array kept;
+    if (conditions.is_array())
+        for (json::value& entry : conditions.get_array())
+            if (!entry.is_object() ||
+                string_at(entry.get_object(), "type") != string_at(condition, "type"))
+                kept.push_back(std::move(entry));
+    kept.push_back(std::move(condition));
+    conditions = std::move(kept);
+}
+
+}  // namespace
+
+Answer<NextState> decide_binding(const ResourceDef& def, const json::value& pod,
+                                 const json::value& binding, WallTime now) {
+    const json::object* sent = binding.if_object();
+    const json::object* target = sent == nullptr ? nullptr : object_at(*sent, "target");
+    const std::string node(target == nullptr ? std::string_view() : string_at(*target, "name"));
+    const json::object& stored = pod.get_object();
+    const std::string name(name_of(stored));
+    if (node.empty()) return invalid("Binding", "", name, {required("target.name")});
+    if (const std::string_view kind = string_at(*target, "kind"); !kind.empty() && kind != "Node")
+        return invalid("Binding", "", name,
+                       {not_supported("target.kind", kind, {"Node", "<empty>"})});
+    const auto refuse = [&](std::string why) {
+        Refusal refusal = conflict(def.type, name, why);
+        return Refusal{Error(Code::kConflict,
+                             fmt::format("Operation cannot be fulfilled on pods/binding \"{}\": {}",
+                                         name, why)),
+                       refusal.details,
+                       false,
+                       {}};
+    };
+    if (is_deleting(stored))
+        return refuse(fmt::format("pod {} is being deleted, cannot be assigned to a host", name));
+    const json::object* spec = object_at(stored, "spec");
+    if (spec != nullptr && !string_at(*spec, "nodeName").empty())
+        return refuse(fmt::format("pod {} is already assigned to node \"{}\"", name,
+                                  string_at(*spec, "nodeName")));
+    if (spec != nullptr && is_gated(*spec))
+        return refuse(fmt::format("pod {} has non-empty .spec.schedulingGates", name));
+    kube::Document next(pod, kSpareBytes);
+    json::object& fields = next.object();
+    ensure_object(fields, "spec")["nodeName"] = node;
+    set_condition(fields, {{"type", "PodScheduled"},
+                           {"status", "True"},
+                           {"lastProbeTime", nullptr},
+                           {"lastTransitionTime", kube::format_time(now)}});
+    // Where a pod runs is no change of what its author wants: its generation stays.
+    return NextState{NextState::Kind::kReplace, std::move(next)};
+}
+
+Answer<kube::Request> deletion_of_eviction(const kube::Request& eviction, std::string_view name) {
+    const json::object* sent = eviction.body == nullptr ? nullptr : eviction.body->if_object();
+    if (sent == nullptr) return bad_request("the request has no body");
+    if (const std::string_view meant = name_of(*sent); !meant.empty() && meant != name)
+        return bad_request("name in URL does not match name in Eviction object");
+    kube::Request deletion;
+    deletion.method = kube::Method::kDelete;
+    deletion.query = eviction.query;
+    if (const json::object* options = object_at(*sent, "deleteOptions"))
+        deletion.body = std::make_shared<const json::value>(*options);
+    return deletion;
+}
+
+Answer<NextState> decide_eviction(const ResourceDef& def, const json::value& pod, WallTime now) {
+    kube::Document next(pod, kSpareBytes);
+    set_condition(next.object(), {{"type", "DisruptionTarget"},
+                                  {"status", "True"},
+                                  {"reason", "EvictionByEvictionAPI"},
+                                  {"message", "Eviction API: evicting"},
+                                  {"lastProbeTime", nullptr},
+                                  {"lastTransitionTime", kube::format_time(now)}});
+    return settle(def, pod, std::move(next));
+}
+
+Answer<NextState> decide_finalize(const ResourceDef& def, const json::value& current,
+                                  const json::value& body) {
+    const json::object* sent = body.if_object();
+    if (sent == nullptr) return bad_request("the body of the request must be a Namespace object");
+    const std::string_view version = string_at(metadata_of(*sent), "resourceVersion");
+    if (!version.empty() && version != string_at(metadata_of(current), "resourceVersion"))
+        return stale_write(def.type, name_of(current.get_object()));
+    kube::Document next(current, kSpareBytes);
+    const json::object* spec = object_at(*sent, "spec");
+    const json::array* finalizers = spec == nullptr ? nullptr : array_at(*spec, "finalizers");
+    ensure_object(next.object(), "spec")["finalizers"] =
+        finalizers == nullptr ? json::array() : *finalizers;
+    return settle(def, current, std::move(next));
+}
+
+}  // namespace muster::apiserver

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+
+#include "apiserver/internal/server_state.h"
+#include "apiserver/internal/writing/writer.h"
+#include "apiserver/request_handler.h"
+
+namespace muster::apiserver {
+
+/// Serves the requests for one routed target: what method means what, on which kind of path.
+class Verbs final : public RequestHandler {
+  public:
+    Verbs(ServerState& state, Writer& writer) : state_(state), writer_(writer) {}
+
+    Task<Answer<Reply>> call(Target target, kube::Request request, Requester requester) override;
+    Task<Answer<std::unique_ptr<Watcher>>> watch(Target target, kube::Request request) override;
+    Task<Answer<std::unique_ptr<kube::TextStream>>> log(Target target,
+                                                        kube::Request request) override;
+
+    const Registry& registry() const override { return state_.registry; }
+    const WatchCache& cache() const override { return state_.cache; }
+    NodeApi* node() const override { return state_.node; }
+    const net::SigningKey* signing_key() const override { return state_.options.signing_key.get(); }
+    std::optional<Error> write_failure() const override { return state_.store->failure(); }
+    Clock& clock() const override { return state_.clock; }
+    Rng& rng() const override { return state_.rng; }
+
+  private:
+    Task<Answer<Reply>> read(Target target, kube::Request request);
+    Task<Answer<Reply>> list(Target target, kube::Request request);
+    Task<Answer<Reply>> create(Target target, kube::Request request, Requester requester);
+    Task<Answer<Reply>> change(Target target, kube::Request request, Requester requester);
+    Task<Answer<Reply>> remove(Target target, kube::Request request, Requester requester);
+    Task<Answer<Reply>> remove_collection(Target target, kube::Request request,
+                                          Requester requester);
+    Task<Answer<Reply>> scale(Target target, kube::Request request);
+    Task<Answer<Reply>> bind(Target target, kube::Request request);
+    Task<Answer<Reply>> measure(Target target, kube::Request request);
+    Task<Answer<Reply>> finalize(Target target, kube::Request request);
+    /// 504 after a while when the revision does not come.
+    Task<Answer<void>> wait_for_revision(Revision revision);
+
+    ServerState& state_;
+    Writer& writer_;
+};
+
+}  // namespace muster::apiserver

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "apiserver/objects/field_errors.h"
+#include "store/store.h"
+
+namespace muster::apiserver {
+
+/// Cluster IPs of services, from 10.96.0.0/12. Nothing routes them here; objects carry them because
+/// clients expect to see one.
+class ServiceAddresses {
+  public:
+    /// The address that a request under way will have: no other gets it before the request ends.
+    /// By then it is a committed service's, or free again.
+    class Claim {
+      public:
+        Claim() = default;
+        Claim(Claim&& other) noexcept = default;
+        Claim& operator=(Claim&&) = delete;
+        ~Claim() {
+            if (all_ != nullptr) all_->erase(address_);
+        }
+
+      private:
+        friend class ServiceAddresses;
+        using All = std::shared_ptr<std::set<std::string, std::less<>>>;
+        Claim(All all, std::string address) : all_(std::move(all)), address_(std::move(address)) {
+            all_->insert(address_);
+        }
+
+        All all_;  // shared: a request may end after the server
+        std::string address_;
+    };
+
+    /// Fills spec.clusterIP and clusterIPs of a new service.
+    [[nodiscard]] Claim assign(json::object& service, Causes& causes);
+    /// Follows the committed services.
+    void observe(const StoreChange& change);
+
+  private:
+    bool is_taken(std::string_view address) const;
+
+    Claim::All claimed_ = std::make_shared<std::set<std::string, std::less<>>>();
+    std::map<std::string, StoreKey, std::less<>> holders_;
+    std::uint32_t next_ = 1;
+};
+
+}  // namespace muster::apiserver

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/values/json_access.h"
+
+namespace muster::apiserver {
+
+// Reads of JSON whose shape is not certain, and what goes with them for those who change it.
+
+using kube::array_at;
+using kube::bool_at;
+using kube::int_at;
+using kube::is_deleting;
+using kube::metadata_of;
+using kube::name_of;
+using kube::namespace_of;
+using kube::object_at;
+using kube::string_at;
+using kube::strings_at;
+using kube::uid_of;
+using kube::value_at_path;
+
+inline json::object* object_at(json::object& parent, std::string_view key) {
+    json::value* value = parent.if_contains(key);
+    return value == nullptr ? nullptr : value->if_object();
+}
+inline json::array* array_at(json::object& parent, std::string_view key) {
+    json::value* value = parent.if_contains(key);
+    return value == nullptr ? nullptr : value->if_array();
+}
+/// The object at the key, made when there is none.
+inline json::object& ensure_object(json::object& parent, std::string_view key) {
+    json::value& value = parent[key];
+    if (!value.is_object()) value.emplace_object();
+    return value.get_object();
+}
+inline void set_default(json::object& parent, std::string_view key, json::value value) {
+    json::value& slot = parent[key];
+    if (slot.is_null()) slot = std::move(value);
+}
+
+/// The objects of a list.
+inline std::vector<const json::object*> objects_at(const json::object& parent,
+                                                   std::string_view key) {
+    std::vector<const json::object*> objects;
+    if (const json::array* list = array_at(parent, key))
+        for (const json::value& item : *list)
+            if (const json::object* object = item.if_object()) objects.push_back(object);
+    return objects;
+}
+
+// An API object is a JSON object with a metadata object; both are checked when it is decoded.
+
+bool has_finalizers(const json::object& object);
+bool has_finalizer(const json::object& object, std::string_view finalizer);
+/// A copy that carries another resourceVersion.
+kube::ObjectPtr with_resource_version(const json::value& object, std::uint64_t revision);
+/// Sets "spec.a.b", and makes the objects on the way.
+void set_at_path(json::object& object, std::string_view dotted, json::value value);
+
+}  // namespace muster::apiserver

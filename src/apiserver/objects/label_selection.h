@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "kube/objects/selector.h"
+#include "kube/values/json.h"
+
+namespace muster::apiserver {
+
+/// Reads a metav1.LabelSelector (`matchLabels`, `matchExpressions`); null and an empty one select
+/// everything. kBadRequest for keys, values or operators that can't be.
+Result<kube::LabelSelector> label_selector_of(const json::object* selector);
+
+/// Whether a metadata.labels has what the selector asks for; null: no labels.
+bool matches_labels(const kube::LabelSelector& selector, const json::object* labels);
+
+/// How nothing is written where a text is shown.
+inline constexpr std::string_view kNoneText = "<none>";
+
+/// `a=b,c=d` in the order of the keys, or <none>. Null: none.
+std::string labels_text(const json::object* labels);
+/// A LabelSelector as kubectl's -l writes it.
+std::string selector_text(const json::object* selector);
+/// Of a quantity, int-or-string or number: as text. "" for null.
+std::string scalar_text(const json::value* value);
+
+}  // namespace muster::apiserver

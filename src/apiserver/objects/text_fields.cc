@@ -1,0 +1,140 @@
+#include "apiserver/objects/text_fields.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+namespace muster::apiserver {
+
+namespace {
+
+constexpr std::size_t kNone = std::string_view::npos;
+
+/// Behind the string whose opening quotation mark is at `at`.
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+    for (std::size_t end = text.find('"', at + 1); end != kNone; end = text.find('"', end + 1)) {
+        std::size_t escapes = 0;
+        while (text[end - 1 - escapes] == '\\') ++escapes;
+        if (escapes % 2 == 0) return end + 1;
+    }
+    return kNone;
+}
+
+/// Behind the value that begins at `at`.
+std::size_t end_of_value(std::string_view text, std::size_t at) {
+    if (at >= text.size()) return kNone;
+    if (text[at] == '"') return end_of_string(text, at);
+    if (text[at] != '{' && text[at] != '[') return text.find_first_of(",}]", at);
+    std::size_t depth = 0;
+    do {
+        switch (text[at]) {
+            case '"':
+                at = end_of_string(text, at);
+                if (at == kNone) return kNone;
+                continue;
+            case '{':
+            case '[':
+                ++depth;
+                break;
+            case '}':
+            case ']':
+                if (--depth == 0) return at + 1;
+                break;
+            default:
+                break;
+        }
+        ++at;
+    } while (at < text.size());
+    return kNone;
+}
+
+/// Where the field after the one whose value ends at `at` begins.
+std::size_t next_field(std::string_view text, std::size_t at) {
+    const bool follows = at != kNone && text.substr(at).starts_with(",\"");
+    return follows ? at + 1 : kNone;
+}
+
+/// Where the value begins whose key begins at `at`.
+std::size_t value_of_key(std::string_view text, std::size_t at) {
+    const std::size_t end = end_of_string(text, at);
+    return end != kNone && end < text.size() && text[end] == ':' ? end + 1 : kNone;
+}
+
+/// What begins with the value of a field of the object that `text` begins with, and ends anywhere
+/// behind it: to find that end takes a walk through the value.
+std::optional<std::string_view> from_field(std::string_view text, std::string_view key) {
+    std::size_t at = text.starts_with("{\"") ? 1 : kNone;
+    while (at != kNone) {
+        const std::size_t value = value_of_key(text, at);
+        if (value == kNone) return std::nullopt;
+        if (text.substr(at + 1, value - at - 3) == key) return text.substr(value);
+        at = next_field(text, end_of_value(text, value));
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string_view> from_path(std::string_view text, std::string_view dotted) {
+    for (;;) {
+        const std::size_t dot = dotted.find('.');
+        const auto found = from_field(text, dotted.substr(0, dot));
+        if (!found || dot == kNone) return found;
+        text = *found;
+        dotted.remove_prefix(dot + 1);
+    }
+}
+
+}  // namespace
+
+std::optional<std::string_view> text_at_path(std::string_view object, std::string_view dotted) {
+    const auto from = from_path(object, dotted);
+    const std::size_t end = from ? end_of_value(*from, 0) : kNone;
+    if (end == kNone) return std::nullopt;
+    return from->substr(0, end);
+}
+
+bool any_at_path(std::string_view object, std::string_view dotted,
+                 std::initializer_list<std::string_view> keys) {
+    const auto text = from_path(object, dotted);
+    std::size_t at = text && text->starts_with("{\"") ? 1 : kNone;
+    while (at != kNone) {
+        const std::size_t value = value_of_key(*text, at);
+        if (value == kNone) return false;
+        const std::string_view key = text->substr(at + 1, value - at - 3);
+        if (std::ranges::find(keys, key) != keys.end() && !text->substr(value).starts_with("null"))
+            return true;
+        at = next_field(*text, end_of_value(*text, value));
+    }
+    return false;
+}
+
+json::value value_at_path(std::string_view object, std::string_view dotted) {
+    const auto found = text_at_path(object, dotted);
+    if (!found) return nullptr;
+    json::parse_options options;
+    options.allow_invalid_utf8 = true;
+    boost::system::error_code failed;
+    return json::parse(*found, failed, {}, options);
+}
+
+std::string string_at_path(std::string_view object, std::string_view dotted) {
+    const auto found = text_at_path(object, dotted);
+    if (!found || !found->starts_with('"')) return {};
+    if (found->find('\\') == std::string_view::npos)
+        return std::string(found->substr(1, found->size() - 2));
+    const json::value parsed = value_at_path(object, dotted);
+    return parsed.is_string() ? std::string(parsed.get_string()) : std::string();
+}
+
+std::string namespace_of(const ObjectText& object) {
+    return string_at_path(object.text(), "metadata.namespace");
+}
+std::string name_of(const ObjectText& object) {
+    return string_at_path(object.text(), "metadata.name");
+}
+std::string uid_of(const ObjectText& object) {
+    return string_at_path(object.text(), "metadata.uid");
+}
+bool is_deleting(const ObjectText& object) {
+    return !string_at_path(object.text(), "metadata.deletionTimestamp").empty();
+}
+
+}  // namespace muster::apiserver

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "store/object_text.h"
+
+namespace muster::apiserver {
+
+// Looks for single fields in the text of an object, where making a tree of all of it would cost
+// more than the question is worth. The text is compact JSON as Boost.JSON writes it: without
+// spaces, and a key whose characters need no escape is in it as it is.
+
+/// The text of the value at "spec.a.b"; nullopt when there is none.
+std::optional<std::string_view> text_at_path(std::string_view object, std::string_view dotted);
+
+/// Whether the object at the path has one of these fields with a value that is not null. One walk,
+/// where asking for each that is not there would take one each.
+bool any_at_path(std::string_view object, std::string_view dotted,
+                 std::initializer_list<std::string_view> keys);
+
+/// What text_at_path() finds, parsed; null when there is none.
+json::value value_at_path(std::string_view object, std::string_view dotted);
+
+/// The string at the path; empty when there is none.
+std::string string_at_path(std::string_view object, std::string_view dotted);
+
+/// As of the tree.
+std::string namespace_of(const ObjectText& object);
+std::string name_of(const ObjectText& object);
+std::string uid_of(const ObjectText& object);
+bool is_deleting(const ObjectText& object);
+
+}  // namespace muster::apiserver

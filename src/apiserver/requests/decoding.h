@@ -1,0 +1,44 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <string>
+#include <vector>
+
+#include "apiserver/requests/status_error.h"
+#include "apiserver/resources/resource_def.h"
+#include "kube/client/client.h"
+#include "kube/values/document.h"
+
+namespace muster::apiserver {
+
+/// A request's object, made to fit the structure of its kind.
+struct DecodedObject {
+    kube::Document object;  ///< an object with apiVersion, kind and a metadata object
+    std::vector<std::string> warnings = {};
+    /// Missing fields of a built-in kind, for validation to report.
+    std::vector<Cause> causes = {};
+    /// What the client sent has the structure of its kind. Of a custom resource it need not be
+    /// looked at again unless a field was added or removed since.
+    bool well_formed = false;
+};
+
+/// How much of a body goes into the decoded object. All of it is checked.
+enum class BodyPart {
+    kWhole,
+    kStatus,  ///< what a write to the status reads: not the spec, nor other fields of the kind
+};
+
+/// Checks apiVersion and kind, refuses wrong types of built-in kinds (400; custom resources get
+/// their 422 from validation), reports and removes unknown fields.
+///
+/// Duplicate keys never get here: whoever parsed the bytes has already resolved them.
+Answer<DecodedObject> decode_object(const ResourceDef& def, const kube::ObjectPtr& body,
+                                    kube::FieldValidation field_validation,
+                                    BodyPart part = BodyPart::kWhole);
+/// The same for a document that is already ours, such as the result of a patch.
+Answer<DecodedObject> decode_object(const ResourceDef& def, kube::Document object,
+                                    kube::FieldValidation field_validation);
+/// The fields of an object that a write to its status reads.
+kube::Document status_part(const json::object& object, std::size_t spare);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "apiserver/requests/status_error.h"
+#include "apiserver/requests/user.h"
+#include "kube/client/client.h"
+#include "kube/transport/transport.h"
+#include "kube/values/json.h"
+
+namespace muster::apiserver {
+
+/// Asked about an object before it is stored: `before` is null for a new one. A refusal ends the
+/// write. It may be asked again when another write came between.
+using Admit = std::function<Answer<void>(const json::object* before, const json::object& after)>;
+
+/// On whose behalf a write is done.
+struct Requester {
+    std::shared_ptr<const User> user = nullptr;  ///< null: this process, which may do everything
+    Admit admit = nullptr;  ///< null: everything that the rules of the kind allow
+};
+
+/// Options of create, update and patch.
+struct WriteQuery {
+    bool dry_run = false;
+    kube::FieldValidation field_validation = kube::FieldValidation::kWarn;
+    /// As whom the write goes into managedFields: fieldManager, else what the user agent has before
+    /// its first '/'.
+    std::string manager = "unknown";
+    bool force = false;  ///< of an apply: take over what others own
+    Requester requester = {};
+};
+
+struct ListQuery {
+    std::string label_selector;
+    std::string field_selector;
+    std::size_t limit = 0;  ///< 0: none
+    std::string continue_;
+    std::optional<std::uint64_t> resource_version;  ///< unset: most recent
+    std::string resource_version_match;
+};
+
+struct WatchQuery {
+    std::string label_selector;
+    std::string field_selector;
+    std::optional<std::uint64_t> resource_version;
+    bool bookmarks = false;
+    std::optional<bool> send_initial_events;
+    std::optional<std::int64_t> timeout_seconds;
+};
+
+struct DeleteQuery {
+    std::optional<std::int64_t> grace_period_seconds;
+    std::string propagation;  ///< "", "Background", "Foreground", "Orphan"
+    std::string precondition_uid;
+    std::string precondition_resource_version;
+    bool dry_run = false;
+    Requester requester = {};
+};
+
+/// Present means true unless it says 0 or false, as a real server reads it.
+bool query_flag(const kube::Request& request, std::string_view key);
+
+/// `options_kind` is "CreateOptions", "UpdateOptions" or "PatchOptions".
+Answer<WriteQuery> parse_write_query(const kube::Request& request, std::string_view options_kind);
+Answer<ListQuery> parse_list_query(const kube::Request& request);
+Answer<WatchQuery> parse_watch_query(const kube::Request& request);
+/// From the body (it wins) or the query.
+Answer<DeleteQuery> parse_delete_query(const kube::Request& request);
+
+}  // namespace muster::apiserver

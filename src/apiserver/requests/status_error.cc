@@ -1,0 +1,147 @@
+#include "apiserver/requests/status_error.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+Refusal about(const kube::ResourceType& type, std::string_view name, Code code,
+              std::string message) {
+    return {Error(code, std::move(message)),
+            kube::StatusDetails{std::string(name), type.group, type.plural, {}},
+            false,
+            {}};
+}
+
+}  // namespace
+
+Refusal bad_request(std::string message) {
+    return {Error(Code::kBadRequest, std::move(message)), kube::StatusDetails{}, false, {}};
+}
+
+Refusal not_found(const kube::ResourceType& type, std::string_view name) {
+    return about(type, name, Code::kNotFound,
+                 fmt::format("{} \"{}\" not found", type.qualified(), name));
+}
+
+Refusal already_exists(const kube::ResourceType& type, std::string_view name) {
+    return about(type, name, Code::kAlreadyExists,
+                 fmt::format("{} \"{}\" already exists", type.qualified(), name));
+}
+
+Refusal exists_terminating(const kube::ResourceType& type, std::string_view name) {
+    return about(
+        type, name, Code::kAlreadyExists,
+        fmt::format("object is being deleted: {} \"{}\" already exists", type.qualified(), name));
+}
+
+Refusal conflict(const kube::ResourceType& type, std::string_view name, std::string_view why) {
+    return about(
+        type, name, Code::kConflict,
+        fmt::format("Operation cannot be fulfilled on {} \"{}\": {}", type.qualified(), name, why));
+}
+
+Refusal stale_write(const kube::ResourceType& type, std::string_view name) {
+    return conflict(type, name,
+                    "the object has been modified; please apply your changes to the latest version "
+                    "and try again");
+}
+
+Refusal forbidden(const kube::ResourceType& type, std::string_view name, std::string_view why) {
+    std::string object = type.qualified();
+    if (!name.empty()) object += fmt::format(" \"{}\"", name);
+    return about(type, name, Code::kForbidden, fmt::format("{} is forbidden: {}", object, why));
+}
+
+std::string describe(const Cause& cause) {
+    return cause.field.empty() ? cause.message : cause.field + ": " + cause.message;
+}
+
+Refusal invalid(std::string_view kind, std::string_view group, std::string_view name,
+                std::vector<Cause> causes) {
+    std::string text;
+    for (const Cause& cause : causes) {
+        if (!text.empty()) text += ", ";
+        text += describe(cause);
+    }
+    if (causes.size() > 1) text = "[" + text + "]";
+    std::string qualified(kind);
+    if (!group.empty()) qualified += fmt::format(".{}", group);
+    Error error(Code::kInvalid, fmt::format("{} \"{}\" is invalid: {}", qualified, name, text));
+    error.with_causes(std::move(causes));
+    return {std::move(error),
+            kube::StatusDetails{std::string(name), std::string(group), std::string(kind), {}},
+            false,
+            {}};
+}
+
+Refusal invalid(const kube::ResourceType& type, std::string_view name, std::vector<Cause> causes) {
+    return invalid(type.kind, type.group, name, std::move(causes));
+}
+
+Refusal invalid_options(std::string_view options_kind, std::vector<Cause> causes) {
+    return invalid(options_kind, "meta.k8s.io", "", std::move(causes));
+}
+
+Refusal method_not_allowed() {
+    return {Error(Code::kMethodNotAllowed,
+                  "the server does not allow this method on the requested resource"),
+            kube::StatusDetails{},
+            false,
+            {},
+            true};
+}
+
+Refusal unknown_resource() {
+    return {Error(Code::kNotFound, "the server could not find the requested resource"),
+            kube::StatusDetails{},
+            false,
+            {},
+            true};
+}
+
+Refusal unknown_path() {
+    return {Error(Code::kNotFound, "404 page not found\n"), kube::StatusDetails{}, true, {}};
+}
+
+Refusal unsupported_media_type(std::string message) {
+    return {Error(Code::kUnsupported, std::move(message)), kube::StatusDetails{}, false, {}};
+}
+
+Refusal internal_error(std::string message) {
+    return {Error(Code::kInternal, std::move(message)), kube::StatusDetails{}, false, {}};
+}
+
+Refusal expired(std::string message) {
+    return {Error(Code::kGone, std::move(message)), kube::StatusDetails{}, false, {}};
+}
+
+Refusal revision_too_large(std::uint64_t wanted, std::uint64_t current) {
+    Error error(Code::kTimeout, fmt::format("Timeout: Too large resource version: {}, current: {}",
+                                            wanted, current));
+    error.with_causes({{"ResourceVersionTooLarge", "Too large resource version", ""}});
+    error.with_retry_after(std::chrono::seconds(1));
+    return {std::move(error), kube::StatusDetails{}, false, {}};
+}
+
+kube::Response to_response(const Refusal& refusal, const kube::ResourceType* type,
+                           std::string_view name) {
+    kube::Response response;
+    response.status = kube::http_status(refusal.error.code());
+    if (refusal.plain_text) {
+        response.body = std::make_shared<const json::value>(refusal.error.message());
+        return response;
+    }
+    kube::StatusDetails details;
+    if (refusal.details)
+        details = *refusal.details;
+    else if (type != nullptr)
+        details = {std::string(name), type->group, type->plural, {}};
+    json::value status = kube::status_from_error(refusal.error, details);
+    if (!refusal.continue_token.empty())
+        status.at("metadata").get_object()["continue"] = refusal.continue_token;
+    if (refusal.about_nothing) status.get_object().emplace("details", json::object());
+    response.body = std::make_shared<const json::value>(std::move(status));
+    return response;
+}
+
+}  // namespace muster::apiserver

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/objects/field_errors.h"
+#include "base/clock.h"
+#include "kube/objects/resource_type.h"
+#include "kube/schema/schema.h"
+#include "kube/values/json_path.h"
+
+namespace muster::apiserver {
+
+enum class NameRule {
+    kDnsSubdomain,
+    kDnsLabel,
+    kDns1035Label,  ///< a DNS label that starts with a letter
+    kPathSegment,   ///< anything but '/', '%', "." and ".."
+};
+
+/// What one kind adds to the common rules. Null members add nothing. Their answers depend on
+/// their arguments alone.
+struct KindRules {
+    /// Fields that were left out, on create and on update.
+    void (*apply_defaults)(json::object& object) = nullptr;
+    /// System-set fields of a new object (status, finalizers, ...).
+    void (*prepare_create)(json::object& object, WallTime now) = nullptr;
+    /// The same for a write to the main resource.
+    void (*prepare_update)(json::object& next, const json::object& current) = nullptr;
+    /// What a deletion that does not end at once changes besides the metadata.
+    void (*prepare_delete)(json::object& object, WallTime now) = nullptr;
+    std::function<void(const json::object& object, Causes& causes)> validate = nullptr;
+    /// What is asked of a new object alone.
+    void (*validate_create)(const json::object& object, Causes& causes) = nullptr;
+    void (*validate_update)(const json::object& next, const json::object& current,
+                            Causes& causes) = nullptr;
+};
+
+/// Where a scalable custom resource keeps its numbers; JSON paths without the leading dot.
+struct ScalePaths {
+    std::string spec_replicas;
+    std::string status_replicas;
+    std::string label_selector;  ///< empty: none
+};
+
+/// How a version of a resource relates to what is stored, where their structures differ. Pure; null
+/// members change nothing. While a write is decided, all entries of managedFields speak of fields
+/// by the names of the version that is written; what is stored has each entry's in those of its
+/// own.
+struct VersionConversion {
+    /// Makes a stored object what this version shows.
+    void (*show)(json::object& object) = nullptr;
+    /// Puts the entries of other versions into the names of this one.
+    void (*align_owners)(json::object& object) = nullptr;
+    /// Makes a stored object of what a write through this version left.
+    void (*store)(json::object& object) = nullptr;
+    /// Where a stored object has what a field selector of this version names.
+    std::string (*stored_field)(std::string_view path) = nullptr;
+};
+
+/// A column that a CustomResourceDefinition declares for the Tables of its objects.
+struct PrinterColumn {
+    std::string name;
+    std::string type;  ///< integer, number, string, boolean or date
+    std::string format;
+    std::string description;
+    std::int64_t priority = 0;  ///< 0: always shown
+    kube::JsonPath path;
+};
+
+/// One served version of a resource: everything that the verbs need to know about it. Immutable.
+struct ResourceDef {
+    kube::ResourceType type;
+    std::string list_kind;
+    std::string singular;
+    std::vector<std::string> short_names;
+    std::vector<std::string> categories;
+    kube::Schema::Ptr schema;
+    NameRule name_rule = NameRule::kDnsSubdomain;
+    KindRules rules;
+
+    std::vector<PrinterColumn> printer_columns;  ///< of a custom resource
+
+    bool custom = false;  ///< from a CustomResourceDefinition
+    /// What the node says when it is asked, of the core resource of the same plural. Nothing of it
+    /// is stored: it can be read and listed, and no more.
+    bool measured = false;
+    bool served = true;  ///< false: known to the server's own controllers only
+    bool stored = true;  ///< false: a question that is answered, not an object that is kept
+    bool storage_version = true;
+    std::string storage_api_version;  ///< what stored objects carry
+    /// Set for each version of a resource whose versions differ by more than their names.
+    const VersionConversion* conversion = nullptr;
+    /// The resource as which it is stored, where that is one of another group; else empty.
+    std::string stored_as;
+    std::string deprecation_warning;  ///< empty: none
+    bool has_status = false;
+    std::optional<ScalePaths> scale;
+    std::set<std::string, std::less<>> other_subresources;  ///< "log", "binding"
+
+    bool tracks_generation = false;
+    bool unconditional_update = true;
+    bool create_on_update = false;
+    bool returns_deleted = false;  ///< DELETE answers with the object instead of a Status
+    bool deletes_gracefully = false;
+    /// spec.finalizers hold up the end as metadata.finalizers do (namespaces).
+    bool has_spec_finalizers = false;
+    /// A field selector may name these besides metadata.name and metadata.namespace.
+    std::vector<std::string> selectable_fields;
+    /// The kind has a table of its own for unknown fields' messages.
+    bool strict_field_labels = false;
+
+    /// Key of the resource in the store, the same for all versions.
+    std::string storage_key() const { return stored_as.empty() ? type.qualified() : stored_as; }
+};
+using DefPtr = std::shared_ptr<const ResourceDef>;
+
+}  // namespace muster::apiserver

@@ -1,0 +1,63 @@
+#include "apiserver/resources/version_conversion.h"
+
+#include <algorithm>
+
+#include "apiserver/objects/json_access.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+/// For the names that are longer than those before.
+constexpr std::size_t kSpareBytes = 2048;
+
+bool has_owners_of_other_versions(const ResourceDef& def, const json::object& object) {
+    const json::array* entries = array_at(metadata_of(object), "managedFields");
+    if (entries == nullptr) return false;
+    const std::string version = def.type.api_version();
+    return std::ranges::any_of(*entries, [&](const json::value& entry) {
+        return entry.is_object() && string_at(entry.get_object(), "apiVersion") != version;
+    });
+}
+
+}  // namespace
+
+ObjectTextPtr in_version(const ResourceDef& def, ObjectTextPtr object) {
+    if (def.storage_version || object == nullptr) return object;
+    const kube::ObjectPtr stored = object->tree();
+    if (string_at(stored->get_object(), "apiVersion") != def.storage_api_version) return object;
+    kube::Document copy(*stored);
+    copy.object()["apiVersion"] = def.type.api_version();
+    if (def.conversion != nullptr) def.conversion->show(copy.object());
+    return ObjectText::of(std::move(copy).share());
+}
+
+kube::ObjectPtr before_write(const ResourceDef& def, kube::ObjectPtr stored) {
+    const VersionConversion* conversion = def.conversion;
+    if (conversion == nullptr) return stored;
+    if (conversion->show == nullptr && !has_owners_of_other_versions(def, stored->get_object()))
+        return stored;
+    kube::Document met(*stored, kSpareBytes);
+    if (conversion->show != nullptr) conversion->show(met.object());
+    conversion->align_owners(met.object());
+    return std::move(met).share();
+}
+
+kube::Document after_write(const ResourceDef& def, kube::Document written) {
+    if (def.conversion != nullptr) def.conversion->store(written.object());
+    return written;
+}
+
+kube::Document converted(const ResourceDef& from, const ResourceDef& to,
+                         const json::value& object) {
+    kube::Document met(object, kSpareBytes);
+    if (&from == &to) return met;
+    if (from.conversion != nullptr) from.conversion->store(met.object());
+    met.object()["apiVersion"] = to.type.api_version();
+    if (to.conversion == nullptr) return met;
+    if (to.conversion->show != nullptr) to.conversion->show(met.object());
+    to.conversion->align_owners(met.object());
+    return met;
+}
+
+}  // namespace muster::apiserver

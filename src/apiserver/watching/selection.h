@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apiserver/requests/status_error.h"
+#include "apiserver/resources/resource_def.h"
+#include "kube/objects/selector.h"
+#include "store/object_text.h"
+
+namespace muster::apiserver {
+
+/// Which objects of one resource a list, watch or deletecollection is about.
+class Selection {
+  public:
+    /// Refuses selectors that don't parse and fields that the kind does not offer.
+    static Answer<Selection> make(const ResourceDef& def, std::string namespace_,
+                                  std::string_view label_selector, std::string_view field_selector);
+
+    const std::string& namespace_scope() const { return namespace_; }
+    /// Set when a field selector pins the name: how clients watch one object.
+    const std::optional<std::string>& name() const { return name_; }
+    bool has_selectors() const { return !labels_.empty() || !fields_.empty(); }
+
+    /// The namespace is the caller's business; this looks at name, labels and fields.
+    bool matches(const json::value& object) const;
+    /// The same, by looking for those alone where there is no tree.
+    bool matches(const ObjectText& object) const;
+
+  private:
+    std::string namespace_;
+    std::optional<std::string> name_;
+    kube::LabelSelector labels_;
+    std::vector<kube::FieldRequirement> fields_;
+};
+
+}  // namespace muster::apiserver

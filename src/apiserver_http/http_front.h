@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "apiserver/api_server.h"
+#include "apiserver/authentication/access_options.h"
+#include "apiserver_http/audit.h"
+#include "apiserver_http/request_limits.h"
+#include "apiserver_http/yaml_text.h"
+#include "net/http_server.h"
+
+namespace prometheus {
+class Collectable;
+}
+
+namespace muster::apiserver {
+
+struct FrontOptions {
+    RequestLimits limits = {};
+    AuditOptions audit = {};
+    YamlText yaml = {};
+    /// What /metrics says besides what the front knows itself: of the process, of the sockets.
+    std::vector<std::shared_ptr<prometheus::Collectable>> metrics = {};
+};
+
+/// What HTTP clients see of an ApiServer: who may come in, media types, Tables, watch streams, and
+/// the documents that describe the server. Refers to the server, which outlives it. Thread: the
+/// server's loop.
+class HttpFront {
+  public:
+    HttpFront(ApiServer& server, AccessOptions access, FrontOptions options = {});
+    ~HttpFront();
+
+    /// Answers one request. A watch or a log that is followed goes on until it ends or the client
+    /// goes away; the task is cancelled then.
+    Task<void> serve(net::HttpExchange& exchange);
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace muster::apiserver

@@ -1,0 +1,105 @@
+#include "apiserver_http/internal/discovery/openapi.h"
+
+#include <fmt/format.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "apiserver_http/internal/discovery/discovery.h"
+#include "apiserver_http/internal/discovery/openapi_paths.h"
+#include "apiserver_http/internal/discovery/openapi_schemas.h"
+#include "apiserver_http/internal/discovery/openapi_v2.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+/// FNV-1a: tells one text from the next.
+std::string hash_of(std::string_view text) {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    return fmt::format("{:016X}", hash);
+}
+
+std::shared_ptr<const OpenApiDocument> finished(std::string text) {
+    std::string hash = hash_of(text);
+    return std::make_shared<const OpenApiDocument>(
+        OpenApiDocument{std::move(text), std::move(hash)});
+}
+
+json::object document_of_version(const std::vector<DefPtr>& defs) {
+    json::object paths;
+    SchemaComponents components;
+    for (const DefPtr& def : defs) {
+        add_paths(*def, paths);
+        components.add(*def);
+    }
+    return {{"openapi", "3.0.0"},
+            {"info", {{"title", "Kubernetes"}, {"version", kServerVersion}}},
+            {"paths", std::move(paths)},
+            {"components", {{"schemas", components.take()}}}};
+}
+
+/// "api/v1" of v1, "apis/apps/v1" of apps/v1.
+std::string path_of(const std::string& api_version) {
+    return api_version.find('/') == std::string::npos ? "api/" + api_version
+                                                      : "apis/" + api_version;
+}
+
+}  // namespace
+
+std::shared_ptr<const OpenApiDocument> OpenApiDocuments::index() {
+    if (index_ != nullptr && index_generation_ == registry_.generation()) return index_;
+    json::object paths;
+    std::map<std::string, Made, std::less<>> kept;
+    for (auto& [api_version, defs] : registry_.served()) {
+        const std::string path = path_of(api_version);
+        const std::string hash = document_of(api_version, std::move(defs))->hash;
+        paths[path] = {{"serverRelativeURL", fmt::format("/openapi/v3/{}?hash={}", path, hash)}};
+        kept.insert(made_.extract(api_version));
+    }
+    // What is no longer served goes.
+    made_ = std::move(kept);
+    index_ = finished(json::serialize(json::object{{"paths", std::move(paths)}}));
+    index_generation_ = registry_.generation();
+    return index_;
+}
+
+void OpenApiDocuments::make_version_2() {
+    if (version_2_ != nullptr && version_2_generation_ == registry_.generation()) return;
+    std::vector<json::value> documents;
+    for (auto& [api_version, defs] : registry_.served())
+        documents.push_back(json::parse(document_of(api_version, std::move(defs))->text));
+    const json::object document = openapi_v2(documents);
+    version_2_ = finished(json::serialize(document));
+    version_2_protobuf_ = finished(openapi_v2_protobuf(document));
+    version_2_generation_ = registry_.generation();
+}
+
+std::shared_ptr<const OpenApiDocument> OpenApiDocuments::version_2() {
+    make_version_2();
+    return version_2_;
+}
+
+std::shared_ptr<const OpenApiDocument> OpenApiDocuments::version_2_protobuf() {
+    make_version_2();
+    return version_2_protobuf_;
+}
+
+std::shared_ptr<const OpenApiDocument> OpenApiDocuments::find(std::string_view path) {
+    auto served = registry_.served();
+    for (auto& [api_version, defs] : served)
+        if (path_of(api_version) == path) return document_of(api_version, std::move(defs));
+    return nullptr;
+}
+
+std::shared_ptr<const OpenApiDocument> OpenApiDocuments::document_of(const std::string& api_version,
+                                                                     std::vector<DefPtr> defs) {
+    Made& made = made_[api_version];
+    if (made.document != nullptr && made.of == defs) return made.document;
+    made = {std::move(defs), nullptr};
+    made.document = finished(json::serialize(document_of_version(made.of)));
+    return made.document;
+}
+
+}  // namespace muster::apiserver

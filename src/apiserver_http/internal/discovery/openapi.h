@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/resources/registry.h"
+
+namespace muster::apiserver {
+
+/// One OpenAPI document as it is sent.
+struct OpenApiDocument {
+    std::string text;  ///< JSON; of v2 also protobuf
+    std::string hash;  ///< of the text, upper-case hexadecimal
+};
+
+/// The OpenAPI v3 documents, one for each group version, and that of v2, which is made of them. A
+/// document is made when somebody asks for it or for the index, and again when the definitions of
+/// its group version have changed. Thread: the server's loop. `registry` outlives it.
+class OpenApiDocuments {
+  public:
+    explicit OpenApiDocuments(const Registry& registry) : registry_(registry) {}
+
+    /// /openapi/v3: where the documents are; their URLs carry their hashes.
+    std::shared_ptr<const OpenApiDocument> index();
+    /// /openapi/v2: all of them as one.
+    std::shared_ptr<const OpenApiDocument> version_2();
+    std::shared_ptr<const OpenApiDocument> version_2_protobuf();
+    /// /openapi/v3/PATH; `path` is "api/v1" or "apis/GROUP/VERSION". Null when it is not served.
+    std::shared_ptr<const OpenApiDocument> find(std::string_view path);
+
+  private:
+    struct Made {
+        std::vector<DefPtr> of;
+        std::shared_ptr<const OpenApiDocument> document;
+    };
+
+    void make_version_2();
+    std::shared_ptr<const OpenApiDocument> document_of(const std::string& api_version,
+                                                       std::vector<DefPtr> defs);
+
+    const Registry& registry_;
+    std::map<std::string, Made, std::less<>> made_;  // by apiVersion
+    std::uint64_t index_generation_ = 0;
+    std::shared_ptr<const OpenApiDocument> index_;  // null: not made for that generation
+    std::uint64_t version_2_generation_ = 0;
+    std::shared_ptr<const OpenApiDocument> version_2_;  // null as above
+    std::shared_ptr<const OpenApiDocument> version_2_protobuf_;
+};
+
+}  // namespace muster::apiserver

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/resources/resource_def.h"
+
+namespace muster::apiserver {
+
+/// A subresource as clients are told of it.
+struct SubresourceKind {
+    std::string name;
+    /// What it takes and answers with. Group and version are empty when they are the resource's.
+    std::string_view group;
+    std::string_view version;
+    std::string kind;
+    std::vector<std::string_view> verbs;
+};
+
+/// The subresources that are served for a resource, by name.
+std::vector<SubresourceKind> subresources_of(const ResourceDef& def);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,77 @@
+#include "apiserver_http/internal/printing/custom_columns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "apiserver_http/internal/printing/cell_text.h"
+#include "apiserver_http/internal/printing/fields.h"
+#include "apiserver_http/internal/printing/printer.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+json::object definition(std::string_view name, std::string_view type, std::string_view format,
+                        std::string_view description, std::int64_t priority) {
+    return {{"name", name},
+            {"type", type},
+            {"format", format},
+            {"description", description},
+            {"priority", priority}};
+}
+
+/// Not the nearest whole number, but the one towards zero.
+json::value whole(double number) {
+    constexpr double kLimit = 9e18;
+    if (!(number > -kLimit && number < kLimit)) return nullptr;
+    return static_cast<std::int64_t>(number);
+}
+
+json::value typed_cell(std::string_view type, const json::value& value, WallTime now) {
+    if (type == "integer") {
+        if (value.is_int64() || value.is_uint64()) return value;
+        if (const double* number = value.if_double()) return whole(*number);
+    } else if (type == "number") {
+        if (value.is_number()) return value.to_number<double>();
+    } else if (type == "boolean") {
+        if (value.is_bool()) return value;
+    } else if (type == "date") {
+        if (const json::string* text = value.if_string()) return json::value(age_text(*text, now));
+    }
+    return nullptr;
+}
+
+json::value cell(const PrinterColumn& column, const json::value& object, WallTime now) {
+    const std::vector<const json::value*> found = column.path.find(object);
+    if (found.empty()) return nullptr;
+    if (column.type != "string") return typed_cell(column.type, *found.front(), now);
+    std::vector<std::string> texts;
+    for (const json::value* value : found)
+        if (!value->is_null()) texts.push_back(scalar_text(value));
+    if (texts.empty()) return nullptr;
+    return json::value(joined(texts));
+}
+
+}  // namespace
+
+json::array custom_column_definitions(const ResourceDef& def) {
+    json::array list{definition(kNameColumn.name, kNameColumn.type, kNameColumn.format,
+                                kNameColumn.description, 0)};
+    if (def.printer_columns.empty())
+        list.push_back(definition(kAgeColumn.name, "date", "", kAgeColumn.description, 0));
+    for (const PrinterColumn& column : def.printer_columns)
+        list.push_back(definition(column.name, column.type, column.format, column.description,
+                                  column.priority));
+    return list;
+}
+
+json::array custom_cells(const ResourceDef& def, const json::value& object, WallTime now) {
+    json::array cells{name_of(object.get_object())};
+    if (def.printer_columns.empty()) cells.push_back(json::value(age_of(object.get_object(), now)));
+    for (const PrinterColumn& column : def.printer_columns)
+        cells.push_back(cell(column, object, now));
+    return cells;
+}
+
+}  // namespace muster::apiserver

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <boost/json/array.hpp>
+
+#include "apiserver/resources/resource_def.h"
+#include "base/clock.h"
+#include "kube/values/json.h"
+
+namespace muster::apiserver {
+
+// Columns of custom resources: the name, then what the definition declares, or the age.
+
+json::array custom_column_definitions(const ResourceDef& def);
+/// A value that is not there or not of the column's type is null.
+json::array custom_cells(const ResourceDef& def, const json::value& object, WallTime now);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/objects/absent_as_empty.h"
+
+namespace muster::apiserver {
+
+// Reads for cells: what an object lacks reads as empty.
+
+/// True when status.conditions says so of that type.
+inline bool has_true_condition(const json::object& status, std::string_view type) {
+    for (const json::object* condition : objects_at(status, "conditions"))
+        if (string_at(*condition, "type") == type) return string_at(*condition, "status") == "True";
+    return false;
+}
+
+inline std::int64_t number_at(const json::object& parent, std::string_view key) {
+    return int_at(parent, key).value_or(0);
+}
+
+}  // namespace muster::apiserver

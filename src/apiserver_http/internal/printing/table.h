@@ -1,0 +1,42 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "apiserver/resources/resource_def.h"
+#include "base/clock.h"
+#include "store/object_text.h"
+
+namespace muster::apiserver {
+
+// What a client sees of objects that it did not ask for whole: the rows of a Table, or their
+// metadata alone. Pure. Items are objects with a metadata object, as they are stored.
+
+/// The metadata of an envelope around items.
+struct ListMeta {
+    std::string resource_version = {};                    ///< of one object: its own
+    std::string continue_ = {};                           ///< empty: left out
+    std::optional<std::size_t> remaining = std::nullopt;  ///< remainingItemCount
+};
+
+struct TableOptions {
+    /// What a row carries besides its cells (`includeObject`).
+    enum class RowObject { kNone, kMetadata, kFull };
+    RowObject row_object = RowObject::kMetadata;
+    /// False for the later frames of a watch: a client has the columns since the first one.
+    bool with_columns = true;
+};
+
+/// A meta.k8s.io/v1 Table with one row an item. Ages are told as of `now`.
+json::object make_table(const ResourceDef& def, std::span<const ObjectTextPtr> items,
+                        const ListMeta& meta, const TableOptions& options, WallTime now);
+
+/// kind: PartialObjectMetadata.
+json::object partial_metadata(const json::object& object);
+/// kind: PartialObjectMetadataList.
+json::object partial_metadata_list(std::span<const ObjectTextPtr> items, const ListMeta& meta);
+
+}  // namespace muster::apiserver

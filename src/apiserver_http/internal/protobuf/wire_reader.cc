@@ -1,0 +1,122 @@
+#include "apiserver_http/internal/protobuf/wire_reader.h"
+
+#include <fmt/format.h>
+
+namespace muster::apiserver {
+
+Error WireReader::error(std::string_view what) const {
+    return Error(Code::kBadRequest,
+                 fmt::format("{} at offset {}", what, rest_.data() - whole_.data()));
+}
+
+Result<WireReader::Tag> WireReader::tag() {
+    const std::string_view start = rest_;
+    TRY(const std::uint64_t tag, varint());
+    const std::uint64_t number = tag >> 3;
+    constexpr std::uint64_t kMaxNumber = (1u << 29) - 1;
+    if (number == 0 || number > kMaxNumber) {
+        rest_ = start;
+        return error("a field with no valid number");
+    }
+    const auto type = static_cast<WireType>(tag & 7);
+    switch (type) {
+        case WireType::kVarint:
+        case WireType::kFixed64:
+        case WireType::kBytes:
+        case WireType::kFixed32:
+            return Tag{static_cast<std::uint32_t>(number), type};
+    }
+    rest_ = start;
+    return error(fmt::format("a field of the unknown wire type {}", tag & 7));
+}
+
+Result<std::uint64_t> WireReader::varint() {
+    constexpr std::size_t kMaxBytes = 10;
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < kMaxBytes; ++i) {
+        if (i == rest_.size()) return error("the message ends inside of a number");
+        const auto byte = static_cast<unsigned char>(rest_[i]);
+        value |= static_cast<std::uint64_t>(byte & 0x7f) << (7 * i);
+        if ((byte & 0x80) != 0) continue;
+        rest_.remove_prefix(i + 1);
+        return value;
+    }
+    return error("a number of more than 64 bits");
+}
+
+Result<std::uint64_t> WireReader::fixed64() {
+    if (rest_.size() < 8) return error("the message ends inside of a number");
+    std::uint64_t value = 0;
+    for (int i = 7; i >= 0; --i)
+        value = value << 8 | static_cast<unsigned char>(rest_[static_cast<std::size_t>(i)]);
+    rest_.remove_prefix(8);
+    return value;
+}
+
+Result<std::string_view> WireReader::bytes() {
+    TRY(const std::uint64_t size, varint());
+    if (size > rest_.size())
+        return error(
+            fmt::format("{} bytes are announced and only {} are there", size, rest_.size()));
+    const std::string_view bytes = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return bytes;
+}
+
+Result<void> WireReader::skip(WireType type) {
+    switch (type) {
+        case WireType::kVarint:
+            TRY_VOID(varint());
+            break;
+        case WireType::kFixed64:
+            TRY_VOID(fixed64());
+            break;
+        case WireType::kBytes:
+            TRY_VOID(bytes());
+            break;
+        case WireType::kFixed32:
+            if (rest_.size() < 4) return error("the message ends inside of a number");
+            rest_.remove_prefix(4);
+            break;
+    }
+    return {};
+}
+
+bool is_utf8(std::string_view text) {
+    while (!text.empty()) {
+        const auto first = static_cast<unsigned char>(text.front());
+        if (first < 0x80) {
+            text.remove_prefix(1);
+            continue;
+        }
+        // The first byte says how many follow, and which second ones would make a longer form of
+        // what a shorter one says, a surrogate, or more than U+10FFFF.
+        std::size_t more = 0;
+        unsigned char low = 0x80;
+        unsigned char high = 0xbf;
+        if (first >= 0xc2 && first <= 0xdf) {
+            more = 1;
+        } else if (first >= 0xe0 && first <= 0xef) {
+            more = 2;
+            if (first == 0xe0) low = 0xa0;
+            if (first == 0xed) high = 0x9f;
+        } else if (first >= 0xf0 && first <= 0xf4) {
+            more = 3;
+            if (first == 0xf0) low = 0x90;
+            if (first == 0xf4) high = 0x8f;
+        } else {
+            return false;
+        }
+        if (text.size() <= more) return false;
+        for (std::size_t i = 1; i <= more; ++i) {
+            const auto byte = static_cast<unsigned char>(text[i]);
+            if (byte < low || byte > high) return false;
+            low = 0x80;
+            high = 0xbf;
+        }
+        text.remove_prefix(more + 1);
+    }
+    return true;
+}
+
+}  // namespace muster::apiserver

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <prometheus/metric_family.h>
+
+#include <vector>
+
+#include "apiserver/request_handler.h"
+
+namespace muster::apiserver {
+
+/// What the server holds at this moment: the objects of each resource, and how far the store is.
+std::vector<prometheus::MetricFamily> state_metrics(const RequestHandler& handler);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+
+#include "apiserver/requests/status_error.h"
+#include "kube/objects/command_session.h"
+#include "kube/transport/transport.h"
+
+namespace muster::apiserver {
+
+/// The options of pods/NAME/exec (with a command) or attach, checked, with the container that they
+/// mean filled in. `pod` is the stored object.
+Answer<kube::CommandOptions> command_options(const kube::Request& request, const json::object& pod,
+                                             bool with_command);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "apiserver/resources/registry.h"
+#include "apiserver_http/internal/discovery/openapi.h"
+#include "apiserver_http/internal/wire/media_type.h"
+
+namespace muster::apiserver {
+
+inline constexpr std::string_view kOpenApiV2Path = "/openapi/v2";
+
+/// An answer that is no object.
+struct Document {
+    std::shared_ptr<const std::string> text;
+    std::string content_type = "application/json";
+    std::string etag = {};  ///< quoted; empty: none
+    bool forever = false;   ///< the URL names this very content
+};
+
+/// What describes the server: `/`, /version, /api, /apis and below, /openapi/v2 and v3. Made when
+/// asked for, and again when the registry has changed. Thread: the server's loop. `registry`
+/// outlives it.
+class Documents {
+  public:
+    explicit Documents(const Registry& registry) : registry_(registry), openapi_(registry) {}
+
+    /// Nullopt when the path is none of these. `form`: the one of /api, /apis and /openapi/v2 that
+    /// the client asks for. `hash`: the query parameter.
+    std::optional<Document> find(std::string_view path, Form form, std::string_view hash);
+
+  private:
+    std::optional<Document> openapi(std::string_view path, std::string_view hash);
+    Document openapi_v2(bool protobuf);
+
+    const Registry& registry_;
+    OpenApiDocuments openapi_;
+};
+
+}  // namespace muster::apiserver

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "kube/transport/transport.h"
+
+namespace muster::apiserver {
+
+/// Appends one line of a watch: {"type":"ADDED","object":{...}}.
+void append_frame(std::string& lines, kube::WatchEventType type, std::string_view object);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,83 @@
+#include "apiserver_http/internal/wire/url.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/fields.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+std::optional<unsigned> hex_digit(char c) {
+    if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+    if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
+    if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
+    return std::nullopt;
+}
+
+/// Nullopt for a broken escape.
+std::optional<std::string> unescape(std::string_view text, bool plus_is_blank) {
+    std::string decoded;
+    decoded.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '+' && plus_is_blank) {
+            decoded += ' ';
+        } else if (text[i] != '%') {
+            decoded += text[i];
+        } else {
+            if (i + 2 >= text.size()) return std::nullopt;
+            const auto high = hex_digit(text[i + 1]);
+            const auto low = hex_digit(text[i + 2]);
+            if (!high || !low) return std::nullopt;
+            decoded += static_cast<char>(*high * 16 + *low);
+            i += 2;
+        }
+    }
+    return decoded;
+}
+
+}  // namespace
+
+std::optional<std::string> percent_decoded(std::string_view text) { return unescape(text, false); }
+
+Answer<Url> parse_url(std::string_view target) {
+    if (!target.starts_with('/'))
+        return bad_request(fmt::format("the request target \"{}\" does not begin with /", target));
+    Url url;
+    std::string_view path = take_field(target, '?');
+    while (!path.empty()) {
+        const std::string_view raw = take_field(path, '/');
+        if (raw.empty()) continue;
+        const std::optional<std::string> segment = unescape(raw, false);
+        if (!segment)
+            return bad_request(fmt::format("the path segment \"{}\" has a broken escape", raw));
+        if (*segment == "." || *segment == ".." || segment->find('/') != segment->npos ||
+            segment->find('\0') != segment->npos)
+            return bad_request(fmt::format("the path segment \"{}\" can't be a name", raw));
+        url.path += '/';
+        url.path += *segment;
+    }
+    while (!target.empty()) {
+        std::string_view pair = take_field(target, '&');
+        if (pair.empty()) continue;
+        const std::optional<std::string> key = unescape(take_field(pair, '='), true);
+        std::optional<std::string> value = unescape(pair, true);
+        if (!key || !value) return bad_request("the query has a broken escape");
+        url.query.emplace_back(*key, *std::move(value));
+    }
+    return url;
+}
+
+bool take_watch_prefix(std::string& path) {
+    constexpr std::string_view kWatch = "/watch/";
+    const std::size_t at = path.find(kWatch);
+    if (at == path.npos) return false;
+    const std::string_view before = std::string_view(path).substr(0, at);
+    const bool group_version = before.starts_with("/apis/") && std::ranges::count(before, '/') == 3;
+    if (before != "/api/v1" && !group_version) return false;
+    path.erase(at, kWatch.size() - 1);
+    return true;
+}
+
+}  // namespace muster::apiserver

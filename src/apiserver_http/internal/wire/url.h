@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apiserver/requests/status_error.h"
+
+namespace muster::apiserver {
+
+/// A request target, decoded: "/api/v1/pods?labelSelector=a%3Db".
+struct Url {
+    std::string path;  ///< segments decoded, none of them empty, "." or "..": "/api/v1/pods"
+    std::vector<std::pair<std::string, std::string>> query;
+};
+
+/// Refuses what could mean another path to whoever reads it next: an encoded slash or NUL, a
+/// segment "." or "..", a broken escape. Repeated and trailing slashes are dropped.
+Answer<Url> parse_url(std::string_view target);
+
+/// Nullopt for a broken escape.
+std::optional<std::string> percent_decoded(std::string_view text);
+
+/// Of a path in the old form of a watch, "/api/v1/watch/pods" or "/apis/GROUP/VERSION/watch/...":
+/// makes it that of the collection, and returns true.
+bool take_watch_prefix(std::string& path);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string_view>
+
+#include "apiserver/requests/json_body.h"
+#include "apiserver_http/yaml_text.h"
+
+namespace muster::apiserver {
+
+/// A body that may be YAML. Most are JSON all the same, which is read as such where it can be: it
+/// is quicker, and says which fields come twice.
+Answer<JsonBody> parse_yaml_body(std::string_view text, const YamlText& yaml);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "store/internal/file/change_row.h"
+#include "store/internal/file/sqlite.h"
+
+namespace muster::apiserver {
+
+/// Every change of the file, oldest first: checked, and parsed on so many threads (at least 1).
+/// `checker` meanwhile looks at the structure of the file, on a thread of its own. Blocks; nothing
+/// else uses the connections.
+Result<std::vector<ChangeRow>> read_changes(Connection& reader, Connection& checker,
+                                            unsigned threads);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "store/internal/file/change_row.h"
+#include "store/internal/file/replay.h"
+#include "store/internal/file/sqlite.h"
+#include "store/sqlite_store.h"
+
+namespace muster::apiserver {
+
+/// A file that was found to be whole, and what is in it.
+struct OpenFile {
+    std::unique_ptr<Connection> writer;
+    std::unique_ptr<Connection> checkpointer;
+    Replayed content;
+};
+
+/// Opens the file, makes it when there is none, and reads and checks all of it. Of a damaged one it
+/// leaves a copy and says where. The caller holds the FileLock.
+Result<OpenFile> open_file(const std::string& path, const SqliteStoreOptions& options);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,31 @@
+#include "store/internal/file/thread.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <thread>
+
+namespace muster::apiserver {
+
+struct Thread::Impl {
+    std::thread thread;
+};
+
+Thread::Thread(const char* name, std::function<void()> body) : impl_(std::make_unique<Impl>()) {
+    // Signals of the process are the loop's: a thread inherits the mask that it is made under.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    impl_->thread = std::thread(std::move(body));
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    pthread_setname_np(impl_->thread.native_handle(), name);
+}
+
+Thread::~Thread() {
+    if (impl_ != nullptr) impl_->thread.join();
+}
+
+Thread::Thread(Thread&&) noexcept = default;
+
+}  // namespace muster::apiserver

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <string>
+
+#include "kube/values/json.h"
+
+namespace muster::apiserver {
+
+/// Appends the JSON text of a value.
+void append_json(std::string& text, const json::value& value);
+
+}  // namespace muster::apiserver

@@ -1,0 +1,289 @@
+#include "store/sqlite_store.h"
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <deque>
+#include <map>
+
+#include "base/log.h"
+#include "base/signal.h"
+#include "store/internal/change_window.h"
+#include "store/internal/file/file_lock.h"
+#include "store/internal/file/file_writer.h"
+#include "store/internal/file/open_file.h"
+#include "store/internal/object_tables.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+/// The loop's side: decides against what is queued, hands over to the FileWriter, and lets a change
+/// be seen when that says that it is on disk.
+class SqliteStore final : public Store {
+  public:
+    SqliteStore(asio::any_io_executor executor, FileLock lock, OpenFile file,
+                const SqliteStoreOptions& options)
+        : executor_(std::move(executor)),
+          ended_(executor_),
+          path_(file.writer->path()),
+          lock_(std::move(lock)),
+          objects_(std::move(file.content.objects)),
+          window_(std::move(file.content.window)),
+          committed_(file.content.revision),
+          begun_(committed_),
+          writer_(std::make_unique<FileWriter>(
+              std::move(file.writer), std::move(file.checkpointer),
+              std::move(file.content.superseded),
+              FileWriter::Settings{options.history, options.checkpoint_bytes,
+                                   options.log_limit_bytes},
+              listener())) {}
+    ~SqliteStore() override { hand_over(); }
+    SqliteStore(const SqliteStore&) = delete;
+    SqliteStore& operator=(const SqliteStore&) = delete;
+
+    Revision revision() const override { return committed_; }
+
+    Task<Result<StoredObject>> create(StoreKey key, Make make) override {
+        CO_TRY_VOID(check_running());
+        const ObjectState before = newest(key);
+        if (Result<void> allowed = check_create(key, before); !allowed)
+            co_return co_await lose(std::move(key), std::move(allowed.error()));
+        co_return co_await write(std::move(key), before, false, std::move(make));
+    }
+
+    Task<Result<StoredObject>> update(StoreKey key, Revision expected, Make make) override {
+        CO_TRY_VOID(check_running());
+        const ObjectState before = newest(key);
+        if (Result<void> allowed = check_expected(key, before, expected); !allowed)
+            co_return co_await lose(std::move(key), std::move(allowed.error()));
+        co_return co_await write(std::move(key), before, false, std::move(make));
+    }
+
+    Task<Result<StoredObject>> remove(StoreKey key, Revision expected, Make make) override {
+        CO_TRY_VOID(check_running());
+        const ObjectState before = newest(key);
+        if (Result<void> allowed = check_expected(key, before, expected); !allowed)
+            co_return co_await lose(std::move(key), std::move(allowed.error()));
+        co_return co_await write(std::move(key), before, true, std::move(make));
+    }
+
+    Task<Result<StoredObject>> get(StoreKey key) override {
+        co_return objects_.get(std::move(key));
+    }
+
+    Task<Result<std::vector<StoredObject>>> list(std::string resource, std::string namespace_,
+                                                 std::optional<StoreKey> after,
+                                                 std::size_t limit) override {
+        co_return objects_.list(resource, namespace_, after, limit);
+    }
+
+    void observe(Observer observer) override { observer_ = std::move(observer); }
+    StoreHistory history() const override { return window_.history(); }
+    std::optional<Error> failure() const override { return failure_; }
+
+    Task<void> settled() override {
+        if (!pending_.empty()) (void)co_await answer_of(pending_.back(), nullptr);
+    }
+
+    Task<void> stop() override {
+        stopping_ = true;
+        hand_over();
+        if (writer_ != nullptr) writer_->end();
+        while (writer_ != nullptr) co_await ended_.wait();
+    }
+
+  private:
+    using Outcome = Result<StoredObject>;
+    using Handler = asio::any_completion_handler<void(Outcome)>;
+
+    /// Somebody who waits until a write is on disk, and what to tell then: that it was done, or
+    /// what it was that lost against it.
+    struct Waiter {
+        Handler handler;
+        std::unique_ptr<Error> lost;
+    };
+    /// A write that has its revision and is not on disk yet.
+    struct Pending {
+        StoreChange change;
+        ObjectTextPtr before;
+        std::vector<Waiter> waiters;
+    };
+
+    /// `this` may be gone when what was posted runs, but not while the writer's threads are there.
+    FileWriter::Listener listener() {
+        const auto on_loop = [this](auto call) {
+            asio::post(executor_,
+                       [alive = std::weak_ptr(alive_), call = std::move(call)]() mutable {
+                           if (auto self = alive.lock()) call(**self);
+                       });
+        };
+        return {
+            .committed =
+                [on_loop](Revision last) {
+                    on_loop([last](SqliteStore& self) { self.on_committed(last); });
+                },
+            .failed =
+                [on_loop](Error error) {
+                    on_loop([error = std::move(error)](SqliteStore& self) mutable {
+                        self.on_failed(std::move(error));
+                    });
+                },
+            .ended = [on_loop] { on_loop([](SqliteStore& self) { self.on_ended(); }); },
+        };
+    }
+
+    Result<void> check_running() const {
+        if (failure_) return *failure_;
+        if (stopping_) return Error(Code::kUnavailable, path_ + ": the store is stopped");
+        return {};
+    }
+
+    /// With what is queued; what the next write of the key builds on.
+    ObjectState newest(const StoreKey& key) const {
+        auto queued = queued_.find(key);
+        return queued == queued_.end() ? objects_.find(key) : queued->second;
+    }
+
+    Task<Outcome> write(StoreKey key, ObjectState before, bool deletes, Make make) {
+        const Revision revision = begun_ + 1;
+        kube::ObjectPtr object = make(revision);
+        const ObjectTextPtr text = ObjectText::of(object);
+        begun_ = revision;
+        if (!working_) working_.emplace(executor_);
+        queued_.insert_or_assign(key, ObjectState{revision, deletes ? nullptr : text});
+        unwritten_.push_back({.key = key,
+                              .revision = revision,
+                              .previous = before.object == nullptr ? 0 : before.revision,
+                              .deleted = deletes,
+                              .object = text});
+        begin_writing();
+        StoreChange change{std::move(key), revision, nullptr, nullptr, text};
+        if (deletes) {
+            change.previous = std::move(object);
+        } else {
+            change.object = std::move(object);
+            if (before.object != nullptr) change.previous = before.object->tree();
+        }
+        pending_.push_back({std::move(change), std::move(before.object), {}});
+        co_return co_await answer_of(pending_.back(), nullptr);
+    }
+
+    /// At once where writes come one by one. Otherwise with all else that the loop has ready now:
+    /// what goes in one transaction shares its sync.
+    void begin_writing() {
+        if (pending_.empty() && together_ <= 1) return hand_over();
+        if (unwritten_.size() > 1) return;
+        asio::post(executor_, [alive = std::weak_ptr(alive_)] {
+            if (auto self = alive.lock()) (*self)->hand_over();
+        });
+    }
+
+    void hand_over() {
+        if (unwritten_.empty()) return;
+        together_ = unwritten_.size();
+        writer_->append(std::exchange(unwritten_, {}));
+    }
+
+    /// Whoever reads again after a lost race finds what it lost against.
+    Task<Outcome> lose(StoreKey key, Error error) {
+        auto queued = queued_.find(key);
+        if (queued == queued_.end()) co_return error;
+        // Revisions have no gaps, so the queue is indexed by them.
+        Pending& against = pending_[queued->second.revision - pending_.front().change.revision];
+        co_return co_await answer_of(against, std::make_unique<Error>(std::move(error)));
+    }
+
+    static Task<Outcome> answer_of(Pending& pending, std::unique_ptr<Error> lost) {
+        return asio::async_initiate<const asio::use_awaitable_t<>, void(Outcome)>(
+            [&pending, lost = std::move(lost)](auto handler) mutable {
+                pending.waiters.push_back({Handler(std::move(handler)), std::move(lost)});
+            },
+            asio::use_awaitable);
+    }
+
+    void on_committed(Revision last) {
+        // Empty after a failure, when what is here has been refused.
+        while (!pending_.empty() && pending_.front().change.revision <= last) {
+            Pending done = std::move(pending_.front());
+            pending_.pop_front();
+            const StoreChange& change = done.change;
+            if (change.object != nullptr)
+                objects_.put(change.key, change.revision, change.text);
+            else
+                objects_.erase(change.key);
+            committed_ = change.revision;
+            if (auto queued = queued_.find(change.key);
+                queued != queued_.end() && queued->second.revision == change.revision)
+                queued_.erase(queued);
+            if (observer_) observer_(change);
+            const StoredObject stored{change.key, change.revision, change.text};
+            for (Waiter& waiter : done.waiters) {
+                if (waiter.lost != nullptr)
+                    answer(std::move(waiter.handler), std::move(*waiter.lost));
+                else
+                    answer(std::move(waiter.handler), stored);
+            }
+            window_.add({change.key.resource, change.revision, change.object == nullptr,
+                         change.text, std::move(done.before)});
+        }
+        if (pending_.empty()) working_.reset();
+    }
+
+    void on_failed(Error error) {
+        log::error("the store takes no more writes", {{"error", error.message()}});
+        failure_ = std::move(error);
+        queued_.clear();
+        begun_ = committed_;
+        for (Pending& pending : std::exchange(pending_, {}))
+            for (Waiter& waiter : pending.waiters) answer(std::move(waiter.handler), *failure_);
+        working_.reset();
+    }
+
+    void on_ended() {
+        writer_.reset();
+        lock_.reset();
+        ended_.notify_all();
+    }
+
+    /// Never from within: who is answered may do anything, with this store too.
+    void answer(Handler handler, Outcome outcome) {
+        asio::post(executor_,
+                   [handler = std::move(handler), outcome = std::move(outcome)]() mutable {
+                       std::move(handler)(std::move(outcome));
+                   });
+    }
+
+    asio::any_io_executor executor_;
+    Signal ended_;
+    std::string path_;
+    std::optional<FileLock> lock_;
+    ObjectTables objects_;  ///< as committed and observed
+    ChangeWindow window_;
+    Revision committed_;
+    Revision begun_;  ///< the newest revision that was given
+    std::deque<Pending> pending_;
+    std::vector<ChangeRow> unwritten_;  ///< the newest of them, which the writer does not have yet
+    std::size_t together_ = 0;          ///< how many it was given the last time
+    std::map<StoreKey, ObjectState> queued_;  ///< the newest of each key in `pending_`
+    /// The loop goes on while a commit is awaited.
+    std::optional<asio::executor_work_guard<asio::any_io_executor>> working_;
+    std::optional<Error> failure_;
+    bool stopping_ = false;
+    Observer observer_;
+    std::shared_ptr<SqliteStore*> alive_ = std::make_shared<SqliteStore*>(this);
+    std::unique_ptr<FileWriter> writer_;  // last: its threads call listener()
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> open_sqlite_store(std::string path, SqliteStoreOptions options,
+                                                 asio::any_io_executor executor) {
+    TRY(FileLock lock, FileLock::take(path));
+    TRY(OpenFile file, open_file(path, options));
+    return std::make_unique<SqliteStore>(std::move(executor), std::move(lock), std::move(file),
+                                         options);
+}
+
+}  // namespace muster::apiserver

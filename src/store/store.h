@@ -1,0 +1,110 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/async.h"
+#include "base/result.h"
+#include "kube/values/json.h"
+#include "store/object_text.h"
+
+namespace muster::apiserver {
+
+/// One counter for the whole store: every committed change gets the next number.
+using Revision = std::uint64_t;
+
+/// Where an object is kept. Ordered as lists are: by resource, namespace, name.
+struct StoreKey {
+    std::string resource;  ///< "pods", "pytorchjobs.kubeflow.org": kube::ResourceType::qualified()
+    std::string namespace_;  ///< empty for cluster-scoped objects
+    std::string name;
+
+    friend auto operator<=>(const StoreKey&, const StoreKey&) = default;
+};
+
+struct StoredObject {
+    StoreKey key;
+    Revision revision = 0;  ///< of its last change
+    ObjectTextPtr object;
+};
+
+/// A committed change, in revision order. `object` null: deleted, and `previous` is the final
+/// state, with the revision of the deletion. Otherwise `previous` is the state before, null for a
+/// new object.
+struct StoreChange {
+    StoreKey key;
+    Revision revision = 0;
+    kube::ObjectPtr object;
+    kube::ObjectPtr previous;
+    ObjectTextPtr text;  ///< of `object`, of a deletion that of `previous`
+};
+
+/// What a store still knows of the past: every change after `floor`, in revision order. Who begins
+/// with the current objects and these changes can serve a watch that resumes from any revision not
+/// below the floor.
+struct StoreHistory {
+    struct Entry {
+        std::string resource;  ///< whose object it is; its name is in the object
+        Revision revision = 0;
+        bool deleted = false;
+        ObjectTextPtr object;  ///< the new state; of a deletion the final one
+        ObjectTextPtr before;  ///< the state that the change ended, also of a deletion; null: none
+    };
+    Revision floor = 0;
+    std::vector<Entry> changes;
+};
+
+/// What the embedded API keeps its objects in. A write is one compare-and-set; what it returns is
+/// committed and has been observed, and so has whatever it lost a conflict to: the server reads
+/// from what it observed. Writes get their revisions in the order in which they were begun; a
+/// caller that goes away does not take its write back. Thread: the server's loop (an
+/// implementation may work elsewhere and come back).
+class Store {
+  public:
+    virtual ~Store() = default;
+
+    /// The revision of the last committed change.
+    virtual Revision revision() const = 0;
+
+    /// Makes the stored object from the revision that it will have.
+    using Make = std::move_only_function<kube::ObjectPtr(Revision)>;
+
+    /// kAlreadyExists when the key is taken.
+    virtual Task<Result<StoredObject>> create(StoreKey key, Make make) = 0;
+    /// kNotFound when it is gone, kConflict when its revision is not `expected`.
+    virtual Task<Result<StoredObject>> update(StoreKey key, Revision expected, Make make) = 0;
+    /// The same for a removal; `make` gives the final state that watchers see. Returns it.
+    virtual Task<Result<StoredObject>> remove(StoreKey key, Revision expected, Make make) = 0;
+
+    virtual Task<Result<StoredObject>> get(StoreKey key) = 0;
+    /// All objects of a resource (in one namespace unless empty) from `after` (exclusive) on, in
+    /// key order, at most `limit` (0: all).
+    virtual Task<Result<std::vector<StoredObject>>> list(std::string resource,
+                                                         std::string namespace_,
+                                                         std::optional<StoreKey> after,
+                                                         std::size_t limit) = 0;
+
+    /// Called once per committed change, in revision order, after it can be read. One observer.
+    using Observer = std::function<void(const StoreChange&)>;
+    virtual void observe(Observer observer) = 0;
+
+    virtual StoreHistory history() const = 0;
+    /// Returns when every write that was begun before has been observed, or refused.
+    virtual Task<void> settled() = 0;
+
+    /// Why writes are refused, once the store can't keep them any more; reads go on.
+    virtual std::optional<Error> failure() const = 0;
+    /// Refuses further writes with kUnavailable, and returns when those that were begun are
+    /// answered and what the store held open is closed. Reads go on. Again is harmless.
+    virtual Task<void> stop() = 0;
+};
+
+/// Objects in a map: fast, gone with the process. `history`: so many changes are known.
+std::unique_ptr<Store> make_memory_store(std::size_t history = 0);
+
+}  // namespace muster::apiserver
