@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 /// Webhooks by their host. An answer is made of the request that it answers.
 class FakeWebhooks final : public WebhookCaller {
   public:
-    using Answer = std::function<Result<std::string>(const json::object& request)>;
+    using StatusResult = std::function<Result<std::string>(const json::object& request)>;
 
     Task<Result<std::string>> post(WebhookEndpoint endpoint, std::string body, Duration) override {
         const json::value review = json::parse(body);
@@ -30,7 +30,7 @@ class FakeWebhooks final : public WebhookCaller {
         co_return found->second(request);
     }
 
-    std::map<std::string, Answer> answers;
+    std::map<std::string, StatusResult> answers;
     std::vector<std::string> asked;
     std::vector<json::object> requests;
     std::vector<std::optional<PodPort>> pods;
@@ -42,15 +42,15 @@ std::string review(const json::object& request, json::object response) {
                                         {"apiVersion", "admission.k8s.io/v1"},
                                         {"response", std::move(response)}});
 }
-FakeWebhooks::Answer allow() {
+FakeWebhooks::StatusResult allow() {
     return [](const json::object& request) { return review(request, {{"allowed", true}}); };
 }
-FakeWebhooks::Answer deny(std::string why) {
+FakeWebhooks::StatusResult deny(std::string why) {
     return [why](const json::object& request) {
         return review(request, {{"allowed", false}, {"status", {{"message", why}, {"code", 403}}}});
     };
 }
-FakeWebhooks::Answer patch(std::string patch) {
+FakeWebhooks::StatusResult patch(std::string patch) {
     return [patch](const json::object& request) {
         return review(
             request,

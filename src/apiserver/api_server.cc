@@ -35,11 +35,11 @@ struct ApiServer::Impl {
     Writer writer;
     Verbs verbs;
     GarbageCollector collector;
-    ContentCleanup cleanup;
-    RoleKeeper roles;
-    AccountKeeper accounts;
-    BudgetKeeper budgets;
-    PodCollector pods;
+    NamespaceController cleanup;
+    RoleAggregationController roles;
+    ServiceAccountController accounts;
+    DisruptionController budgets;
+    PodGCController pods;
     bool started = false;
 
     Task<Result<void>> load();
@@ -98,7 +98,7 @@ Task<Result<void>> ApiServer::Impl::create_namespaces() {
         target.def = state.registry.find("v1", "namespaces");
         auto body = std::make_shared<const json::value>(
             json::object{{"metadata", json::object{{"name", name}}}});
-        Answer<WriteOutcome> made =
+        StatusResult<WriteOutcome> made =
             co_await writer.create(std::move(target), std::move(body), WriteQuery{});
         if (!made) co_return made.error().error;
     }
@@ -169,29 +169,29 @@ Task<void> ApiServer::stop() {
 }
 
 Task<Result<kube::Response>> ApiServer::call(kube::Request request) {
-    Answer<Target> target = route(impl_->state.registry, request.path);
+    StatusResult<Target> target = route(impl_->state.registry, request.path);
     if (!target) co_return to_response(target.error(), nullptr, {});
     const Target named = *target;
     const bool items_apart = request.items_apart;
-    Answer<Reply> answer =
+    StatusResult<Reply> answer =
         co_await impl_->verbs.call(std::move(*target), std::move(request), Requester());
     if (!answer) co_return to_response(answer.error(), &named.type(), named.name);
     co_return to_response(*std::move(answer), items_apart);
 }
 
 Task<Result<std::unique_ptr<kube::WatchStream>>> ApiServer::watch(kube::Request request) {
-    Answer<Target> target = route(impl_->state.registry, request.path);
+    StatusResult<Target> target = route(impl_->state.registry, request.path);
     if (!target) co_return target.error().error;
-    Answer<std::unique_ptr<Watcher>> watcher =
+    StatusResult<std::unique_ptr<Watcher>> watcher =
         co_await impl_->verbs.watch(std::move(*target), std::move(request));
     if (!watcher) co_return watcher.error().error;
     co_return std::move(*watcher);
 }
 
 Task<Result<std::unique_ptr<kube::TextStream>>> ApiServer::stream_text(kube::Request request) {
-    Answer<Target> target = route(impl_->state.registry, request.path);
+    StatusResult<Target> target = route(impl_->state.registry, request.path);
     if (!target) co_return target.error().error;
-    Answer<std::unique_ptr<kube::TextStream>> stream =
+    StatusResult<std::unique_ptr<kube::TextStream>> stream =
         co_await impl_->verbs.log(std::move(*target), std::move(request));
     if (!stream) co_return stream.error().error;
     co_return std::move(*stream);

@@ -336,8 +336,8 @@ TEST(Definitions, TakeTheSchemasThatTheirOwnValidationRead) {
     json::value crd = json::parse(definition());
     crd.at("metadata").as_object()["uid"] = "mine";
     ReadDefinition read;
-    Causes causes;
-    crd_rules(read).validate(crd.get_object(), causes);
+    FieldErrors causes;
+    crd_strategy(read).validate(crd.get_object(), causes);
     ASSERT_EQ(read.uid, "mine");
     ASSERT_EQ(read.schemas.size(), 1u);
     EXPECT_EQ(definitions_of(crd.get_object(), read).at(0)->schema, read.schemas[0]);

@@ -8,17 +8,18 @@
 
 namespace muster::apiserver {
 
-std::vector<Cause> causes_against(const kube::ResourceType& type, const json::value& object) {
+std::vector<Cause> field_errors_of(const kube::ResourceType& type, const json::value& object) {
     ReadDefinition read;
     Registry builtin;
     for (DefPtr& def : builtin_types(read)) builtin.add(std::move(def));
     const DefPtr def = builtin.find(type.api_version(), type.plural);
     if (def == nullptr) return {};
-    Answer<DecodedObject> decoded =
+    StatusResult<DecodedObject> decoded =
         decode_object(*def, kube::Document(object), kube::FieldValidation::kIgnore);
     if (!decoded) return {{"FieldValueInvalid", decoded.error().error.message(), {}}};
-    if (def->rules.apply_defaults != nullptr) def->rules.apply_defaults(decoded->object.object());
-    const Answer<void> valid = validate_new(*def, *decoded);
+    if (def->strategy.apply_defaults != nullptr)
+        def->strategy.apply_defaults(decoded->object.object());
+    const StatusResult<void> valid = validate_new(*def, *decoded);
     return valid ? std::vector<Cause>() : valid.error().error.causes();
 }
 

@@ -13,7 +13,7 @@ namespace muster::apiserver {
 
 /// Why the API would refuse to create this object of a built-in kind, as far as the object alone
 /// tells: nothing that depends on what else is stored. None for kinds that are not built in. Pure.
-std::vector<Cause> causes_against(const kube::ResourceType& type, const json::value& object);
+std::vector<Cause> field_errors_of(const kube::ResourceType& type, const json::value& object);
 
 /// A kind that the API has without a definition.
 struct BuiltInKind {

@@ -41,7 +41,7 @@ TEST(ObjectRules, AreThoseOfACreation) {
     };
     for (const auto& row : kCases) {
         std::vector<std::string> fields;
-        for (const Cause& cause : causes_against(row.type, json::parse(row.object)))
+        for (const Cause& cause : field_errors_of(row.type, json::parse(row.object)))
             fields.push_back(cause.field);
         EXPECT_THAT(fields, ::testing::ElementsAreArray(row.fields)) << row.what;
     }

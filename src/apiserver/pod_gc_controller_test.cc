@@ -40,9 +40,11 @@ TEST(MayGoWithoutItsNode, AtTheEndOfItsGrace) {
     }
 }
 
-class PodCollectorTest : public ServerFixture {
+class PodGCControllerTest : public ServerFixture {
   protected:
-    PodCollectorTest() { EXPECT_EQ(post(kNodes, R"({"metadata":{"name":"other"}})").status, 201); }
+    PodGCControllerTest() {
+        EXPECT_EQ(post(kNodes, R"({"metadata":{"name":"other"}})").status, 201);
+    }
 
     void create_pod(std::string_view node, std::string_view more_metadata = "") {
         const kube::Response made =
@@ -55,14 +57,14 @@ class PodCollectorTest : public ServerFixture {
     }
 };
 
-TEST_F(PodCollectorTest, APodOfNoNodeGoesAtTheEndOfItsGrace) {
+TEST_F(PodGCControllerTest, APodOfNoNodeGoesAtTheEndOfItsGrace) {
     create_pod("none");
     EXPECT_EQ(remove(kPod).status, 200);
     EXPECT_TRUE(is_there_after(29s)) << "a node that comes back may still end it";
     EXPECT_FALSE(is_there_after(1s));
 }
 
-TEST_F(PodCollectorTest, AShorterGraceCounts) {
+TEST_F(PodGCControllerTest, AShorterGraceCounts) {
     create_pod("none");
     remove(kPod);
     EXPECT_TRUE(is_there_after(5s));
@@ -71,18 +73,18 @@ TEST_F(PodCollectorTest, AShorterGraceCounts) {
     EXPECT_FALSE(is_there_after(1s));
 }
 
-TEST_F(PodCollectorTest, APodOfANodeIsThatNodesAffair) {
+TEST_F(PodGCControllerTest, APodOfANodeIsThatNodesAffair) {
     create_pod("other");
     remove(kPod);
     EXPECT_TRUE(is_there_after(1h));
 }
 
-TEST_F(PodCollectorTest, APodThatNobodyDeletesStays) {
+TEST_F(PodGCControllerTest, APodThatNobodyDeletesStays) {
     create_pod("none");
     EXPECT_TRUE(is_there_after(1h));
 }
 
-TEST_F(PodCollectorTest, APodWhoseNodeGoesMeanwhileIsRemoved) {
+TEST_F(PodGCControllerTest, APodWhoseNodeGoesMeanwhileIsRemoved) {
     post(kNodes, R"({"metadata":{"name":"passing"}})");
     create_pod("passing");
     remove(kPod);
@@ -91,7 +93,7 @@ TEST_F(PodCollectorTest, APodWhoseNodeGoesMeanwhileIsRemoved) {
     EXPECT_FALSE(is_there_after(0s));
 }
 
-TEST_F(PodCollectorTest, APodWhoseNodeComesInTimeIsLeftToIt) {
+TEST_F(PodGCControllerTest, APodWhoseNodeComesInTimeIsLeftToIt) {
     create_pod("late");
     remove(kPod);
     EXPECT_TRUE(is_there_after(5s));
@@ -99,14 +101,14 @@ TEST_F(PodCollectorTest, APodWhoseNodeComesInTimeIsLeftToIt) {
     EXPECT_TRUE(is_there_after(1h));
 }
 
-TEST_F(PodCollectorTest, WithoutAnyNodeNothingIsKnownOfThem) {
+TEST_F(PodGCControllerTest, WithoutAnyNodeNothingIsKnownOfThem) {
     remove("/api/v1/nodes/other");
     create_pod("none");
     remove(kPod);
     EXPECT_TRUE(is_there_after(1h));
 }
 
-TEST_F(PodCollectorTest, FinalizersHoldItStill) {
+TEST_F(PodGCControllerTest, FinalizersHoldItStill) {
     create_pod("none", R"(,"finalizers":["a.b/c"])");
     remove(kPod);
     EXPECT_TRUE(is_there_after(1h));

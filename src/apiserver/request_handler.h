@@ -23,10 +23,12 @@ class RequestHandler {
     virtual ~RequestHandler() = default;
 
     /// Writes are done on behalf of `requester`.
-    virtual Task<Answer<Reply>> call(Target target, kube::Request request, Requester requester) = 0;
-    virtual Task<Answer<std::unique_ptr<Watcher>>> watch(Target target, kube::Request request) = 0;
-    virtual Task<Answer<std::unique_ptr<kube::TextStream>>> log(Target target,
-                                                                kube::Request request) = 0;
+    virtual Task<StatusResult<Reply>> call(Target target, kube::Request request,
+                                           Requester requester) = 0;
+    virtual Task<StatusResult<std::unique_ptr<Watcher>>> watch(Target target,
+                                                               kube::Request request) = 0;
+    virtual Task<StatusResult<std::unique_ptr<kube::TextStream>>> log(Target target,
+                                                                      kube::Request request) = 0;
 
     /// What is served at this moment.
     virtual const Registry& registry() const = 0;

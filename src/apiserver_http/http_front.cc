@@ -65,28 +65,28 @@ struct HttpFront::Impl {
     }
 
     Task<void> serve(net::HttpExchange& exchange);
-    Task<Answer<void>> answer(Incoming& incoming);
+    Task<StatusResult<void>> answer(Incoming& incoming);
     void answer_overload(net::HttpExchange& exchange) const;
     std::vector<prometheus::MetricFamily> current_metrics() const;
-    Answer<void> serve_path(Incoming& incoming, Refusal no_target);
-    Task<Answer<void>> serve_target(Incoming& incoming, Target target);
-    Answer<void> read_body(Incoming& incoming, const Target& target) const;
-    Task<Answer<void>> serve_watch(Incoming& incoming, Target target);
-    Task<Answer<void>> serve_log(Incoming& incoming, Target target);
-    void refuse(Incoming& incoming, const Refusal& refusal) const;
+    StatusResult<void> serve_path(Incoming& incoming, StatusError no_target);
+    Task<StatusResult<void>> serve_target(Incoming& incoming, Target target);
+    StatusResult<void> read_body(Incoming& incoming, const Target& target) const;
+    Task<StatusResult<void>> serve_watch(Incoming& incoming, Target target);
+    Task<StatusResult<void>> serve_log(Incoming& incoming, Target target);
+    void refuse(Incoming& incoming, const StatusError& status_error) const;
     /// In YAML, if that was asked for.
     void respond(Incoming& incoming, int status, net::HttpHeaders headers, std::string json) const;
     static void respond_not_acceptable(Incoming& incoming);
-    Answer<void> authorize(const User& user, const Action& action) const {
+    StatusResult<void> authorize(const User& user, const Action& action) const {
         return apiserver::authorize(handler.cache(), user, action);
     }
     /// Of the request's own action.
-    Answer<void> authorize(RequestRecord& record) const;
-    Answer<void> identify(const net::HttpRequest& request, RequestRecord& record) const;
+    StatusResult<void> authorize(RequestRecord& record) const;
+    StatusResult<void> identify(const net::HttpRequest& request, RequestRecord& record) const;
     Result<User> sender_of(const net::HttpRequest& request) const;
     Result<TokenOwner> owner_of(std::string_view token,
                                 const std::vector<std::string>& audiences) const;
-    Answer<void> serve_review(Incoming& incoming, const Target& target) const;
+    StatusResult<void> serve_review(Incoming& incoming, const Target& target) const;
     Admit admission(const User& user, const Target& target, kube::Method method) const;
 
     RequestHandler& handler;
@@ -120,17 +120,17 @@ void HttpFront::Impl::respond_not_acceptable(Incoming& incoming) {
         "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml");
 }
 
-void HttpFront::Impl::refuse(Incoming& incoming, const Refusal& refusal) const {
-    const bool plain = refusal.plain_text;
+void HttpFront::Impl::refuse(Incoming& incoming, const StatusError& status_error) const {
+    const bool plain = status_error.plain_text;
     const std::optional<Target>& named = incoming.named;
     const kube::Response response =
-        to_response(refusal, named ? &named->type() : nullptr, named ? named->name : "");
+        to_response(status_error, named ? &named->type() : nullptr, named ? named->name : "");
     net::HttpHeaders headers = headers_of(plain ? kTextType : kJsonType);
     add_retry_after(headers, response);
     incoming.record().response_object = response.body;
     if (plain) {
         incoming.exchange.respond(static_cast<unsigned>(response.status), std::move(headers),
-                                  refusal.error.message());
+                                  status_error.error.message());
         return;
     }
     std::string text;
@@ -147,7 +147,7 @@ Result<TokenOwner> HttpFront::Impl::owner_of(std::string_view token,
                                 handler.clock().wall_now());
 }
 
-Answer<void> HttpFront::Impl::serve_review(Incoming& incoming, const Target& target) const {
+StatusResult<void> HttpFront::Impl::serve_review(Incoming& incoming, const Target& target) const {
     kube::Request& request = incoming.request;
     if (request.method != kube::Method::kPost || !target.is_collection())
         return method_not_allowed();
@@ -186,11 +186,11 @@ Result<User> HttpFront::Impl::sender_of(const net::HttpRequest& request) const {
 }
 
 /// Who sent the request, and as whom they want to act, if they may.
-Answer<void> HttpFront::Impl::identify(const net::HttpRequest& request,
-                                       RequestRecord& record) const {
+StatusResult<void> HttpFront::Impl::identify(const net::HttpRequest& request,
+                                             RequestRecord& record) const {
     Result<User> user = sender_of(request);
     record.authenticated = user.has_value();
-    if (!user) return Refusal{user.error(), kube::StatusDetails{}, false, {}};
+    if (!user) return StatusError{user.error(), kube::StatusDetails{}, false, {}};
     record.user = *std::move(user);
     TRY(std::optional<Impersonation> wanted, read_impersonation(request.headers));
     if (!wanted) return {};
@@ -199,20 +199,20 @@ Answer<void> HttpFront::Impl::identify(const net::HttpRequest& request,
     return {};
 }
 
-Answer<void> HttpFront::Impl::authorize(RequestRecord& record) const {
+StatusResult<void> HttpFront::Impl::authorize(RequestRecord& record) const {
     record.decision = decide(handler.cache(), record.served_user(), record.action);
     if (record.decision->allowed) return {};
-    return refusal_of(record.served_user(), record.action, *record.decision);
+    return forbidden_for(record.served_user(), record.action, *record.decision);
 }
 
 Task<void> HttpFront::Impl::serve(net::HttpExchange& exchange) {
     RequestAccounts::Entry entry(accounts, exchange);
     Incoming incoming{exchange, entry};
-    const Answer<void> served = co_await answer(incoming);
+    const StatusResult<void> served = co_await answer(incoming);
     if (!served) refuse(incoming, served.error());
 }
 
-Task<Answer<void>> HttpFront::Impl::answer(Incoming& incoming) {
+Task<StatusResult<void>> HttpFront::Impl::answer(Incoming& incoming) {
     const net::HttpRequest& http = incoming.exchange.request();
     RequestRecord& record = incoming.record();
     CO_TRY(Url url, parse_url(http.target));
@@ -225,7 +225,7 @@ Task<Answer<void>> HttpFront::Impl::answer(Incoming& incoming) {
     request.path = std::move(url.path);
     request.query = std::move(url.query);
     if (take_watch_prefix(request.path)) request.query.emplace_back("watch", "true");
-    Answer<Target> target = route(handler.registry(), request.path);
+    StatusResult<Target> target = route(handler.registry(), request.path);
     if (target)
         describe_request(record, *target, request);
     else
@@ -237,12 +237,12 @@ Task<Answer<void>> HttpFront::Impl::answer(Incoming& incoming) {
     const bool watch = record.action.verb == "watch";
     if (!accepted || (accepted->yaml && (yaml.write == nullptr || watch))) {
         respond_not_acceptable(incoming);
-        co_return Answer<void>();
+        co_return StatusResult<void>();
     }
     incoming.accepted = *accepted;
     if (!incoming.entry.admit()) {
         answer_overload(incoming.exchange);
-        co_return Answer<void>();
+        co_return StatusResult<void>();
     }
     if (!target) co_return serve_path(incoming, std::move(target.error()));
     incoming.named = *target;
@@ -267,7 +267,7 @@ std::vector<prometheus::MetricFamily> HttpFront::Impl::current_metrics() const {
     return all;
 }
 
-Answer<void> HttpFront::Impl::serve_path(Incoming& incoming, Refusal no_target) {
+StatusResult<void> HttpFront::Impl::serve_path(Incoming& incoming, StatusError no_target) {
     const std::string& path = incoming.request.path;
     TRY_VOID(authorize(incoming.record()));
     if (path == "/healthz" || path == "/livez" || path == "/readyz") {
@@ -315,7 +315,7 @@ Answer<void> HttpFront::Impl::serve_path(Incoming& incoming, Refusal no_target) 
     return {};
 }
 
-Answer<void> HttpFront::Impl::read_body(Incoming& incoming, const Target& target) const {
+StatusResult<void> HttpFront::Impl::read_body(Incoming& incoming, const Target& target) const {
     const net::HttpRequest& http = incoming.exchange.request();
     kube::Request& request = incoming.request;
     request.items_apart = true;
@@ -355,14 +355,14 @@ Admit HttpFront::Impl::admission(const User& user, const Target& target,
     if (user.in_group(kMasters)) return nullptr;
     Action creation = action_on(target, kube::Method::kPost, false);
     return [this, user, type = target.type(), creation, method](
-               const json::object* before, const json::object& after) -> Answer<void> {
+               const json::object* before, const json::object& after) -> StatusResult<void> {
         // A PUT or an apply makes what is not there.
         if (before == nullptr && method != kube::Method::kPost) TRY_VOID(authorize(user, creation));
         return check_escalation(handler.cache(), user, type, before, after);
     };
 }
 
-Task<Answer<void>> HttpFront::Impl::serve_target(Incoming& incoming, Target target) {
+Task<StatusResult<void>> HttpFront::Impl::serve_target(Incoming& incoming, Target target) {
     kube::Request& request = incoming.request;
     const bool get = request.method == kube::Method::kGet;
     const bool watch = incoming.record().action.verb == "watch";
@@ -398,10 +398,10 @@ Task<Answer<void>> HttpFront::Impl::serve_target(Incoming& incoming, Target targ
     add_warnings(headers, reply.warnings);
     respond(incoming, reply.status, std::move(headers),
             present(*def, reply, incoming.accepted.form, *row_object, handler.clock().wall_now()));
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
-Task<Answer<void>> HttpFront::Impl::serve_watch(Incoming& incoming, Target target) {
+Task<StatusResult<void>> HttpFront::Impl::serve_watch(Incoming& incoming, Target target) {
     kube::Request& request = incoming.request;
     const auto row_object = row_object_of(request.query_value("includeObject"));
     if (!row_object) co_return bad_request("includeObject must be None, Metadata or Object");
@@ -411,7 +411,8 @@ Task<Answer<void>> HttpFront::Impl::serve_watch(Incoming& incoming, Target targe
     prometheus::Counter& sent = accounts.metrics().watch_events(def->type);
     EventPresenter presenter(def, incoming.accepted.form, *row_object);
     // At once, so that a client knows that it watches before anything has happened.
-    if (!co_await incoming.exchange.begin(200, headers_of(kJsonType))) co_return Answer<void>();
+    if (!co_await incoming.exchange.begin(200, headers_of(kJsonType)))
+        co_return StatusResult<void>();
     std::string lines;
     while (std::optional<WatchedEvent> event = co_await watcher->next_text()) {
         // All that waits goes out in one piece: most of what a line costs is sending it.
@@ -422,24 +423,25 @@ Task<Answer<void>> HttpFront::Impl::serve_watch(Incoming& incoming, Target targe
             presenter.append(lines, *event, handler.clock().wall_now());
             if (lines.size() >= kWatchPiece) break;
         }
-        if (!co_await incoming.exchange.write(lines)) co_return Answer<void>();
+        if (!co_await incoming.exchange.write(lines)) co_return StatusResult<void>();
     }
     std::ignore = co_await incoming.exchange.end();
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
-Task<Answer<void>> HttpFront::Impl::serve_log(Incoming& incoming, Target target) {
+Task<StatusResult<void>> HttpFront::Impl::serve_log(Incoming& incoming, Target target) {
     CO_TRY(const std::unique_ptr<kube::TextStream> stream,
            co_await handler.log(std::move(target), std::move(incoming.request)));
-    if (!co_await incoming.exchange.begin(200, headers_of("text/plain"))) co_return Answer<void>();
+    if (!co_await incoming.exchange.begin(200, headers_of("text/plain")))
+        co_return StatusResult<void>();
     for (;;) {
         Result<std::optional<std::string>> piece = co_await stream->read();
-        if (!piece) co_return Answer<void>();  // cut off, which no client takes for the end
+        if (!piece) co_return StatusResult<void>();  // cut off, which no client takes for the end
         if (!*piece) break;
-        if (!co_await incoming.exchange.write(**piece)) co_return Answer<void>();
+        if (!co_await incoming.exchange.write(**piece)) co_return StatusResult<void>();
     }
     std::ignore = co_await incoming.exchange.end();
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
 }  // namespace muster::apiserver

@@ -139,7 +139,7 @@ class DocumentCheck {
             const std::string template_path = fmt::format(
                 "spec.{}.{}.template.", job.kind->replicas_field, std::string_view(entry.key()));
             for (const Cause& cause :
-                 apiserver::causes_against(kube::types::kPods, kube::encode(*pod)))
+                 apiserver::field_errors_of(kube::types::kPods, kube::encode(*pod)))
                 if (is_of_template(cause.field))
                     error(template_path + cause.field, without_path(cause.message, cause.field));
         }
@@ -158,7 +158,7 @@ class DocumentCheck {
         if (metadata == nullptr || text_at(*metadata, "name") == nullptr)
             causes.push_back(
                 {"FieldValueRequired", "Required value: the object needs a name", "metadata.name"});
-        if (causes.empty()) causes = apiserver::causes_against(known.type, document_.object);
+        if (causes.empty()) causes = apiserver::field_errors_of(known.type, document_.object);
         for (const Cause& cause : causes)
             error(cause.field, without_path(cause.message, cause.field));
     }

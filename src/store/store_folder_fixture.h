@@ -58,8 +58,8 @@ class StoreFileTest : public ::testing::Test, protected RealLoop {
         close();
         open();
     }
-    /// "" when it opens, otherwise the refusal.
-    std::string refusal() {
+    /// "" when it opens, otherwise the status_error.
+    std::string status_error() {
         const Result<void> opened = try_open(folder_.path());
         if (!opened) return opened.error().message();
         close();

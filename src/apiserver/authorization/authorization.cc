@@ -33,7 +33,7 @@ Decision decide(const WatchCache& cache, const User& user, const Action& action)
     return decision;
 }
 
-Refusal refusal_of(const User& user, const Action& action, const Decision& decision) {
+StatusError forbidden_for(const User& user, const Action& action, const Decision& decision) {
     const std::string because =
         decision.reason.empty() ? std::string() : fmt::format(": {}", decision.reason);
     if (action.resource.empty())
@@ -57,10 +57,10 @@ Refusal refusal_of(const User& user, const Action& action, const Decision& decis
                                  user.name, action.verb, whole, action.group, where, because));
 }
 
-Answer<void> authorize(const WatchCache& cache, const User& user, const Action& action) {
+StatusResult<void> authorize(const WatchCache& cache, const User& user, const Action& action) {
     const Decision decision = decide(cache, user, action);
     if (decision.allowed) return {};
-    return refusal_of(user, action, decision);
+    return forbidden_for(user, action, decision);
 }
 
 }  // namespace muster::apiserver

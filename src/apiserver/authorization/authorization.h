@@ -21,8 +21,8 @@ struct Decision {
 Decision decide(const WatchCache& cache, const User& user, const Action& action);
 
 /// 403 with a real server's wording.
-Refusal refusal_of(const User& user, const Action& action, const Decision& decision);
+StatusError forbidden_for(const User& user, const Action& action, const Decision& decision);
 /// The same unless `user` may do it.
-Answer<void> authorize(const WatchCache& cache, const User& user, const Action& action);
+StatusResult<void> authorize(const WatchCache& cache, const User& user, const Action& action);
 
 }  // namespace muster::apiserver

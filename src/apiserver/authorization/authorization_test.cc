@@ -23,13 +23,13 @@ class AuthorizationTest : public ::testing::Test, protected SimulatedLoop {
 
     Action action(std::string_view path, kube::Method method, bool watch = false,
                   std::string_view field_selector = "") {
-        Answer<Target> target = route(registry_, path);
+        StatusResult<Target> target = route(registry_, path);
         EXPECT_TRUE(target.has_value()) << path;
         return action_on(*target, method, watch, field_selector);
     }
-    std::string refusal(const Action& action) { return refusal(bob_, action); }
-    std::string refusal(const User& user, const Action& action) {
-        const Answer<void> answer = authorize(cache_, user, action);
+    std::string status_error(const Action& action) { return status_error(bob_, action); }
+    std::string status_error(const User& user, const Action& action) {
+        const StatusResult<void> answer = authorize(cache_, user, action);
         return answer ? "allowed" : answer.error().error.message();
     }
     /// `objects`: of one resource, as JSON.
@@ -79,24 +79,24 @@ TEST_F(AuthorizationTest, MastersMayDoEverything) {
 
 TEST_F(AuthorizationTest, OthersMayAskWhetherTheServerLives) {
     for (const char* open : {"/healthz", "/livez", "/readyz"})
-        EXPECT_EQ(refusal(action_on_path(open, kube::Method::kGet)), "allowed") << open;
+        EXPECT_EQ(status_error(action_on_path(open, kube::Method::kGet)), "allowed") << open;
     for (const char* closed :
          {"/healthzz", "/livez/ping", "/metrics", "/apis", "/api", "/openapi/v3", "/version", ""})
-        EXPECT_NE(refusal(action_on_path(closed, kube::Method::kGet)), "allowed") << closed;
+        EXPECT_NE(status_error(action_on_path(closed, kube::Method::kGet)), "allowed") << closed;
 }
 
 TEST_F(AuthorizationTest, RefusalsReadAsThoseOfARealServer) {
     using kube::Method;
-    EXPECT_EQ(refusal(action("/api/v1/namespaces/default/pods", Method::kGet)),
+    EXPECT_EQ(status_error(action("/api/v1/namespaces/default/pods", Method::kGet)),
               "pods is forbidden: User \"bob\" cannot list resource \"pods\" in API group \"\" in "
               "the namespace \"default\"");
-    EXPECT_EQ(refusal(action("/api/v1/pods", Method::kGet)),
+    EXPECT_EQ(status_error(action("/api/v1/pods", Method::kGet)),
               "pods is forbidden: User \"bob\" cannot list resource \"pods\" in API group \"\" at "
               "the cluster scope");
-    EXPECT_EQ(refusal(action("/api/v1/namespaces/default/pods/x/log", Method::kGet)),
+    EXPECT_EQ(status_error(action("/api/v1/namespaces/default/pods/x/log", Method::kGet)),
               "pods \"x\" is forbidden: User \"bob\" cannot get resource \"pods/log\" in API group "
               "\"\" in the namespace \"default\"");
-    EXPECT_EQ(refusal(action_on_path("/metrics", Method::kGet)),
+    EXPECT_EQ(status_error(action_on_path("/metrics", Method::kGet)),
               "forbidden: User \"bob\" cannot get path \"/metrics\"");
 }
 
@@ -129,11 +129,11 @@ TEST_F(AuthorizationTest, ARoleIsGoodInItsNamespace) {
     load(kRoles, {kReader});
     load(kRoleBindings, {R"({"metadata":{"name":"b","namespace":"a"},
         "roleRef":{"kind":"Role","name":"reader"},"subjects":[{"kind":"User","name":"bob"}]})"});
-    EXPECT_EQ(refusal(action("/api/v1/namespaces/a/pods", Method::kGet)), "allowed");
-    EXPECT_NE(refusal(action("/api/v1/namespaces/b/pods", Method::kGet)), "allowed");
-    EXPECT_NE(refusal(action("/api/v1/pods", Method::kGet)), "allowed");
-    EXPECT_NE(refusal(action("/api/v1/namespaces/a/pods", Method::kGet, true)), "allowed");
-    EXPECT_NE(refusal({"ann", {}, {}}, action("/api/v1/namespaces/a/pods", Method::kGet)),
+    EXPECT_EQ(status_error(action("/api/v1/namespaces/a/pods", Method::kGet)), "allowed");
+    EXPECT_NE(status_error(action("/api/v1/namespaces/b/pods", Method::kGet)), "allowed");
+    EXPECT_NE(status_error(action("/api/v1/pods", Method::kGet)), "allowed");
+    EXPECT_NE(status_error(action("/api/v1/namespaces/a/pods", Method::kGet, true)), "allowed");
+    EXPECT_NE(status_error({"ann", {}, {}}, action("/api/v1/namespaces/a/pods", Method::kGet)),
               "allowed");
     EXPECT_EQ(decide(cache_, bob_, action("/api/v1/namespaces/a/pods", Method::kGet)).reason,
               "RBAC: allowed by RoleBinding \"b/a\" of Role \"reader\" to User \"bob\"");
@@ -146,14 +146,14 @@ TEST_F(AuthorizationTest, AClusterRoleIsGoodWhereItIsBound) {
         "roleRef":{"kind":"ClusterRole","name":"reader"},
         "subjects":[{"kind":"Group","name":"dev"}]})"});
     const User dev{"dora", {}, {"dev"}};
-    EXPECT_EQ(refusal(dev, action("/api/v1/namespaces/a/pods", Method::kGet)), "allowed");
-    EXPECT_NE(refusal(dev, action("/api/v1/namespaces/b/pods", Method::kGet)), "allowed");
-    EXPECT_NE(refusal(dev, action("/api/v1/pods", Method::kGet)), "allowed");
+    EXPECT_EQ(status_error(dev, action("/api/v1/namespaces/a/pods", Method::kGet)), "allowed");
+    EXPECT_NE(status_error(dev, action("/api/v1/namespaces/b/pods", Method::kGet)), "allowed");
+    EXPECT_NE(status_error(dev, action("/api/v1/pods", Method::kGet)), "allowed");
     load(kClusterRoleBindings, {R"({"metadata":{"name":"all"},
         "roleRef":{"kind":"ClusterRole","name":"reader"},
         "subjects":[{"kind":"Group","name":"dev"}]})"});
-    EXPECT_EQ(refusal(dev, action("/api/v1/namespaces/b/pods", Method::kGet)), "allowed");
-    EXPECT_EQ(refusal(dev, action("/api/v1/pods", Method::kGet)), "allowed");
+    EXPECT_EQ(status_error(dev, action("/api/v1/namespaces/b/pods", Method::kGet)), "allowed");
+    EXPECT_EQ(status_error(dev, action("/api/v1/pods", Method::kGet)), "allowed");
 }
 
 TEST_F(AuthorizationTest, SubjectsThatAreServiceAccounts) {
@@ -167,12 +167,12 @@ TEST_F(AuthorizationTest, SubjectsThatAreServiceAccounts) {
         "roleRef":{"kind":"ClusterRole","name":"reader"},
         "subjects":[{"kind":"ServiceAccount","name":"robot"}]})"});
     const Action list = action("/api/v1/namespaces/a/pods", Method::kGet);
-    EXPECT_EQ(refusal({"system:serviceaccount:a:robot", {}, {}}, list), "allowed");
-    EXPECT_EQ(refusal({"system:serviceaccount:c:robot", {}, {}}, list), "allowed");
-    EXPECT_NE(refusal({"system:serviceaccount:b:robot", {}, {}}, list), "allowed");
-    EXPECT_NE(refusal({"robot", {}, {}}, list), "allowed");
-    EXPECT_NE(refusal({"system:serviceaccount:b:robot", {}, {}},
-                      action("/api/v1/namespaces/b/pods", Method::kGet)),
+    EXPECT_EQ(status_error({"system:serviceaccount:a:robot", {}, {}}, list), "allowed");
+    EXPECT_EQ(status_error({"system:serviceaccount:c:robot", {}, {}}, list), "allowed");
+    EXPECT_NE(status_error({"system:serviceaccount:b:robot", {}, {}}, list), "allowed");
+    EXPECT_NE(status_error({"robot", {}, {}}, list), "allowed");
+    EXPECT_NE(status_error({"system:serviceaccount:b:robot", {}, {}},
+                           action("/api/v1/namespaces/b/pods", Method::kGet)),
               "allowed")
         << "an account of no namespace is nobody";
 }
@@ -182,14 +182,14 @@ TEST_F(AuthorizationTest, RolesThatAreNotThereAreNamedInTheRefusal) {
         "roleRef":{"kind":"Role","name":"none"},"subjects":[{"kind":"User","name":"bob"}]})"});
     load(kClusterRoleBindings, {R"({"metadata":{"name":"c"},
         "roleRef":{"kind":"ClusterRole","name":"nil"},"subjects":[{"kind":"User","name":"bob"}]})"});
-    EXPECT_EQ(refusal(action("/api/v1/pods", kube::Method::kGet)),
+    EXPECT_EQ(status_error(action("/api/v1/pods", kube::Method::kGet)),
               "pods is forbidden: User \"bob\" cannot list resource \"pods\" in API group \"\" at "
               "the cluster scope: RBAC: clusterrole.rbac.authorization.k8s.io \"nil\" not found");
-    EXPECT_EQ(refusal(action("/api/v1/namespaces/a/pods", kube::Method::kGet)),
+    EXPECT_EQ(status_error(action("/api/v1/namespaces/a/pods", kube::Method::kGet)),
               "pods is forbidden: User \"bob\" cannot list resource \"pods\" in API group \"\" in "
               "the namespace \"a\": RBAC: [clusterrole.rbac.authorization.k8s.io \"nil\" not "
               "found, role.rbac.authorization.k8s.io \"none\" not found]");
-    EXPECT_EQ(refusal(action_on_path("/metrics", kube::Method::kGet)),
+    EXPECT_EQ(status_error(action_on_path("/metrics", kube::Method::kGet)),
               "forbidden: User \"bob\" cannot get path \"/metrics\": RBAC: "
               "clusterrole.rbac.authorization.k8s.io \"nil\" not found");
 }

@@ -53,8 +53,9 @@ bool changes_ownership_alone(json::object before, json::object after) {
     return kube::equal(before, after);
 }
 
-Answer<void> check_role(const WatchCache& cache, const User& author, const kube::ResourceType& type,
-                        const json::object* before, const json::object& role) {
+StatusResult<void> check_role(const WatchCache& cache, const User& author,
+                              const kube::ResourceType& type, const json::object* before,
+                              const json::object& role) {
     const bool of_cluster = type.kind == kClusterRoles.kind;
     if (of_cluster && before != nullptr && same_field(*before, role, "rules") &&
         same_field(*before, role, "aggregationRule"))
@@ -74,8 +75,8 @@ Answer<void> check_role(const WatchCache& cache, const User& author, const kube:
     return {};
 }
 
-Answer<void> check_binding(const WatchCache& cache, const User& author,
-                           const kube::ResourceType& type, const json::object& binding) {
+StatusResult<void> check_binding(const WatchCache& cache, const User& author,
+                                 const kube::ResourceType& type, const json::object& binding) {
     static const json::object kNone;
     const json::object* named = object_at(binding, "roleRef");
     const json::object& role_ref = named == nullptr ? kNone : *named;
@@ -94,9 +95,9 @@ Answer<void> check_binding(const WatchCache& cache, const User& author,
 
 }  // namespace
 
-Answer<void> check_escalation(const WatchCache& cache, const User& author,
-                              const kube::ResourceType& type, const json::object* before,
-                              const json::object& after) {
+StatusResult<void> check_escalation(const WatchCache& cache, const User& author,
+                                    const kube::ResourceType& type, const json::object* before,
+                                    const json::object& after) {
     if (type.group != kRbacGroup || author.in_group(kMasters)) return {};
     if (before != nullptr && changes_ownership_alone(*before, after)) return {};
     if (type == kRoles || type == kClusterRoles)

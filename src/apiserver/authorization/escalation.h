@@ -10,8 +10,8 @@ namespace muster::apiserver {
 /// that namespace, unless they have the verb `escalate` on it; and for a binding to such a role,
 /// unless they have the verb `bind` on the role. `before` is null for a new object. Objects of
 /// other kinds pass.
-Answer<void> check_escalation(const WatchCache& cache, const User& author,
-                              const kube::ResourceType& type, const json::object* before,
-                              const json::object& after);
+StatusResult<void> check_escalation(const WatchCache& cache, const User& author,
+                                    const kube::ResourceType& type, const json::object* before,
+                                    const json::object& after);
 
 }  // namespace muster::apiserver

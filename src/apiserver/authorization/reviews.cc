@@ -32,29 +32,30 @@ Action action_of(const json::object& spec) {
     return action;
 }
 
-void check_attributes(const json::object& spec, Causes& causes) {
+void check_attributes(const json::object& spec, FieldErrors& field_errors) {
     const bool resource = object_at(spec, "resourceAttributes") != nullptr;
     const json::object* path = object_at(spec, "nonResourceAttributes");
     if (resource && path != nullptr)
-        causes.push_back(invalid_value("spec.nonResourceAttributes", *path,
-                                       "cannot be specified in combination with "
-                                       "resourceAttributes"));
+        field_errors.push_back(invalid_value("spec.nonResourceAttributes", *path,
+                                             "cannot be specified in combination with "
+                                             "resourceAttributes"));
     if (!resource && path == nullptr)
-        causes.push_back(invalid_value("spec.resourceAttributes", nullptr,
-                                       "exactly one of nonResourceAttributes or "
-                                       "resourceAttributes must be specified"));
+        field_errors.push_back(invalid_value("spec.resourceAttributes", nullptr,
+                                             "exactly one of nonResourceAttributes or "
+                                             "resourceAttributes must be specified"));
 }
 
 /// Of a LocalSubjectAccessReview: it is asked about its own namespace alone.
-void check_locality(const json::object& spec, std::string_view namespace_, Causes& causes) {
+void check_locality(const json::object& spec, std::string_view namespace_,
+                    FieldErrors& field_errors) {
     const json::object* resource = object_at(spec, "resourceAttributes");
     const std::string_view asked = resource == nullptr ? "" : string_at(*resource, "namespace");
     if (resource != nullptr && asked != namespace_)
-        causes.push_back(invalid_value("spec.resourceAttributes.namespace", json::value(asked),
-                                       "must match metadata.namespace"));
+        field_errors.push_back(invalid_value("spec.resourceAttributes.namespace",
+                                             json::value(asked), "must match metadata.namespace"));
     if (const json::object* path = object_at(spec, "nonResourceAttributes"))
-        causes.push_back(invalid_value("spec.nonResourceAttributes", *path,
-                                       "disallowed on this kind of request"));
+        field_errors.push_back(invalid_value("spec.nonResourceAttributes", *path,
+                                             "disallowed on this kind of request"));
 }
 
 User user_of(const json::object& spec) {
@@ -121,10 +122,10 @@ json::object token_status(const ReviewContext& context, const json::object& spec
     return status;
 }
 
-Answer<json::object> status_of(const ReviewContext& context, const Target& target,
-                               const json::object& spec) {
+StatusResult<json::object> status_of(const ReviewContext& context, const Target& target,
+                                     const json::object& spec) {
     const std::string& kind = target.type().kind;
-    Causes causes;
+    FieldErrors field_errors;
     if (kind == "SelfSubjectReview") return json::object{{"userInfo", user_info(context.user)}};
     if (kind == "SelfSubjectRulesReview") {
         const std::string_view namespace_ = string_at(spec, "namespace");
@@ -136,23 +137,23 @@ Answer<json::object> status_of(const ReviewContext& context, const Target& targe
             return bad_request("token is required for TokenReview in authentication");
         return token_status(context, spec);
     }
-    check_attributes(spec, causes);
+    check_attributes(spec, field_errors);
     User user = context.user;
     if (kind != "SelfSubjectAccessReview") {
         user = user_of(spec);
         if (user.name.empty() && user.groups.empty())
-            causes.push_back(invalid_value("spec.user", json::value(""),
-                                           "at least one of user or group must be specified"));
+            field_errors.push_back(invalid_value(
+                "spec.user", json::value(""), "at least one of user or group must be specified"));
     }
-    if (kind == "LocalSubjectAccessReview") check_locality(spec, target.namespace_, causes);
-    if (!causes.empty()) return invalid(target.type(), "", std::move(causes));
+    if (kind == "LocalSubjectAccessReview") check_locality(spec, target.namespace_, field_errors);
+    if (!field_errors.empty()) return invalid(target.type(), "", std::move(field_errors));
     return access_status(context.cache, user, action_of(spec));
 }
 
 }  // namespace
 
-Answer<json::object> answer_review(const ReviewContext& context, const Target& target,
-                                   const DecodedObject& asked) {
+StatusResult<json::object> answer_review(const ReviewContext& context, const Target& target,
+                                         const DecodedObject& asked) {
     static const json::object kNothing;
     json::object answer = asked.object.object();
     const json::object* spec = object_at(answer, "spec");

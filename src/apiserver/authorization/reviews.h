@@ -20,7 +20,7 @@ struct ReviewContext {
 
 /// Answers a question of authorization.k8s.io or authentication.k8s.io: the object that was sent
 /// with the answer as its status. `asked` was decoded as the target's kind.
-Answer<json::object> answer_review(const ReviewContext& context, const Target& target,
-                                   const DecodedObject& asked);
+StatusResult<json::object> answer_review(const ReviewContext& context, const Target& target,
+                                         const DecodedObject& asked);
 
 }  // namespace muster::apiserver

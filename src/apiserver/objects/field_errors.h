@@ -10,7 +10,7 @@
 
 namespace muster::apiserver {
 
-using Causes = std::vector<Cause>;
+using FieldErrors = std::vector<Cause>;
 
 // One wrong field each, in the wording of apimachinery's field errors.
 

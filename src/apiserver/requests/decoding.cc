@@ -13,7 +13,7 @@ std::string mishandled(const ResourceDef& def, const json::object& object, std::
                        kind.empty() ? def.type.kind : kind, def.type.version, def.type.kind, why);
 }
 
-Answer<void> check_type(const ResourceDef& def, const json::object& object) {
+StatusResult<void> check_type(const ResourceDef& def, const json::object& object) {
     const std::string_view version = string_at(object, "apiVersion");
     const std::string_view kind = string_at(object, "kind");
     if (def.custom && kind.empty())
@@ -44,9 +44,8 @@ void complete_type(const ResourceDef& def, json::object& object) {
     ensure_object(object, "metadata");
 }
 
-Answer<std::vector<std::string>> unknown_field_warnings(const ResourceDef& def,
-                                                        const json::value& object,
-                                                        kube::FieldValidation field_validation) {
+StatusResult<std::vector<std::string>> unknown_field_warnings(
+    const ResourceDef& def, const json::value& object, kube::FieldValidation field_validation) {
     std::vector<std::string> warnings;
     for (const kube::UnknownField& unknown : kube::find_unknown(*def.schema, object))
         warnings.push_back(fmt::format("unknown field \"{}\"", unknown.path));
@@ -59,34 +58,34 @@ Answer<std::vector<std::string>> unknown_field_warnings(const ResourceDef& def,
 
 /// What a real server fails to decode (types, formats of times and quantities) is a 400. Fields
 /// that are missing are left to validation; which items may not be equal is for each kind's rules.
-Answer<std::vector<Cause>> missing_fields(const ResourceDef& def, const json::object& object,
-                                          std::vector<Cause> causes) {
+StatusResult<std::vector<Cause>> missing_fields(const ResourceDef& def, const json::object& object,
+                                                std::vector<Cause> field_errors) {
     std::string wrong;
-    for (const Cause& cause : causes) {
+    for (const Cause& cause : field_errors) {
         if (cause.reason != "FieldValueTypeInvalid" && cause.reason != "FieldValueInvalid")
             continue;
         if (!wrong.empty()) wrong += ", ";
         wrong += describe(cause);
     }
     // Of owners the rules of the metadata say it.
-    std::erase_if(causes, [](const Cause& cause) {
+    std::erase_if(field_errors, [](const Cause& cause) {
         return cause.reason != "FieldValueRequired" ||
                cause.field.starts_with("metadata.ownerReferences");
     });
-    if (wrong.empty()) return causes;
+    if (wrong.empty()) return field_errors;
     return bad_request(mishandled(def, object, wrong));
 }
 
 /// A body that passed, without its object.
 struct Checked {
     std::vector<std::string> warnings;
-    std::vector<Cause> causes;
+    std::vector<Cause> field_errors;
     bool well_formed = false;
     bool needs_pruning = false;
 };
 
-Answer<Checked> check_body(const ResourceDef& def, const json::value& body,
-                           kube::FieldValidation field_validation) {
+StatusResult<Checked> check_body(const ResourceDef& def, const json::value& body,
+                                 kube::FieldValidation field_validation) {
     if (!body.is_object())
         return bad_request("the body of the request must be a " + def.type.kind + " object");
     TRY_VOID(check_type(def, body.get_object()));
@@ -98,7 +97,7 @@ Answer<Checked> check_body(const ResourceDef& def, const json::value& body,
         TRY(checked.warnings, unknown_field_warnings(def, body, field_validation));
     }
     if (!def.custom) {
-        TRY(checked.causes, missing_fields(def, body.get_object(), std::move(found.causes)));
+        TRY(checked.field_errors, missing_fields(def, body.get_object(), std::move(found.causes)));
     }
     return checked;
 }
@@ -106,7 +105,7 @@ Answer<Checked> check_body(const ResourceDef& def, const json::value& body,
 DecodedObject decoded(const ResourceDef& def, kube::Document object, Checked checked) {
     complete_type(def, object.object());
     if (checked.needs_pruning) kube::prune(*def.schema, object.value());
-    return {std::move(object), std::move(checked.warnings), std::move(checked.causes),
+    return {std::move(object), std::move(checked.warnings), std::move(checked.field_errors),
             checked.well_formed};
 }
 
@@ -116,8 +115,8 @@ constexpr std::size_t kSpareStatusBytes = 256;
 
 }  // namespace
 
-Answer<DecodedObject> decode_object(const ResourceDef& def, const kube::ObjectPtr& body,
-                                    kube::FieldValidation field_validation, BodyPart part) {
+StatusResult<DecodedObject> decode_object(const ResourceDef& def, const kube::ObjectPtr& body,
+                                          kube::FieldValidation field_validation, BodyPart part) {
     if (body == nullptr)
         return bad_request("the body of the request must be a " + def.type.kind + " object");
     TRY(Checked checked, check_body(def, *body, field_validation));
@@ -127,8 +126,8 @@ Answer<DecodedObject> decode_object(const ResourceDef& def, const kube::ObjectPt
     return decoded(def, std::move(object), std::move(checked));
 }
 
-Answer<DecodedObject> decode_object(const ResourceDef& def, kube::Document object,
-                                    kube::FieldValidation field_validation) {
+StatusResult<DecodedObject> decode_object(const ResourceDef& def, kube::Document object,
+                                          kube::FieldValidation field_validation) {
     TRY(Checked checked, check_body(def, object.value(), field_validation));
     return decoded(def, std::move(object), std::move(checked));
 }

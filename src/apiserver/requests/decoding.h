@@ -16,7 +16,7 @@ struct DecodedObject {
     kube::Document object;  ///< an object with apiVersion, kind and a metadata object
     std::vector<std::string> warnings = {};
     /// Missing fields of a built-in kind, for validation to report.
-    std::vector<Cause> causes = {};
+    std::vector<Cause> field_errors = {};
     /// What the client sent has the structure of its kind. Of a custom resource it need not be
     /// looked at again unless a field was added or removed since.
     bool well_formed = false;
@@ -32,12 +32,12 @@ enum class BodyPart {
 /// their 422 from validation), reports and removes unknown fields.
 ///
 /// Duplicate keys never get here: whoever parsed the bytes has already resolved them.
-Answer<DecodedObject> decode_object(const ResourceDef& def, const kube::ObjectPtr& body,
-                                    kube::FieldValidation field_validation,
-                                    BodyPart part = BodyPart::kWhole);
+StatusResult<DecodedObject> decode_object(const ResourceDef& def, const kube::ObjectPtr& body,
+                                          kube::FieldValidation field_validation,
+                                          BodyPart part = BodyPart::kWhole);
 /// The same for a document that is already ours, such as the result of a patch.
-Answer<DecodedObject> decode_object(const ResourceDef& def, kube::Document object,
-                                    kube::FieldValidation field_validation);
+StatusResult<DecodedObject> decode_object(const ResourceDef& def, kube::Document object,
+                                          kube::FieldValidation field_validation);
 /// The fields of an object that a write to its status reads.
 kube::Document status_part(const json::object& object, std::size_t spare);
 

@@ -192,7 +192,7 @@ std::vector<std::string> find_duplicates(std::string_view text) {
 
 }  // namespace
 
-Answer<JsonBody> parse_json_body(std::string_view text) {
+StatusResult<JsonBody> parse_json_body(std::string_view text) {
     JsonBody body;
     if (text.find_first_not_of(" \t\r\n") == text.npos) return body;
     json::basic_parser<CountingHandler> parser(options());

@@ -17,6 +17,6 @@ struct JsonBody {
 };
 
 /// 400 for what is no JSON text, or is nested deeper than any object may be. An empty body is null.
-Answer<JsonBody> parse_json_body(std::string_view text);
+StatusResult<JsonBody> parse_json_body(std::string_view text);
 
 }  // namespace muster::apiserver

@@ -15,13 +15,14 @@ TEST(JsonBody, IsTheValueThatTheTextSays) {
     for (const char* text :
          {R"({})", R"(null)", R"([1,-2,3.5,18446744073709551615,"a\u00e9\n",true,false,null])",
           R"({"a":{"b":[{"c":1},{"d":[]}]},"e":""})", "\n {\"a\" : 1}\n"}) {
-        const Answer<JsonBody> body = parse_json_body(text);
+        const StatusResult<JsonBody> body = parse_json_body(text);
         ASSERT_TRUE(body.has_value()) << text;
         EXPECT_EQ(*body->value, json::parse(text)) << text;
         EXPECT_THAT(body->duplicate_fields, IsEmpty()) << text;
     }
     const std::string long_key(10'000, 'k');
-    const Answer<JsonBody> body = parse_json_body("{\"" + long_key + "\":\"" + long_key + "\"}");
+    const StatusResult<JsonBody> body =
+        parse_json_body("{\"" + long_key + "\":\"" + long_key + "\"}");
     ASSERT_TRUE(body.has_value());
     EXPECT_EQ(body->value->at(long_key).as_string(), long_key);
 }
@@ -31,7 +32,7 @@ TEST(JsonBody, NoneIsNull) {
 }
 
 TEST(JsonBody, FieldsThatComeTwiceAreNamedAndTheLastCounts) {
-    const Answer<JsonBody> body =
+    const StatusResult<JsonBody> body =
         parse_json_body(R"({"a":1,"b":{"c":1,"c":2,"c":3},"l":[{"x":1},{"y":1,"y":2}],"a":2})");
     ASSERT_TRUE(body.has_value());
     EXPECT_THAT(body->duplicate_fields, ElementsAre("b.c", "b.c", "l[1].y", "a"));
@@ -42,7 +43,7 @@ TEST(JsonBody, FieldsThatComeTwiceAreNamedAndTheLastCounts) {
 TEST(JsonBody, WhatIsNotJsonIsRefusedWithThePlace) {
     for (const char* text : {"{", "{\"a\":}", "[1,]", "{} x", "{}{}", "nul", "\"\x01\"", "{'a':1}",
                              "{\"a\":1,}", "01", "\xff"}) {
-        const Answer<JsonBody> body = parse_json_body(text);
+        const StatusResult<JsonBody> body = parse_json_body(text);
         ASSERT_FALSE(body.has_value()) << text;
         EXPECT_EQ(body.error().error.code(), Code::kBadRequest);
         EXPECT_THAT(body.error().error.message(), testing::HasSubstr("at byte")) << text;

@@ -22,7 +22,7 @@ std::vector<std::string> container_names(const json::object& pod, std::string_vi
 
 }  // namespace
 
-Answer<std::string> choose_container(std::string wanted, const json::object& pod) {
+StatusResult<std::string> choose_container(std::string wanted, const json::object& pod) {
     const std::vector<std::string> main = container_names(pod, "containers");
     const std::vector<std::string> init = container_names(pod, "initContainers");
     const std::string_view name = name_of(pod);

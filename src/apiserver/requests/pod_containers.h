@@ -9,7 +9,7 @@ namespace muster::apiserver {
 
 /// The container of `pod` (the stored object) that a request means which names `wanted`. Without a
 /// name the only one is meant, or the one that an annotation names.
-Answer<std::string> choose_container(std::string wanted, const json::object& pod);
+StatusResult<std::string> choose_container(std::string wanted, const json::object& pod);
 
 /// Where the pod is bound to, or "".
 std::string_view node_of(const json::object& pod);

@@ -25,15 +25,15 @@ bool has_query(const kube::Request& request, std::string_view key) {
     return std::ranges::any_of(request.query, [&](const auto& q) { return q.first == key; });
 }
 
-void check_dry_run(std::string_view value, bool& dry_run, Causes& causes) {
+void check_dry_run(std::string_view value, bool& dry_run, FieldErrors& field_errors) {
     if (value.empty()) return;
     if (value == "All")
         dry_run = true;
     else
-        causes.push_back(not_supported("dryRun", value, {"All"}));
+        field_errors.push_back(not_supported("dryRun", value, {"All"}));
 }
 
-Answer<std::optional<std::uint64_t>> parse_revision(std::string_view text) {
+StatusResult<std::optional<std::uint64_t>> parse_revision(std::string_view text) {
     if (text.empty()) return std::optional<std::uint64_t>();
     const auto revision = parse_number<std::uint64_t>(text);
     if (!revision) {
@@ -56,17 +56,17 @@ std::string manager_of(const kube::Request& request) {
     return name.empty() ? "unknown" : name;
 }
 
-void check_propagation(const DeleteQuery& query, Causes& causes) {
+void check_propagation(const DeleteQuery& query, FieldErrors& field_errors) {
     if (query.propagation.empty() || query.propagation == "Background" ||
         query.propagation == "Foreground" || query.propagation == "Orphan")
         return;
-    causes.push_back(not_supported("propagationPolicy", query.propagation,
-                                   {"Foreground", "Background", "Orphan"}));
+    field_errors.push_back(not_supported("propagationPolicy", query.propagation,
+                                         {"Foreground", "Background", "Orphan"}));
 }
 
-void set_orphan(bool orphan, DeleteQuery& query, Causes& causes) {
+void set_orphan(bool orphan, DeleteQuery& query, FieldErrors& field_errors) {
     if (!query.propagation.empty()) {
-        causes.push_back(
+        field_errors.push_back(
             invalid_value("propagationPolicy", json::value(query.propagation),
                           "orphanDependents and deletionPropagation cannot be both set"));
         return;
@@ -74,12 +74,12 @@ void set_orphan(bool orphan, DeleteQuery& query, Causes& causes) {
     query.propagation = orphan ? "Orphan" : "Background";
 }
 
-void read_delete_body(const json::object& body, DeleteQuery& query, Causes& causes) {
+void read_delete_body(const json::object& body, DeleteQuery& query, FieldErrors& field_errors) {
     query.grace_period_seconds = int_at(body, "gracePeriodSeconds");
     query.propagation = string_at(body, "propagationPolicy");
     if (const json::value* orphan = body.if_contains("orphanDependents");
         orphan != nullptr && orphan->is_bool())
-        set_orphan(orphan->get_bool(), query, causes);
+        set_orphan(orphan->get_bool(), query, field_errors);
     if (const json::object* wanted = object_at(body, "preconditions")) {
         query.precondition_uid = string_at(*wanted, "uid");
         query.precondition_resource_version = string_at(*wanted, "resourceVersion");
@@ -87,7 +87,7 @@ void read_delete_body(const json::object& body, DeleteQuery& query, Causes& caus
     if (const json::array* dry_run = array_at(body, "dryRun"))
         for (const json::value& value : *dry_run)
             check_dry_run(value.is_string() ? std::string_view(value.get_string()) : "?",
-                          query.dry_run, causes);
+                          query.dry_run, field_errors);
 }
 
 }  // namespace
@@ -98,37 +98,39 @@ bool query_flag(const kube::Request& request, std::string_view key) {
     return value != "0" && value != "false";
 }
 
-Answer<WriteQuery> parse_write_query(const kube::Request& request, std::string_view options_kind) {
+StatusResult<WriteQuery> parse_write_query(const kube::Request& request,
+                                           std::string_view options_kind) {
     WriteQuery query;
-    Causes causes;
-    check_dry_run(request.query_value("dryRun"), query.dry_run, causes);
+    FieldErrors field_errors;
+    check_dry_run(request.query_value("dryRun"), query.dry_run, field_errors);
     const std::string_view validation = request.query_value("fieldValidation");
     if (validation == "Ignore")
         query.field_validation = kube::FieldValidation::kIgnore;
     else if (validation == "Strict")
         query.field_validation = kube::FieldValidation::kStrict;
     else if (!validation.empty() && validation != "Warn")
-        causes.push_back(
+        field_errors.push_back(
             not_supported("fieldValidation", validation, {"", "Ignore", "Strict", "Warn"}));
     const std::string_view manager = request.query_value("fieldManager");
     const bool apply =
         options_kind == "PatchOptions" && request.content_type == kube::ContentType::kApplyPatch;
     if (manager.empty() && apply)
-        causes.push_back(required("fieldManager", "is required for apply patch"));
+        field_errors.push_back(required("fieldManager", "is required for apply patch"));
     else if (manager.size() > kMaxFieldManagerBytes)
-        causes.push_back(too_long("fieldManager", kMaxFieldManagerBytes));
+        field_errors.push_back(too_long("fieldManager", kMaxFieldManagerBytes));
     else if (std::ranges::any_of(manager, is_control))
-        causes.push_back(invalid_value("fieldManager", json::value(manager),
-                                       "invalid character: should be printable"));
+        field_errors.push_back(invalid_value("fieldManager", json::value(manager),
+                                             "invalid character: should be printable"));
     query.manager = manager_of(request);
     if (options_kind == "PatchOptions" && has_query(request, "force") && !apply)
-        causes.push_back(forbidden_field("force", "may not be specified for non-apply patch"));
+        field_errors.push_back(
+            forbidden_field("force", "may not be specified for non-apply patch"));
     query.force = query_flag(request, "force");
-    if (!causes.empty()) return invalid_options(options_kind, std::move(causes));
+    if (!field_errors.empty()) return invalid_options(options_kind, std::move(field_errors));
     return query;
 }
 
-Answer<ListQuery> parse_list_query(const kube::Request& request) {
+StatusResult<ListQuery> parse_list_query(const kube::Request& request) {
     ListQuery query;
     query.label_selector = request.query_value("labelSelector");
     query.field_selector = request.query_value("fieldSelector");
@@ -140,34 +142,35 @@ Answer<ListQuery> parse_list_query(const kube::Request& request) {
         if (*number > 0) query.limit = static_cast<std::size_t>(*number);
     }
     TRY(query.resource_version, parse_revision(request.query_value("resourceVersion")));
-    Causes causes;
+    FieldErrors field_errors;
     const std::string& match = query.resource_version_match;
     if (has_query(request, "sendInitialEvents"))
-        causes.push_back(
+        field_errors.push_back(
             forbidden_field("sendInitialEvents", "sendInitialEvents is forbidden for list"));
     if (!match.empty()) {
         if (!query.resource_version)
-            causes.push_back(
+            field_errors.push_back(
                 forbidden_field("resourceVersionMatch",
                                 "resourceVersionMatch is forbidden unless resourceVersion is "
                                 "provided"));
         if (!query.continue_.empty())
-            causes.push_back(
+            field_errors.push_back(
                 forbidden_field("resourceVersionMatch",
                                 "resourceVersionMatch is forbidden when continue is provided"));
         if (match != "Exact" && match != "NotOlderThan")
-            causes.push_back(
+            field_errors.push_back(
                 not_supported("resourceVersionMatch", match, {"Exact", "NotOlderThan", ""}));
         if (match == "Exact" && query.resource_version == 0)
-            causes.push_back(forbidden_field("resourceVersionMatch",
-                                             "resourceVersionMatch \"exact\" is forbidden for "
-                                             "resourceVersion \"0\""));
+            field_errors.push_back(
+                forbidden_field("resourceVersionMatch",
+                                "resourceVersionMatch \"exact\" is forbidden for "
+                                "resourceVersion \"0\""));
     }
-    if (!causes.empty()) return invalid_options("ListOptions", std::move(causes));
+    if (!field_errors.empty()) return invalid_options("ListOptions", std::move(field_errors));
     return query;
 }
 
-Answer<WatchQuery> parse_watch_query(const kube::Request& request) {
+StatusResult<WatchQuery> parse_watch_query(const kube::Request& request) {
     WatchQuery query;
     query.label_selector = request.query_value("labelSelector");
     query.field_selector = request.query_value("fieldSelector");
@@ -175,24 +178,24 @@ Answer<WatchQuery> parse_watch_query(const kube::Request& request) {
     if (has_query(request, "sendInitialEvents"))
         query.send_initial_events = query_flag(request, "sendInitialEvents");
     const std::string_view match = request.query_value("resourceVersionMatch");
-    Causes causes;
+    FieldErrors field_errors;
     if (query.send_initial_events) {
         if (match != "NotOlderThan" && (*query.send_initial_events || !match.empty()))
-            causes.push_back(forbidden_field(
+            field_errors.push_back(forbidden_field(
                 "resourceVersionMatch",
                 "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
     } else if (!match.empty()) {
-        causes.push_back(forbidden_field("resourceVersionMatch",
-                                         "resourceVersionMatch is forbidden for watch unless "
-                                         "sendInitialEvents is provided"));
+        field_errors.push_back(forbidden_field("resourceVersionMatch",
+                                               "resourceVersionMatch is forbidden for watch unless "
+                                               "sendInitialEvents is provided"));
     }
-    if (!causes.empty()) return invalid_options("ListOptions", std::move(causes));
+    if (!field_errors.empty()) return invalid_options("ListOptions", std::move(field_errors));
     if (const std::string_view text = request.query_value("timeoutSeconds"); !text.empty()) {
         query.timeout_seconds = parse_number<std::int64_t>(text);
         if (!query.timeout_seconds)
             return bad_request(fmt::format("invalid timeoutSeconds \"{}\"", text));
     }
-    Answer<std::optional<std::uint64_t>> revision =
+    StatusResult<std::optional<std::uint64_t>> revision =
         parse_revision(request.query_value("resourceVersion"));
     // A real server answers 500 here and 400 for a list.
     if (!revision) return internal_error(revision.error().error.message());
@@ -200,14 +203,14 @@ Answer<WatchQuery> parse_watch_query(const kube::Request& request) {
     return query;
 }
 
-Answer<DeleteQuery> parse_delete_query(const kube::Request& request) {
+StatusResult<DeleteQuery> parse_delete_query(const kube::Request& request) {
     DeleteQuery query;
-    Causes causes;
+    FieldErrors field_errors;
     const json::object* body = request.body == nullptr ? nullptr : request.body->if_object();
     if (request.body != nullptr && !request.body->is_null() && body == nullptr)
         return bad_request("the body of the request must be a DeleteOptions object");
     if (body != nullptr && !body->empty()) {
-        read_delete_body(*body, query, causes);
+        read_delete_body(*body, query, field_errors);
     } else {
         if (const std::string_view text = request.query_value("gracePeriodSeconds");
             !text.empty()) {
@@ -217,11 +220,11 @@ Answer<DeleteQuery> parse_delete_query(const kube::Request& request) {
         }
         query.propagation = request.query_value("propagationPolicy");
         if (has_query(request, "orphanDependents"))
-            set_orphan(query_flag(request, "orphanDependents"), query, causes);
-        check_dry_run(request.query_value("dryRun"), query.dry_run, causes);
+            set_orphan(query_flag(request, "orphanDependents"), query, field_errors);
+        check_dry_run(request.query_value("dryRun"), query.dry_run, field_errors);
     }
-    check_propagation(query, causes);
-    if (!causes.empty()) return invalid_options("DeleteOptions", std::move(causes));
+    check_propagation(query, field_errors);
+    if (!field_errors.empty()) return invalid_options("DeleteOptions", std::move(field_errors));
     return query;
 }
 

@@ -15,9 +15,10 @@
 
 namespace muster::apiserver {
 
-/// Asked about an object before it is stored: `before` is null for a new one. A refusal ends the
-/// write. It may be asked again when another write came between.
-using Admit = std::function<Answer<void>(const json::object* before, const json::object& after)>;
+/// Asked about an object before it is stored: `before` is null for a new one. A status_error ends
+/// the write. It may be asked again when another write came between.
+using Admit =
+    std::function<StatusResult<void>(const json::object* before, const json::object& after)>;
 
 /// On whose behalf a write is done.
 struct Requester {
@@ -67,10 +68,11 @@ struct DeleteQuery {
 bool query_flag(const kube::Request& request, std::string_view key);
 
 /// `options_kind` is "CreateOptions", "UpdateOptions" or "PatchOptions".
-Answer<WriteQuery> parse_write_query(const kube::Request& request, std::string_view options_kind);
-Answer<ListQuery> parse_list_query(const kube::Request& request);
-Answer<WatchQuery> parse_watch_query(const kube::Request& request);
+StatusResult<WriteQuery> parse_write_query(const kube::Request& request,
+                                           std::string_view options_kind);
+StatusResult<ListQuery> parse_list_query(const kube::Request& request);
+StatusResult<WatchQuery> parse_watch_query(const kube::Request& request);
 /// From the body (it wins) or the query.
-Answer<DeleteQuery> parse_delete_query(const kube::Request& request);
+StatusResult<DeleteQuery> parse_delete_query(const kube::Request& request);
 
 }  // namespace muster::apiserver

@@ -28,7 +28,7 @@ bool is_connection(std::string_view subresource) {
     return subresource == "attach" || subresource == "exec" || subresource == "portforward";
 }
 
-Answer<Target> route(const Registry& registry, std::string_view path) {
+StatusResult<Target> route(const Registry& registry, std::string_view path) {
     std::vector<std::string_view> segments = split(path);
     std::string version;
     std::size_t at = 0;

@@ -23,6 +23,6 @@ struct Target {
 bool is_connection(std::string_view subresource);
 
 /// `/api/v1/...` and `/apis/GROUP/VERSION/...`, segments already percent-decoded.
-Answer<Target> route(const Registry& registry, std::string_view path);
+StatusResult<Target> route(const Registry& registry, std::string_view path);
 
 }  // namespace muster::apiserver

@@ -4,8 +4,8 @@ namespace muster::apiserver {
 
 namespace {
 
-Refusal about(const kube::ResourceType& type, std::string_view name, Code code,
-              std::string message) {
+StatusError about(const kube::ResourceType& type, std::string_view name, Code code,
+                  std::string message) {
     return {Error(code, std::move(message)),
             kube::StatusDetails{std::string(name), type.group, type.plural, {}},
             false,
@@ -14,39 +14,39 @@ Refusal about(const kube::ResourceType& type, std::string_view name, Code code,
 
 }  // namespace
 
-Refusal bad_request(std::string message) {
+StatusError bad_request(std::string message) {
     return {Error(Code::kBadRequest, std::move(message)), kube::StatusDetails{}, false, {}};
 }
 
-Refusal not_found(const kube::ResourceType& type, std::string_view name) {
+StatusError not_found(const kube::ResourceType& type, std::string_view name) {
     return about(type, name, Code::kNotFound,
                  fmt::format("{} \"{}\" not found", type.qualified(), name));
 }
 
-Refusal already_exists(const kube::ResourceType& type, std::string_view name) {
+StatusError already_exists(const kube::ResourceType& type, std::string_view name) {
     return about(type, name, Code::kAlreadyExists,
                  fmt::format("{} \"{}\" already exists", type.qualified(), name));
 }
 
-Refusal exists_terminating(const kube::ResourceType& type, std::string_view name) {
+StatusError exists_terminating(const kube::ResourceType& type, std::string_view name) {
     return about(
         type, name, Code::kAlreadyExists,
         fmt::format("object is being deleted: {} \"{}\" already exists", type.qualified(), name));
 }
 
-Refusal conflict(const kube::ResourceType& type, std::string_view name, std::string_view why) {
+StatusError conflict(const kube::ResourceType& type, std::string_view name, std::string_view why) {
     return about(
         type, name, Code::kConflict,
         fmt::format("Operation cannot be fulfilled on {} \"{}\": {}", type.qualified(), name, why));
 }
 
-Refusal stale_write(const kube::ResourceType& type, std::string_view name) {
+StatusError stale_write(const kube::ResourceType& type, std::string_view name) {
     return conflict(type, name,
                     "the object has been modified; please apply your changes to the latest version "
                     "and try again");
 }
 
-Refusal forbidden(const kube::ResourceType& type, std::string_view name, std::string_view why) {
+StatusError forbidden(const kube::ResourceType& type, std::string_view name, std::string_view why) {
     std::string object = type.qualified();
     if (!name.empty()) object += fmt::format(" \"{}\"", name);
     return about(type, name, Code::kForbidden, fmt::format("{} is forbidden: {}", object, why));
@@ -56,33 +56,34 @@ std::string describe(const Cause& cause) {
     return cause.field.empty() ? cause.message : cause.field + ": " + cause.message;
 }
 
-Refusal invalid(std::string_view kind, std::string_view group, std::string_view name,
-                std::vector<Cause> causes) {
+StatusError invalid(std::string_view kind, std::string_view group, std::string_view name,
+                    std::vector<Cause> field_errors) {
     std::string text;
-    for (const Cause& cause : causes) {
+    for (const Cause& cause : field_errors) {
         if (!text.empty()) text += ", ";
         text += describe(cause);
     }
-    if (causes.size() > 1) text = "[" + text + "]";
+    if (field_errors.size() > 1) text = "[" + text + "]";
     std::string qualified(kind);
     if (!group.empty()) qualified += fmt::format(".{}", group);
     Error error(Code::kInvalid, fmt::format("{} \"{}\" is invalid: {}", qualified, name, text));
-    error.with_causes(std::move(causes));
+    error.with_causes(std::move(field_errors));
     return {std::move(error),
             kube::StatusDetails{std::string(name), std::string(group), std::string(kind), {}},
             false,
             {}};
 }
 
-Refusal invalid(const kube::ResourceType& type, std::string_view name, std::vector<Cause> causes) {
-    return invalid(type.kind, type.group, name, std::move(causes));
+StatusError invalid(const kube::ResourceType& type, std::string_view name,
+                    std::vector<Cause> field_errors) {
+    return invalid(type.kind, type.group, name, std::move(field_errors));
 }
 
-Refusal invalid_options(std::string_view options_kind, std::vector<Cause> causes) {
-    return invalid(options_kind, "meta.k8s.io", "", std::move(causes));
+StatusError invalid_options(std::string_view options_kind, std::vector<Cause> field_errors) {
+    return invalid(options_kind, "meta.k8s.io", "", std::move(field_errors));
 }
 
-Refusal method_not_allowed() {
+StatusError method_not_allowed() {
     return {Error(Code::kMethodNotAllowed,
                   "the server does not allow this method on the requested resource"),
             kube::StatusDetails{},
@@ -91,7 +92,7 @@ Refusal method_not_allowed() {
             true};
 }
 
-Refusal unknown_resource() {
+StatusError unknown_resource() {
     return {Error(Code::kNotFound, "the server could not find the requested resource"),
             kube::StatusDetails{},
             false,
@@ -99,23 +100,23 @@ Refusal unknown_resource() {
             true};
 }
 
-Refusal unknown_path() {
+StatusError unknown_path() {
     return {Error(Code::kNotFound, "404 page not found\n"), kube::StatusDetails{}, true, {}};
 }
 
-Refusal unsupported_media_type(std::string message) {
+StatusError unsupported_media_type(std::string message) {
     return {Error(Code::kUnsupported, std::move(message)), kube::StatusDetails{}, false, {}};
 }
 
-Refusal internal_error(std::string message) {
+StatusError internal_error(std::string message) {
     return {Error(Code::kInternal, std::move(message)), kube::StatusDetails{}, false, {}};
 }
 
-Refusal expired(std::string message) {
+StatusError expired(std::string message) {
     return {Error(Code::kGone, std::move(message)), kube::StatusDetails{}, false, {}};
 }
 
-Refusal revision_too_large(std::uint64_t wanted, std::uint64_t current) {
+StatusError revision_too_large(std::uint64_t wanted, std::uint64_t current) {
     Error error(Code::kTimeout, fmt::format("Timeout: Too large resource version: {}, current: {}",
                                             wanted, current));
     error.with_causes({{"ResourceVersionTooLarge", "Too large resource version", ""}});
@@ -123,23 +124,23 @@ Refusal revision_too_large(std::uint64_t wanted, std::uint64_t current) {
     return {std::move(error), kube::StatusDetails{}, false, {}};
 }
 
-kube::Response to_response(const Refusal& refusal, const kube::ResourceType* type,
+kube::Response to_response(const StatusError& status_error, const kube::ResourceType* type,
                            std::string_view name) {
     kube::Response response;
-    response.status = kube::http_status(refusal.error.code());
-    if (refusal.plain_text) {
-        response.body = std::make_shared<const json::value>(refusal.error.message());
+    response.status = kube::http_status(status_error.error.code());
+    if (status_error.plain_text) {
+        response.body = std::make_shared<const json::value>(status_error.error.message());
         return response;
     }
     kube::StatusDetails details;
-    if (refusal.details)
-        details = *refusal.details;
+    if (status_error.details)
+        details = *status_error.details;
     else if (type != nullptr)
         details = {std::string(name), type->group, type->plural, {}};
-    json::value status = kube::status_from_error(refusal.error, details);
-    if (!refusal.continue_token.empty())
-        status.at("metadata").get_object()["continue"] = refusal.continue_token;
-    if (refusal.about_nothing) status.get_object().emplace("details", json::object());
+    json::value status = kube::status_from_error(status_error.error, details);
+    if (!status_error.continue_token.empty())
+        status.at("metadata").get_object()["continue"] = status_error.continue_token;
+    if (status_error.about_nothing) status.get_object().emplace("details", json::object());
     response.body = std::make_shared<const json::value>(std::move(status));
     return response;
 }

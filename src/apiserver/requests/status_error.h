@@ -15,7 +15,7 @@
 namespace muster::apiserver {
 
 /// Why a request was not served, and which object the Status names.
-struct Refusal {
+struct StatusError {
     Error error;
     /// Unset: the object that the request's URL names.
     std::optional<kube::StatusDetails> details;
@@ -27,57 +27,60 @@ struct Refusal {
     bool about_nothing = false;
 };
 
-/// A value or a Refusal; takes the Error of a Result as well, so that TRY crosses both.
+/// A value or a StatusError; takes the Error of a Result as well, so that TRY crosses both.
 template <class T>
-class [[nodiscard]] Answer : public std::expected<T, Refusal> {
+class [[nodiscard]] StatusResult : public std::expected<T, StatusError> {
   public:
-    using std::expected<T, Refusal>::expected;
-    Answer(Refusal refusal)  // NOLINT
-        : std::expected<T, Refusal>(std::unexpect, std::move(refusal)) {}
-    Answer(Error error)  // NOLINT
-        : std::expected<T, Refusal>(std::unexpect, Refusal{std::move(error), {}, false, {}}) {}
+    using std::expected<T, StatusError>::expected;
+    StatusResult(StatusError status_error)  // NOLINT
+        : std::expected<T, StatusError>(std::unexpect, std::move(status_error)) {}
+    StatusResult(Error error)  // NOLINT
+        : std::expected<T, StatusError>(std::unexpect,
+                                        StatusError{std::move(error), {}, false, {}}) {}
 };
 
 template <>
-class [[nodiscard]] Answer<void> : public std::expected<void, Refusal> {
+class [[nodiscard]] StatusResult<void> : public std::expected<void, StatusError> {
   public:
-    using std::expected<void, Refusal>::expected;
-    Answer(Refusal refusal)  // NOLINT
-        : std::expected<void, Refusal>(std::unexpect, std::move(refusal)) {}
-    Answer(Error error)  // NOLINT
-        : std::expected<void, Refusal>(std::unexpect, Refusal{std::move(error), {}, false, {}}) {}
+    using std::expected<void, StatusError>::expected;
+    StatusResult(StatusError status_error)  // NOLINT
+        : std::expected<void, StatusError>(std::unexpect, std::move(status_error)) {}
+    StatusResult(Error error)  // NOLINT
+        : std::expected<void, StatusError>(std::unexpect,
+                                           StatusError{std::move(error), {}, false, {}}) {}
 };
 
 // The refusals of a real server, with its wording.
 
-Refusal bad_request(std::string message);
-Refusal not_found(const kube::ResourceType& type, std::string_view name);
-Refusal already_exists(const kube::ResourceType& type, std::string_view name);
+StatusError bad_request(std::string message);
+StatusError not_found(const kube::ResourceType& type, std::string_view name);
+StatusError already_exists(const kube::ResourceType& type, std::string_view name);
 /// "object is being deleted: ... already exists".
-Refusal exists_terminating(const kube::ResourceType& type, std::string_view name);
-Refusal conflict(const kube::ResourceType& type, std::string_view name, std::string_view why);
-Refusal stale_write(const kube::ResourceType& type, std::string_view name);
+StatusError exists_terminating(const kube::ResourceType& type, std::string_view name);
+StatusError conflict(const kube::ResourceType& type, std::string_view name, std::string_view why);
+StatusError stale_write(const kube::ResourceType& type, std::string_view name);
 /// `name` may be empty.
-Refusal forbidden(const kube::ResourceType& type, std::string_view name, std::string_view why);
-Refusal invalid(std::string_view kind, std::string_view group, std::string_view name,
-                std::vector<Cause> causes);
-Refusal invalid(const kube::ResourceType& type, std::string_view name, std::vector<Cause> causes);
+StatusError forbidden(const kube::ResourceType& type, std::string_view name, std::string_view why);
+StatusError invalid(std::string_view kind, std::string_view group, std::string_view name,
+                    std::vector<Cause> field_errors);
+StatusError invalid(const kube::ResourceType& type, std::string_view name,
+                    std::vector<Cause> field_errors);
 /// Wrong query parameters or DeleteOptions; `options_kind` is "ListOptions", ...
-Refusal invalid_options(std::string_view options_kind, std::vector<Cause> causes);
-Refusal method_not_allowed();
-Refusal unknown_resource();
-Refusal unknown_path();
-Refusal unsupported_media_type(std::string message);
-Refusal internal_error(std::string message);
+StatusError invalid_options(std::string_view options_kind, std::vector<Cause> field_errors);
+StatusError method_not_allowed();
+StatusError unknown_resource();
+StatusError unknown_path();
+StatusError unsupported_media_type(std::string message);
+StatusError internal_error(std::string message);
 /// 410 Expired.
-Refusal expired(std::string message);
+StatusError expired(std::string message);
 /// 504 for a revision that does not exist yet.
-Refusal revision_too_large(std::uint64_t wanted, std::uint64_t current);
+StatusError revision_too_large(std::uint64_t wanted, std::uint64_t current);
 
 /// `field: message`, as messages of 422 list causes.
 std::string describe(const Cause& cause);
 
-kube::Response to_response(const Refusal& refusal, const kube::ResourceType* type,
+kube::Response to_response(const StatusError& status_error, const kube::ResourceType* type,
                            std::string_view name);
 
 }  // namespace muster::apiserver

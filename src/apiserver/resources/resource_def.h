@@ -27,7 +27,7 @@ enum class NameRule {
 
 /// What one kind adds to the common rules. Null members add nothing. Their answers depend on
 /// their arguments alone.
-struct KindRules {
+struct Strategy {
     /// Fields that were left out, on create and on update.
     void (*apply_defaults)(json::object& object) = nullptr;
     /// System-set fields of a new object (status, finalizers, ...).
@@ -36,11 +36,11 @@ struct KindRules {
     void (*prepare_update)(json::object& next, const json::object& current) = nullptr;
     /// What a deletion that does not end at once changes besides the metadata.
     void (*prepare_delete)(json::object& object, WallTime now) = nullptr;
-    std::function<void(const json::object& object, Causes& causes)> validate = nullptr;
+    std::function<void(const json::object& object, FieldErrors& field_errors)> validate = nullptr;
     /// What is asked of a new object alone.
-    void (*validate_create)(const json::object& object, Causes& causes) = nullptr;
+    void (*validate_create)(const json::object& object, FieldErrors& field_errors) = nullptr;
     void (*validate_update)(const json::object& next, const json::object& current,
-                            Causes& causes) = nullptr;
+                            FieldErrors& field_errors) = nullptr;
 };
 
 /// Where a scalable custom resource keeps its numbers; JSON paths without the leading dot.
@@ -84,14 +84,14 @@ struct ResourceDef {
     std::vector<std::string> categories;
     kube::Schema::Ptr schema;
     NameRule name_rule = NameRule::kDnsSubdomain;
-    KindRules rules;
+    Strategy strategy;
 
     std::vector<PrinterColumn> printer_columns;  ///< of a custom resource
 
     bool custom = false;  ///< from a CustomResourceDefinition
     /// What the node says when it is asked, of the core resource of the same plural. Nothing of it
     /// is stored: it can be read and listed, and no more.
-    bool measured = false;
+    bool is_metrics = false;
     bool served = true;  ///< false: known to the server's own controllers only
     bool stored = true;  ///< false: a question that is answered, not an object that is kept
     bool storage_version = true;

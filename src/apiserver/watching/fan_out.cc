@@ -31,13 +31,13 @@ Task<void> FanOut::run() {
             // Behind those that were woken, and behind a look at the sockets.
             co_await asio::post(tasks_.executor(), asio::use_awaitable);
         }
-        const Duration rest = rest_after(clock_.now() - begun);
-        if (rest > Duration::zero()) co_await clock_.sleep_for(rest);
+        const Duration cooldown = cooldown_after(clock_.now() - begun);
+        if (cooldown > Duration::zero()) co_await clock_.sleep_for(cooldown);
     }
     running_ = false;
 }
 
-Duration rest_after(Duration round) {
+Duration cooldown_after(Duration round) {
     constexpr Duration kShortest = std::chrono::milliseconds(1);
     constexpr Duration kLongest = std::chrono::milliseconds(4);
     return round < kShortest ? Duration::zero() : std::min(round, kLongest);

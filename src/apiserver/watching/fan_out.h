@@ -15,9 +15,9 @@ class Watcher;
 /// such round behind it. Between two turns the loop reads requests and learns of commits; whoever
 /// has not had its turn yet is told these changes in the same write.
 ///
-/// Everybody who waits has one turn in a round, and after a round there is a rest. So however many
-/// changes there are, each reader is told at most once in a while: what a record costs is much the
-/// same for one change and for five.
+/// Everybody who waits has one turn in a round, and a round is followed by a cooldown. So however
+/// many changes there are, each reader is told at most once in a while: what a record costs is much
+/// the same for one change and for five.
 ///
 /// Thread: the server's loop. Refers to watchers until their turn, or remove().
 class FanOut {
@@ -43,6 +43,6 @@ class FanOut {
 
 /// How long nobody is told anything after a round that took so long: as long again, unless that is
 /// too short to matter or so long that a person would notice.
-Duration rest_after(Duration round);
+Duration cooldown_after(Duration round);
 
 }  // namespace muster::apiserver

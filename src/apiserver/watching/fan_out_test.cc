@@ -97,11 +97,12 @@ TEST_F(FanOutTest, WhoeverHasNotBeenToldOfAChangeIsToldOfTheNextWithIt) {
 
 TEST(FanOutRest, IsAsLongAsTheRoundWithinBounds) {
     struct Row {
-        Duration round, rest;
+        Duration round, cooldown;
     };
     const Row kRows[] = {{0us, 0us}, {999us, 0us},  {1000us, 1000us}, {2500us, 2500us},
                          {4ms, 4ms}, {4001us, 4ms}, {3s, 4ms}};
-    for (const Row& row : kRows) EXPECT_EQ(rest_after(row.round), row.rest) << row.round.count();
+    for (const Row& row : kRows)
+        EXPECT_EQ(cooldown_after(row.round), row.cooldown) << row.round.count();
 }
 
 TEST_F(FanOutTest, AfterARoundNobodyIsToldAnythingForAsLong) {

@@ -8,7 +8,7 @@ namespace muster::apiserver {
 
 namespace {
 
-Refusal unknown_field(const ResourceDef& def, const std::string& path) {
+StatusError unknown_field(const ResourceDef& def, const std::string& path) {
     if (def.strict_field_labels || def.custom)
         return bad_request("field label not supported: " + path);
     return bad_request(
@@ -25,9 +25,9 @@ bool field_equals(const json::value* field, const std::string& wanted) {
 
 }  // namespace
 
-Answer<Selection> Selection::make(const ResourceDef& def, std::string namespace_,
-                                  std::string_view label_selector,
-                                  std::string_view field_selector) {
+StatusResult<Selection> Selection::make(const ResourceDef& def, std::string namespace_,
+                                        std::string_view label_selector,
+                                        std::string_view field_selector) {
     Selection made;
     made.namespace_ = std::move(namespace_);
     if (!label_selector.empty()) {

@@ -15,8 +15,9 @@ namespace muster::apiserver {
 class Selection {
   public:
     /// Refuses selectors that don't parse and fields that the kind does not offer.
-    static Answer<Selection> make(const ResourceDef& def, std::string namespace_,
-                                  std::string_view label_selector, std::string_view field_selector);
+    static StatusResult<Selection> make(const ResourceDef& def, std::string namespace_,
+                                        std::string_view label_selector,
+                                        std::string_view field_selector);
 
     const std::string& namespace_scope() const { return namespace_; }
     /// Set when a field selector pins the name: how clients watch one object.

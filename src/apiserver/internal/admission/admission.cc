@@ -45,7 +45,7 @@ bool Admission::in_use() const {
     return !state_.cache.objects(kMutating).empty() || !state_.cache.objects(kValidating).empty();
 }
 
-Answer<void> Admission::failed(const Webhook& webhook, std::string_view why) const {
+StatusResult<void> Admission::failed(const Webhook& webhook, std::string_view why) const {
     if (webhook.ignores_failure) {
         log::warning("an admission webhook failed and is passed over, as its failurePolicy says",
                      {{"webhook", webhook.name}, {"error", std::string(why)}});
@@ -129,11 +129,9 @@ Result<WebhookEndpoint> Admission::reachable(WebhookEndpoint endpoint) {
     return endpoint;
 }
 
-Task<Answer<std::optional<json::value>>> Admission::ask(const Wanted& wanted,
-                                                        const AdmissionSubject& subject,
-                                                        const json::value* before,
-                                                        const json::value* after, bool may_patch,
-                                                        std::vector<std::string>& warnings) {
+Task<StatusResult<std::optional<json::value>>> Admission::ask(
+    const Wanted& wanted, const AdmissionSubject& subject, const json::value* before,
+    const json::value* after, bool may_patch, std::vector<std::string>& warnings) {
     const Webhook& webhook = *wanted.webhook;
     if (subject.dry_run && !webhook.allows_dry_run)
         co_return bad_request(
@@ -174,10 +172,9 @@ Task<Answer<std::optional<json::value>>> Admission::ask(const Wanted& wanted,
     co_return std::move(verdict->patch);
 }
 
-Task<Answer<std::optional<kube::Document>>> Admission::mutate(const AdmissionSubject& subject,
-                                                              const json::value* before,
-                                                              const json::value& after,
-                                                              std::vector<std::string>& warnings) {
+Task<StatusResult<std::optional<kube::Document>>> Admission::mutate(
+    const AdmissionSubject& subject, const json::value* before, const json::value& after,
+    std::vector<std::string>& warnings) {
     const std::vector<Wanted> wanted = wanted_by(kMutating, subject, before, &after);
     if (wanted.empty()) co_return std::optional<kube::Document>();
     json::value object(after);
@@ -212,13 +209,13 @@ Task<Answer<std::optional<kube::Document>>> Admission::mutate(const AdmissionSub
     co_return std::optional<kube::Document>(kube::Document(object));
 }
 
-Task<Answer<void>> Admission::validate(const AdmissionSubject& subject, const json::value* before,
-                                       const json::value* after,
-                                       std::vector<std::string>& warnings) {
+Task<StatusResult<void>> Admission::validate(const AdmissionSubject& subject,
+                                             const json::value* before, const json::value* after,
+                                             std::vector<std::string>& warnings) {
     const std::vector<Wanted> wanted = wanted_by(kValidating, subject, before, after);
     for (const Wanted& one : wanted)
         CO_TRY_VOID(co_await ask(one, subject, before, after, false, warnings));
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
 }  // namespace muster::apiserver

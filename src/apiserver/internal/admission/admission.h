@@ -28,8 +28,8 @@ struct AdmissionSubject {
 /// ValidatingWebhookConfigurations name. Objects of these two kinds are never asked about, so that
 /// a wrong one can be removed.
 ///
-/// What a webhook refuses is its refusal; one that can't be reached or answers nonsense is 500, or
-/// passed over where its failurePolicy says Ignore. Thread: the server's loop.
+/// What a webhook refuses is its status_error; one that can't be reached or answers nonsense is
+/// 500, or passed over where its failurePolicy says Ignore. Thread: the server's loop.
 class Admission {
   public:
     explicit Admission(ServerState& state) : state_(state) {}
@@ -39,13 +39,13 @@ class Admission {
 
     /// What the mutating webhooks make of `after`; nullopt: what it was. `before` is null for a
     /// creation. What they warn of is added to `warnings`. All of it outlives the call.
-    Task<Answer<std::optional<kube::Document>>> mutate(const AdmissionSubject& subject,
-                                                       const json::value* before,
-                                                       const json::value& after,
-                                                       std::vector<std::string>& warnings);
+    Task<StatusResult<std::optional<kube::Document>>> mutate(const AdmissionSubject& subject,
+                                                             const json::value* before,
+                                                             const json::value& after,
+                                                             std::vector<std::string>& warnings);
     /// Whether the validating ones allow it. `after` is null for a deletion.
-    Task<Answer<void>> validate(const AdmissionSubject& subject, const json::value* before,
-                                const json::value* after, std::vector<std::string>& warnings);
+    Task<StatusResult<void>> validate(const AdmissionSubject& subject, const json::value* before,
+                                      const json::value* after, std::vector<std::string>& warnings);
 
   private:
     /// A webhook, and as what it wants to see a write.
@@ -61,14 +61,14 @@ class Admission {
                                                             const ObjectKey& key,
                                                             const CachedObject& cached);
     /// The JSON patch of its answer.
-    Task<Answer<std::optional<json::value>>> ask(const Wanted& wanted,
-                                                 const AdmissionSubject& subject,
-                                                 const json::value* before,
-                                                 const json::value* after, bool may_patch,
-                                                 std::vector<std::string>& warnings);
+    Task<StatusResult<std::optional<json::value>>> ask(const Wanted& wanted,
+                                                       const AdmissionSubject& subject,
+                                                       const json::value* before,
+                                                       const json::value* after, bool may_patch,
+                                                       std::vector<std::string>& warnings);
     /// With the pod that a service stands for now.
     Result<WebhookEndpoint> reachable(WebhookEndpoint endpoint);
-    Answer<void> failed(const Webhook& webhook, std::string_view why) const;
+    StatusResult<void> failed(const Webhook& webhook, std::string_view why) const;
 
     struct Read {
         Revision revision = 0;

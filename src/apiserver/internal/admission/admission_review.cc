@@ -37,7 +37,7 @@ Error no_answer(std::string_view why) {
 }
 
 /// As k8s.io/apiserver pkg/admission/plugin/webhook/errors words it.
-Refusal denial_of(const json::object* status, std::string_view webhook) {
+StatusError denial_of(const json::object* status, std::string_view webhook) {
     json::object body = status == nullptr ? json::object() : *status;
     body["kind"] = "Status";
     body["status"] = "Failure";

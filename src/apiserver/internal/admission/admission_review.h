@@ -34,7 +34,7 @@ struct ReviewVerdict {
     std::optional<json::value> patch;  ///< a JSON patch
     std::vector<std::string> warnings;
     /// Set when it refuses, with the message that a client sees.
-    std::optional<Refusal> denial;
+    std::optional<StatusError> denial;
 };
 
 /// Reads an answer to the question `uid`. The error says, for people, what is wrong with one that

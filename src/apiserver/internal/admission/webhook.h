@@ -43,7 +43,7 @@ struct Webhook {
     Duration time_limit{};
 };
 
-/// The webhooks of a configuration object that its rules (webhook_rules()) have accepted.
+/// The webhooks of a configuration object that its rules (webhook_strategy()) have accepted.
 std::vector<Webhook> read_webhooks(const json::object& configuration);
 
 /// A write, as webhooks are chosen by it.

@@ -19,12 +19,12 @@ namespace muster::apiserver {
 /// time. A task runs only while there are any, so an idle server has none. Lets other work of the
 /// loop in between.
 template <class Key>
-class WorkLoop {
+class ControllerQueue {
   public:
-    /// What is to be done about a key; a refusal is logged and tried again later.
-    using Work = std::function<Task<Answer<void>>(Key)>;
+    /// What is to be done about a key; a status_error is logged and tried again later.
+    using Work = std::function<Task<StatusResult<void>>(Key)>;
 
-    WorkLoop(std::string name, TaskGroup& tasks, Clock& clock, Work work)
+    ControllerQueue(std::string name, TaskGroup& tasks, Clock& clock, Work work)
         : name_(std::move(name)), tasks_(tasks), clock_(clock), work_(std::move(work)) {}
 
     void add(Key key) {
@@ -46,7 +46,7 @@ class WorkLoop {
             Key key = std::move(queue_.front());
             queue_.pop_front();
             queued_.erase(key);
-            Answer<void> done = co_await work_(key);
+            StatusResult<void> done = co_await work_(key);
             if (!done) {
                 log::warning("A controller of the API server will try again",
                              {{"controller", name_}, {"error", done.error().error.message()}});

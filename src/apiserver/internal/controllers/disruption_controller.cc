@@ -18,20 +18,20 @@ bool matches(const std::optional<kube::LabelSelector>& selector, const json::obj
 
 }  // namespace
 
-BudgetKeeper::BudgetKeeper(ServerState& state, Writer& writer)
+DisruptionController::DisruptionController(ServerState& state, Writer& writer)
     : state_(state),
       writer_(writer),
       work_("disruption budgets", state.tasks, state.clock,
             [this](ObjectKey key) { return look_at(std::move(key)); }) {}
 
-void BudgetKeeper::take_up() {
+void DisruptionController::take_up() {
     for (const auto& [key, budget] : state_.cache.objects(kDisruptionBudgets.qualified())) {
         cover(key, budget.tree()->get_object());
         work_.add(key);
     }
 }
 
-void BudgetKeeper::cover(const ObjectKey& key, const json::object& budget) {
+void DisruptionController::cover(const ObjectKey& key, const json::object& budget) {
     std::optional<kube::LabelSelector> selector = covered_by(budget);
     const auto [entry, fresh] = budgets_.try_emplace(key);
     Covered& covered = entry->second;
@@ -46,7 +46,7 @@ void BudgetKeeper::cover(const ObjectKey& key, const json::object& budget) {
     }
 }
 
-void BudgetKeeper::observe(const StoreChange& change) {
+void DisruptionController::observe(const StoreChange& change) {
     static const std::string kBudgets = kDisruptionBudgets.qualified();
     const ObjectKey key(change.key.namespace_, change.key.name);
     if (change.key.resource == kBudgets) {
@@ -68,7 +68,7 @@ void BudgetKeeper::observe(const StoreChange& change) {
         if (budget->second.coverage.is_controlled_by(uid)) work_.add(budget->first);
 }
 
-void BudgetKeeper::observe_pod(const StoreChange& change) {
+void DisruptionController::observe_pod(const StoreChange& change) {
     const std::string& space = change.key.namespace_;
     for (auto budget = budgets_.lower_bound({space, ""});
          budget != budgets_.end() && budget->first.first == space; ++budget) {
@@ -80,8 +80,8 @@ void BudgetKeeper::observe_pod(const StoreChange& change) {
     }
 }
 
-std::optional<std::int64_t> BudgetKeeper::scale_of(const std::string& namespace_,
-                                                   const PodController& controller) const {
+std::optional<std::int64_t> DisruptionController::scale_of(const std::string& namespace_,
+                                                           const PodController& controller) const {
     const DefPtr def = state_.registry.find_kind(controller.api_version, controller.kind);
     if (def == nullptr || !def->scale) return std::nullopt;
     const CachedObject* found = state_.cache.find(def->storage_key(), namespace_, controller.name);
@@ -91,13 +91,13 @@ std::optional<std::int64_t> BudgetKeeper::scale_of(const std::string& namespace_
     return number == nullptr ? 0 : *number;
 }
 
-Task<Answer<void>> BudgetKeeper::look_at(ObjectKey key) {
+Task<StatusResult<void>> DisruptionController::look_at(ObjectKey key) {
     const DefPtr def =
         state_.registry.find(kDisruptionBudgets.api_version(), kDisruptionBudgets.plural);
     std::optional<WallTime> again;
     Writer::Change change = [this, def, key, &again](const json::value& current) {
         const auto covered = budgets_.find(key);
-        if (covered == budgets_.end()) return Answer<NextState>(NextState{});
+        if (covered == budgets_.end()) return StatusResult<NextState>(NextState{});
         BudgetState state = budget_status(
             current.get_object(), covered->second.coverage,
             [&](const PodController& controller) { return scale_of(key.first, controller); },
@@ -106,12 +106,12 @@ Task<Answer<void>> BudgetKeeper::look_at(ObjectKey key) {
         const json::value status(std::move(state.status));
         kube::Document next(current, kube::tree_bytes(status));
         next.object()["status"] = status;
-        return Answer<NextState>(settle(*def, current, std::move(next)));
+        return StatusResult<NextState>(settle(*def, current, std::move(next)));
     };
-    const Answer<WriteOutcome> written =
+    const StatusResult<WriteOutcome> written =
         co_await writer_.rewrite(def, key.first, key.second, std::move(change), false);
     if (!written) {
-        if (written.error().error.code() == Code::kNotFound) co_return Answer<void>();
+        if (written.error().error.code() == Code::kNotFound) co_return StatusResult<void>();
         co_return written.error();
     }
     const auto covered = budgets_.find(key);
@@ -119,10 +119,10 @@ Task<Answer<void>> BudgetKeeper::look_at(ObjectKey key) {
         state_.tasks.spawn("a disruption budget's evictions",
                            look_again(key, *again + std::chrono::seconds(1)));
     }
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
-Task<void> BudgetKeeper::look_again(ObjectKey key, WallTime when) {
+Task<void> DisruptionController::look_again(ObjectKey key, WallTime when) {
     co_await state_.clock.sleep_until_wall(when);
     const auto covered = budgets_.find(key);
     if (covered == budgets_.end()) co_return;

@@ -15,9 +15,9 @@ namespace muster::apiserver {
 /// pod costs what the budgets of its namespace are, whatever they cover.
 ///
 /// Thread: the server's loop; its work runs in the server's task group.
-class BudgetKeeper {
+class DisruptionController {
   public:
-    BudgetKeeper(ServerState& state, Writer& writer);
+    DisruptionController(ServerState& state, Writer& writer);
 
     /// Every committed change.
     void observe(const StoreChange& change);
@@ -29,7 +29,7 @@ class BudgetKeeper {
     void observe_pod(const StoreChange& change);
     std::optional<std::int64_t> scale_of(const std::string& namespace_,
                                          const PodController& controller) const;
-    Task<Answer<void>> look_at(ObjectKey key);
+    Task<StatusResult<void>> look_at(ObjectKey key);
     Task<void> look_again(ObjectKey key, WallTime when);
 
     ServerState& state_;
@@ -40,7 +40,7 @@ class BudgetKeeper {
         bool will_look = false;  ///< look_again() is under way
     };
     std::map<ObjectKey, Covered> budgets_;
-    WorkLoop<ObjectKey> work_;
+    ControllerQueue<ObjectKey> work_;
 };
 
 }  // namespace muster::apiserver

@@ -35,13 +35,14 @@ bool waits(const json::object& object, std::string_view finalizer) {
     return is_deleting(object) && has_finalizer(object, finalizer);
 }
 
-/// A refusal that leaves nothing to do: the object is gone or is another one.
-bool is_settled(const Refusal& refusal) {
-    return refusal.error.code() == Code::kNotFound || refusal.error.code() == Code::kConflict;
+/// A status_error that leaves nothing to do: the object is gone or is another one.
+bool is_settled(const StatusError& status_error) {
+    return status_error.error.code() == Code::kNotFound ||
+           status_error.error.code() == Code::kConflict;
 }
 
 template <class T>
-Answer<void> done_if_settled(Answer<T> answer) {
+StatusResult<void> done_if_settled(StatusResult<T> answer) {
     if (answer || is_settled(answer.error())) return {};
     return std::move(answer.error());
 }
@@ -158,19 +159,19 @@ void GarbageCollector::take_up(const StoreKey& key, Revision revision, const Obj
             nullptr);
 }
 
-Task<Answer<void>> GarbageCollector::look_at(StoreKey key) {
+Task<StatusResult<void>> GarbageCollector::look_at(StoreKey key) {
     const CachedObject* found = state_.cache.find(key.resource, key.namespace_, key.name);
-    if (found == nullptr) co_return Answer<void>();
+    if (found == nullptr) co_return StatusResult<void>();
     const kube::ObjectPtr object = found->tree();
     const json::object& fields = object->get_object();
     if (waits(fields, kOrphan)) co_return co_await orphan_dependents(std::move(key), object);
     if (waits(fields, kForeground)) co_return co_await finish_foreground(std::move(key), object);
     if (!is_deleting(fields) && has_references(fields))
         co_return co_await collect(std::move(key), object);
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
-Task<Answer<void>> GarbageCollector::collect(StoreKey key, kube::ObjectPtr object) {
+Task<StatusResult<void>> GarbageCollector::collect(StoreKey key, kube::ObjectPtr object) {
     const json::object& fields = object->get_object();
     std::set<std::string> lost;
     bool alive = false;
@@ -181,12 +182,12 @@ Task<Answer<void>> GarbageCollector::collect(StoreKey key, kube::ObjectPtr objec
         waiting |= owner == OwnerState::kWaiting;
         if (owner != OwnerState::kAlive) lost.emplace(string_at(reference, "uid"));
     });
-    if (lost.empty()) co_return Answer<void>();
+    if (lost.empty()) co_return StatusResult<void>();
     if (alive) co_return co_await drop_references(std::move(key), std::move(lost));
 
     Target target;
     auto def = state_.registry.resources().find(key.resource);
-    if (def == state_.registry.resources().end()) co_return Answer<void>();
+    if (def == state_.registry.resources().end()) co_return StatusResult<void>();
     target.def = def->second;
     target.namespace_ = key.namespace_;
     target.name = key.name;
@@ -202,13 +203,13 @@ Task<Answer<void>> GarbageCollector::collect(StoreKey key, kube::ObjectPtr objec
     co_return done_if_settled(co_await writer_.remove(std::move(target), std::move(query)));
 }
 
-Task<Answer<void>> GarbageCollector::finish_foreground(StoreKey key, kube::ObjectPtr object) {
+Task<StatusResult<void>> GarbageCollector::finish_foreground(StoreKey key, kube::ObjectPtr object) {
     auto of = dependents_.find(std::string(uid_of(object->get_object())));
-    if (of != dependents_.end() && of->second.blocking_count > 0) co_return Answer<void>();
+    if (of != dependents_.end() && of->second.blocking_count > 0) co_return StatusResult<void>();
     co_return co_await drop_finalizer(std::move(key), std::string(kForeground));
 }
 
-Task<Answer<void>> GarbageCollector::orphan_dependents(StoreKey key, kube::ObjectPtr object) {
+Task<StatusResult<void>> GarbageCollector::orphan_dependents(StoreKey key, kube::ObjectPtr object) {
     const std::string uid(uid_of(object->get_object()));
     std::vector<StoreKey> dependents;
     if (auto of = dependents_.find(uid); of != dependents_.end())
@@ -220,8 +221,8 @@ Task<Answer<void>> GarbageCollector::orphan_dependents(StoreKey key, kube::Objec
     co_return co_await drop_finalizer(std::move(key), std::string(kOrphan));
 }
 
-Task<Answer<void>> GarbageCollector::drop_references(StoreKey key,
-                                                     std::set<std::string> owner_uids) {
+Task<StatusResult<void>> GarbageCollector::drop_references(StoreKey key,
+                                                           std::set<std::string> owner_uids) {
     std::function<void(json::object&)> edit = [owner_uids](json::object& metadata) {
         const json::array* references = array_at(metadata, "ownerReferences");
         if (references == nullptr) return;
@@ -240,7 +241,7 @@ Task<Answer<void>> GarbageCollector::drop_references(StoreKey key,
     co_return co_await change(std::move(key), std::move(edit));
 }
 
-Task<Answer<void>> GarbageCollector::drop_finalizer(StoreKey key, std::string finalizer) {
+Task<StatusResult<void>> GarbageCollector::drop_finalizer(StoreKey key, std::string finalizer) {
     std::function<void(json::object&)> edit = [finalizer](json::object& metadata) {
         json::array* finalizers = array_at(metadata, "finalizers");
         if (finalizers == nullptr) return;
@@ -255,14 +256,14 @@ Task<Answer<void>> GarbageCollector::drop_finalizer(StoreKey key, std::string fi
     co_return co_await change(std::move(key), std::move(edit));
 }
 
-Task<Answer<void>> GarbageCollector::change(StoreKey key,
-                                            std::function<void(json::object& metadata)> edit) {
+Task<StatusResult<void>> GarbageCollector::change(
+    StoreKey key, std::function<void(json::object& metadata)> edit) {
     auto def = state_.registry.resources().find(key.resource);
-    if (def == state_.registry.resources().end()) co_return Answer<void>();
+    if (def == state_.registry.resources().end()) co_return StatusResult<void>();
     Writer::Change rewritten = [definition = def->second, edit](const json::value& current) {
         kube::Document next(current);
         edit(ensure_object(next.object(), "metadata"));
-        return Answer<NextState>(settle(*definition, current, std::move(next)));
+        return StatusResult<NextState>(settle(*definition, current, std::move(next)));
     };
     co_return done_if_settled(co_await writer_.rewrite(def->second, key.namespace_, key.name,
                                                        std::move(rewritten), false));

@@ -45,13 +45,13 @@ class GarbageCollector {
     void add_waiting_owners(const StoreKey& key, const json::object& object);
     void remember_gone(std::string uid);
 
-    Task<Answer<void>> look_at(StoreKey key);
-    Task<Answer<void>> collect(StoreKey key, kube::ObjectPtr object);
-    Task<Answer<void>> finish_foreground(StoreKey key, kube::ObjectPtr object);
-    Task<Answer<void>> orphan_dependents(StoreKey key, kube::ObjectPtr object);
-    Task<Answer<void>> drop_references(StoreKey key, std::set<std::string> owner_uids);
-    Task<Answer<void>> drop_finalizer(StoreKey key, std::string finalizer);
-    Task<Answer<void>> change(StoreKey key, std::function<void(json::object& metadata)> edit);
+    Task<StatusResult<void>> look_at(StoreKey key);
+    Task<StatusResult<void>> collect(StoreKey key, kube::ObjectPtr object);
+    Task<StatusResult<void>> finish_foreground(StoreKey key, kube::ObjectPtr object);
+    Task<StatusResult<void>> orphan_dependents(StoreKey key, kube::ObjectPtr object);
+    Task<StatusResult<void>> drop_references(StoreKey key, std::set<std::string> owner_uids);
+    Task<StatusResult<void>> drop_finalizer(StoreKey key, std::string finalizer);
+    Task<StatusResult<void>> change(StoreKey key, std::function<void(json::object& metadata)> edit);
 
     ServerState& state_;
     Writer& writer_;
@@ -59,7 +59,7 @@ class GarbageCollector {
     /// Owners that went lately: tells the absent from those of a kind that is not served any more.
     std::unordered_set<std::string> gone_;
     std::deque<std::string> gone_order_;
-    WorkLoop<StoreKey> work_;
+    ControllerQueue<StoreKey> work_;
 };
 
 }  // namespace muster::apiserver

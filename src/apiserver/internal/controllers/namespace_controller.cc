@@ -40,13 +40,13 @@ json::object namespace_condition(std::string_view type, bool is_true, std::strin
 
 }  // namespace
 
-ContentCleanup::ContentCleanup(ServerState& state, Writer& writer)
+NamespaceController::NamespaceController(ServerState& state, Writer& writer)
     : state_(state),
       writer_(writer),
       work_("content clean-up", state.tasks, state.clock,
             [this](StoreKey key) { return look_at(std::move(key)); }) {}
 
-void ContentCleanup::observe(const StoreChange& change) {
+void NamespaceController::observe(const StoreChange& change) {
     if (change.object != nullptr) return take_up(change.key, *change.text);
     const auto add_if_deleting = [&](std::string resource, const std::string& name) {
         const CachedObject* container = state_.cache.find(resource, "", name);
@@ -57,11 +57,11 @@ void ContentCleanup::observe(const StoreChange& change) {
     add_if_deleting(kube::types::kCustomResourceDefinitions.qualified(), change.key.resource);
 }
 
-void ContentCleanup::take_up(const StoreKey& key, const ObjectText& object) {
+void NamespaceController::take_up(const StoreKey& key, const ObjectText& object) {
     if ((is_namespace(key) || is_crd(key)) && is_deleting(object)) work_.add(key);
 }
 
-std::vector<DefPtr> ContentCleanup::content_types(const StoreKey& container) const {
+std::vector<DefPtr> NamespaceController::content_types(const StoreKey& container) const {
     std::vector<DefPtr> types;
     for (const auto& [name, def] : state_.registry.resources())
         if (is_namespace(container) ? def->type.namespaced : def->custom && name == container.name)
@@ -69,7 +69,7 @@ std::vector<DefPtr> ContentCleanup::content_types(const StoreKey& container) con
     return types;
 }
 
-Task<Answer<void>> ContentCleanup::delete_content(StoreKey container) {
+Task<StatusResult<void>> NamespaceController::delete_content(StoreKey container) {
     int deleted = 0;
     for (const DefPtr& def : content_types(container)) {
         std::vector<ObjectKey> keys;
@@ -83,7 +83,7 @@ Task<Answer<void>> ContentCleanup::delete_content(StoreKey container) {
             target.name = key.second;
             DeleteQuery query;
             query.propagation = "Background";
-            Answer<WriteOutcome> removed =
+            StatusResult<WriteOutcome> removed =
                 co_await writer_.remove(std::move(target), std::move(query));
             if (!removed && removed.error().error.code() != Code::kNotFound)
                 co_return std::move(removed.error());
@@ -91,34 +91,34 @@ Task<Answer<void>> ContentCleanup::delete_content(StoreKey container) {
                 co_await asio::post(state_.executor, asio::use_awaitable);
         }
     }
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
-bool ContentCleanup::is_empty(const StoreKey& container) const {
+bool NamespaceController::is_empty(const StoreKey& container) const {
     return std::ranges::all_of(content_types(container), [&](const DefPtr& def) {
         const auto [first, last] = state_.cache.range(def->storage_key(), scope_of(container));
         return first == last;
     });
 }
 
-Task<Answer<void>> ContentCleanup::look_at(StoreKey key) {
+Task<StatusResult<void>> NamespaceController::look_at(StoreKey key) {
     // Content that was let in before the end of its container was seen may still be under way.
     co_await state_.store->settled();
     const CachedObject* found = state_.cache.find(key.resource, "", key.name);
-    if (found == nullptr || !is_deleting(*found->object)) co_return Answer<void>();
+    if (found == nullptr || !is_deleting(*found->object)) co_return StatusResult<void>();
     const std::string uid = uid_of(*found->object);
     if (!swept_.contains(uid)) {
         CO_TRY_VOID(co_await delete_content(key));
         swept_.insert(uid);
         if (!is_empty(key)) co_return co_await report_remaining(std::move(key));
     }
-    if (!is_empty(key)) co_return Answer<void>();
+    if (!is_empty(key)) co_return StatusResult<void>();
     swept_.erase(uid);
     co_return co_await let_go(std::move(key));
 }
 
-Task<Answer<void>> ContentCleanup::report_remaining(StoreKey container) {
-    if (!is_namespace(container)) co_return Answer<void>();
+Task<StatusResult<void>> NamespaceController::report_remaining(StoreKey container) {
+    if (!is_namespace(container)) co_return StatusResult<void>();
     std::string remaining;
     std::map<std::string, std::size_t> by_finalizer;
     for (const DefPtr& def : content_types(container)) {
@@ -164,16 +164,16 @@ Task<Answer<void>> ContentCleanup::report_remaining(StoreKey container) {
     Writer::Change change = [def, conditions](const json::value& current) {
         kube::Document next(current);
         ensure_object(next.object(), "status")["conditions"] = conditions;
-        return Answer<NextState>(settle(*def, current, std::move(next)));
+        return StatusResult<NextState>(settle(*def, current, std::move(next)));
     };
-    Answer<WriteOutcome> written =
+    StatusResult<WriteOutcome> written =
         co_await writer_.rewrite(def, "", container.name, std::move(change), false);
     if (!written && written.error().error.code() != Code::kNotFound)
         co_return std::move(written.error());
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
-Task<Answer<void>> ContentCleanup::let_go(StoreKey container) {
+Task<StatusResult<void>> NamespaceController::let_go(StoreKey container) {
     auto def = state_.registry.resources().find(container.resource);
     const DefPtr type = def->second;
     const bool of_namespace = is_namespace(container);
@@ -184,13 +184,13 @@ Task<Answer<void>> ContentCleanup::let_go(StoreKey container) {
             remove_entry(ensure_object(fields, "spec"), "finalizers", "kubernetes");
         else
             remove_entry(ensure_object(fields, "metadata"), "finalizers", kCrdCleanupFinalizer);
-        return Answer<NextState>(settle(*type, current, std::move(next)));
+        return StatusResult<NextState>(settle(*type, current, std::move(next)));
     };
-    Answer<WriteOutcome> written =
+    StatusResult<WriteOutcome> written =
         co_await writer_.rewrite(type, "", container.name, std::move(change), false);
     if (!written && written.error().error.code() != Code::kNotFound)
         co_return std::move(written.error());
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
 }  // namespace muster::apiserver

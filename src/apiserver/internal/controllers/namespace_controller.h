@@ -14,9 +14,9 @@ namespace muster::apiserver {
 /// Finalizers and the grace of pods are respected.
 ///
 /// Thread: the server's loop; its work runs in the server's task group.
-class ContentCleanup {
+class NamespaceController {
   public:
-    ContentCleanup(ServerState& state, Writer& writer);
+    NamespaceController(ServerState& state, Writer& writer);
 
     /// Every committed change.
     void observe(const StoreChange& change);
@@ -24,18 +24,18 @@ class ContentCleanup {
     void take_up(const StoreKey& key, const ObjectText& object);
 
   private:
-    Task<Answer<void>> look_at(StoreKey key);
+    Task<StatusResult<void>> look_at(StoreKey key);
     /// Where the container's content is kept.
     std::vector<DefPtr> content_types(const StoreKey& container) const;
-    Task<Answer<void>> delete_content(StoreKey container);
+    Task<StatusResult<void>> delete_content(StoreKey container);
     bool is_empty(const StoreKey& container) const;
-    Task<Answer<void>> report_remaining(StoreKey container);
-    Task<Answer<void>> let_go(StoreKey container);
+    Task<StatusResult<void>> report_remaining(StoreKey container);
+    Task<StatusResult<void>> let_go(StoreKey container);
 
     ServerState& state_;
     Writer& writer_;
     std::set<std::string> swept_;  ///< uids whose content was told to go
-    WorkLoop<StoreKey> work_;
+    ControllerQueue<StoreKey> work_;
 };
 
 }  // namespace muster::apiserver

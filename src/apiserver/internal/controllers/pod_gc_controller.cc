@@ -23,18 +23,18 @@ std::optional<WallTime> may_go_without_its_node(const json::object& pod, bool no
     return kube::parse_time(string_at(meta, "deletionTimestamp")).value_or(WallTime());
 }
 
-PodCollector::PodCollector(ServerState& state, Writer& writer)
+PodGCController::PodGCController(ServerState& state, Writer& writer)
     : state_(state),
       writer_(writer),
       work_("pod collector", state.tasks, state.clock,
             [this](ObjectKey key) { return look_at(std::move(key)); }) {}
 
-bool PodCollector::node_exists(const std::string& name) const {
+bool PodGCController::node_exists(const std::string& name) const {
     const WatchCache::Objects& nodes = state_.cache.objects(kNodes);
     return nodes.empty() || nodes.contains({"", name});
 }
 
-void PodCollector::observe(const StoreChange& change) {
+void PodGCController::observe(const StoreChange& change) {
     if (change.key.resource == kNodes) {
         if (change.object == nullptr) look_at_pods_of(change.key.name);
         return;
@@ -48,25 +48,25 @@ void PodCollector::observe(const StoreChange& change) {
         work_.add({change.key.namespace_, change.key.name});
 }
 
-void PodCollector::take_up(const StoreKey& key, const ObjectText& object) {
+void PodGCController::take_up(const StoreKey& key, const ObjectText& object) {
     if (key.resource == kPods && is_deleting(object)) work_.add({key.namespace_, key.name});
 }
 
-void PodCollector::look_at_pods_of(const std::string& node) {
+void PodGCController::look_at_pods_of(const std::string& node) {
     for (const auto& [key, pod] : state_.cache.objects(kPods))
         if (is_deleting(*pod.object) && string_at_path(pod.object->text(), "spec.nodeName") == node)
             work_.add(key);
 }
 
-Task<Answer<void>> PodCollector::look_at(ObjectKey key) {
+Task<StatusResult<void>> PodGCController::look_at(ObjectKey key) {
     const CachedObject* found = state_.cache.find(kPods, key.first, key.second);
-    if (found == nullptr) co_return Answer<void>();
+    if (found == nullptr) co_return StatusResult<void>();
     const std::string node = string_at_path(found->object->text(), "spec.nodeName");
     const auto when = may_go_without_its_node(found->tree()->get_object(), node_exists(node));
-    if (!when) co_return Answer<void>();
+    if (!when) co_return StatusResult<void>();
     if (*when > state_.clock.wall_now()) {
         look_again(std::move(key), *when);
-        co_return Answer<void>();
+        co_return StatusResult<void>();
     }
     log::warning("a pod is removed, as its node does not exist and its time to end is over",
                  {{"namespace", key.first}, {"pod", key.second}, {"node", node}});
@@ -77,26 +77,26 @@ Task<Answer<void>> PodCollector::look_at(ObjectKey key) {
     DeleteQuery query;
     query.precondition_uid = uid_of(*found->object);
     query.grace_period_seconds = 0;
-    const Answer<WriteOutcome> removed =
+    const StatusResult<WriteOutcome> removed =
         co_await writer_.remove(std::move(target), std::move(query));
     if (!removed && removed.error().error.code() != Code::kNotFound &&
         removed.error().error.code() != Code::kConflict)
         co_return removed.error();
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
-void PodCollector::look_again(ObjectKey key, WallTime when) {
+void PodGCController::look_again(ObjectKey key, WallTime when) {
     graces_[when].insert(std::move(key));
     arm();
 }
 
-void PodCollector::arm() {
+void PodGCController::arm() {
     if (graces_.empty() || graces_.begin()->first >= next_wake_) return;
     next_wake_ = graces_.begin()->first;
     state_.tasks.spawn("graces of pods without a node", wake_at(next_wake_));
 }
 
-Task<void> PodCollector::wake_at(WallTime when) {
+Task<void> PodGCController::wake_at(WallTime when) {
     co_await state_.clock.sleep_until_wall(when);
     // An earlier one that came since has looked after what is left.
     if (when == next_wake_) next_wake_ = WallTime::max();

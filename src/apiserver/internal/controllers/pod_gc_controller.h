@@ -19,9 +19,9 @@ std::optional<WallTime> may_go_without_its_node(const json::object& pod, bool no
 /// A server that knows of no node at all can't tell which are missing, and removes nothing.
 ///
 /// Thread: the server's loop; its work runs in the server's task group.
-class PodCollector {
+class PodGCController {
   public:
-    PodCollector(ServerState& state, Writer& writer);
+    PodGCController(ServerState& state, Writer& writer);
 
     /// Every committed change.
     void observe(const StoreChange& change);
@@ -31,7 +31,7 @@ class PodCollector {
   private:
     bool node_exists(const std::string& name) const;
     void look_at_pods_of(const std::string& node);
-    Task<Answer<void>> look_at(ObjectKey key);
+    Task<StatusResult<void>> look_at(ObjectKey key);
     void look_again(ObjectKey key, WallTime when);
     void arm();
     Task<void> wake_at(WallTime when);
@@ -40,7 +40,7 @@ class PodCollector {
     Writer& writer_;
     std::map<WallTime, std::set<ObjectKey>> graces_;  ///< by their end
     WallTime next_wake_ = WallTime::max();            ///< the earliest wake_at() that is under way
-    WorkLoop<ObjectKey> work_;
+    ControllerQueue<ObjectKey> work_;
 };
 
 }  // namespace muster::apiserver

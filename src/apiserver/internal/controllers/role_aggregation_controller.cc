@@ -21,53 +21,54 @@ bool is_aggregated(const json::object& role) {
 
 }  // namespace
 
-RoleKeeper::RoleKeeper(ServerState& state, Writer& writer)
+RoleAggregationController::RoleAggregationController(ServerState& state, Writer& writer)
     : state_(state),
       writer_(writer),
       work_("aggregation of roles", state.tasks, state.clock,
             [this](std::string name) { return aggregate(std::move(name)); }) {}
 
-void RoleKeeper::observe(const StoreChange& change) {
+void RoleAggregationController::observe(const StoreChange& change) {
     if (change.key.resource != cluster_roles()) return;
     for (const auto& [key, cached] : state_.cache.objects(cluster_roles()))
         if (is_aggregated(cached.tree()->get_object())) work_.add(key.second);
 }
 
-Task<Answer<void>> RoleKeeper::aggregate(std::string name) {
+Task<StatusResult<void>> RoleAggregationController::aggregate(std::string name) {
     std::vector<kube::ObjectPtr> roles;
     for (const auto& [key, cached] : state_.cache.objects(cluster_roles()))
         roles.push_back(cached.tree());
     const DefPtr def = state_.registry.find(kClusterRoles.api_version(), kClusterRoles.plural);
-    Writer::Change change = [def, roles](const json::value& current) -> Answer<NextState> {
+    Writer::Change change = [def, roles](const json::value& current) -> StatusResult<NextState> {
         const std::optional<json::array> rules = aggregated_rules(current.get_object(), roles);
         if (!rules) return NextState{};
         kube::Document next(current);
         next.object()["rules"] = *rules;
         return settle(*def, current, std::move(next));
     };
-    Answer<WriteOutcome> written =
+    StatusResult<WriteOutcome> written =
         co_await writer_.rewrite(def, "", std::move(name), std::move(change), false);
     if (!written && written.error().error.code() != Code::kNotFound)
         co_return std::move(written.error());
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
-Task<Answer<void>> RoleKeeper::post(DefPtr def, json::object expected) {
+Task<StatusResult<void>> RoleAggregationController::post(DefPtr def, json::object expected) {
     Target target;
     target.def = def;
     const std::string name(name_of(expected));
     if (const CachedObject* found = state_.cache.find(def->storage_key(), "", name)) {
         Reconciled reconciled = reconcile(found->tree()->get_object(), expected);
-        if (reconciled.kind == Reconciled::Kind::kKeep) co_return Answer<void>();
+        if (reconciled.kind == Reconciled::Kind::kKeep) co_return StatusResult<void>();
         if (reconciled.kind == Reconciled::Kind::kUpdate) {
             Writer::Change change = [def, expected](const json::value& current) {
                 Reconciled again = reconcile(current.get_object(), expected);
-                if (again.kind != Reconciled::Kind::kUpdate) return Answer<NextState>(NextState{});
-                return Answer<NextState>(
+                if (again.kind != Reconciled::Kind::kUpdate)
+                    return StatusResult<NextState>(NextState{});
+                return StatusResult<NextState>(
                     settle(*def, current, kube::Document(json::value(std::move(again.object)))));
             };
             CO_TRY_VOID(co_await writer_.rewrite(def, "", name, std::move(change), false));
-            co_return Answer<void>();
+            co_return StatusResult<void>();
         }
         Target old = target;
         old.name = name;
@@ -76,16 +77,16 @@ Task<Answer<void>> RoleKeeper::post(DefPtr def, json::object expected) {
     }
     auto body = std::make_shared<const json::value>(std::move(expected));
     CO_TRY_VOID(co_await writer_.create(std::move(target), std::move(body), WriteQuery{}));
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
-Task<void> RoleKeeper::try_to_post(DefPtr def, json::object expected,
-                                   std::shared_ptr<std::optional<Error>> failure) {
-    Answer<void> posted = co_await post(std::move(def), std::move(expected));
+Task<void> RoleAggregationController::try_to_post(DefPtr def, json::object expected,
+                                                  std::shared_ptr<std::optional<Error>> failure) {
+    StatusResult<void> posted = co_await post(std::move(def), std::move(expected));
     if (!posted) *failure = std::move(posted.error().error);
 }
 
-Task<Result<void>> RoleKeeper::post_defaults() {
+Task<Result<void>> RoleAggregationController::post_defaults() {
     // Side by side, so that a store with a disk commits them together.
     TaskGroup posting(state_.executor);
     const auto failure = std::make_shared<std::optional<Error>>();

@@ -12,9 +12,9 @@ namespace muster::apiserver {
 /// ClusterRoles together whenever a ClusterRole changed.
 ///
 /// Thread: the server's loop; its work runs in the server's task group.
-class RoleKeeper {
+class RoleAggregationController {
   public:
-    RoleKeeper(ServerState& state, Writer& writer);
+    RoleAggregationController(ServerState& state, Writer& writer);
 
     /// Every committed change, and what was there at the start (as a creation).
     void observe(const StoreChange& change);
@@ -23,14 +23,14 @@ class RoleKeeper {
     Task<Result<void>> post_defaults();
 
   private:
-    Task<Answer<void>> post(DefPtr def, json::object expected);
+    Task<StatusResult<void>> post(DefPtr def, json::object expected);
     Task<void> try_to_post(DefPtr def, json::object expected,
                            std::shared_ptr<std::optional<Error>> failure);
-    Task<Answer<void>> aggregate(std::string name);
+    Task<StatusResult<void>> aggregate(std::string name);
 
     ServerState& state_;
     Writer& writer_;
-    WorkLoop<std::string> work_;
+    ControllerQueue<std::string> work_;
 };
 
 }  // namespace muster::apiserver

@@ -30,13 +30,13 @@ json::object server_service() {
 
 }  // namespace
 
-AccountKeeper::AccountKeeper(ServerState& state, Writer& writer)
+ServiceAccountController::ServiceAccountController(ServerState& state, Writer& writer)
     : state_(state),
       writer_(writer),
       work_("accounts of namespaces", state.tasks, state.clock,
             [this](std::string name) { return furnish(std::move(name)); }) {}
 
-void AccountKeeper::observe(const StoreChange& change) {
+void ServiceAccountController::observe(const StoreChange& change) {
     if (state_.options.signing_key == nullptr) return;
     const StoreKey& key = change.key;
     if (key.resource == "namespaces" && change.object != nullptr)
@@ -50,38 +50,40 @@ void AccountKeeper::observe(const StoreChange& change) {
         work_.add(key.namespace_);
 }
 
-Task<Answer<void>> AccountKeeper::make(const kube::ResourceType& type, std::string namespace_,
-                                       json::object object) {
+Task<StatusResult<void>> ServiceAccountController::make(const kube::ResourceType& type,
+                                                        std::string namespace_,
+                                                        json::object object) {
     Target target;
     target.def = state_.registry.find(type.api_version(), type.plural);
     target.namespace_ = std::move(namespace_);
     auto body = std::make_shared<const json::value>(std::move(object));
-    Answer<WriteOutcome> made =
+    StatusResult<WriteOutcome> made =
         co_await writer_.create(std::move(target), std::move(body), WriteQuery{});
     // Somebody else was quicker, or the namespace began to go: there is a change of it to come.
     if (!made && made.error().error.code() != Code::kAlreadyExists &&
         made.error().error.code() != Code::kForbidden &&
         made.error().error.code() != Code::kNotFound)
         co_return std::move(made.error());
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
-Task<Answer<void>> AccountKeeper::make_service() {
-    Answer<void> made = co_await make(kube::types::kServices, kServiceNamespace, server_service());
+Task<StatusResult<void>> ServiceAccountController::make_service() {
+    StatusResult<void> made =
+        co_await make(kube::types::kServices, kServiceNamespace, server_service());
     if (made || made.error().error.code() != Code::kInvalid) co_return made;
     // Another service may have the address, from a time when it was free. Pods reach us by it all
     // the same.
     log::warning("the Service kubernetes can't be made", {{"error", made.error().error.message()}});
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
-Task<Answer<void>> AccountKeeper::furnish(std::string namespace_) {
+Task<StatusResult<void>> ServiceAccountController::furnish(std::string namespace_) {
     const CachedObject* space = state_.cache.find("namespaces", "", namespace_);
-    if (space == nullptr || is_deleting(*space->object)) co_return Answer<void>();
+    if (space == nullptr || is_deleting(*space->object)) co_return StatusResult<void>();
     if (state_.cache.find("serviceaccounts", namespace_, kAccount) == nullptr)
         CO_TRY_VOID(co_await make(kube::types::kServiceAccounts, namespace_,
                                   {{"metadata", json::object{{"name", kAccount}}}}));
-    if (state_.options.root_ca_pem.empty()) co_return Answer<void>();
+    if (state_.options.root_ca_pem.empty()) co_return StatusResult<void>();
     if (namespace_ == kServiceNamespace &&
         state_.cache.find("services", namespace_, kService) == nullptr)
         CO_TRY_VOID(co_await make_service());
@@ -90,16 +92,16 @@ Task<Answer<void>> AccountKeeper::furnish(std::string namespace_) {
         co_return co_await make(kube::types::kConfigMaps, namespace_,
                                 {{"metadata", json::object{{"name", kTrust}}}, {"data", data}});
     const DefPtr def = state_.registry.find("v1", kube::types::kConfigMaps.plural);
-    Writer::Change change = [def, data](const json::value& current) -> Answer<NextState> {
+    Writer::Change change = [def, data](const json::value& current) -> StatusResult<NextState> {
         kube::Document next(current);
         next.object()["data"] = data;
         return settle(*def, current, std::move(next));
     };
-    Answer<WriteOutcome> written =
+    StatusResult<WriteOutcome> written =
         co_await writer_.rewrite(def, namespace_, kTrust, std::move(change), false);
     if (!written && written.error().error.code() != Code::kNotFound)
         co_return std::move(written.error());
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
 }  // namespace muster::apiserver

@@ -14,22 +14,22 @@ namespace muster::apiserver {
 /// nothing on a server without a signing key.
 ///
 /// Thread: the server's loop; its work runs in the server's task group.
-class AccountKeeper {
+class ServiceAccountController {
   public:
-    AccountKeeper(ServerState& state, Writer& writer);
+    ServiceAccountController(ServerState& state, Writer& writer);
 
     /// Every committed change, and what was there at the start (as a creation).
     void observe(const StoreChange& change);
 
   private:
-    Task<Answer<void>> furnish(std::string namespace_);
-    Task<Answer<void>> make_service();
-    Task<Answer<void>> make(const kube::ResourceType& type, std::string namespace_,
-                            json::object object);
+    Task<StatusResult<void>> furnish(std::string namespace_);
+    Task<StatusResult<void>> make_service();
+    Task<StatusResult<void>> make(const kube::ResourceType& type, std::string namespace_,
+                                  json::object object);
 
     ServerState& state_;
     Writer& writer_;
-    WorkLoop<std::string> work_;
+    ControllerQueue<std::string> work_;
 };
 
 }  // namespace muster::apiserver

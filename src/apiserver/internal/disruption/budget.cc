@@ -107,7 +107,7 @@ bool is_nobodys_concern(const json::object& pod) {
     return is_deleting(pod) || phase == "Succeeded" || phase == "Failed" || phase == "Pending";
 }
 
-Refusal too_many(std::string cause, std::optional<Duration> retry_after) {
+StatusError too_many(std::string cause, std::optional<Duration> retry_after) {
     Error error(Code::kTooManyRequests, kViolates);
     error.with_causes({{"DisruptionBudget", std::move(cause), ""}});
     if (retry_after)
@@ -189,8 +189,8 @@ std::optional<kube::LabelSelector> covered_by(const json::object& budget) {
     return *std::move(read);
 }
 
-Answer<EvictionPermit> permit_eviction(const json::object& pod,
-                                       const std::vector<const json::object*>& budgets) {
+StatusResult<EvictionPermit> permit_eviction(const json::object& pod,
+                                             const std::vector<const json::object*>& budgets) {
     if (is_nobodys_concern(pod) || budgets.empty()) return EvictionPermit{};
     if (budgets.size() > 1)
         return internal_error(
@@ -210,8 +210,8 @@ Answer<EvictionPermit> permit_eviction(const json::object& pod,
     return paid;
 }
 
-Answer<NextState> spend_eviction(const ResourceDef& def, const json::value& budget,
-                                 std::string_view pod, WallTime now) {
+StatusResult<NextState> spend_eviction(const ResourceDef& def, const json::value& budget,
+                                       std::string_view pod, WallTime now) {
     kube::Document next(budget, kSpareBytes);
     json::object& status = ensure_object(next.object(), "status");
     const std::string_view name = name_of(budget.get_object());
@@ -231,7 +231,7 @@ Answer<NextState> spend_eviction(const ResourceDef& def, const json::value& budg
     return settle(def, budget, std::move(next));
 }
 
-Refusal eviction_overtaken(std::string_view budget) {
+StatusError eviction_overtaken(std::string_view budget) {
     return too_many(
         fmt::format("The disruption budget {} is still being processed by the server.", budget),
         std::chrono::seconds(10));

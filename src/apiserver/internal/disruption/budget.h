@@ -44,15 +44,15 @@ struct EvictionPermit {
 };
 
 /// `budgets`: those that cover the pod. 500 for more than one.
-Answer<EvictionPermit> permit_eviction(const json::object& pod,
-                                       const std::vector<const json::object*>& budgets);
+StatusResult<EvictionPermit> permit_eviction(const json::object& pod,
+                                             const std::vector<const json::object*>& budgets);
 
 /// Takes one eviction of a budget and notes whose it is. 429 when there is none left, or nobody has
 /// counted since the budget changed.
-Answer<NextState> spend_eviction(const ResourceDef& def, const json::value& budget,
-                                 std::string_view pod, WallTime now);
+StatusResult<NextState> spend_eviction(const ResourceDef& def, const json::value& budget,
+                                       std::string_view pod, WallTime now);
 
 /// 429: something that the decision stood on has changed meanwhile.
-Refusal eviction_overtaken(std::string_view budget);
+StatusError eviction_overtaken(std::string_view budget);
 
 }  // namespace muster::apiserver

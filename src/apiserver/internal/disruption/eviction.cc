@@ -25,31 +25,31 @@ std::vector<kube::ObjectPtr> budgets_of(const WatchCache& cache, const std::stri
     return covering;
 }
 
-Answer<EvictionPermit> permit(const json::object& pod,
-                              const std::vector<kube::ObjectPtr>& covering) {
+StatusResult<EvictionPermit> permit(const json::object& pod,
+                                    const std::vector<kube::ObjectPtr>& covering) {
     std::vector<const json::object*> budgets;
     for (const kube::ObjectPtr& budget : covering) budgets.push_back(&budget->get_object());
     return permit_eviction(pod, budgets);
 }
 
-Task<Answer<void>> spend(ServerState& state, Writer& writer, std::string namespace_,
-                         std::string budget, std::string pod, bool dry_run) {
+Task<StatusResult<void>> spend(ServerState& state, Writer& writer, std::string namespace_,
+                               std::string budget, std::string pod, bool dry_run) {
     const DefPtr def =
         state.registry.find(kDisruptionBudgets.api_version(), kDisruptionBudgets.plural);
     Writer::Change decide = [def, pod, now = state.clock.wall_now()](const json::value& current) {
         return spend_eviction(*def, current, pod, now);
     };
-    Answer<WriteOutcome> spent =
+    StatusResult<WriteOutcome> spent =
         co_await writer.rewrite(def, namespace_, budget, std::move(decide), dry_run);
     // A budget that has gone meanwhile holds nothing up.
     if (!spent && spent.error().error.code() != Code::kNotFound) co_return spent.error();
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
 }  // namespace
 
-Task<Answer<Reply>> evict_pod(ServerState& state, Writer& writer, Target target,
-                              kube::Request request) {
+Task<StatusResult<Reply>> evict_pod(ServerState& state, Writer& writer, Target target,
+                                    kube::Request request) {
     if (request.method != kube::Method::kPost) co_return method_not_allowed();
     CO_TRY(const kube::Request deletion, deletion_of_eviction(request, target.name));
     CO_TRY(DeleteQuery query, parse_delete_query(deletion));
@@ -74,7 +74,7 @@ Task<Answer<Reply>> evict_pod(ServerState& state, Writer& writer, Target target,
         }
         if (!query.precondition_resource_version.empty()) break;
         bool overtaken = false;
-        Writer::Change decide = [&](const json::value& current) -> Answer<NextState> {
+        Writer::Change decide = [&](const json::value& current) -> StatusResult<NextState> {
             const json::object& now = current.get_object();
             if (uid_of(now) != query.precondition_uid)
                 return conflict(target.type(), name_of(now), "the pod was replaced by another one");
@@ -84,7 +84,7 @@ Task<Answer<Reply>> evict_pod(ServerState& state, Writer& writer, Target target,
             if (overtaken) return eviction_overtaken(first);
             return decide_eviction(*target.def, current, state.clock.wall_now());
         };
-        const Answer<WriteOutcome> marked = co_await writer.rewrite(
+        const StatusResult<WriteOutcome> marked = co_await writer.rewrite(
             target.def, target.namespace_, target.name, std::move(decide), query.dry_run);
         if (marked) break;
         if (!overtaken || attempt == kAttempts) co_return marked.error();

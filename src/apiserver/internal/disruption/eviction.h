@@ -9,7 +9,7 @@ namespace muster::apiserver {
 
 /// POST pods/NAME/eviction: deletes the pod if the disruption budget that covers it allows one
 /// more.
-Task<Answer<Reply>> evict_pod(ServerState& state, Writer& writer, Target target,
-                              kube::Request request);
+Task<StatusResult<Reply>> evict_pod(ServerState& state, Writer& writer, Target target,
+                                    kube::Request request);
 
 }  // namespace muster::apiserver

@@ -24,28 +24,28 @@ void set_behavior_defaults(json::object& spec) {
 }
 
 /// Of both versions, which agree in this.
-void validate_autoscaler(const json::object& autoscaler, Causes& causes) {
+void validate_autoscaler(const json::object& autoscaler, FieldErrors& field_errors) {
     const json::object& spec = child(autoscaler, "spec");
     const json::object& target = child(spec, "scaleTargetRef");
     for (const char* key : {"kind", "name"})
         if (string_at(target, key).empty())
-            causes.push_back(required(fmt::format("spec.scaleTargetRef.{}", key)));
+            field_errors.push_back(required(fmt::format("spec.scaleTargetRef.{}", key)));
     const std::int64_t least = int_at(spec, "minReplicas").value_or(1);
     const std::int64_t most = int_at(spec, "maxReplicas").value_or(0);
     if (least < 1)
-        causes.push_back(invalid_value("spec.minReplicas", json::value(least),
-                                       "must be greater than or equal to 1"));
+        field_errors.push_back(invalid_value("spec.minReplicas", json::value(least),
+                                             "must be greater than or equal to 1"));
     if (most < 1)
-        causes.push_back(
+        field_errors.push_back(
             invalid_value("spec.maxReplicas", json::value(most), "must be greater than 0"));
     else if (most < least)
-        causes.push_back(invalid_value("spec.maxReplicas", json::value(most),
-                                       "must be greater than or equal to `minReplicas`"));
+        field_errors.push_back(invalid_value("spec.maxReplicas", json::value(most),
+                                             "must be greater than or equal to `minReplicas`"));
 }
 
 }  // namespace
 
-KindRules autoscaler_rules() {
+Strategy autoscaler_strategy() {
     return {.apply_defaults =
                 [](json::object& autoscaler) {
                     set_autoscaler_defaults(autoscaler);
@@ -58,7 +58,7 @@ KindRules autoscaler_rules() {
             .validate = validate_autoscaler};
 }
 
-KindRules autoscaler_v1_rules() {
+Strategy autoscaler_v1_strategy() {
     return {.apply_defaults =
                 [](json::object& autoscaler) {
                     set_default(ensure_object(autoscaler, "spec"), "minReplicas", json::value(1));

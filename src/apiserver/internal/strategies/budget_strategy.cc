@@ -18,12 +18,12 @@ void begin_status(json::object& budget, WallTime) {
 }
 
 /// A number of pods, or of a hundred.
-void check_amount(const json::object& spec, std::string_view key, Causes& causes) {
+void check_amount(const json::object& spec, std::string_view key, FieldErrors& field_errors) {
     const json::value* value = spec.if_contains(key);
     if (value == nullptr) return;
     const std::string field = fmt::format("spec.{}", key);
     if (const std::int64_t* number = value->if_int64(); number != nullptr && *number < 0)
-        causes.push_back(invalid_value(field, *value, "must be greater than or equal to 0"));
+        field_errors.push_back(invalid_value(field, *value, "must be greater than or equal to 0"));
     const json::string* text = value->if_string();
     if (text == nullptr) return;
     const std::string_view percent(*text);
@@ -31,7 +31,7 @@ void check_amount(const json::object& spec, std::string_view key, Causes& causes
                         std::ranges::all_of(percent.substr(0, percent.size() - 1),
                                             [](char c) { return c >= '0' && c <= '9'; });
     if (!digits) {
-        causes.push_back(invalid_value(
+        field_errors.push_back(invalid_value(
             field, *value,
             "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%', "
             " or '93%', regex used for validation is '[0-9]+%')"));
@@ -40,30 +40,30 @@ void check_amount(const json::object& spec, std::string_view key, Causes& causes
     int number = 0;
     const auto read = std::from_chars(percent.data(), percent.data() + percent.size(), number);
     if (read.ec != std::errc() || number > 100)
-        causes.push_back(invalid_value(field, *value, "must not be greater than 100%"));
+        field_errors.push_back(invalid_value(field, *value, "must not be greater than 100%"));
 }
 
-void validate_budget(const json::object& budget, Causes& causes) {
+void validate_budget(const json::object& budget, FieldErrors& field_errors) {
     const json::object* spec = object_at(budget, "spec");
     if (spec == nullptr) return;
     if (spec->contains("minAvailable") && spec->contains("maxUnavailable"))
-        causes.push_back(invalid_value("spec", json::value(*spec),
-                                       "minAvailable and maxUnavailable cannot be both set"));
-    check_amount(*spec, "minAvailable", causes);
-    check_amount(*spec, "maxUnavailable", causes);
+        field_errors.push_back(invalid_value("spec", json::value(*spec),
+                                             "minAvailable and maxUnavailable cannot be both set"));
+    check_amount(*spec, "minAvailable", field_errors);
+    check_amount(*spec, "maxUnavailable", field_errors);
     if (const json::object* selector = object_at(*spec, "selector"))
         if (const auto read = label_selector_of(selector); !read)
-            causes.push_back(
+            field_errors.push_back(
                 invalid_value("spec.selector", json::value(*selector), read.error().message()));
     const std::string_view policy = string_at(*spec, "unhealthyPodEvictionPolicy");
     if (!policy.empty() && policy != "AlwaysAllow" && policy != "IfHealthyBudget")
-        causes.push_back(not_supported("spec.unhealthyPodEvictionPolicy", policy,
-                                       {"AlwaysAllow", "IfHealthyBudget"}));
+        field_errors.push_back(not_supported("spec.unhealthyPodEvictionPolicy", policy,
+                                             {"AlwaysAllow", "IfHealthyBudget"}));
 }
 
 }  // namespace
 
-KindRules disruption_budget_rules() {
+Strategy disruption_budget_strategy() {
     return {.prepare_create = begin_status, .validate = validate_budget};
 }
 

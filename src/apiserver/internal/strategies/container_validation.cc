@@ -22,15 +22,16 @@ struct FieldOf {
 
 /// That a port is there at all is the structure's business.
 void check_port_number(const json::object& port, const char* key, const FieldOf& field,
-                       bool optional, Causes& causes) {
+                       bool optional, FieldErrors& field_errors) {
     const auto number = int_at(port, key);
     if (!number || (optional && *number == 0)) return;
     if (*number < 1 || *number > 65535)
-        causes.push_back(invalid_value(field(fmt::format(".{}", key)), json::value(*number),
-                                       "must be between 1 and 65535, inclusive"));
+        field_errors.push_back(invalid_value(field(fmt::format(".{}", key)), json::value(*number),
+                                             "must be between 1 and 65535, inclusive"));
 }
 
-void check_ports(const json::object& container, const std::string& field, Causes& causes) {
+void check_ports(const json::object& container, const std::string& field,
+                 FieldErrors& field_errors) {
     const json::array* ports = array_at(container, "ports");
     if (ports == nullptr) return;
     std::set<std::string> names;
@@ -38,25 +39,26 @@ void check_ports(const json::object& container, const std::string& field, Causes
         const json::object* port = (*ports)[i].if_object();
         if (port == nullptr) continue;
         const FieldOf at{field, "ports", i};
-        check_port_number(*port, "containerPort", at, false, causes);
-        check_port_number(*port, "hostPort", at, true, causes);
+        check_port_number(*port, "containerPort", at, false, field_errors);
+        check_port_number(*port, "hostPort", at, true, field_errors);
         const std::string name(string_at(*port, "name"));
         if (!name.empty()) {
             if (!kube::is_port_name(name))
-                causes.push_back(invalid_value(
+                field_errors.push_back(invalid_value(
                     at(".name"), json::value(name),
                     "must be no more than 15 characters, contain only alpha-numeric characters "
                     "(a-z, 0-9), and hyphens ('-'), with at least one letter (a-z)"));
             else if (!names.insert(name).second)
-                causes.push_back(duplicate(at(".name"), json::value(name)));
+                field_errors.push_back(duplicate(at(".name"), json::value(name)));
         }
         const std::string_view protocol = string_at(*port, "protocol");
         if (protocol != "TCP" && protocol != "UDP" && protocol != "SCTP")
-            causes.push_back(not_supported(at(".protocol"), protocol, {"SCTP", "TCP", "UDP"}));
+            field_errors.push_back(
+                not_supported(at(".protocol"), protocol, {"SCTP", "TCP", "UDP"}));
     }
 }
 
-void check_env(const json::object& container, const std::string& field, Causes& causes) {
+void check_env(const json::object& container, const std::string& field, FieldErrors& field_errors) {
     const json::array* env = array_at(container, "env");
     if (env == nullptr) return;
     for (std::size_t i = 0; i < env->size(); ++i) {
@@ -65,30 +67,31 @@ void check_env(const json::object& container, const std::string& field, Causes& 
         const FieldOf at{field, "env", i};
         const std::string_view name = string_at(*entry, "name");
         if (name.empty())
-            causes.push_back(required(at(".name")));
+            field_errors.push_back(required(at(".name")));
         else if (!kube::is_env_name(name))
-            causes.push_back(invalid_value(
+            field_errors.push_back(invalid_value(
                 at(".name"), json::value(name),
                 "a valid environment variable name must consist only of printable ASCII "
                 "characters other than '='"));
         const json::object* source = object_at(*entry, "valueFrom");
         if (source == nullptr) continue;
         if (source->empty())
-            causes.push_back(invalid_value(
+            field_errors.push_back(invalid_value(
                 at(".valueFrom"), json::value(""),
                 "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, "
                 "`secretKeyRef` or `fileKeyRef`"));
         else if (source->size() > 1)
-            causes.push_back(invalid_value(at(".valueFrom"), json::value(""),
-                                           "may not have more than one field specified at a time"));
+            field_errors.push_back(
+                invalid_value(at(".valueFrom"), json::value(""),
+                              "may not have more than one field specified at a time"));
         if (!string_at(*entry, "value").empty())
-            causes.push_back(invalid_value(at(".valueFrom"), json::value(""),
-                                           "may not be specified when `value` is not empty"));
+            field_errors.push_back(invalid_value(at(".valueFrom"), json::value(""),
+                                                 "may not be specified when `value` is not empty"));
     }
 }
 
 void check_mounts(const json::object& container, const std::string& field, const PodNames& names,
-                  Causes& causes) {
+                  FieldErrors& field_errors) {
     const json::array* mounts = array_at(container, "volumeMounts");
     if (mounts == nullptr) return;
     std::set<std::string> paths;
@@ -98,52 +101,54 @@ void check_mounts(const json::object& container, const std::string& field, const
         const FieldOf at{field, "volumeMounts", i};
         const std::string_view name = string_at(*mount, "name");
         if (name.empty())
-            causes.push_back(required(at(".name")));
+            field_errors.push_back(required(at(".name")));
         else if (!names.volumes.contains(name))
-            causes.push_back(not_found_value(at(".name"), json::value(name)));
+            field_errors.push_back(not_found_value(at(".name"), json::value(name)));
         const std::string path(string_at(*mount, "mountPath"));
         if (path.empty())
-            causes.push_back(required(at(".mountPath")));
+            field_errors.push_back(required(at(".mountPath")));
         else if (!paths.insert(path).second)
-            causes.push_back(invalid_value(at(".mountPath"), json::value(path), "must be unique"));
+            field_errors.push_back(
+                invalid_value(at(".mountPath"), json::value(path), "must be unique"));
         const std::string_view sub = string_at(*mount, "subPath");
         if (sub.starts_with('/'))
-            causes.push_back(
+            field_errors.push_back(
                 invalid_value(at(".subPath"), json::value(sub), "must be a relative path"));
     }
 }
 
 void check_resource_list(const json::object& resources, std::string_view kind,
-                         const std::string& field, Causes& causes) {
+                         const std::string& field, FieldErrors& field_errors) {
     const json::object* list = object_at(resources, kind);
     if (list == nullptr) return;
     for (const auto& entry : *list) {
         const std::string_view name = entry.key();
         const auto at = [&] { return fmt::format("{}.resources.{}", field, kind); };
         if (!is_qualified_name(name))
-            causes.push_back(invalid_value(at(), json::value(name), kQualifiedNameMessage));
+            field_errors.push_back(invalid_value(at(), json::value(name), kQualifiedNameMessage));
         else if (name.find('/') == std::string_view::npos && name != "cpu" && name != "memory" &&
                  name != "ephemeral-storage" && name != "storage" &&
                  !name.starts_with("hugepages-"))
-            causes.push_back(invalid_value(at(), json::value(name),
-                                           "must be a standard resource for containers"));
+            field_errors.push_back(invalid_value(at(), json::value(name),
+                                                 "must be a standard resource for containers"));
         const auto quantity = kube::Quantity::parse(entry.value());
         const auto key = [&] { return fmt::format("{}[{}]", at(), name); };
         if (!quantity)
-            causes.push_back(invalid_value(key(), entry.value(), quantity.error().message()));
+            field_errors.push_back(invalid_value(key(), entry.value(), quantity.error().message()));
         else if (quantity->is_negative())
-            causes.push_back(
+            field_errors.push_back(
                 invalid_value(key(), entry.value(), "must be greater than or equal to 0"));
         else if (!kube::is_native_resource(name) && quantity->ceil_milli() % 1000 != 0)
-            causes.push_back(invalid_value(key(), entry.value(), "must be an integer"));
+            field_errors.push_back(invalid_value(key(), entry.value(), "must be an integer"));
     }
 }
 
-void check_resources(const json::object& container, const std::string& field, Causes& causes) {
+void check_resources(const json::object& container, const std::string& field,
+                     FieldErrors& field_errors) {
     const json::object* resources = object_at(container, "resources");
     if (resources == nullptr) return;
-    check_resource_list(*resources, "limits", field, causes);
-    check_resource_list(*resources, "requests", field, causes);
+    check_resource_list(*resources, "limits", field, field_errors);
+    check_resource_list(*resources, "requests", field, field_errors);
     const json::object* limits = object_at(*resources, "limits");
     const json::object* requests = object_at(*resources, "requests");
     if (requests == nullptr) return;
@@ -152,19 +157,20 @@ void check_resources(const json::object& container, const std::string& field, Ca
         const json::value* limit = limits == nullptr ? nullptr : limits->if_contains(name);
         if (limit == nullptr) {
             if (!kube::is_native_resource(name))
-                causes.push_back(required(field + ".resources.limits",
-                                          "Limit must be set for non overcommitable resources"));
+                field_errors.push_back(
+                    required(field + ".resources.limits",
+                             "Limit must be set for non overcommitable resources"));
             continue;
         }
         const auto wanted = kube::Quantity::parse(entry.value());
         const auto allowed = kube::Quantity::parse(*limit);
         if (!wanted || !allowed) continue;
         if (!kube::is_native_resource(name) && *wanted != *allowed)
-            causes.push_back(invalid_value(
+            field_errors.push_back(invalid_value(
                 field + ".resources.requests", json::value(wanted->to_string()),
                 fmt::format("must be equal to {} limit of {}", name, allowed->to_string())));
         else if (*wanted > *allowed)
-            causes.push_back(
+            field_errors.push_back(
                 invalid_value(field + ".resources.requests", json::value(wanted->to_string()),
                               fmt::format("must be less than or equal to {} limit of {}", name,
                                           allowed->to_string())));
@@ -174,28 +180,28 @@ void check_resources(const json::object& container, const std::string& field, Ca
 }  // namespace
 
 void check_container(const json::object& container, const std::string& field, PodNames& names,
-                     Causes& causes) {
+                     FieldErrors& field_errors) {
     const std::string name(string_at(container, "name"));
     if (name.empty())
-        causes.push_back(required(field + ".name"));
+        field_errors.push_back(required(field + ".name"));
     else if (!kube::is_dns1123_label(name))
-        causes.push_back(invalid_value(field + ".name", json::value(name), kDnsLabelMessage));
+        field_errors.push_back(invalid_value(field + ".name", json::value(name), kDnsLabelMessage));
     else if (!names.containers.insert(name).second)
-        causes.push_back(duplicate(field + ".name", json::value(name)));
+        field_errors.push_back(duplicate(field + ".name", json::value(name)));
     const std::string_view image = string_at(container, "image");
     if (image.empty())
-        causes.push_back(required(field + ".image"));
+        field_errors.push_back(required(field + ".image"));
     else if (image.front() == ' ' || image.back() == ' ')
-        causes.push_back(invalid_value(field + ".image", json::value(image),
-                                       "must not have leading or trailing whitespace"));
+        field_errors.push_back(invalid_value(field + ".image", json::value(image),
+                                             "must not have leading or trailing whitespace"));
     const std::string_view pull = string_at(container, "imagePullPolicy");
     if (pull != "Always" && pull != "IfNotPresent" && pull != "Never")
-        causes.push_back(
+        field_errors.push_back(
             not_supported(field + ".imagePullPolicy", pull, {"Always", "IfNotPresent", "Never"}));
-    check_ports(container, field, causes);
-    check_env(container, field, causes);
-    check_mounts(container, field, names, causes);
-    check_resources(container, field, causes);
+    check_ports(container, field, field_errors);
+    check_env(container, field, field_errors);
+    check_mounts(container, field, names, field_errors);
+    check_resources(container, field, field_errors);
 }
 
 }  // namespace muster::apiserver

@@ -16,6 +16,6 @@ struct PodNames {
 
 /// Everything that is wrong with one container. `field` is its path ("spec.containers[0]").
 void check_container(const json::object& container, const std::string& field, PodNames& names,
-                     Causes& causes);
+                     FieldErrors& field_errors);
 
 }  // namespace muster::apiserver

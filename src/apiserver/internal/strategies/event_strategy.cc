@@ -18,17 +18,17 @@ bool is_set(const json::object& event, std::string_view key) {
 }
 
 void check_text(const json::object& event, const char* key, std::size_t most, bool needed,
-                Causes& causes) {
+                FieldErrors& field_errors) {
     const std::string_view text = string_at(event, key);
-    if (needed && text.empty()) causes.push_back(required(key));
+    if (needed && text.empty()) field_errors.push_back(required(key));
     if (text.size() > most)
-        causes.push_back(invalid_value(key, json::value(""),
-                                       fmt::format("can have at most {} characters", most)));
+        field_errors.push_back(invalid_value(key, json::value(""),
+                                             fmt::format("can have at most {} characters", most)));
 }
 
 /// Of an event under the names of v1, in which a real server looks at those of both versions.
 /// `reporter`: what the version of the request calls who reports.
-void check_event(const json::object& event, const char* reporter, Causes& causes) {
+void check_event(const json::object& event, const char* reporter, FieldErrors& field_errors) {
     const json::object* about = object_at(event, "involvedObject");
     const std::string_view about_namespace = about == nullptr ? "" : string_at(*about, "namespace");
     const std::string_view own = namespace_of(event);
@@ -38,29 +38,32 @@ void check_event(const json::object& event, const char* reporter, Causes& causes
                                                          !(own == "kube-system" && new_style)
                                                    : !new_style && about_namespace != own;
     if (elsewhere)
-        causes.push_back(invalid_value("involvedObject.namespace", json::value(about_namespace),
-                                       "does not match event.namespace"));
+        field_errors.push_back(invalid_value("involvedObject.namespace",
+                                             json::value(about_namespace),
+                                             "does not match event.namespace"));
     if (!new_style) return;
     const std::string_view name = string_at(event, "reportingComponent");
-    if (name.empty()) causes.push_back(required(reporter));
+    if (name.empty()) field_errors.push_back(required(reporter));
     if (const std::string problem = kube::label_key_problem(name); !problem.empty())
-        causes.push_back(invalid_value(reporter, json::value(name), problem));
-    check_text(event, "reportingInstance", kMaxWord, true, causes);
-    check_text(event, "action", kMaxWord, true, causes);
-    check_text(event, "reason", kMaxWord, true, causes);
-    check_text(event, "message", kMaxMessage, false, causes);
+        field_errors.push_back(invalid_value(reporter, json::value(name), problem));
+    check_text(event, "reportingInstance", kMaxWord, true, field_errors);
+    check_text(event, "action", kMaxWord, true, field_errors);
+    check_text(event, "reason", kMaxWord, true, field_errors);
+    check_text(event, "message", kMaxMessage, false, field_errors);
 }
 
-void check_series(const json::object& event, Causes& causes) {
+void check_series(const json::object& event, FieldErrors& field_errors) {
     const json::object* series = object_at(event, "series");
     if (series == nullptr) return;
     if (int_at(*series, "count").value_or(0) < 2)
-        causes.push_back(invalid_value("series.count", json::value(""), "should be at least 2"));
-    if (!is_set(*series, "lastObservedTime")) causes.push_back(required("series.lastObservedTime"));
+        field_errors.push_back(
+            invalid_value("series.count", json::value(""), "should be at least 2"));
+    if (!is_set(*series, "lastObservedTime"))
+        field_errors.push_back(required("series.lastObservedTime"));
 }
 
-void validate_core_event(const json::object& event, Causes& causes) {
-    check_event(event, "reportingComponent", causes);
+void validate_core_event(const json::object& event, FieldErrors& field_errors) {
+    check_event(event, "reportingComponent", field_errors);
 }
 
 json::object as_core_event(const json::object& event) {
@@ -69,21 +72,21 @@ json::object as_core_event(const json::object& event) {
     return named;
 }
 
-void validate_new_event(const json::object& event, Causes& causes) {
-    check_event(as_core_event(event), "reportingController", causes);
+void validate_new_event(const json::object& event, FieldErrors& field_errors) {
+    check_event(as_core_event(event), "reportingController", field_errors);
 }
 
 /// Those fields that the newer API keeps for events of older clients can't be written through it.
-void validate_new_event_creation(const json::object& event, Causes& causes) {
-    check_series(event, causes);
-    if (!is_set(event, "eventTime")) causes.push_back(required("eventTime"));
+void validate_new_event_creation(const json::object& event, FieldErrors& field_errors) {
+    check_series(event, field_errors);
+    if (!is_set(event, "eventTime")) field_errors.push_back(required("eventTime"));
     const std::string_view type = string_at(event, "type");
     if (type != "Normal" && type != "Warning")
-        causes.push_back(
+        field_errors.push_back(
             invalid_value("type", json::value(""), fmt::format("has invalid value: {}", type)));
     const json::object named = as_core_event(event);
     const auto unset = [&](const char* key) {
-        causes.push_back(invalid_value(key, json::value(""), "needs to be unset"));
+        field_errors.push_back(invalid_value(key, json::value(""), "needs to be unset"));
     };
     if (is_set(named, "firstTimestamp")) unset("firstTimestamp");
     if (is_set(named, "lastTimestamp")) unset("lastTimestamp");
@@ -95,7 +98,7 @@ void validate_new_event_creation(const json::object& event, Causes& causes) {
 
 /// Nothing of it but its series says how things went on.
 void validate_new_event_update(const json::object& next, const json::object& current,
-                               Causes& causes) {
+                               FieldErrors& field_errors) {
     const json::object after = as_core_event(next);
     const json::object before = as_core_event(current);
     const auto differs = [&](std::string_view key) {
@@ -104,14 +107,14 @@ void validate_new_event_update(const json::object& next, const json::object& cur
         if (now == nullptr || then == nullptr) return now != then;
         return !kube::equal(*now, *then);
     };
-    if (differs("series")) check_series(after, causes);
+    if (differs("series")) check_series(after, field_errors);
     for (const char* key : {"involvedObject", "reason", "message", "source", "firstTimestamp",
                             "lastTimestamp", "count", "type", "eventTime", "action", "related",
                             "reportingComponent", "reportingInstance"}) {
         if (!differs(key)) continue;
         const std::string_view name = key;
         const json::value* now = after.if_contains(name);
-        causes.push_back(
+        field_errors.push_back(
             invalid_value(name == "reportingComponent" ? "reportingController" : std::string(name),
                           now == nullptr ? json::value() : *now, "field is immutable"));
     }
@@ -121,14 +124,14 @@ void validate_new_event_update(const json::object& next, const json::object& cur
 
 // What is always written belongs to nobody, so it is added when ownership is decided.
 
-KindRules core_event_rules() {
+Strategy core_event_strategy() {
     return {.prepare_create = [](json::object& event, WallTime) { complete_core_event(event); },
             .prepare_update = [](json::object& next,
                                  const json::object&) { complete_core_event(next); },
             .validate = validate_core_event};
 }
 
-KindRules new_event_rules() {
+Strategy new_event_strategy() {
     return {
         .prepare_create = [](json::object& event, WallTime) { complete_new_event(event); },
         .prepare_update = [](json::object& next, const json::object&) { complete_new_event(next); },

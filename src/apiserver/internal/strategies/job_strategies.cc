@@ -56,60 +56,62 @@ void prepare_job(json::object& job, WallTime) {
                 json::value(uid));
 }
 
-void check_job_spec(const json::object& spec, const std::string& in, Causes& causes) {
+void check_job_spec(const json::object& spec, const std::string& in, FieldErrors& field_errors) {
     check_not_negative(spec, in,
                        {"parallelism", "completions", "activeDeadlineSeconds", "backoffLimit",
                         "ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes"},
-                       causes);
+                       field_errors);
     const std::string_view mode = string_at(spec, "completionMode");
     if (mode != "NonIndexed" && mode != "Indexed")
-        causes.push_back(not_supported(in + ".completionMode", mode, {"Indexed", "NonIndexed"}));
+        field_errors.push_back(
+            not_supported(in + ".completionMode", mode, {"Indexed", "NonIndexed"}));
     if (mode == "Indexed" && !spec.contains("completions"))
-        causes.push_back(required(in + ".completions", "when completion mode is Indexed"));
+        field_errors.push_back(required(in + ".completions", "when completion mode is Indexed"));
     if (mode == "NonIndexed" && spec.contains("backoffLimitPerIndex"))
-        causes.push_back(invalid_value(in + ".backoffLimitPerIndex",
-                                       spec.at("backoffLimitPerIndex"),
-                                       "requires indexed completion mode"));
-    check_template(spec, in, causes);
+        field_errors.push_back(invalid_value(in + ".backoffLimitPerIndex",
+                                             spec.at("backoffLimitPerIndex"),
+                                             "requires indexed completion mode"));
+    check_template(spec, in, field_errors);
     const std::string_view restart =
         string_at(child(child(spec, "template"), "spec"), "restartPolicy");
     if (restart == "Always")
-        causes.push_back(
+        field_errors.push_back(
             required(in + ".template.spec.restartPolicy", R"(valid values: "OnFailure", "Never")"));
     else if (spec.contains("podFailurePolicy") && restart != "Never")
-        causes.push_back(
+        field_errors.push_back(
             invalid_value(in + ".template.spec.restartPolicy", json::value(restart),
                           R"(only "Never" is supported when podFailurePolicy is specified)"));
 }
 
-void validate_job(const json::object& job, Causes& causes) {
+void validate_job(const json::object& job, FieldErrors& field_errors) {
     const json::object& spec = child(job, "spec");
-    check_job_spec(spec, "spec", causes);
+    check_job_spec(spec, "spec", field_errors);
     const json::object* selector = object_at(spec, "selector");
     if (selector == nullptr) {
-        causes.push_back(required("spec.selector"));
+        field_errors.push_back(required("spec.selector"));
         return;
     }
     const json::object generated{{"matchLabels", {{kUidLabel, uid_of(job)}}}};
     if (!bool_at(spec, "manualSelector") && !kube::equal(*selector, generated))
-        causes.push_back(invalid_value("spec.selector", json::value(*selector),
-                                       "`selector` not auto-generated"));
+        field_errors.push_back(invalid_value("spec.selector", json::value(*selector),
+                                             "`selector` not auto-generated"));
     if (const auto read = label_selector_of(selector))
-        check_selection(*read, spec, "spec", causes);
+        check_selection(*read, spec, "spec", field_errors);
     else
-        causes.push_back(
+        field_errors.push_back(
             invalid_value("spec.selector", json::value(*selector), read.error().message()));
 }
 
-void validate_job_update(const json::object& next, const json::object& current, Causes& causes) {
+void validate_job_update(const json::object& next, const json::object& current,
+                         FieldErrors& field_errors) {
     const json::object& before = child(current, "spec");
     check_immutable(child(next, "spec"), before, "spec",
                     {"selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex",
                      "managedBy", "successPolicy"},
-                    causes);
+                    field_errors);
     // Where the pods of a job go may still be said as long as it waits.
     if (!bool_at(before, "suspend"))
-        check_immutable(child(next, "spec"), before, "spec", {"template"}, causes);
+        check_immutable(child(next, "spec"), before, "spec", {"template"}, field_errors);
 }
 
 void set_cron_job_defaults(json::object& cron_job) {
@@ -133,51 +135,52 @@ std::size_t words_of(std::string_view text) {
     return words;
 }
 
-void check_schedule(std::string_view schedule, Causes& causes) {
+void check_schedule(std::string_view schedule, FieldErrors& field_errors) {
     if (schedule.empty())
-        causes.push_back(required("spec.schedule"));
+        field_errors.push_back(required("spec.schedule"));
     else if (schedule.find("TZ") != std::string_view::npos)
-        causes.push_back(
+        field_errors.push_back(
             invalid_value("spec.schedule", json::value(schedule),
                           "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"));
     else if (const std::size_t words = words_of(schedule); schedule.front() != '@' && words != 5)
-        causes.push_back(invalid_value("spec.schedule", json::value(schedule),
-                                       fmt::format("expected exactly 5 fields, found {}", words)));
+        field_errors.push_back(
+            invalid_value("spec.schedule", json::value(schedule),
+                          fmt::format("expected exactly 5 fields, found {}", words)));
 }
 
-void validate_cron_job(const json::object& cron_job, Causes& causes) {
+void validate_cron_job(const json::object& cron_job, FieldErrors& field_errors) {
     const json::object& spec = child(cron_job, "spec");
     if (name_of(cron_job).size() > kMostOfCronJobName)
-        causes.push_back(invalid_value("metadata.name", json::value(name_of(cron_job)),
-                                       "must be no more than 52 characters"));
-    check_schedule(string_at(spec, "schedule"), causes);
+        field_errors.push_back(invalid_value("metadata.name", json::value(name_of(cron_job)),
+                                             "must be no more than 52 characters"));
+    check_schedule(string_at(spec, "schedule"), field_errors);
     check_not_negative(
         spec, "spec",
         {"startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"},
-        causes);
+        field_errors);
     const std::string_view policy = string_at(spec, "concurrencyPolicy");
     if (policy != "Allow" && policy != "Forbid" && policy != "Replace")
-        causes.push_back(
+        field_errors.push_back(
             not_supported("spec.concurrencyPolicy", policy, {"Allow", "Forbid", "Replace"}));
     // What a job would be given when it is made.
     json::object job = child(child(spec, "jobTemplate"), "spec");
     if (object_at(job, "selector") != nullptr)
-        causes.push_back(invalid_value("spec.jobTemplate.spec.selector", job["selector"],
-                                       "`selector` will be auto-generated"));
+        field_errors.push_back(invalid_value("spec.jobTemplate.spec.selector", job["selector"],
+                                             "`selector` will be auto-generated"));
     set_default(job, "completionMode", json::value("NonIndexed"));
-    check_job_spec(job, "spec.jobTemplate.spec", causes);
+    check_job_spec(job, "spec.jobTemplate.spec", field_errors);
 }
 
 }  // namespace
 
-KindRules job_rules() {
+Strategy job_strategy() {
     return {.apply_defaults = set_job_defaults,
             .prepare_create = prepare_job,
             .validate = validate_job,
             .validate_update = validate_job_update};
 }
 
-KindRules cron_job_rules() {
+Strategy cron_job_strategy() {
     return {
         .apply_defaults = set_cron_job_defaults,
         .prepare_create = [](json::object& object, WallTime) { object["status"].emplace_object(); },

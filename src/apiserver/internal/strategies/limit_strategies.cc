@@ -29,38 +29,38 @@ void set_range_defaults(json::object& range) {
     }
 }
 
-void validate_priority_class(const json::object& priority, Causes& causes) {
+void validate_priority_class(const json::object& priority, FieldErrors& field_errors) {
     if (name_of(priority).starts_with(kReservedPrefix))
-        causes.push_back(forbidden_field(
+        field_errors.push_back(forbidden_field(
             "metadata.name",
             "priority class names with 'system-' prefix are reserved for system use only"));
     if (int_at(priority, "value").value_or(0) > kMostOfUsers)
-        causes.push_back(forbidden_field(
+        field_errors.push_back(forbidden_field(
             "value",
             fmt::format("maximum allowed value of a user defined priority is {}", kMostOfUsers)));
     const std::string_view policy = string_at(priority, "preemptionPolicy");
     if (policy != "Never" && policy != "PreemptLowerPriority")
-        causes.push_back(
+        field_errors.push_back(
             not_supported("preemptionPolicy", policy, {"Never", "PreemptLowerPriority"}));
 }
 
 void validate_priority_class_update(const json::object& next, const json::object& current,
-                                    Causes& causes) {
+                                    FieldErrors& field_errors) {
     if (int_at(next, "value").value_or(0) != int_at(current, "value").value_or(0))
-        causes.push_back(forbidden_field("value", "may not be changed in an update."));
-    check_immutable(next, current, "", {"preemptionPolicy"}, causes);
+        field_errors.push_back(forbidden_field("value", "may not be changed in an update."));
+    check_immutable(next, current, "", {"preemptionPolicy"}, field_errors);
 }
 
 }  // namespace
 
-KindRules resource_quota_rules() {
+Strategy resource_quota_strategy() {
     return {
         .prepare_create = [](json::object& quota, WallTime) { quota["status"].emplace_object(); }};
 }
 
-KindRules limit_range_rules() { return {.apply_defaults = set_range_defaults}; }
+Strategy limit_range_strategy() { return {.apply_defaults = set_range_defaults}; }
 
-KindRules priority_class_rules() {
+Strategy priority_class_strategy() {
     return {.apply_defaults =
                 [](json::object& priority) {
                     set_default(priority, "value", json::value(0));
@@ -70,19 +70,20 @@ KindRules priority_class_rules() {
             .validate_update = validate_priority_class_update};
 }
 
-KindRules controller_revision_rules() {
-    return {.apply_defaults =
-                [](json::object& revision) { set_default(revision, "revision", json::value(0)); },
-            .validate_update =
-                [](const json::object& next, const json::object& current, Causes& causes) {
-                    check_immutable(next, current, "", {"data"}, causes);
-                }};
+Strategy controller_revision_strategy() {
+    return {
+        .apply_defaults =
+            [](json::object& revision) { set_default(revision, "revision", json::value(0)); },
+        .validate_update =
+            [](const json::object& next, const json::object& current, FieldErrors& field_errors) {
+                check_immutable(next, current, "", {"data"}, field_errors);
+            }};
 }
 
-KindRules runtime_class_rules() {
+Strategy runtime_class_strategy() {
     return {.validate_update = [](const json::object& next, const json::object& current,
-                                  Causes& causes) {
-        check_immutable(next, current, "", {"handler"}, causes);
+                                  FieldErrors& field_errors) {
+        check_immutable(next, current, "", {"handler"}, field_errors);
     }};
 }
 

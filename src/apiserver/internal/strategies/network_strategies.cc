@@ -29,19 +29,19 @@ void set_endpoint_slice_defaults(json::object& slice) {
     });
 }
 
-void validate_endpoint_slice(const json::object& slice, Causes& causes) {
+void validate_endpoint_slice(const json::object& slice, FieldErrors& field_errors) {
     const std::string_view type = string_at(slice, "addressType");
     if (type.empty())
-        causes.push_back(required("addressType"));
+        field_errors.push_back(required("addressType"));
     else if (type != "IPv4" && type != "IPv6" && type != "FQDN")
-        causes.push_back(not_supported("addressType", type, {"FQDN", "IPv4", "IPv6"}));
+        field_errors.push_back(not_supported("addressType", type, {"FQDN", "IPv4", "IPv6"}));
 }
 
 void validate_endpoint_slice_update(const json::object& next, const json::object& current,
-                                    Causes& causes) {
+                                    FieldErrors& field_errors) {
     if (string_at(next, "addressType") != string_at(current, "addressType"))
-        causes.push_back(invalid_value("addressType", json::value(string_at(next, "addressType")),
-                                       "field is immutable"));
+        field_errors.push_back(invalid_value(
+            "addressType", json::value(string_at(next, "addressType")), "field is immutable"));
 }
 
 void set_policy_defaults(json::object& policy) {
@@ -57,94 +57,94 @@ void set_policy_defaults(json::object& policy) {
     spec["policyTypes"] = std::move(types);
 }
 
-void validate_policy(const json::object& policy, Causes& causes) {
+void validate_policy(const json::object& policy, FieldErrors& field_errors) {
     std::size_t i = 0;
     for (const std::string& type : strings_at(child(policy, "spec"), "policyTypes")) {
         if (type != "Ingress" && type != "Egress")
-            causes.push_back(
+            field_errors.push_back(
                 not_supported(fmt::format("spec.policyTypes[{}]", i), type, {"Egress", "Ingress"}));
         ++i;
     }
 }
 
-void check_backend(const json::object& backend, const std::string& in, Causes& causes) {
+void check_backend(const json::object& backend, const std::string& in, FieldErrors& field_errors) {
     const json::object* service = object_at(backend, "service");
     const json::object* resource = object_at(backend, "resource");
     if (service == nullptr && resource == nullptr)
-        causes.push_back(required(in, "port name or number is required"));
+        field_errors.push_back(required(in, "port name or number is required"));
     if (service != nullptr && resource != nullptr)
-        causes.push_back(invalid_value(in, json::value(backend),
-                                       "cannot set both resource and service backends"));
+        field_errors.push_back(invalid_value(in, json::value(backend),
+                                             "cannot set both resource and service backends"));
     if (service == nullptr) return;
-    if (string_at(*service, "name").empty()) causes.push_back(required(in + ".service.name"));
+    if (string_at(*service, "name").empty()) field_errors.push_back(required(in + ".service.name"));
     const json::object& port = child(*service, "port");
     if (string_at(port, "name").empty() && int_at(port, "number").value_or(0) == 0)
-        causes.push_back(required(in + ".service.port", "port name or number is required"));
+        field_errors.push_back(required(in + ".service.port", "port name or number is required"));
 }
 
-void check_path(const json::object& path, const std::string& in, Causes& causes) {
+void check_path(const json::object& path, const std::string& in, FieldErrors& field_errors) {
     const std::string_view type = string_at(path, "pathType");
     const std::string_view text = string_at(path, "path");
     if (type.empty())
-        causes.push_back(required(in + ".pathType", "pathType must be specified"));
+        field_errors.push_back(required(in + ".pathType", "pathType must be specified"));
     else if (type != "Exact" && type != "Prefix" && type != "ImplementationSpecific")
-        causes.push_back(
+        field_errors.push_back(
             not_supported(in + ".pathType", type, {"Exact", "ImplementationSpecific", "Prefix"}));
     const bool optional = type == "ImplementationSpecific" && text.empty();
     if (!type.empty() && !optional && !text.starts_with('/'))
-        causes.push_back(
+        field_errors.push_back(
             invalid_value(in + ".path", json::value(text), "must be an absolute path"));
-    check_backend(child(path, "backend"), in + ".backend", causes);
+    check_backend(child(path, "backend"), in + ".backend", field_errors);
 }
 
-void validate_ingress(const json::object& ingress, Causes& causes) {
+void validate_ingress(const json::object& ingress, FieldErrors& field_errors) {
     const json::object& spec = child(ingress, "spec");
     const json::object* backend = object_at(spec, "defaultBackend");
-    if (backend != nullptr) check_backend(*backend, "spec.defaultBackend", causes);
+    if (backend != nullptr) check_backend(*backend, "spec.defaultBackend", field_errors);
     const json::array* rules = array_at(spec, "rules");
     if ((rules == nullptr || rules->empty()) && backend == nullptr)
-        causes.push_back(invalid_value("spec", json::value(spec),
-                                       "either `defaultBackend` or `rules` must be specified"));
+        field_errors.push_back(invalid_value(
+            "spec", json::value(spec), "either `defaultBackend` or `rules` must be specified"));
     for (std::size_t r = 0; rules != nullptr && r < rules->size(); ++r) {
         const json::object* rule = (*rules)[r].if_object();
         const json::array* paths =
             rule == nullptr ? nullptr : array_at(child(*rule, "http"), "paths");
         for (std::size_t p = 0; paths != nullptr && p < paths->size(); ++p)
             if (const json::object* path = (*paths)[p].if_object())
-                check_path(*path, fmt::format("spec.rules[{}].http.paths[{}]", r, p), causes);
+                check_path(*path, fmt::format("spec.rules[{}].http.paths[{}]", r, p), field_errors);
     }
 }
 
 void validate_ingress_class_update(const json::object& next, const json::object& current,
-                                   Causes& causes) {
+                                   FieldErrors& field_errors) {
     const std::string_view controller = string_at(child(next, "spec"), "controller");
     if (controller != string_at(child(current, "spec"), "controller"))
-        causes.push_back(
+        field_errors.push_back(
             invalid_value("spec.controller", json::value(controller), "field is immutable"));
 }
 
 }  // namespace
 
-KindRules endpoints_rules() { return {.apply_defaults = set_endpoints_defaults}; }
+Strategy endpoints_strategy() { return {.apply_defaults = set_endpoints_defaults}; }
 
-KindRules endpoint_slice_rules() {
+Strategy endpoint_slice_strategy() {
     return {.apply_defaults = set_endpoint_slice_defaults,
             .validate = validate_endpoint_slice,
             .validate_update = validate_endpoint_slice_update};
 }
 
-KindRules network_policy_rules() {
+Strategy network_policy_strategy() {
     return {.apply_defaults = set_policy_defaults, .validate = validate_policy};
 }
 
-KindRules ingress_rules() {
+Strategy ingress_strategy() {
     return {
         .prepare_create = [](json::object& ingress,
                              WallTime) { ingress["status"] = {{"loadBalancer", json::object()}}; },
         .validate = validate_ingress};
 }
 
-KindRules ingress_class_rules() {
+Strategy ingress_class_strategy() {
     return {
         .apply_defaults =
             [](json::object& ingress_class) {

@@ -11,7 +11,7 @@ namespace muster::apiserver {
 namespace {
 
 std::set<std::string, std::less<>> check_volumes(const json::object& spec, const std::string& in,
-                                                 Causes& causes) {
+                                                 FieldErrors& field_errors) {
     std::set<std::string, std::less<>> names;
     const json::array* volumes = array_at(spec, "volumes");
     if (volumes == nullptr) return names;
@@ -21,82 +21,84 @@ std::set<std::string, std::less<>> check_volumes(const json::object& spec, const
         const std::string field = fmt::format("{}.volumes[{}]", in, i);
         const std::string name(string_at(*volume, "name"));
         if (name.empty())
-            causes.push_back(required(field + ".name"));
+            field_errors.push_back(required(field + ".name"));
         else if (!kube::is_dns1123_label(name))
-            causes.push_back(invalid_value(field + ".name", json::value(name), kDnsLabelMessage));
+            field_errors.push_back(
+                invalid_value(field + ".name", json::value(name), kDnsLabelMessage));
         else if (!names.insert(name).second)
-            causes.push_back(duplicate(field + ".name", json::value(name)));
+            field_errors.push_back(duplicate(field + ".name", json::value(name)));
         std::string_view first;
         for (const auto& entry : *volume) {
             if (entry.key() == "name") continue;
             if (first.empty())
                 first = entry.key();
             else
-                causes.push_back(
+                field_errors.push_back(
                     forbidden_field(fmt::format("{}.{}", field, std::string_view(entry.key())),
                                     "may not specify more than 1 volume type"));
         }
         const json::object* path = object_at(*volume, "hostPath");
         if (path != nullptr && string_at(*path, "path").empty())
-            causes.push_back(required(field + ".hostPath.path"));
+            field_errors.push_back(required(field + ".hostPath.path"));
     }
     return names;
 }
 
 void check_containers(const json::object& spec, const std::string& in, std::string_view key,
-                      bool needed, PodNames& names, Causes& causes) {
+                      bool needed, PodNames& names, FieldErrors& field_errors) {
     const json::array* containers = array_at(spec, key);
     const std::string field = fmt::format("{}.{}", in, key);
     if (containers == nullptr || containers->empty()) {
-        if (needed) causes.push_back(required(field));
+        if (needed) field_errors.push_back(required(field));
         return;
     }
     for (std::size_t i = 0; i < containers->size(); ++i)
         if (const json::object* container = (*containers)[i].if_object())
-            check_container(*container, fmt::format("{}[{}]", field, i), names, causes);
+            check_container(*container, fmt::format("{}[{}]", field, i), names, field_errors);
 }
 
 void check_at_least(const json::object& spec, const std::string& in, std::string_view key,
-                    std::int64_t least, Causes& causes) {
+                    std::int64_t least, FieldErrors& field_errors) {
     const auto number = int_at(spec, key);
     if (number && *number < least)
-        causes.push_back(invalid_value(fmt::format("{}.{}", in, key), json::value(*number),
-                                       fmt::format("must be greater than or equal to {}", least)));
+        field_errors.push_back(
+            invalid_value(fmt::format("{}.{}", in, key), json::value(*number),
+                          fmt::format("must be greater than or equal to {}", least)));
 }
 
 }  // namespace
 
-void check_pod_spec(const json::object& spec, const std::string& in, Causes& causes) {
+void check_pod_spec(const json::object& spec, const std::string& in, FieldErrors& field_errors) {
     PodNames names;
-    names.volumes = check_volumes(spec, in, causes);
-    check_containers(spec, in, "containers", true, names, causes);
-    check_containers(spec, in, "initContainers", false, names, causes);
+    names.volumes = check_volumes(spec, in, field_errors);
+    check_containers(spec, in, "containers", true, names, field_errors);
+    check_containers(spec, in, "initContainers", false, names, field_errors);
     const std::string_view restart = string_at(spec, "restartPolicy");
     if (restart != "Always" && restart != "OnFailure" && restart != "Never")
-        causes.push_back(
+        field_errors.push_back(
             not_supported(in + ".restartPolicy", restart, {"Always", "OnFailure", "Never"}));
     const std::string_view dns = string_at(spec, "dnsPolicy");
     if (dns != "ClusterFirstWithHostNet" && dns != "ClusterFirst" && dns != "Default" &&
         dns != "None")
-        causes.push_back(
+        field_errors.push_back(
             not_supported(in + ".dnsPolicy", dns,
                           {"ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"}));
-    check_at_least(spec, in, "terminationGracePeriodSeconds", 0, causes);
-    check_at_least(spec, in, "activeDeadlineSeconds", 1, causes);
+    check_at_least(spec, in, "terminationGracePeriodSeconds", 0, field_errors);
+    check_at_least(spec, in, "activeDeadlineSeconds", 1, field_errors);
     for (const char* key : {"hostname", "subdomain"})
         if (const std::string_view text = string_at(spec, key);
             !text.empty() && !kube::is_dns1123_label(text))
-            causes.push_back(
+            field_errors.push_back(
                 invalid_value(fmt::format("{}.{}", in, key), json::value(text), kDnsLabelMessage));
     for (const char* key : {"nodeName", "serviceAccountName"})
         if (const std::string_view text = string_at(spec, key);
             !text.empty() && !kube::is_dns1123_subdomain(text))
-            causes.push_back(invalid_value(fmt::format("{}.{}", in, key), json::value(text),
-                                           kDnsSubdomainMessage));
+            field_errors.push_back(invalid_value(fmt::format("{}.{}", in, key), json::value(text),
+                                                 kDnsSubdomainMessage));
     if (const json::object* selector = object_at(spec, "nodeSelector"))
-        check_labels(*selector, in + ".nodeSelector", causes);
+        check_labels(*selector, in + ".nodeSelector", field_errors);
     if (is_gated(spec) && !string_at(spec, "nodeName").empty())
-        causes.push_back(forbidden_field(
+        field_errors.push_back(forbidden_field(
             in + ".nodeName", "cannot be set until all schedulingGates have been cleared"));
 }
 

@@ -9,6 +9,6 @@ namespace muster::apiserver {
 
 /// Everything that is wrong with what a pod should run, or the pods of a template; `in` is its path
 /// ("spec", "spec.template.spec"). Its defaults are set.
-void check_pod_spec(const json::object& spec, const std::string& in, Causes& causes);
+void check_pod_spec(const json::object& spec, const std::string& in, FieldErrors& field_errors);
 
 }  // namespace muster::apiserver

@@ -8,12 +8,12 @@ namespace muster::apiserver {
 
 namespace {
 
-void validate_pod(const json::object& pod, Causes& causes) {
+void validate_pod(const json::object& pod, FieldErrors& field_errors) {
     const json::object* spec = object_at(pod, "spec");
     if (spec == nullptr)
-        causes.push_back(required("spec.containers"));
+        field_errors.push_back(required("spec.containers"));
     else
-        check_pod_spec(*spec, "spec", causes);
+        check_pod_spec(*spec, "spec", field_errors);
 }
 
 void take_images(json::object& next, const json::object& current, std::string_view key) {
@@ -49,7 +49,8 @@ bool only_narrows_selector(const json::object& next, const json::object& current
     });
 }
 
-void validate_pod_update(const json::object& next, const json::object& current, Causes& causes) {
+void validate_pod_update(const json::object& next, const json::object& current,
+                         FieldErrors& field_errors) {
     const json::object* before = object_at(current, "spec");
     const json::object* after = object_at(next, "spec");
     if (before == nullptr || after == nullptr || kube::equal(*before, *after)) return;
@@ -73,7 +74,7 @@ void validate_pod_update(const json::object& next, const json::object& current, 
         int_at(*after, "terminationGracePeriodSeconds") == 1)
         keep("terminationGracePeriodSeconds");
     if (kube::equal(rest, *before)) return;
-    causes.push_back(forbidden_field(
+    field_errors.push_back(forbidden_field(
         "spec",
         "pod updates may not change fields other than "
         "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
@@ -84,7 +85,7 @@ void validate_pod_update(const json::object& next, const json::object& current, 
 
 }  // namespace
 
-KindRules pod_rules() {
+Strategy pod_strategy() {
     return {.apply_defaults = set_pod_defaults,
             .prepare_create = prepare_pod,
             .validate = validate_pod,

@@ -44,71 +44,75 @@ void keep_address(json::object& next, const json::object& current) {
 }
 
 void check_port(const json::object& port, const std::string& field, bool named,
-                std::set<std::string>& names, std::set<std::string>& numbers, Causes& causes) {
+                std::set<std::string>& names, std::set<std::string>& numbers,
+                FieldErrors& field_errors) {
     const std::int64_t number = int_at(port, "port").value_or(0);
     if (number < 1 || number > 65535)
-        causes.push_back(invalid_value(field + ".port", json::value(number),
-                                       "must be between 1 and 65535, inclusive"));
+        field_errors.push_back(invalid_value(field + ".port", json::value(number),
+                                             "must be between 1 and 65535, inclusive"));
     if (const auto target = int_at(port, "targetPort"); target && (*target < 1 || *target > 65535))
-        causes.push_back(invalid_value(field + ".targetPort", json::value(*target),
-                                       "must be between 1 and 65535, inclusive"));
+        field_errors.push_back(invalid_value(field + ".targetPort", json::value(*target),
+                                             "must be between 1 and 65535, inclusive"));
     const std::string name(string_at(port, "name"));
     if (name.empty()) {
-        if (named) causes.push_back(required(field + ".name"));
+        if (named) field_errors.push_back(required(field + ".name"));
     } else if (!kube::is_dns1123_label(name)) {
-        causes.push_back(invalid_value(field + ".name", json::value(name), kDnsLabelMessage));
+        field_errors.push_back(invalid_value(field + ".name", json::value(name), kDnsLabelMessage));
     } else if (!names.insert(name).second) {
-        causes.push_back(duplicate(field + ".name", json::value(name)));
+        field_errors.push_back(duplicate(field + ".name", json::value(name)));
     }
     const std::string_view protocol = string_at(port, "protocol");
     if (protocol != "TCP" && protocol != "UDP" && protocol != "SCTP")
-        causes.push_back(not_supported(field + ".protocol", protocol, {"SCTP", "TCP", "UDP"}));
+        field_errors.push_back(
+            not_supported(field + ".protocol", protocol, {"SCTP", "TCP", "UDP"}));
     if (!numbers.insert(fmt::format("{}/{}", number, protocol)).second)
-        causes.push_back(duplicate(field, json::object{{"port", number}, {"protocol", protocol}}));
+        field_errors.push_back(
+            duplicate(field, json::object{{"port", number}, {"protocol", protocol}}));
 }
 
-void validate_service(const json::object& object, Causes& causes) {
+void validate_service(const json::object& object, FieldErrors& field_errors) {
     const json::object* spec = object_at(object, "spec");
     if (spec == nullptr) return;
     const std::string_view type = string_at(*spec, "type");
     if (type != "ClusterIP" && type != "NodePort" && type != "LoadBalancer" &&
         type != "ExternalName")
-        causes.push_back(not_supported("spec.type", type,
-                                       {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"}));
+        field_errors.push_back(not_supported(
+            "spec.type", type, {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"}));
     const std::string_view affinity = string_at(*spec, "sessionAffinity");
     if (affinity != "None" && affinity != "ClientIP")
-        causes.push_back(not_supported("spec.sessionAffinity", affinity, {"ClientIP", "None"}));
+        field_errors.push_back(
+            not_supported("spec.sessionAffinity", affinity, {"ClientIP", "None"}));
     const bool headless = string_at(*spec, "clusterIP") == "None";
     const json::array* ports = array_at(*spec, "ports");
     if ((ports == nullptr || ports->empty()) && !headless && type != "ExternalName")
-        causes.push_back(required("spec.ports"));
+        field_errors.push_back(required("spec.ports"));
     if (const json::object* selector = object_at(*spec, "selector"))
-        check_labels(*selector, "spec.selector", causes);
+        check_labels(*selector, "spec.selector", field_errors);
     if (ports == nullptr) return;
     std::set<std::string> names;
     std::set<std::string> numbers;
     for (std::size_t i = 0; i < ports->size(); ++i)
         if (const json::object* port = (*ports)[i].if_object())
             check_port(*port, fmt::format("spec.ports[{}]", i), ports->size() > 1, names, numbers,
-                       causes);
+                       field_errors);
 }
 
 void validate_service_update(const json::object& next, const json::object& current,
-                             Causes& causes) {
+                             FieldErrors& field_errors) {
     const json::object* before = object_at(current, "spec");
     const json::object* after = object_at(next, "spec");
     if (before == nullptr || after == nullptr) return;
     const std::string_view address = string_at(*before, "clusterIP");
     if (!address.empty() && string_at(*after, "type") != "ExternalName" &&
         string_at(*after, "clusterIP") != address)
-        causes.push_back(invalid_value("spec.clusterIPs[0]",
-                                       json::value(string_at(*after, "clusterIP")),
-                                       "may not change once set"));
+        field_errors.push_back(invalid_value("spec.clusterIPs[0]",
+                                             json::value(string_at(*after, "clusterIP")),
+                                             "may not change once set"));
 }
 
 }  // namespace
 
-KindRules service_rules() {
+Strategy service_strategy() {
     return {.apply_defaults = set_service_defaults,
             .prepare_create = prepare_service,
             .prepare_update = keep_address,

@@ -46,14 +46,14 @@ bool is_data_key(std::string_view key) {
 }
 
 std::size_t check_data(const json::object& object, std::string_view field, bool encoded,
-                       Causes& causes) {
+                       FieldErrors& field_errors) {
     std::size_t bytes = 0;
     const json::object* data = object_at(object, field);
     if (data == nullptr) return bytes;
     for (const auto& entry : *data) {
         const std::string path = fmt::format("{}[{}]", field, std::string_view(entry.key()));
         if (!is_data_key(entry.key()))
-            causes.push_back(invalid_value(
+            field_errors.push_back(invalid_value(
                 path, json::value(entry.key()),
                 "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "
                 "'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
@@ -64,26 +64,26 @@ std::size_t check_data(const json::object& object, std::string_view field, bool 
     return bytes;
 }
 
-void validate_config_map(const json::object& object, Causes& causes) {
-    std::size_t bytes = check_data(object, "data", false, causes);
-    bytes += check_data(object, "binaryData", true, causes);
-    if (bytes > kMaxDataBytes) causes.push_back(too_long("", kMaxDataBytes));
+void validate_config_map(const json::object& object, FieldErrors& field_errors) {
+    std::size_t bytes = check_data(object, "data", false, field_errors);
+    bytes += check_data(object, "binaryData", true, field_errors);
+    if (bytes > kMaxDataBytes) field_errors.push_back(too_long("", kMaxDataBytes));
     const json::object* data = object_at(object, "data");
     const json::object* binary = object_at(object, "binaryData");
     if (data == nullptr || binary == nullptr) return;
     for (const auto& entry : *binary)
         if (data->contains(entry.key()))
-            causes.push_back(invalid_value(fmt::format("data[{}]", std::string_view(entry.key())),
-                                           json::value(entry.key()),
-                                           "duplicate of key present in binaryData"));
+            field_errors.push_back(
+                invalid_value(fmt::format("data[{}]", std::string_view(entry.key())),
+                              json::value(entry.key()), "duplicate of key present in binaryData"));
 }
 
 /// `immutable: true` freezes the data and itself.
 void check_frozen(const json::object& next, const json::object& current,
-                  std::initializer_list<std::string_view> fields, Causes& causes) {
+                  std::initializer_list<std::string_view> fields, FieldErrors& field_errors) {
     if (!bool_at(current, "immutable")) return;
     if (!bool_at(next, "immutable"))
-        causes.push_back(
+        field_errors.push_back(
             forbidden_field("immutable", "field is immutable when `immutable` is set"));
     for (std::string_view field : fields) {
         const json::object* before = object_at(current, field);
@@ -93,14 +93,14 @@ void check_frozen(const json::object& next, const json::object& current,
                 ? (before == nullptr || before->empty()) && (after == nullptr || after->empty())
                 : kube::equal(*before, *after);
         if (!same)
-            causes.push_back(
+            field_errors.push_back(
                 forbidden_field(std::string(field), "field is immutable when `immutable` is set"));
     }
 }
 
 void validate_config_map_update(const json::object& next, const json::object& current,
-                                Causes& causes) {
-    check_frozen(next, current, {"data", "binaryData"}, causes);
+                                FieldErrors& field_errors) {
+    check_frozen(next, current, {"data", "binaryData"}, field_errors);
 }
 
 void set_secret_defaults(json::object& object) {
@@ -114,51 +114,52 @@ void set_secret_defaults(json::object& object) {
     object.erase("stringData");
 }
 
-void validate_secret(const json::object& object, Causes& causes) {
-    if (check_data(object, "data", true, causes) > kMaxDataBytes)
-        causes.push_back(too_long("data", kMaxDataBytes));
+void validate_secret(const json::object& object, FieldErrors& field_errors) {
+    if (check_data(object, "data", true, field_errors) > kMaxDataBytes)
+        field_errors.push_back(too_long("data", kMaxDataBytes));
 }
 
-void validate_secret_update(const json::object& next, const json::object& current, Causes& causes) {
+void validate_secret_update(const json::object& next, const json::object& current,
+                            FieldErrors& field_errors) {
     if (string_at(next, "type") != string_at(current, "type"))
-        causes.push_back(
+        field_errors.push_back(
             invalid_value("type", json::value(string_at(next, "type")), "field is immutable"));
-    check_frozen(next, current, {"data"}, causes);
+    check_frozen(next, current, {"data"}, field_errors);
 }
 
 // Leases.
 
-void validate_lease(const json::object& object, Causes& causes) {
+void validate_lease(const json::object& object, FieldErrors& field_errors) {
     const json::object* spec = object_at(object, "spec");
     if (spec == nullptr) return;
     for (const char* key : {"leaseDurationSeconds"})
         if (const auto seconds = int_at(*spec, key); seconds && *seconds <= 0)
-            causes.push_back(invalid_value(fmt::format("spec.{}", key), json::value(*seconds),
-                                           "must be greater than 0"));
+            field_errors.push_back(invalid_value(fmt::format("spec.{}", key), json::value(*seconds),
+                                                 "must be greater than 0"));
     if (const auto count = int_at(*spec, "leaseTransitions"); count && *count < 0)
-        causes.push_back(invalid_value("spec.leaseTransitions", json::value(*count),
-                                       "must be greater than or equal to 0"));
+        field_errors.push_back(invalid_value("spec.leaseTransitions", json::value(*count),
+                                             "must be greater than or equal to 0"));
 }
 
 }  // namespace
 
-KindRules namespace_rules() {
+Strategy namespace_strategy() {
     return {.apply_defaults = label_namespace,
             .prepare_create = activate_namespace,
             .prepare_update = keep_namespace_finalizers,
             .prepare_delete = terminate_namespace};
 }
 
-KindRules config_map_rules() {
+Strategy config_map_strategy() {
     return {.validate = validate_config_map, .validate_update = validate_config_map_update};
 }
 
-KindRules secret_rules() {
+Strategy secret_strategy() {
     return {.apply_defaults = set_secret_defaults,
             .validate = validate_secret,
             .validate_update = validate_secret_update};
 }
 
-KindRules lease_rules() { return {.validate = validate_lease}; }
+Strategy lease_strategy() { return {.validate = validate_lease}; }
 
 }  // namespace muster::apiserver

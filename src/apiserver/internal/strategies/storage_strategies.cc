@@ -9,50 +9,53 @@ namespace {
 
 void begin_pending(json::object& object, WallTime) { object["status"] = {{"phase", "Pending"}}; }
 
-void check_access_modes(const json::object& spec, Causes& causes) {
+void check_access_modes(const json::object& spec, FieldErrors& field_errors) {
     const std::vector<std::string> modes = strings_at(spec, "accessModes");
     if (modes.empty())
-        causes.push_back(required("spec.accessModes", "at least 1 access mode is required"));
+        field_errors.push_back(required("spec.accessModes", "at least 1 access mode is required"));
     for (const std::string& mode : modes)
         if (mode != "ReadWriteOnce" && mode != "ReadOnlyMany" && mode != "ReadWriteMany" &&
             mode != "ReadWriteOncePod")
-            causes.push_back(not_supported(
+            field_errors.push_back(not_supported(
                 "spec.accessModes", mode,
                 {"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"}));
 }
 
-void validate_claim(const json::object& claim, Causes& causes) {
+void validate_claim(const json::object& claim, FieldErrors& field_errors) {
     const json::object& spec = child(claim, "spec");
-    check_access_modes(spec, causes);
+    check_access_modes(spec, field_errors);
     if (!child(child(spec, "resources"), "requests").contains("storage"))
-        causes.push_back(required("spec.resources[storage]"));
+        field_errors.push_back(required("spec.resources[storage]"));
 }
 
-void validate_volume(const json::object& volume, Causes& causes) {
+void validate_volume(const json::object& volume, FieldErrors& field_errors) {
     const json::object& spec = child(volume, "spec");
-    check_access_modes(spec, causes);
-    if (child(spec, "capacity").empty()) causes.push_back(required("spec.capacity"));
+    check_access_modes(spec, field_errors);
+    if (child(spec, "capacity").empty()) field_errors.push_back(required("spec.capacity"));
     const std::string_view reclaim = string_at(spec, "persistentVolumeReclaimPolicy");
     if (reclaim != "Retain" && reclaim != "Delete" && reclaim != "Recycle")
-        causes.push_back(not_supported("spec.persistentVolumeReclaimPolicy", reclaim,
-                                       {"Delete", "Recycle", "Retain"}));
+        field_errors.push_back(not_supported("spec.persistentVolumeReclaimPolicy", reclaim,
+                                             {"Delete", "Recycle", "Retain"}));
 }
 
-void validate_class(const json::object& storage_class, Causes& causes) {
-    if (string_at(storage_class, "provisioner").empty()) causes.push_back(required("provisioner"));
+void validate_class(const json::object& storage_class, FieldErrors& field_errors) {
+    if (string_at(storage_class, "provisioner").empty())
+        field_errors.push_back(required("provisioner"));
     const std::string_view reclaim = string_at(storage_class, "reclaimPolicy");
     if (reclaim != "Retain" && reclaim != "Delete")
-        causes.push_back(not_supported("reclaimPolicy", reclaim, {"Delete", "Retain"}));
+        field_errors.push_back(not_supported("reclaimPolicy", reclaim, {"Delete", "Retain"}));
 }
 
-void validate_class_update(const json::object& next, const json::object& current, Causes& causes) {
+void validate_class_update(const json::object& next, const json::object& current,
+                           FieldErrors& field_errors) {
     check_immutable(next, current, "",
-                    {"parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"}, causes);
+                    {"parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"},
+                    field_errors);
 }
 
 }  // namespace
 
-KindRules claim_rules() {
+Strategy claim_strategy() {
     return {.apply_defaults =
                 [](json::object& claim) {
                     set_default(ensure_object(claim, "spec"), "volumeMode",
@@ -62,7 +65,7 @@ KindRules claim_rules() {
             .validate = validate_claim};
 }
 
-KindRules volume_rules() {
+Strategy volume_strategy() {
     return {.apply_defaults =
                 [](json::object& volume) {
                     json::object& spec = ensure_object(volume, "spec");
@@ -75,7 +78,7 @@ KindRules volume_rules() {
             .validate = validate_volume};
 }
 
-KindRules storage_class_rules() {
+Strategy storage_class_strategy() {
     return {.apply_defaults =
                 [](json::object& storage_class) {
                     set_default(storage_class, "reclaimPolicy", json::value("Delete"));

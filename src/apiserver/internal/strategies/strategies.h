@@ -6,41 +6,41 @@ namespace muster::apiserver {
 
 // What each built-in kind adds to the common rules.
 
-KindRules pod_rules();
-KindRules service_rules();
-KindRules namespace_rules();
-KindRules config_map_rules();
-KindRules secret_rules();
-KindRules core_event_rules();
-KindRules new_event_rules();  ///< of events.k8s.io/v1
-KindRules lease_rules();
-KindRules disruption_budget_rules();
-KindRules role_rules();
-KindRules cluster_role_rules();
-KindRules role_binding_rules();
-KindRules cluster_role_binding_rules();
-KindRules deployment_rules();
-KindRules replica_set_rules();
-KindRules stateful_set_rules();
-KindRules daemon_set_rules();
-KindRules controller_revision_rules();
-KindRules replication_controller_rules();
-KindRules pod_template_rules();
-KindRules job_rules();
-KindRules cron_job_rules();
-KindRules autoscaler_rules();
-KindRules autoscaler_v1_rules();  ///< of autoscaling/v1
-KindRules claim_rules();
-KindRules volume_rules();
-KindRules storage_class_rules();
-KindRules endpoints_rules();
-KindRules endpoint_slice_rules();
-KindRules network_policy_rules();
-KindRules ingress_rules();
-KindRules ingress_class_rules();
-KindRules resource_quota_rules();
-KindRules limit_range_rules();
-KindRules priority_class_rules();
-KindRules runtime_class_rules();
+Strategy pod_strategy();
+Strategy service_strategy();
+Strategy namespace_strategy();
+Strategy config_map_strategy();
+Strategy secret_strategy();
+Strategy core_event_strategy();
+Strategy new_event_strategy();  ///< of events.k8s.io/v1
+Strategy lease_strategy();
+Strategy disruption_budget_strategy();
+Strategy role_strategy();
+Strategy cluster_role_strategy();
+Strategy role_binding_strategy();
+Strategy cluster_role_binding_strategy();
+Strategy deployment_strategy();
+Strategy replica_set_strategy();
+Strategy stateful_set_strategy();
+Strategy daemon_set_strategy();
+Strategy controller_revision_strategy();
+Strategy replication_controller_strategy();
+Strategy pod_template_strategy();
+Strategy job_strategy();
+Strategy cron_job_strategy();
+Strategy autoscaler_strategy();
+Strategy autoscaler_v1_strategy();  ///< of autoscaling/v1
+Strategy claim_strategy();
+Strategy volume_strategy();
+Strategy storage_class_strategy();
+Strategy endpoints_strategy();
+Strategy endpoint_slice_strategy();
+Strategy network_policy_strategy();
+Strategy ingress_strategy();
+Strategy ingress_class_strategy();
+Strategy resource_quota_strategy();
+Strategy limit_range_strategy();
+Strategy priority_class_strategy();
+Strategy runtime_class_strategy();
 
 }  // namespace muster::apiserver

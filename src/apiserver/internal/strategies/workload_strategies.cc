@@ -81,23 +81,25 @@ void set_replication_controller_defaults(json::object& controller) {
 }
 
 /// Pods that something keeps running are always started again.
-void check_lasting_template(const json::object& spec, std::string_view kind, Causes& causes) {
-    check_template(spec, "spec", causes);
+void check_lasting_template(const json::object& spec, std::string_view kind,
+                            FieldErrors& field_errors) {
+    check_template(spec, "spec", field_errors);
     const json::object& pod = child(child(spec, "template"), "spec");
     if (const std::string_view restart = string_at(pod, "restartPolicy"); restart != "Always")
-        causes.push_back(not_supported("spec.template.spec.restartPolicy", restart, {"Always"}));
+        field_errors.push_back(
+            not_supported("spec.template.spec.restartPolicy", restart, {"Always"}));
     if (pod.contains("activeDeadlineSeconds"))
-        causes.push_back(
+        field_errors.push_back(
             forbidden_field("spec.template.spec.activeDeadlineSeconds",
                             fmt::format("activeDeadlineSeconds in {} is not Supported", kind)));
 }
 
 /// `kind`: as the messages of a real server call it.
-void check_selector(const json::object& spec, std::string_view kind, Causes& causes) {
+void check_selector(const json::object& spec, std::string_view kind, FieldErrors& field_errors) {
     const json::object* selector = object_at(spec, "selector");
     if (selector == nullptr) {
-        causes.push_back(required("spec.selector"));
-        causes.push_back(
+        field_errors.push_back(required("spec.selector"));
+        field_errors.push_back(
             invalid_value("spec.template.metadata.labels",
                           value_of(child(child(spec, "template"), "metadata"), "labels"),
                           "`selector` does not match template `labels`"));
@@ -105,71 +107,75 @@ void check_selector(const json::object& spec, std::string_view kind, Causes& cau
     }
     const auto read = label_selector_of(selector);
     if (!read) {
-        causes.push_back(
+        field_errors.push_back(
             invalid_value("spec.selector", json::value(*selector), read.error().message()));
         return;
     }
     if (read->empty())
-        causes.push_back(invalid_value("spec.selector", json::value(*selector),
-                                       fmt::format("empty selector is invalid for {}", kind)));
+        field_errors.push_back(
+            invalid_value("spec.selector", json::value(*selector),
+                          fmt::format("empty selector is invalid for {}", kind)));
     else
-        check_selection(*read, spec, "spec", causes);
+        check_selection(*read, spec, "spec", field_errors);
 }
 
-void validate_replicas_of(const json::object& object, std::string_view kind, Causes& causes) {
+void validate_replicas_of(const json::object& object, std::string_view kind,
+                          FieldErrors& field_errors) {
     const json::object& spec = child(object, "spec");
     check_not_negative(spec, "spec", {"replicas", "minReadySeconds", "revisionHistoryLimit"},
-                       causes);
-    check_selector(spec, kind, causes);
+                       field_errors);
+    check_selector(spec, kind, field_errors);
 }
 
-void validate_deployment(const json::object& deployment, Causes& causes) {
+void validate_deployment(const json::object& deployment, FieldErrors& field_errors) {
     const json::object& spec = child(deployment, "spec");
-    validate_replicas_of(deployment, "deployment", causes);
-    check_not_negative(spec, "spec", {"progressDeadlineSeconds"}, causes);
-    check_lasting_template(spec, "ReplicaSet", causes);
+    validate_replicas_of(deployment, "deployment", field_errors);
+    check_not_negative(spec, "spec", {"progressDeadlineSeconds"}, field_errors);
+    check_lasting_template(spec, "ReplicaSet", field_errors);
     const std::string_view strategy = string_at(child(spec, "strategy"), "type");
     if (strategy != "Recreate" && strategy != "RollingUpdate")
-        causes.push_back(
+        field_errors.push_back(
             not_supported("spec.strategy.type", strategy, {"Recreate", "RollingUpdate"}));
 }
 
-void validate_replica_set(const json::object& set, Causes& causes) {
-    validate_replicas_of(set, "deployment", causes);
-    check_lasting_template(child(set, "spec"), "ReplicaSet", causes);
+void validate_replica_set(const json::object& set, FieldErrors& field_errors) {
+    validate_replicas_of(set, "deployment", field_errors);
+    check_lasting_template(child(set, "spec"), "ReplicaSet", field_errors);
 }
 
-void validate_stateful_set(const json::object& set, Causes& causes) {
-    validate_replicas_of(set, "statefulset", causes);
-    check_lasting_template(child(set, "spec"), "StatefulSet", causes);
+void validate_stateful_set(const json::object& set, FieldErrors& field_errors) {
+    validate_replicas_of(set, "statefulset", field_errors);
+    check_lasting_template(child(set, "spec"), "StatefulSet", field_errors);
 }
 
-void validate_daemon_set(const json::object& set, Causes& causes) {
-    validate_replicas_of(set, "daemonset", causes);
-    check_lasting_template(child(set, "spec"), "DaemonSet", causes);
+void validate_daemon_set(const json::object& set, FieldErrors& field_errors) {
+    validate_replicas_of(set, "daemonset", field_errors);
+    check_lasting_template(child(set, "spec"), "DaemonSet", field_errors);
 }
 
-void validate_replication_controller(const json::object& controller, Causes& causes) {
+void validate_replication_controller(const json::object& controller, FieldErrors& field_errors) {
     const json::object& spec = child(controller, "spec");
-    check_not_negative(spec, "spec", {"replicas", "minReadySeconds"}, causes);
+    check_not_negative(spec, "spec", {"replicas", "minReadySeconds"}, field_errors);
     const json::object& selector = child(spec, "selector");
-    if (selector.empty()) causes.push_back(required("spec.selector"));
+    if (selector.empty()) field_errors.push_back(required("spec.selector"));
     if (object_at(spec, "template") == nullptr) {
-        causes.push_back(required("spec.template"));
+        field_errors.push_back(required("spec.template"));
         return;
     }
     const json::object as_selector{{"matchLabels", selector}};
     if (const auto read = label_selector_of(&as_selector); read && !read->empty())
-        check_selection(*read, spec, "spec", causes);
-    check_lasting_template(spec, "ReplicationController", causes);
+        check_selection(*read, spec, "spec", field_errors);
+    check_lasting_template(spec, "ReplicationController", field_errors);
 }
 
-void keep_selector(const json::object& next, const json::object& current, Causes& causes) {
-    check_immutable(child(next, "spec"), child(current, "spec"), "spec", {"selector"}, causes);
+void keep_selector(const json::object& next, const json::object& current,
+                   FieldErrors& field_errors) {
+    check_immutable(child(next, "spec"), child(current, "spec"), "spec", {"selector"},
+                    field_errors);
 }
 
 void validate_stateful_set_update(const json::object& next, const json::object& current,
-                                  Causes& causes) {
+                                  FieldErrors& field_errors) {
     json::object rest = child(next, "spec");
     const json::object& before = child(current, "spec");
     for (const char* key :
@@ -181,7 +187,7 @@ void validate_stateful_set_update(const json::object& next, const json::object& 
             rest.erase(key);
     }
     if (!kube::equal(rest, before))
-        causes.push_back(forbidden_field(
+        field_errors.push_back(forbidden_field(
             "spec",
             "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
             "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and "
@@ -191,36 +197,38 @@ void validate_stateful_set_update(const json::object& next, const json::object& 
 }  // namespace
 
 void check_not_negative(const json::object& spec, const std::string& in,
-                        std::initializer_list<std::string_view> keys, Causes& causes) {
+                        std::initializer_list<std::string_view> keys, FieldErrors& field_errors) {
     for (const std::string_view key : keys)
         if (const auto number = int_at(spec, key); number && *number < 0)
-            causes.push_back(invalid_value(fmt::format("{}.{}", in, key), json::value(*number),
-                                           "must be greater than or equal to 0"));
+            field_errors.push_back(invalid_value(fmt::format("{}.{}", in, key),
+                                                 json::value(*number),
+                                                 "must be greater than or equal to 0"));
 }
 
 void check_immutable(const json::object& next, const json::object& current, const std::string& in,
-                     std::initializer_list<std::string_view> keys, Causes& causes) {
+                     std::initializer_list<std::string_view> keys, FieldErrors& field_errors) {
     for (const std::string_view key : keys)
         if (!kube::equal(value_of(next, key), value_of(current, key)))
-            causes.push_back(
+            field_errors.push_back(
                 invalid_value(in.empty() ? std::string(key) : fmt::format("{}.{}", in, key),
                               value_of(next, key), "field is immutable"));
 }
 
 void check_selection(const kube::LabelSelector& selector, const json::object& spec,
-                     const std::string& in, Causes& causes) {
+                     const std::string& in, FieldErrors& field_errors) {
     const json::object& meta = child(child(spec, "template"), "metadata");
     if (!matches_labels(selector, object_at(meta, "labels")))
-        causes.push_back(invalid_value(in + ".template.metadata.labels", value_of(meta, "labels"),
-                                       "`selector` does not match template `labels`"));
+        field_errors.push_back(invalid_value(in + ".template.metadata.labels",
+                                             value_of(meta, "labels"),
+                                             "`selector` does not match template `labels`"));
 }
 
-void check_template(const json::object& spec, const std::string& in, Causes& causes) {
+void check_template(const json::object& spec, const std::string& in, FieldErrors& field_errors) {
     check_pod_spec(child(child(spec, "template"), "spec"),
-                   in.empty() ? "template.spec" : in + ".template.spec", causes);
+                   in.empty() ? "template.spec" : in + ".template.spec", field_errors);
 }
 
-KindRules deployment_rules() {
+Strategy deployment_strategy() {
     return {
         .apply_defaults = set_deployment_defaults,
         .prepare_create = [](json::object& object, WallTime) { object["status"].emplace_object(); },
@@ -228,7 +236,7 @@ KindRules deployment_rules() {
         .validate_update = keep_selector};
 }
 
-KindRules replica_set_rules() {
+Strategy replica_set_strategy() {
     return {.apply_defaults = set_replica_set_defaults,
             .prepare_create = [](json::object& object,
                                  WallTime) { object["status"] = {{"replicas", 0}}; },
@@ -236,7 +244,7 @@ KindRules replica_set_rules() {
             .validate_update = keep_selector};
 }
 
-KindRules stateful_set_rules() {
+Strategy stateful_set_strategy() {
     return {.apply_defaults = set_stateful_set_defaults,
             .prepare_create =
                 [](json::object& object, WallTime) {
@@ -246,7 +254,7 @@ KindRules stateful_set_rules() {
             .validate_update = validate_stateful_set_update};
 }
 
-KindRules daemon_set_rules() {
+Strategy daemon_set_strategy() {
     return {.apply_defaults = set_daemon_set_defaults,
             .prepare_create =
                 [](json::object& object, WallTime) {
@@ -259,19 +267,19 @@ KindRules daemon_set_rules() {
             .validate_update = keep_selector};
 }
 
-KindRules replication_controller_rules() {
+Strategy replication_controller_strategy() {
     return {.apply_defaults = set_replication_controller_defaults,
             .prepare_create = [](json::object& object,
                                  WallTime) { object["status"] = {{"replicas", 0}}; },
             .validate = validate_replication_controller};
 }
 
-KindRules pod_template_rules() {
+Strategy pod_template_strategy() {
     return {
         .apply_defaults =
             [](json::object& object) { set_template_defaults(ensure_object(object, "template")); },
         .validate = [](const json::object& object,
-                       Causes& causes) { check_template(object, "", causes); }};
+                       FieldErrors& field_errors) { check_template(object, "", field_errors); }};
 }
 
 }  // namespace muster::apiserver

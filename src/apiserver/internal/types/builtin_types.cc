@@ -1,8 +1,8 @@
 #include "apiserver/internal/types/builtin_types.h"
 
-#include "apiserver/internal/admission/webhook_rules.h"
 #include "apiserver/internal/disruption/budget.h"
 #include "apiserver/internal/strategies/strategies.h"
+#include "apiserver/internal/strategies/webhook_strategy.h"
 #include "apiserver/internal/types/crd.h"
 #include "apiserver/internal/types/event_versions.h"
 #include "apiserver/resources/access_types.h"
@@ -17,7 +17,7 @@ DefPtr pods() {
     ResourceDef def = builtin(kube::types::kPods);
     def.short_names = {"po"};
     def.categories = {"all"};
-    def.rules = pod_rules();
+    def.strategy = pod_strategy();
     def.has_status = true;
     def.other_subresources = {"attach", "binding", "eviction", "exec", "log", "portforward"};
     def.tracks_generation = true;
@@ -34,7 +34,7 @@ DefPtr services() {
     ResourceDef def = builtin(kube::types::kServices);
     def.short_names = {"svc"};
     def.categories = {"all"};
-    def.rules = service_rules();
+    def.strategy = service_strategy();
     def.name_rule = NameRule::kDns1035Label;
     def.has_status = true;
     def.create_on_update = true;
@@ -47,7 +47,7 @@ DefPtr services() {
 DefPtr namespaces() {
     ResourceDef def = builtin(kube::types::kNamespaces);
     def.short_names = {"ns"};
-    def.rules = namespace_rules();
+    def.strategy = namespace_strategy();
     def.name_rule = NameRule::kDnsLabel;
     def.has_status = true;
     def.other_subresources = {"finalize"};
@@ -70,13 +70,13 @@ DefPtr nodes() {
 DefPtr config_maps() {
     ResourceDef def = builtin(kube::types::kConfigMaps);
     def.short_names = {"cm"};
-    def.rules = config_map_rules();
+    def.strategy = config_map_strategy();
     return std::make_shared<const ResourceDef>(std::move(def));
 }
 
 DefPtr secrets() {
     ResourceDef def = builtin(kube::types::kSecrets);
-    def.rules = secret_rules();
+    def.strategy = secret_strategy();
     def.strict_field_labels = true;
     def.selectable_fields = {"type"};
     return std::make_shared<const ResourceDef>(std::move(def));
@@ -85,7 +85,7 @@ DefPtr secrets() {
 DefPtr events() {
     ResourceDef def = builtin(kube::types::kEvents);
     def.short_names = {"ev"};
-    def.rules = core_event_rules();
+    def.strategy = core_event_strategy();
     def.conversion = &kCoreEventConversion;
     def.create_on_update = true;
     def.strict_field_labels = true;
@@ -108,7 +108,7 @@ DefPtr new_events() {
     ResourceDef def = builtin({"events.k8s.io", "v1", "events", "Event"});
     def.schema = kube::core_schema("NewEvent");
     def.short_names = {"ev"};
-    def.rules = new_event_rules();
+    def.strategy = new_event_strategy();
     def.storage_version = false;
     def.storage_api_version = kube::types::kEvents.api_version();
     def.stored_as = kube::types::kEvents.qualified();
@@ -138,7 +138,7 @@ DefPtr service_accounts() {
 
 DefPtr leases() {
     ResourceDef def = builtin(kube::types::kLeases);
-    def.rules = lease_rules();
+    def.strategy = lease_strategy();
     def.unconditional_update = false;
     def.create_on_update = true;
     return std::make_shared<const ResourceDef>(std::move(def));
@@ -147,7 +147,7 @@ DefPtr leases() {
 DefPtr disruption_budgets() {
     ResourceDef def = builtin(kDisruptionBudgets);
     def.short_names = {"pdb"};
-    def.rules = disruption_budget_rules();
+    def.strategy = disruption_budget_strategy();
     def.has_status = true;
     def.tracks_generation = true;
     def.unconditional_update = false;
@@ -158,7 +158,7 @@ DefPtr webhook_configurations(const char* plural, const char* kind) {
     ResourceDef def =
         builtin({"admissionregistration.k8s.io", "v1", plural, kind, /*namespaced=*/false});
     def.categories = {"api-extensions"};
-    def.rules = webhook_rules();
+    def.strategy = webhook_strategy();
     def.tracks_generation = true;
     def.unconditional_update = false;
     return std::make_shared<const ResourceDef>(std::move(def));
@@ -168,7 +168,7 @@ DefPtr custom_resource_definitions(ReadDefinition& read) {
     ResourceDef def = builtin(kube::types::kCustomResourceDefinitions);
     def.short_names = {"crd", "crds"};
     def.categories = {"api-extensions"};
-    def.rules = crd_rules(read);
+    def.strategy = crd_strategy(read);
     def.has_status = true;
     def.tracks_generation = true;
     def.unconditional_update = false;
@@ -184,17 +184,17 @@ DefPtr question(const kube::ResourceType& type) {
 }
 
 /// The kinds of access control.
-DefPtr access_kind(const kube::ResourceType& type, KindRules rules) {
+DefPtr access_kind(const kube::ResourceType& type, Strategy rules) {
     ResourceDef def = builtin(type);
     def.name_rule = NameRule::kPathSegment;
-    def.rules = std::move(rules);
+    def.strategy = std::move(rules);
     def.create_on_update = true;
     return std::make_shared<const ResourceDef>(std::move(def));
 }
 
-DefPtr measured(const char* plural, const char* kind, bool namespaced) {
+DefPtr metrics_kind(const char* plural, const char* kind, bool namespaced) {
     ResourceDef def = builtin({"metrics.k8s.io", "v1beta1", plural, kind, namespaced});
-    def.measured = true;
+    def.is_metrics = true;
     return std::make_shared<const ResourceDef>(std::move(def));
 }
 
@@ -223,10 +223,10 @@ std::vector<DefPtr> builtin_types(ReadDefinition& read) {
         service_accounts(),
         leases(),
         disruption_budgets(),
-        access_kind(kRoles, role_rules()),
-        access_kind(kRoleBindings, role_binding_rules()),
-        access_kind(kClusterRoles, cluster_role_rules()),
-        access_kind(kClusterRoleBindings, cluster_role_binding_rules()),
+        access_kind(kRoles, role_strategy()),
+        access_kind(kRoleBindings, role_binding_strategy()),
+        access_kind(kClusterRoles, cluster_role_strategy()),
+        access_kind(kClusterRoleBindings, cluster_role_binding_strategy()),
         question(kSubjectAccessReviews),
         question(kSelfSubjectAccessReviews),
         question(kLocalSubjectAccessReviews),
@@ -234,8 +234,8 @@ std::vector<DefPtr> builtin_types(ReadDefinition& read) {
         question(kSelfSubjectReviews),
         question(kTokenReviews),
         custom_resource_definitions(read),
-        measured("pods", "PodMetrics", true),
-        measured("nodes", "NodeMetrics", false),
+        metrics_kind("pods", "PodMetrics", true),
+        metrics_kind("nodes", "NodeMetrics", false),
         webhook_configurations("mutatingwebhookconfigurations", "MutatingWebhookConfiguration"),
         webhook_configurations("validatingwebhookconfigurations",
                                "ValidatingWebhookConfiguration")};

@@ -117,34 +117,35 @@ void begin_cleanup(json::object& crd, WallTime now) {
                                                now));
 }
 
-void check_names(const json::object& crd, Causes& causes) {
+void check_names(const json::object& crd, FieldErrors& field_errors) {
     const json::object& spec = spec_of(crd);
     const json::object& names = names_of(crd);
     const std::string group(string_at(spec, "group"));
     const std::string plural(string_at(names, "plural"));
     if (group.empty())
-        causes.push_back(required("spec.group"));
+        field_errors.push_back(required("spec.group"));
     else if (!kube::is_dns1123_subdomain(group))
-        causes.push_back(invalid_value("spec.group", json::value(group), kDnsSubdomainMessage));
+        field_errors.push_back(
+            invalid_value("spec.group", json::value(group), kDnsSubdomainMessage));
     else if (group.find('.') == std::string::npos)
-        causes.push_back(invalid_value("spec.group", json::value(group),
-                                       "should be a domain with at least one dot"));
+        field_errors.push_back(invalid_value("spec.group", json::value(group),
+                                             "should be a domain with at least one dot"));
     const json::object* annotations = object_at(metadata_of(crd), "annotations");
     if ((group.ends_with(".k8s.io") || group.ends_with(".kubernetes.io")) &&
         (annotations == nullptr || !annotations->contains("api-approved.kubernetes.io")))
-        causes.push_back(required("metadata.annotations[api-approved.kubernetes.io]",
-                                  "protected groups must have approval annotation "
-                                  "\"api-approved.kubernetes.io\", see "
-                                  "https://github.com/kubernetes/enhancements/pull/1111"));
+        field_errors.push_back(required("metadata.annotations[api-approved.kubernetes.io]",
+                                        "protected groups must have approval annotation "
+                                        "\"api-approved.kubernetes.io\", see "
+                                        "https://github.com/kubernetes/enhancements/pull/1111"));
     if (const std::string name(name_of(crd)); name != plural + "." + group)
-        causes.push_back(invalid_value("metadata.name", json::value(name),
-                                       "must be spec.names.plural+\".\"+spec.group"));
+        field_errors.push_back(invalid_value("metadata.name", json::value(name),
+                                             "must be spec.names.plural+\".\"+spec.group"));
     const auto check_word = [&](const char* key, bool mixed_case) {
         const std::string text(string_at(names, key));
         const std::string field = fmt::format("spec.names.{}", key);
-        if (text.empty()) return causes.push_back(required(field));
+        if (text.empty()) return field_errors.push_back(required(field));
         if (kube::is_dns1035_label(mixed_case ? lower_case(text) : text)) return;
-        causes.push_back(
+        field_errors.push_back(
             invalid_value(field, json::value(text),
                           fmt::format("{}{}",
                                       mixed_case ? "may have mixed case, but should otherwise "
@@ -156,8 +157,8 @@ void check_names(const json::object& crd, Causes& causes) {
         const std::vector<std::string> words = strings_at(names, key);
         for (std::size_t i = 0; i < words.size(); ++i)
             if (!kube::is_dns1035_label(words[i]))
-                causes.push_back(invalid_value(fmt::format("spec.names.{}[{}]", key, i),
-                                               json::value(words[i]), kDns1035LabelMessage));
+                field_errors.push_back(invalid_value(fmt::format("spec.names.{}[{}]", key, i),
+                                                     json::value(words[i]), kDns1035LabelMessage));
     }
     check_word("plural", false);
     check_word("singular", false);
@@ -165,22 +166,23 @@ void check_names(const json::object& crd, Causes& causes) {
     check_word("listKind", true);
     const std::string_view scope = string_at(spec, "scope");
     if (scope.empty())
-        causes.push_back(required("spec.scope"));
+        field_errors.push_back(required("spec.scope"));
     else if (scope != "Cluster" && scope != "Namespaced")
-        causes.push_back(not_supported("spec.scope", scope, {"Cluster", "Namespaced"}));
+        field_errors.push_back(not_supported("spec.scope", scope, {"Cluster", "Namespaced"}));
     if (bool_at(spec, "preserveUnknownFields"))
-        causes.push_back(invalid_value("spec.preserveUnknownFields", json::value(true),
-                                       "cannot set to true, set x-kubernetes-preserve-unknown-"
-                                       "fields to true in spec.versions[*].schema instead"));
+        field_errors.push_back(
+            invalid_value("spec.preserveUnknownFields", json::value(true),
+                          "cannot set to true, set x-kubernetes-preserve-unknown-"
+                          "fields to true in spec.versions[*].schema instead"));
 }
 
 /// Returns the schema of each version.
 std::vector<kube::Schema::Ptr> check_versions(const json::object& crd, kube::SchemaPool& parts,
-                                              Causes& causes) {
+                                              FieldErrors& field_errors) {
     std::vector<kube::Schema::Ptr> schemas;
     const json::array* versions = array_at(spec_of(crd), "versions");
     if (versions == nullptr || versions->empty()) {
-        causes.push_back(required("spec.versions"));
+        field_errors.push_back(required("spec.versions"));
         return schemas;
     }
     schemas.resize(versions->size());
@@ -192,45 +194,47 @@ std::vector<kube::Schema::Ptr> check_versions(const json::object& crd, kube::Sch
         const std::string field = fmt::format("spec.versions[{}]", i);
         const std::string name(string_at(*version, "name"));
         if (!kube::is_dns1035_label(name))
-            causes.push_back(
+            field_errors.push_back(
                 invalid_value(field + ".name", json::value(name), kDns1035LabelMessage));
         if (!names.insert(name).second)
-            causes.push_back(invalid_value("spec.versions", json::value(name),
-                                           "must contain unique version names"));
+            field_errors.push_back(invalid_value("spec.versions", json::value(name),
+                                                 "must contain unique version names"));
         if (bool_at(*version, "storage")) ++storage;
-        check_printer_columns(*version, field, causes);
+        check_printer_columns(*version, field, field_errors);
         const std::string schema_field = field + ".schema.openAPIV3Schema";
         const json::value* openapi = schema_of(*version);
         if (openapi == nullptr) {
-            causes.push_back(required(schema_field, "schemas are required"));
+            field_errors.push_back(required(schema_field, "schemas are required"));
             continue;
         }
-        Causes problems;
+        FieldErrors problems;
         std::tie(schemas[i], problems) = kube::from_openapi(*openapi, schema_field, parts);
-        for (Cause& problem : problems) causes.push_back(std::move(problem));
+        for (Cause& problem : problems) field_errors.push_back(std::move(problem));
     }
     if (storage != 1)
-        causes.push_back(invalid_value("spec.versions", json::value(storage),
-                                       "must have exactly one version marked as storage version"));
+        field_errors.push_back(
+            invalid_value("spec.versions", json::value(storage),
+                          "must have exactly one version marked as storage version"));
     return schemas;
 }
 
-void validate_crd_update(const json::object& next, const json::object& current, Causes& causes) {
+void validate_crd_update(const json::object& next, const json::object& current,
+                         FieldErrors& field_errors) {
     for (const char* path : {"spec.group", "spec.scope", "spec.names.kind", "spec.names.plural"}) {
         const json::value* before = value_at_path(current, path);
         const json::value* after = value_at_path(next, path);
         if (before != nullptr && after != nullptr && !kube::equal(*before, *after))
-            causes.push_back(invalid_value(path, *after, "field is immutable"));
+            field_errors.push_back(invalid_value(path, *after, "field is immutable"));
     }
 }
 
 }  // namespace
 
-KindRules crd_rules(ReadDefinition& last) {
-    auto validate = [&last](const json::object& crd, Causes& causes) {
-        check_names(crd, causes);
+Strategy crd_strategy(ReadDefinition& last) {
+    auto validate = [&last](const json::object& crd, FieldErrors& field_errors) {
+        check_names(crd, field_errors);
         last.uid = string_at(metadata_of(crd), "uid");
-        last.schemas = check_versions(crd, last.parts, causes);
+        last.schemas = check_versions(crd, last.parts, field_errors);
     };
     return {.apply_defaults = set_crd_defaults,
             .prepare_create = establish,

@@ -22,7 +22,7 @@ struct ReadDefinition {
 };
 
 /// `last` outlives the rules.
-KindRules crd_rules(ReadDefinition& last);
+Strategy crd_strategy(ReadDefinition& last);
 
 /// The served versions that a CustomResourceDefinition stands for. It was validated when it was
 /// written; `read` is used if it is of this object.

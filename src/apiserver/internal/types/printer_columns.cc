@@ -29,22 +29,23 @@ std::vector<PrinterColumn> printer_columns_of(const json::object& version) {
     return columns;
 }
 
-void check_printer_columns(const json::object& version, const std::string& field, Causes& causes) {
+void check_printer_columns(const json::object& version, const std::string& field,
+                           FieldErrors& field_errors) {
     const auto columns = objects_at(version, kColumnsKey);
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const json::object& column = *columns[i];
         const std::string at = fmt::format("{}.{}[{}]", field, kColumnsKey, i);
-        if (string_at(column, "name").empty()) causes.push_back(required(at + ".name"));
+        if (string_at(column, "name").empty()) field_errors.push_back(required(at + ".name"));
         if (const std::string_view type = string_at(column, "type");
             std::ranges::find(kColumnTypes, type) == std::end(kColumnTypes))
-            causes.push_back(
+            field_errors.push_back(
                 invalid_value(at + ".type", json::value(type),
                               fmt::format("must be one of {}", fmt::join(kColumnTypes, ","))));
         const std::string_view path = string_at(column, "jsonPath");
         if (path.empty())
-            causes.push_back(required(at + ".jsonPath"));
+            field_errors.push_back(required(at + ".jsonPath"));
         else if (const Result<kube::JsonPath> parsed = kube::JsonPath::parse(path); !parsed)
-            causes.push_back(
+            field_errors.push_back(
                 invalid_value(at + ".jsonPath", json::value(path), parsed.error().message()));
     }
 }

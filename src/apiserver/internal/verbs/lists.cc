@@ -26,7 +26,7 @@ std::string encode_token(const ContinueToken& token) {
     return kube::base64url_encode(json::serialize(fields));
 }
 
-Answer<ContinueToken> decode_token(std::string_view text) {
+StatusResult<ContinueToken> decode_token(std::string_view text) {
     const auto refuse = [](std::string_view why) {
         return bad_request(fmt::format("invalid continue token: {}", why));
     };
@@ -51,15 +51,15 @@ Answer<ContinueToken> decode_token(std::string_view text) {
     return token;
 }
 
-Refusal expired_token(const ObjectKey& after) {
-    Refusal refusal = expired(
+StatusError expired_token(const ObjectKey& after) {
+    StatusError status_error = expired(
         "The provided continue parameter is too old to display a consistent list result. You can "
         "start a new list without the continue parameter, or use the continue token in this "
         "response to retrieve the remainder of the results. Continuing with the provided token "
         "results in an inconsistent list - objects that were created, modified, or deleted between "
         "the time the first chunk was returned and now may show up in the list.");
-    refusal.continue_token = encode_token({-1, after});
-    return refusal;
+    status_error.continue_token = encode_token({-1, after});
+    return status_error;
 }
 
 /// Walks two ordered views as one: the objects as they are, and the states that some of them had.
@@ -99,8 +99,8 @@ class SnapshotWalk {
 
 }  // namespace
 
-Answer<ListPage> list_objects(const WatchCache& cache, const Target& target,
-                              const ListQuery& query) {
+StatusResult<ListPage> list_objects(const WatchCache& cache, const Target& target,
+                                    const ListQuery& query) {
     const ResourceDef& def = *target.def;
     const std::string resource = def.storage_key();
     TRY(const Selection selection,

@@ -23,8 +23,8 @@ struct ListPage {
 /// Lists a collection. All pages of one list show the state at the first page's revision, which
 /// is put together from the current objects and the changes since; when those are no longer
 /// known, the next page is refused with 410.
-Answer<ListPage> list_objects(const WatchCache& cache, const Target& target,
-                              const ListQuery& query);
+StatusResult<ListPage> list_objects(const WatchCache& cache, const Target& target,
+                                    const ListQuery& query);
 
 /// The `kind: PodList` object around a page.
 json::object list_envelope(const ResourceDef& def, const ListPage& page);

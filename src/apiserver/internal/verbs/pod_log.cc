@@ -12,17 +12,18 @@ namespace muster::apiserver {
 namespace {
 
 std::optional<std::int64_t> read_number(const kube::Request& request, std::string_view key,
-                                        std::int64_t least, Causes& causes) {
+                                        std::int64_t least, FieldErrors& field_errors) {
     const std::string text(request.query_value(key));
     if (text.empty()) return std::nullopt;
     std::int64_t number = 0;
     const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (failed != std::errc() || end != text.data() + text.size()) {
-        causes.push_back(invalid_value(std::string(key), json::value(text), "must be an integer"));
+        field_errors.push_back(
+            invalid_value(std::string(key), json::value(text), "must be an integer"));
         return std::nullopt;
     }
     if (number < least)
-        causes.push_back(invalid_value(
+        field_errors.push_back(invalid_value(
             std::string(key), json::value(number),
             least == 0 ? "must be greater than or equal to 0" : "must be greater than 0"));
     return number;
@@ -30,29 +31,29 @@ std::optional<std::int64_t> read_number(const kube::Request& request, std::strin
 
 }  // namespace
 
-Answer<kube::LogOptions> log_options(const kube::Request& request, const json::object& pod,
-                                     WallTime now) {
+StatusResult<kube::LogOptions> log_options(const kube::Request& request, const json::object& pod,
+                                           WallTime now) {
     kube::LogOptions options;
     options.follow = query_flag(request, "follow");
     options.previous = query_flag(request, "previous");
     options.timestamps = query_flag(request, "timestamps");
-    Causes causes;
-    options.tail_lines = read_number(request, "tailLines", 0, causes);
-    options.limit_bytes = read_number(request, "limitBytes", 1, causes);
-    options.since_seconds = read_number(request, "sinceSeconds", 1, causes);
+    FieldErrors field_errors;
+    options.tail_lines = read_number(request, "tailLines", 0, field_errors);
+    options.limit_bytes = read_number(request, "limitBytes", 1, field_errors);
+    options.since_seconds = read_number(request, "sinceSeconds", 1, field_errors);
     if (const std::string_view since = request.query_value("sinceTime"); !since.empty()) {
         const auto time = kube::parse_time(since);
         if (options.since_seconds)
-            causes.push_back(forbidden_field(
+            field_errors.push_back(forbidden_field(
                 "sinceTime", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
         else if (!time)
-            causes.push_back(
+            field_errors.push_back(
                 invalid_value("sinceTime", json::value(since), "must be an RFC 3339 time"));
         else
             options.since_seconds = std::max<std::int64_t>(
                 1, std::chrono::ceil<std::chrono::seconds>(now - *time).count());
     }
-    if (!causes.empty()) return invalid("PodLogOptions", "", "", std::move(causes));
+    if (!field_errors.empty()) return invalid("PodLogOptions", "", "", std::move(field_errors));
     TRY(options.container, choose_container(std::string(request.query_value("container")), pod));
     return options;
 }

@@ -10,7 +10,7 @@ namespace muster::apiserver {
 
 /// The options of GET pods/NAME/log, checked, with the container that they mean filled in. `pod`
 /// is the stored object.
-Answer<kube::LogOptions> log_options(const kube::Request& request, const json::object& pod,
-                                     WallTime now);
+StatusResult<kube::LogOptions> log_options(const kube::Request& request, const json::object& pod,
+                                           WallTime now);
 
 }  // namespace muster::apiserver

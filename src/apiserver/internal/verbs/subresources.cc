@@ -46,9 +46,9 @@ json::value scale_of(const ResourceDef& def, const json::object& object) {
                         {"status", std::move(status)}};
 }
 
-Answer<json::value> proposed_scale(const ResourceDef& def, const json::value& current,
-                                   kube::Method method, kube::ContentType type,
-                                   const json::value& body) {
+StatusResult<json::value> proposed_scale(const ResourceDef& def, const json::value& current,
+                                         kube::Method method, kube::ContentType type,
+                                         const json::value& body) {
     if (method == kube::Method::kPut) return body;
     const json::value scale = scale_of(def, current.get_object());
     if (type == kube::ContentType::kJsonPatch) {
@@ -63,8 +63,8 @@ Answer<json::value> proposed_scale(const ResourceDef& def, const json::value& cu
     return patched;
 }
 
-Answer<NextState> decide_scale(const ResourceDef& def, const json::value& current,
-                               const json::value& scale, const Ownership& ownership) {
+StatusResult<NextState> decide_scale(const ResourceDef& def, const json::value& current,
+                                     const json::value& scale, const Ownership& ownership) {
     const json::object* sent = scale.if_object();
     if (sent == nullptr) return bad_request("the body of the request must be a Scale object");
     const std::string_view name = name_of(current.get_object());
@@ -82,9 +82,9 @@ Answer<NextState> decide_scale(const ResourceDef& def, const json::value& curren
     return decide_update(def, current, std::move(next), "", WriteKind::kPatch, ownership);
 }
 
-Answer<NextState> decide_applied_scale(const Target& target, const json::value& current,
-                                       const json::value& scale, const WriteQuery& query,
-                                       const Ownership& ownership) {
+StatusResult<NextState> decide_applied_scale(const Target& target, const json::value& current,
+                                             const json::value& scale, const WriteQuery& query,
+                                             const Ownership& ownership) {
     TRY(const json::value configuration, configuration_of_scale(target, current, scale));
     TRY(DecodedObject next,
         apply_configuration(target, current, configuration, ownership.manager, query));
@@ -108,8 +108,8 @@ void set_condition(json::object& pod, json::object condition) {
 
 }  // namespace
 
-Answer<NextState> decide_binding(const ResourceDef& def, const json::value& pod,
-                                 const json::value& binding, WallTime now) {
+StatusResult<NextState> decide_binding(const ResourceDef& def, const json::value& pod,
+                                       const json::value& binding, WallTime now) {
     const json::object* sent = binding.if_object();
     const json::object* target = sent == nullptr ? nullptr : object_at(*sent, "target");
     const std::string node(target == nullptr ? std::string_view() : string_at(*target, "name"));
@@ -120,13 +120,14 @@ Answer<NextState> decide_binding(const ResourceDef& def, const json::value& pod,
         return invalid("Binding", "", name,
                        {not_supported("target.kind", kind, {"Node", "<empty>"})});
     const auto refuse = [&](std::string why) {
-        Refusal refusal = conflict(def.type, name, why);
-        return Refusal{Error(Code::kConflict,
-                             fmt::format("Operation cannot be fulfilled on pods/binding \"{}\": {}",
-                                         name, why)),
-                       refusal.details,
-                       false,
-                       {}};
+        StatusError status_error = conflict(def.type, name, why);
+        return StatusError{
+            Error(
+                Code::kConflict,
+                fmt::format("Operation cannot be fulfilled on pods/binding \"{}\": {}", name, why)),
+            status_error.details,
+            false,
+            {}};
     };
     if (is_deleting(stored))
         return refuse(fmt::format("pod {} is being deleted, cannot be assigned to a host", name));
@@ -147,7 +148,8 @@ Answer<NextState> decide_binding(const ResourceDef& def, const json::value& pod,
     return NextState{NextState::Kind::kReplace, std::move(next)};
 }
 
-Answer<kube::Request> deletion_of_eviction(const kube::Request& eviction, std::string_view name) {
+StatusResult<kube::Request> deletion_of_eviction(const kube::Request& eviction,
+                                                 std::string_view name) {
     const json::object* sent = eviction.body == nullptr ? nullptr : eviction.body->if_object();
     if (sent == nullptr) return bad_request("the request has no body");
     if (const std::string_view meant = name_of(*sent); !meant.empty() && meant != name)
@@ -160,7 +162,8 @@ Answer<kube::Request> deletion_of_eviction(const kube::Request& eviction, std::s
     return deletion;
 }
 
-Answer<NextState> decide_eviction(const ResourceDef& def, const json::value& pod, WallTime now) {
+StatusResult<NextState> decide_eviction(const ResourceDef& def, const json::value& pod,
+                                        WallTime now) {
     kube::Document next(pod, kSpareBytes);
     set_condition(next.object(), {{"type", "DisruptionTarget"},
                                   {"status", "True"},
@@ -171,8 +174,8 @@ Answer<NextState> decide_eviction(const ResourceDef& def, const json::value& pod
     return settle(def, pod, std::move(next));
 }
 
-Answer<NextState> decide_finalize(const ResourceDef& def, const json::value& current,
-                                  const json::value& body) {
+StatusResult<NextState> decide_finalize(const ResourceDef& def, const json::value& current,
+                                        const json::value& body) {
     const json::object* sent = body.if_object();
     if (sent == nullptr) return bad_request("the body of the request must be a Namespace object");
     const std::string_view version = string_at(metadata_of(*sent), "resourceVersion");

@@ -13,28 +13,30 @@ namespace muster::apiserver {
 /// The autoscaling/v1 Scale that a custom resource shows.
 json::value scale_of(const ResourceDef& def, const json::object& object);
 /// Carries the replicas of a written Scale over to the object.
-Answer<NextState> decide_scale(const ResourceDef& def, const json::value& current,
-                               const json::value& scale, const Ownership& ownership);
+StatusResult<NextState> decide_scale(const ResourceDef& def, const json::value& current,
+                                     const json::value& scale, const Ownership& ownership);
 /// Applies what a Scale says about the object.
-Answer<NextState> decide_applied_scale(const Target& target, const json::value& current,
-                                       const json::value& scale, const WriteQuery& query,
-                                       const Ownership& ownership);
+StatusResult<NextState> decide_applied_scale(const Target& target, const json::value& current,
+                                             const json::value& scale, const WriteQuery& query,
+                                             const Ownership& ownership);
 /// The Scale after a PUT body or a patch.
-Answer<json::value> proposed_scale(const ResourceDef& def, const json::value& current,
-                                   kube::Method method, kube::ContentType type,
-                                   const json::value& body);
+StatusResult<json::value> proposed_scale(const ResourceDef& def, const json::value& current,
+                                         kube::Method method, kube::ContentType type,
+                                         const json::value& body);
 
 /// Binds a pod to the node that a v1 Binding names.
-Answer<NextState> decide_binding(const ResourceDef& def, const json::value& pod,
-                                 const json::value& binding, WallTime now);
+StatusResult<NextState> decide_binding(const ResourceDef& def, const json::value& pod,
+                                       const json::value& binding, WallTime now);
 
 /// What pods/NAME/eviction asks of the deletion that it stands for: the request of that deletion.
-Answer<kube::Request> deletion_of_eviction(const kube::Request& eviction, std::string_view name);
+StatusResult<kube::Request> deletion_of_eviction(const kube::Request& eviction,
+                                                 std::string_view name);
 /// Says on the pod that it is deleted for its eviction.
-Answer<NextState> decide_eviction(const ResourceDef& def, const json::value& pod, WallTime now);
+StatusResult<NextState> decide_eviction(const ResourceDef& def, const json::value& pod,
+                                        WallTime now);
 
 /// Takes spec.finalizers of a namespace from the body.
-Answer<NextState> decide_finalize(const ResourceDef& def, const json::value& current,
-                                  const json::value& body);
+StatusResult<NextState> decide_finalize(const ResourceDef& def, const json::value& current,
+                                        const json::value& body);
 
 }  // namespace muster::apiserver

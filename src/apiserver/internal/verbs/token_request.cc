@@ -16,7 +16,7 @@ constexpr std::int64_t kLeastSeconds = 600;
 constexpr std::int64_t kMostSeconds = std::int64_t{1} << 32;
 constexpr std::string_view kApiVersion = "authentication.k8s.io/v1";
 
-Answer<json::object> read_body(const Target& target, const kube::ObjectPtr& body) {
+StatusResult<json::object> read_body(const Target& target, const kube::ObjectPtr& body) {
     if (body == nullptr || !body->is_object())
         return bad_request("the body of the request must be a TokenRequest object");
     const json::object& object = body->get_object();
@@ -41,7 +41,7 @@ Answer<json::object> read_body(const Target& target, const kube::ObjectPtr& body
     return object;
 }
 
-Answer<std::int64_t> lifetime(const Target& target, const json::object& spec) {
+StatusResult<std::int64_t> lifetime(const Target& target, const json::object& spec) {
     const std::int64_t seconds = int_at(spec, "expirationSeconds").value_or(kDefaultSeconds);
     std::string_view wrong;
     if (seconds < kLeastSeconds) wrong = "may not specify a duration less than 10 minutes";
@@ -52,8 +52,9 @@ Answer<std::int64_t> lifetime(const Target& target, const json::object& spec) {
 }
 
 /// The object that the token is to be bound to.
-Answer<kube::ObjectPtr> bound_object(const WatchCache& cache, const kube::ResourceType& type,
-                                     const std::string& namespace_, const json::object& reference) {
+StatusResult<kube::ObjectPtr> bound_object(const WatchCache& cache, const kube::ResourceType& type,
+                                           const std::string& namespace_,
+                                           const json::object& reference) {
     const std::string name(string_at(reference, "name"));
     const CachedObject* found =
         cache.find(type.qualified(), type.namespaced ? namespace_ : std::string(), name);
@@ -72,7 +73,8 @@ NamedObject named(const kube::ObjectPtr& object) {
     return {std::string(name_of(object->get_object())), std::string(uid_of(object->get_object()))};
 }
 
-Answer<void> bind(const WatchCache& cache, const json::object& reference, AccountToken& token) {
+StatusResult<void> bind(const WatchCache& cache, const json::object& reference,
+                        AccountToken& token) {
     const std::string_view kind = string_at(reference, "kind");
     const std::string& space = token.account.namespace_;
     if (string_at(reference, "apiVersion") != "v1" ||
@@ -108,7 +110,8 @@ Answer<void> bind(const WatchCache& cache, const json::object& reference, Accoun
 
 }  // namespace
 
-Answer<Reply> grant_token(ServerState& state, const Target& target, const kube::Request& request) {
+StatusResult<Reply> grant_token(ServerState& state, const Target& target,
+                                const kube::Request& request) {
     if (request.method != kube::Method::kPost) return method_not_allowed();
     if (state.options.signing_key == nullptr) return unknown_resource();
     TRY_VOID(parse_write_query(request, "CreateOptions"));

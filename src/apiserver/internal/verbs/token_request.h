@@ -9,6 +9,7 @@ namespace muster::apiserver {
 
 /// Answers a TokenRequest (POST serviceaccounts/NAME/token): the request with the token in its
 /// status. 404 where the server has no key to sign with.
-Answer<Reply> grant_token(ServerState& state, const Target& target, const kube::Request& request);
+StatusResult<Reply> grant_token(ServerState& state, const Target& target,
+                                const kube::Request& request);
 
 }  // namespace muster::apiserver

@@ -54,9 +54,9 @@ Reply written(const ResourceDef& def, WriteOutcome outcome,
 }
 
 /// What is to be said about fields that the body's text had twice. 400 if that is not allowed.
-Answer<std::vector<std::string>> check_duplicates(const ResourceDef& def,
-                                                  const kube::Request& request,
-                                                  const WriteQuery& query) {
+StatusResult<std::vector<std::string>> check_duplicates(const ResourceDef& def,
+                                                        const kube::Request& request,
+                                                        const WriteQuery& query) {
     std::vector<std::string> warnings;
     if (query.field_validation == kube::FieldValidation::kIgnore) return warnings;
     for (const std::string& field : request.duplicate_fields)
@@ -95,13 +95,13 @@ class EmptyText final : public kube::TextStream {
 
 }  // namespace
 
-Task<Answer<Reply>> Verbs::call(Target target, kube::Request request, Requester requester) {
+Task<StatusResult<Reply>> Verbs::call(Target target, kube::Request request, Requester requester) {
     const DefPtr def = target.def;
-    Answer<Reply> answer = method_not_allowed();
+    StatusResult<Reply> answer = method_not_allowed();
     const kube::Method method = request.method;
     if (!def->stored)
         answer = method_not_allowed();  // whoever knows who asks answers it
-    else if (def->measured)
+    else if (def->is_metrics)
         answer = co_await measure(std::move(target), std::move(request));
     else if (target.subresource == "status" && !def->has_status)
         answer = not_found(def->type, target.name);
@@ -132,14 +132,14 @@ Task<Answer<Reply>> Verbs::call(Target target, kube::Request request, Requester 
     co_return answer;
 }
 
-Task<Answer<void>> Verbs::wait_for_revision(Revision revision) {
+Task<StatusResult<void>> Verbs::wait_for_revision(Revision revision) {
     if (revision > state_.cache.revision()) co_await state_.clock.sleep_for(kFutureRevisionWait);
     if (revision > state_.cache.revision())
         co_return revision_too_large(revision, state_.cache.revision());
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
-Task<Answer<Reply>> Verbs::read(Target target, kube::Request request) {
+Task<StatusResult<Reply>> Verbs::read(Target target, kube::Request request) {
     if (target.is_collection()) co_return co_await list(std::move(target), std::move(request));
     CO_TRY(const ListQuery query, parse_list_query(request));
     CO_TRY_VOID(co_await wait_for_revision(query.resource_version.value_or(0)));
@@ -151,7 +151,7 @@ Task<Answer<Reply>> Verbs::read(Target target, kube::Request request) {
     co_return reply;
 }
 
-Task<Answer<Reply>> Verbs::measure(Target target, kube::Request request) {
+Task<StatusResult<Reply>> Verbs::measure(Target target, kube::Request request) {
     if (request.method != kube::Method::kGet) co_return method_not_allowed();
     CO_TRY(const ListQuery query, parse_list_query(request));
     if (state_.node == nullptr)
@@ -181,14 +181,14 @@ Task<Answer<Reply>> Verbs::measure(Target target, kube::Request request) {
     co_return listed(*target.def, std::move(page));
 }
 
-Task<Answer<Reply>> Verbs::list(Target target, kube::Request request) {
+Task<StatusResult<Reply>> Verbs::list(Target target, kube::Request request) {
     CO_TRY(const ListQuery query, parse_list_query(request));
     CO_TRY_VOID(co_await wait_for_revision(query.resource_version.value_or(0)));
     CO_TRY(ListPage page, list_objects(state_.cache, target, query));
     co_return listed(*target.def, std::move(page));
 }
 
-Task<Answer<Reply>> Verbs::create(Target target, kube::Request request, Requester requester) {
+Task<StatusResult<Reply>> Verbs::create(Target target, kube::Request request, Requester requester) {
     if (!target.is_collection()) co_return method_not_allowed();
     if (target.type().namespaced && target.namespace_.empty()) co_return method_not_allowed();
     CO_TRY(WriteQuery query, parse_write_query(request, "CreateOptions"));
@@ -200,7 +200,7 @@ Task<Answer<Reply>> Verbs::create(Target target, kube::Request request, Requeste
     co_return written(*def, std::move(outcome), std::move(warnings));
 }
 
-Task<Answer<Reply>> Verbs::change(Target target, kube::Request request, Requester requester) {
+Task<StatusResult<Reply>> Verbs::change(Target target, kube::Request request, Requester requester) {
     if (target.is_collection()) co_return method_not_allowed();
     const bool put = request.method == kube::Method::kPut;
     if (!put) {
@@ -213,7 +213,7 @@ Task<Answer<Reply>> Verbs::change(Target target, kube::Request request, Requeste
     query.requester = std::move(requester);
     const DefPtr def = target.def;
     CO_TRY(std::vector<std::string> warnings, check_duplicates(*def, request, query));
-    Answer<WriteOutcome> outcome = method_not_allowed();
+    StatusResult<WriteOutcome> outcome = method_not_allowed();
     if (put)
         outcome = co_await writer_.update(std::move(target), std::move(request.body), query);
     else
@@ -223,7 +223,7 @@ Task<Answer<Reply>> Verbs::change(Target target, kube::Request request, Requeste
     co_return written(*def, *std::move(outcome), std::move(warnings));
 }
 
-Task<Answer<Reply>> Verbs::remove(Target target, kube::Request request, Requester requester) {
+Task<StatusResult<Reply>> Verbs::remove(Target target, kube::Request request, Requester requester) {
     if (!target.subresource.empty()) co_return method_not_allowed();
     if (target.is_collection())
         co_return co_await remove_collection(std::move(target), std::move(request),
@@ -242,8 +242,8 @@ Task<Answer<Reply>> Verbs::remove(Target target, kube::Request request, Requeste
     co_return reply;
 }
 
-Task<Answer<Reply>> Verbs::remove_collection(Target target, kube::Request request,
-                                             Requester requester) {
+Task<StatusResult<Reply>> Verbs::remove_collection(Target target, kube::Request request,
+                                                   Requester requester) {
     const bool all_namespaces = target.type().namespaced && target.namespace_.empty();
     if (all_namespaces || target.def->storage_key() == "namespaces") co_return method_not_allowed();
     CO_TRY(DeleteQuery query, parse_delete_query(request));
@@ -255,7 +255,7 @@ Task<Answer<Reply>> Verbs::remove_collection(Target target, kube::Request reques
         Target one = target;
         one.namespace_ = namespace_of(*item);
         one.name = name_of(*item);
-        Answer<WriteOutcome> outcome = co_await writer_.remove(std::move(one), query);
+        StatusResult<WriteOutcome> outcome = co_await writer_.remove(std::move(one), query);
         if (outcome)
             deleted.push_back(in_version(*target.def, std::move(outcome->object)));
         else if (outcome.error().error.code() != Code::kNotFound)
@@ -268,7 +268,7 @@ Task<Answer<Reply>> Verbs::remove_collection(Target target, kube::Request reques
     co_return listed(*target.def, std::move(page));
 }
 
-Task<Answer<Reply>> Verbs::scale(Target target, kube::Request request) {
+Task<StatusResult<Reply>> Verbs::scale(Target target, kube::Request request) {
     const DefPtr def = target.def;
     const bool get = request.method == kube::Method::kGet;
     if (!get && request.method != kube::Method::kPut && request.method != kube::Method::kPatch)
@@ -289,7 +289,7 @@ Task<Answer<Reply>> Verbs::scale(Target target, kube::Request request) {
         const Ownership owner = writer_.ownership(
             target, query, applies ? Ownership::Kind::kApplied : Ownership::Kind::kWrite);
         Writer::Change decide = [target, request, query,
-                                 owner](const json::value& current) -> Answer<NextState> {
+                                 owner](const json::value& current) -> StatusResult<NextState> {
             if (owner.kind == Ownership::Kind::kApplied)
                 return decide_applied_scale(target, current, *request.body, query, owner);
             TRY(const json::value proposed, proposed_scale(*target.def, current, request.method,
@@ -305,7 +305,7 @@ Task<Answer<Reply>> Verbs::scale(Target target, kube::Request request) {
     co_return reply;
 }
 
-Task<Answer<Reply>> Verbs::bind(Target target, kube::Request request) {
+Task<StatusResult<Reply>> Verbs::bind(Target target, kube::Request request) {
     if (request.method != kube::Method::kPost) co_return method_not_allowed();
     if (request.body == nullptr) co_return bad_request("the request has no body");
     CO_TRY(const WriteQuery query, parse_write_query(request, "CreateOptions"));
@@ -318,7 +318,7 @@ Task<Answer<Reply>> Verbs::bind(Target target, kube::Request request) {
     co_return created_status();
 }
 
-Task<Answer<Reply>> Verbs::finalize(Target target, kube::Request request) {
+Task<StatusResult<Reply>> Verbs::finalize(Target target, kube::Request request) {
     if (request.method != kube::Method::kPut) co_return method_not_allowed();
     if (request.body == nullptr) co_return bad_request("the request has no body");
     CO_TRY(const WriteQuery query, parse_write_query(request, "UpdateOptions"));
@@ -331,9 +331,9 @@ Task<Answer<Reply>> Verbs::finalize(Target target, kube::Request request) {
     co_return written(*target.def, std::move(outcome));
 }
 
-Task<Answer<std::unique_ptr<Watcher>>> Verbs::watch(Target target, kube::Request request) {
+Task<StatusResult<std::unique_ptr<Watcher>>> Verbs::watch(Target target, kube::Request request) {
     if (!target.def->stored) co_return method_not_allowed();
-    if (target.def->measured) co_return method_not_allowed();
+    if (target.def->is_metrics) co_return method_not_allowed();
     if (!target.is_collection())
         co_return bad_request(
             "a single object is watched through its collection, with the field "
@@ -346,7 +346,8 @@ Task<Answer<std::unique_ptr<Watcher>>> Verbs::watch(Target target, kube::Request
     co_return state_.cache.watch(target.def, std::move(selection), query);
 }
 
-Task<Answer<std::unique_ptr<kube::TextStream>>> Verbs::log(Target target, kube::Request request) {
+Task<StatusResult<std::unique_ptr<kube::TextStream>>> Verbs::log(Target target,
+                                                                 kube::Request request) {
     if (target.subresource != "log" || request.method != kube::Method::kGet)
         co_return method_not_allowed();
     const CachedObject* found =

@@ -13,10 +13,12 @@ class Verbs final : public RequestHandler {
   public:
     Verbs(ServerState& state, Writer& writer) : state_(state), writer_(writer) {}
 
-    Task<Answer<Reply>> call(Target target, kube::Request request, Requester requester) override;
-    Task<Answer<std::unique_ptr<Watcher>>> watch(Target target, kube::Request request) override;
-    Task<Answer<std::unique_ptr<kube::TextStream>>> log(Target target,
-                                                        kube::Request request) override;
+    Task<StatusResult<Reply>> call(Target target, kube::Request request,
+                                   Requester requester) override;
+    Task<StatusResult<std::unique_ptr<Watcher>>> watch(Target target,
+                                                       kube::Request request) override;
+    Task<StatusResult<std::unique_ptr<kube::TextStream>>> log(Target target,
+                                                              kube::Request request) override;
 
     const Registry& registry() const override { return state_.registry; }
     const WatchCache& cache() const override { return state_.cache; }
@@ -27,19 +29,19 @@ class Verbs final : public RequestHandler {
     Rng& rng() const override { return state_.rng; }
 
   private:
-    Task<Answer<Reply>> read(Target target, kube::Request request);
-    Task<Answer<Reply>> list(Target target, kube::Request request);
-    Task<Answer<Reply>> create(Target target, kube::Request request, Requester requester);
-    Task<Answer<Reply>> change(Target target, kube::Request request, Requester requester);
-    Task<Answer<Reply>> remove(Target target, kube::Request request, Requester requester);
-    Task<Answer<Reply>> remove_collection(Target target, kube::Request request,
-                                          Requester requester);
-    Task<Answer<Reply>> scale(Target target, kube::Request request);
-    Task<Answer<Reply>> bind(Target target, kube::Request request);
-    Task<Answer<Reply>> measure(Target target, kube::Request request);
-    Task<Answer<Reply>> finalize(Target target, kube::Request request);
+    Task<StatusResult<Reply>> read(Target target, kube::Request request);
+    Task<StatusResult<Reply>> list(Target target, kube::Request request);
+    Task<StatusResult<Reply>> create(Target target, kube::Request request, Requester requester);
+    Task<StatusResult<Reply>> change(Target target, kube::Request request, Requester requester);
+    Task<StatusResult<Reply>> remove(Target target, kube::Request request, Requester requester);
+    Task<StatusResult<Reply>> remove_collection(Target target, kube::Request request,
+                                                Requester requester);
+    Task<StatusResult<Reply>> scale(Target target, kube::Request request);
+    Task<StatusResult<Reply>> bind(Target target, kube::Request request);
+    Task<StatusResult<Reply>> measure(Target target, kube::Request request);
+    Task<StatusResult<Reply>> finalize(Target target, kube::Request request);
     /// 504 after a while when the revision does not come.
-    Task<Answer<void>> wait_for_revision(Revision revision);
+    Task<StatusResult<void>> wait_for_revision(Revision revision);
 
     ServerState& state_;
     Writer& writer_;

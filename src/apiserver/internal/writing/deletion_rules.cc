@@ -11,8 +11,8 @@ constexpr std::int64_t kDefaultGraceSeconds = 30;
 /// Room for what is added to a copy.
 constexpr std::size_t kSpareBytes = 256;
 
-Answer<void> check_preconditions(const ResourceDef& def, const json::object& current,
-                                 const DeleteQuery& query) {
+StatusResult<void> check_preconditions(const ResourceDef& def, const json::object& current,
+                                       const DeleteQuery& query) {
     const json::object& meta = metadata_of(current);
     const std::string_view name = string_at(meta, "name");
     if (!query.precondition_uid.empty() && query.precondition_uid != string_at(meta, "uid"))
@@ -98,14 +98,14 @@ NextState shorten(const ResourceDef& def, const json::value& current, const Dele
 bool goes_at_once(const ResourceDef& def, const json::object& current, const DeleteQuery& query,
                   std::int64_t grace) {
     return grace == 0 && !has_finalizers(current) && !def.has_spec_finalizers &&
-           def.rules.prepare_delete == nullptr &&
+           def.strategy.prepare_delete == nullptr &&
            (query.propagation.empty() || query.propagation == "Background");
 }
 
 }  // namespace
 
-Answer<NextState> decide_delete(const ResourceDef& def, const json::value& current,
-                                const DeleteQuery& query, WallTime now) {
+StatusResult<NextState> decide_delete(const ResourceDef& def, const json::value& current,
+                                      const DeleteQuery& query, WallTime now) {
     const json::object& stored = current.get_object();
     TRY_VOID(check_preconditions(def, stored, query));
     const std::int64_t grace = is_deleting(stored) ? 0 : grace_of(def, stored, query);
@@ -120,7 +120,7 @@ Answer<NextState> decide_delete(const ResourceDef& def, const json::value& curre
         return settle(def, current, std::move(next));
     }
     set_deletion(fields, now + std::chrono::seconds(grace), grace);
-    if (def.rules.prepare_delete != nullptr) def.rules.prepare_delete(fields, now);
+    if (def.strategy.prepare_delete != nullptr) def.strategy.prepare_delete(fields, now);
     return settle(def, current, std::move(next));
 }
 

@@ -9,7 +9,7 @@ namespace muster::apiserver {
 
 /// Decides a DELETE, as the registry's BeforeDelete does: the grace of pods, the finalizers that
 /// the propagation policy asks for, and whether the object goes at once. Pure.
-Answer<NextState> decide_delete(const ResourceDef& def, const json::value& current,
-                                const DeleteQuery& query, WallTime now);
+StatusResult<NextState> decide_delete(const ResourceDef& def, const json::value& current,
+                                      const DeleteQuery& query, WallTime now);
 
 }  // namespace muster::apiserver

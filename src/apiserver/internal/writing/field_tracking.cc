@@ -48,8 +48,8 @@ void track_creation(const ResourceDef& def, json::value& object, const kube::Fie
     if (!entries.empty()) meta[kManagedFields] = std::move(entries);
 }
 
-Answer<void> track_write(const ResourceDef& def, const json::value& stored, json::value& next,
-                         const kube::FieldOwner& manager) {
+StatusResult<void> track_write(const ResourceDef& def, const json::value& stored, json::value& next,
+                               const kube::FieldOwner& manager) {
     json::object& meta = ensure_object(next.get_object(), "metadata");
     const json::value* before = metadata_of(stored).if_contains(kManagedFields);
     json::value* sent = meta.if_contains(kManagedFields);

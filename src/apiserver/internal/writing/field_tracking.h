@@ -31,7 +31,7 @@ void track_creation(const ResourceDef& def, json::value& object, const kube::Fie
 /// replace them first, unless a subresource is written; an empty list or one empty entry ends the
 /// tracking of the object. An object without entries is not tracked before somebody applies.
 /// kInvalid, with the field as its cause, for entries that can't be understood.
-Answer<void> track_write(const ResourceDef& def, const json::value& stored, json::value& next,
-                         const kube::FieldOwner& manager);
+StatusResult<void> track_write(const ResourceDef& def, const json::value& stored, json::value& next,
+                               const kube::FieldOwner& manager);
 
 }  // namespace muster::apiserver

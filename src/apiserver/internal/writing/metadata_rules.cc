@@ -30,7 +30,8 @@ namespace {
 
 constexpr std::size_t kAnnotationBytes = 256 * 1024;
 
-void check_name(NameRule rule, std::string_view name, const std::string& field, Causes& causes) {
+void check_name(NameRule rule, std::string_view name, const std::string& field,
+                FieldErrors& field_errors) {
     std::size_t limit = kube::kMaxSubdomain;
     std::string_view message;
     switch (rule) {
@@ -51,26 +52,26 @@ void check_name(NameRule rule, std::string_view name, const std::string& field, 
             break;
     }
     if (name.size() > limit)
-        causes.push_back(invalid_value(field, json::value(name),
-                                       fmt::format("must be no more than {} characters", limit)));
+        field_errors.push_back(invalid_value(
+            field, json::value(name), fmt::format("must be no more than {} characters", limit)));
     else if (!message.empty())
-        causes.push_back(invalid_value(field, json::value(name), message));
+        field_errors.push_back(invalid_value(field, json::value(name), message));
 }
 
-void check_annotations(const json::object& annotations, Causes& causes) {
+void check_annotations(const json::object& annotations, FieldErrors& field_errors) {
     std::size_t bytes = 0;
     for (const auto& entry : annotations) {
         if (!is_qualified_name(entry.key()))
-            causes.push_back(invalid_value("metadata.annotations", json::value(entry.key()),
-                                           kQualifiedNameMessage));
+            field_errors.push_back(invalid_value("metadata.annotations", json::value(entry.key()),
+                                                 kQualifiedNameMessage));
         bytes += entry.key().size();
         if (const json::string* text = entry.value().if_string()) bytes += text->size();
     }
     if (bytes > kAnnotationBytes)
-        causes.push_back(too_long("metadata.annotations", kAnnotationBytes));
+        field_errors.push_back(too_long("metadata.annotations", kAnnotationBytes));
 }
 
-void check_finalizers(const json::array& finalizers, Causes& causes) {
+void check_finalizers(const json::array& finalizers, FieldErrors& field_errors) {
     bool orphan = false;
     bool foreground = false;
     for (std::size_t i = 0; i < finalizers.size(); ++i) {
@@ -80,70 +81,73 @@ void check_finalizers(const json::array& finalizers, Causes& causes) {
         orphan |= name == "orphan";
         foreground |= name == "foregroundDeletion";
         if (!is_qualified_name(name))
-            causes.push_back(invalid_value(field, json::value(name), kQualifiedNameMessage));
+            field_errors.push_back(invalid_value(field, json::value(name), kQualifiedNameMessage));
         else if (name.find('/') == std::string::npos && name != "kubernetes" && name != "orphan" &&
                  name != "foregroundDeletion")
-            causes.push_back(invalid_value(
+            field_errors.push_back(invalid_value(
                 field, json::value(name),
                 "name is neither a standard finalizer name nor is it fully qualified"));
     }
     if (orphan && foreground)
-        causes.push_back(invalid_value("metadata.finalizers", finalizers,
-                                       "finalizer orphan and foregroundDeletion cannot be both "
-                                       "set"));
+        field_errors.push_back(
+            invalid_value("metadata.finalizers", finalizers,
+                          "finalizer orphan and foregroundDeletion cannot be both "
+                          "set"));
 }
 
-void check_owners(const json::array& owners, Causes& causes) {
+void check_owners(const json::array& owners, FieldErrors& field_errors) {
     std::size_t controllers = 0;
     for (const json::value& entry : owners) {
         const json::object* owner = entry.if_object();
         if (owner == nullptr) continue;
         for (const std::string_view key : {"apiVersion", "kind", "name", "uid"})
             if (string_at(*owner, key).empty())
-                causes.push_back(invalid_value(
+                field_errors.push_back(invalid_value(
                     fmt::format("metadata.ownerReferences.{}", key), json::value(""),
                     key == "apiVersion" ? "version must not be empty" : "must not be empty"));
         if (bool_at(*owner, "controller")) ++controllers;
     }
     if (controllers > 1)
-        causes.push_back(invalid_value("metadata.ownerReferences", owners,
-                                       "Only one reference can have Controller set to true"));
+        field_errors.push_back(invalid_value("metadata.ownerReferences", owners,
+                                             "Only one reference can have Controller set to true"));
 }
 
 }  // namespace
 
 bool is_qualified_name(std::string_view text) { return kube::label_key_problem(text).empty(); }
 
-void check_labels(const json::object& labels, const std::string& field, Causes& causes) {
+void check_labels(const json::object& labels, const std::string& field, FieldErrors& field_errors) {
     for (const auto& entry : labels) {
         if (!is_qualified_name(entry.key()))
-            causes.push_back(invalid_value(field, json::value(entry.key()), kQualifiedNameMessage));
+            field_errors.push_back(
+                invalid_value(field, json::value(entry.key()), kQualifiedNameMessage));
         const json::string* value = entry.value().if_string();
         if (value == nullptr)
-            causes.push_back(invalid_value(field, entry.value(), "must be a string"));
+            field_errors.push_back(invalid_value(field, entry.value(), "must be a string"));
         else if (value->size() > kube::kMaxLabelName)
-            causes.push_back(
+            field_errors.push_back(
                 invalid_value(field, entry.value(), "must be no more than 63 characters"));
         else if (!kube::label_value_problem(*value).empty())
-            causes.push_back(invalid_value(field, entry.value(), kLabelValueMessage));
+            field_errors.push_back(invalid_value(field, entry.value(), kLabelValueMessage));
     }
 }
 
-void validate_metadata(const ResourceDef& def, const json::object& object, Causes& causes) {
+void validate_metadata(const ResourceDef& def, const json::object& object,
+                       FieldErrors& field_errors) {
     const json::object& meta = metadata_of(object);
     const std::string_view name = string_at(meta, "name");
     if (name.empty())
-        causes.push_back(required("metadata.name", "name or generateName is required"));
+        field_errors.push_back(required("metadata.name", "name or generateName is required"));
     else
-        check_name(def.name_rule, name, "metadata.name", causes);
+        check_name(def.name_rule, name, "metadata.name", field_errors);
     if (const json::object* labels = object_at(meta, "labels"))
-        check_labels(*labels, "metadata.labels", causes);
+        check_labels(*labels, "metadata.labels", field_errors);
     if (const json::object* annotations = object_at(meta, "annotations"))
-        check_annotations(*annotations, causes);
+        check_annotations(*annotations, field_errors);
     if (const json::array* finalizers = array_at(meta, "finalizers"))
-        check_finalizers(*finalizers, causes);
+        check_finalizers(*finalizers, field_errors);
     if (const json::array* owners = array_at(meta, "ownerReferences"))
-        check_owners(*owners, causes);
+        check_owners(*owners, field_errors);
 }
 
 }  // namespace muster::apiserver

@@ -20,9 +20,10 @@ extern const std::string_view kQualifiedNameMessage;
 extern const std::string_view kLabelValueMessage;
 
 /// Adds a cause for each label that is not well-formed; `field` is where the map stands.
-void check_labels(const json::object& labels, const std::string& field, Causes& causes);
+void check_labels(const json::object& labels, const std::string& field, FieldErrors& field_errors);
 
 /// Name, labels, annotations, finalizers and owner references of an object to be stored.
-void validate_metadata(const ResourceDef& def, const json::object& object, Causes& causes);
+void validate_metadata(const ResourceDef& def, const json::object& object,
+                       FieldErrors& field_errors);
 
 }  // namespace muster::apiserver

@@ -32,8 +32,8 @@ Result<kube::Document> patched_document(const ResourceDef& def, const json::valu
 
 }  // namespace
 
-Answer<void> check_patch_type(const ResourceDef& def, kube::ContentType type,
-                              const json::value& patch, bool applies) {
+StatusResult<void> check_patch_type(const ResourceDef& def, kube::ContentType type,
+                                    const json::value& patch, bool applies) {
     switch (type) {
         case kube::ContentType::kJson:
             return unsupported_media_type("415: Unsupported Media Type");
@@ -66,17 +66,17 @@ Answer<void> check_patch_type(const ResourceDef& def, kube::ContentType type,
     return {};
 }
 
-Answer<DecodedObject> apply_patch(const ResourceDef& def, const json::value& current,
-                                  const std::string& subresource, kube::ContentType type,
-                                  const json::value& patch,
-                                  kube::FieldValidation field_validation) {
+StatusResult<DecodedObject> apply_patch(const ResourceDef& def, const json::value& current,
+                                        const std::string& subresource, kube::ContentType type,
+                                        const json::value& patch,
+                                        kube::FieldValidation field_validation) {
     // A status is patched many times in an object's life, and of the rest nothing would be kept.
     const bool status_only = subresource == "status" && type != kube::ContentType::kJsonPatch;
     Result<kube::Document> patched = patched_document(def, current, status_only, type, patch);
     if (!patched) {
         if (patched.error().code() == Code::kInvalid && type == kube::ContentType::kJsonPatch)
             // A real server's wording; the reason follows, which it keeps to itself.
-            return Refusal{
+            return StatusError{
                 Error(Code::kInvalid,
                       "the server rejected our request due to an error in our request: " +
                           patched.error().message()),

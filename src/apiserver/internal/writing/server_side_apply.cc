@@ -77,7 +77,7 @@ json::value status_configuration(const json::object& configuration) {
     return kept;
 }
 
-Refusal refusal_of(const Target& target, const json::value& configuration, Error error) {
+StatusError forbidden_for(const Target& target, const json::value& configuration, Error error) {
     if (error.code() != Code::kInternal)
         return {std::move(error), kube::StatusDetails{}, false, {}};
     return internal_error(fmt::format(
@@ -89,7 +89,7 @@ Refusal refusal_of(const Target& target, const json::value& configuration, Error
 
 }  // namespace
 
-Answer<void> check_configuration(const Target& target, const json::value& configuration) {
+StatusResult<void> check_configuration(const Target& target, const json::value& configuration) {
     const json::object* object = configuration.if_object();
     if (object == nullptr)
         return bad_request("error decoding YAML: an applied configuration must be an object");
@@ -115,10 +115,10 @@ Answer<void> check_configuration(const Target& target, const json::value& config
     return {};
 }
 
-Answer<DecodedObject> apply_configuration(const Target& target, const json::value& current,
-                                          const json::value& configuration,
-                                          const kube::FieldOwner& manager,
-                                          const WriteQuery& query) {
+StatusResult<DecodedObject> apply_configuration(const Target& target, const json::value& current,
+                                                const json::value& configuration,
+                                                const kube::FieldOwner& manager,
+                                                const WriteQuery& query) {
     const ResourceDef& def = *target.def;
     kube::Document next(current, 2 * kube::tree_bytes(configuration) + kSpareBytes);
     json::array entries(next.value().storage());
@@ -137,7 +137,7 @@ Answer<DecodedObject> apply_configuration(const Target& target, const json::valu
         entries, def.schema.get(), next.value(),
         status ? status_configuration(configuration.get_object()) : configuration,
         ignored_fields(def, manager.subresource), manager, options);
-    if (!applied) return refusal_of(target, configuration, std::move(applied.error()));
+    if (!applied) return forbidden_for(target, configuration, std::move(applied.error()));
 
     json::object& meta = ensure_object(next.object(), "metadata");
     if (from_kubectl && !last_applied_of(next.object()).empty())
@@ -146,9 +146,10 @@ Answer<DecodedObject> apply_configuration(const Target& target, const json::valu
     return decode_object(def, std::move(next), query.field_validation);
 }
 
-Answer<DecodedObject> new_from_configuration(const Target& target, const json::value& configuration,
-                                             const kube::FieldOwner& manager,
-                                             const WriteQuery& query) {
+StatusResult<DecodedObject> new_from_configuration(const Target& target,
+                                                   const json::value& configuration,
+                                                   const kube::FieldOwner& manager,
+                                                   const WriteQuery& query) {
     const json::object& meta = metadata_of(configuration);
     if (const std::string_view uid = string_at(meta, "uid"); !uid.empty())
         return conflict(target.type(), target.name,
@@ -162,8 +163,8 @@ Answer<DecodedObject> new_from_configuration(const Target& target, const json::v
     return apply_configuration(target, nothing, configuration, manager, query);
 }
 
-Answer<json::value> configuration_of_scale(const Target& target, const json::value& current,
-                                           const json::value& scale) {
+StatusResult<json::value> configuration_of_scale(const Target& target, const json::value& current,
+                                                 const json::value& scale) {
     const json::object* sent = scale.if_object();
     const std::string_view version = sent == nullptr ? "" : string_at(*sent, "apiVersion");
     const std::string_view kind = sent == nullptr ? "" : string_at(*sent, "kind");

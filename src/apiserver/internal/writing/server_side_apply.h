@@ -15,21 +15,23 @@ namespace muster::apiserver {
 
 /// 400 for a configuration that is about something else than the target, or that carries
 /// managedFields.
-Answer<void> check_configuration(const Target& target, const json::value& configuration);
+StatusResult<void> check_configuration(const Target& target, const json::value& configuration);
 
 /// The current object with the configuration merged into it, in the version of the target. Refuses
 /// conflicts (409), and what the schema does not know (500, as a real server does).
-Answer<DecodedObject> apply_configuration(const Target& target, const json::value& current,
-                                          const json::value& configuration,
-                                          const kube::FieldOwner& manager, const WriteQuery& query);
+StatusResult<DecodedObject> apply_configuration(const Target& target, const json::value& current,
+                                                const json::value& configuration,
+                                                const kube::FieldOwner& manager,
+                                                const WriteQuery& query);
 
 /// The object that the configuration makes where there was none.
-Answer<DecodedObject> new_from_configuration(const Target& target, const json::value& configuration,
-                                             const kube::FieldOwner& manager,
-                                             const WriteQuery& query);
+StatusResult<DecodedObject> new_from_configuration(const Target& target,
+                                                   const json::value& configuration,
+                                                   const kube::FieldOwner& manager,
+                                                   const WriteQuery& query);
 
 /// What a Scale that is applied says about the object that it scales.
-Answer<json::value> configuration_of_scale(const Target& target, const json::value& current,
-                                           const json::value& scale);
+StatusResult<json::value> configuration_of_scale(const Target& target, const json::value& current,
+                                                 const json::value& scale);
 
 }  // namespace muster::apiserver

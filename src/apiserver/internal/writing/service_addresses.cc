@@ -33,14 +33,14 @@ std::optional<std::uint32_t> parse_address(std::string_view text) {
 
 }  // namespace
 
-ServiceAddresses::Claim ServiceAddresses::assign(json::object& service, Causes& causes) {
+ServiceAddresses::Claim ServiceAddresses::assign(json::object& service, FieldErrors& field_errors) {
     json::object& spec = ensure_object(service, "spec");
     if (string_at(spec, "type") == "ExternalName") return {};
     std::string wanted(string_at(spec, "clusterIP"));
     if (wanted.empty()) {
         if (holders_.size() + 2 >= kSize) {
-            causes.push_back(invalid_value("spec.clusterIPs", json::value(nullptr),
-                                           "failed to allocate IP: range is full"));
+            field_errors.push_back(invalid_value("spec.clusterIPs", json::value(nullptr),
+                                                 "failed to allocate IP: range is full"));
             return {};
         }
         do {
@@ -51,20 +51,21 @@ ServiceAddresses::Claim ServiceAddresses::assign(json::object& service, Causes& 
     } else if (wanted != "None") {
         const auto address = parse_address(wanted);
         if (!address) {
-            causes.push_back(invalid_value("spec.clusterIPs[0]", json::value(wanted),
-                                           "must be a valid IP address, (e.g. 10.9.8.7 or "
-                                           "2001:db8::ffff)"));
+            field_errors.push_back(invalid_value("spec.clusterIPs[0]", json::value(wanted),
+                                                 "must be a valid IP address, (e.g. 10.9.8.7 or "
+                                                 "2001:db8::ffff)"));
             return {};
         }
         if (*address < kBase || *address >= kBase + kSize) {
-            causes.push_back(invalid_value("spec.clusterIPs", json::value(json::array{wanted}),
-                                           "failed to allocate IP " + wanted +
-                                               ": the provided IP is not in the valid range. The "
-                                               "range of valid IPs is 10.96.0.0/12"));
+            field_errors.push_back(
+                invalid_value("spec.clusterIPs", json::value(json::array{wanted}),
+                              "failed to allocate IP " + wanted +
+                                  ": the provided IP is not in the valid range. The "
+                                  "range of valid IPs is 10.96.0.0/12"));
             return {};
         }
         if (is_taken(wanted)) {
-            causes.push_back(invalid_value(
+            field_errors.push_back(invalid_value(
                 "spec.clusterIPs", json::value(json::array{wanted}),
                 "failed to allocate IP " + wanted + ": provided IP is already allocated"));
             return {};

@@ -41,7 +41,7 @@ class ServiceAddresses {
     };
 
     /// Fills spec.clusterIP and clusterIPs of a new service.
-    [[nodiscard]] Claim assign(json::object& service, Causes& causes);
+    [[nodiscard]] Claim assign(json::object& service, FieldErrors& field_errors);
     /// Follows the committed services.
     void observe(const StoreChange& change);
 

@@ -36,8 +36,8 @@ bool desired_state_differs(const ResourceDef& def, const json::object& a, const 
     return false;
 }
 
-Answer<void> check_identity(const ResourceDef& def, const json::object& current,
-                            const json::object& next, WriteKind write) {
+StatusResult<void> check_identity(const ResourceDef& def, const json::object& current,
+                                  const json::object& next, WriteKind write) {
     const json::object& stored = metadata_of(current);
     const json::object& sent = metadata_of(next);
     const std::string_view name = string_at(stored, "name");
@@ -101,7 +101,8 @@ kube::Document with_status(const ResourceDef& def, const json::object& stored,
     return kept;
 }
 
-void check_new_finalizers(const json::object& next, const json::object& current, Causes& causes) {
+void check_new_finalizers(const json::object& next, const json::object& current,
+                          FieldErrors& field_errors) {
     const json::array* finalizers = array_at(metadata_of(next), "finalizers");
     if (!is_deleting(current) || finalizers == nullptr) return;
     std::string added;
@@ -112,7 +113,7 @@ void check_new_finalizers(const json::object& next, const json::object& current,
         added += json::serialize(entry);
     }
     if (!added.empty())
-        causes.push_back(forbidden_field(
+        field_errors.push_back(forbidden_field(
             "metadata.finalizers",
             fmt::format("no new finalizers can be added if the object is being deleted, found new "
                         "finalizers []string{{{}}}",
@@ -120,22 +121,23 @@ void check_new_finalizers(const json::object& next, const json::object& current,
 }
 
 void validate_object(const ResourceDef& def, const json::value& object, bool well_formed,
-                     Causes& causes) {
-    validate_metadata(def, object.get_object(), causes);
+                     FieldErrors& field_errors) {
+    validate_metadata(def, object.get_object(), field_errors);
     if (def.custom && !well_formed) {
         // Metadata has rules of its own, with better messages.
-        for (Cause& cause : kube::validate(*def.schema, object)) causes.push_back(std::move(cause));
+        for (Cause& cause : kube::validate(*def.schema, object))
+            field_errors.push_back(std::move(cause));
     }
-    if (def.rules.validate != nullptr) def.rules.validate(object.get_object(), causes);
+    if (def.strategy.validate != nullptr) def.strategy.validate(object.get_object(), field_errors);
 }
 
 /// The structure and the rules of a kind may find the same fault.
-Causes without_repeats(Causes causes) {
+FieldErrors without_repeats(FieldErrors field_errors) {
     std::set<std::pair<std::string, std::string>> seen;
-    std::erase_if(causes, [&](const Cause& cause) {
+    std::erase_if(field_errors, [&](const Cause& cause) {
         return !seen.emplace(cause.field, cause.reason + cause.message).second;
     });
-    return causes;
+    return field_errors;
 }
 
 bool ready_to_go(const ResourceDef& def, const json::object& object) {
@@ -165,15 +167,18 @@ NextState settle_with(const ResourceDef& def, const json::object& stored, kube::
 }
 
 /// Of a status only what is new is looked at: what is stored was valid when it was written.
-Answer<NextState> decide_status_update(const ResourceDef& def, const json::value& current,
-                                       const DecodedObject& proposed, const Ownership& ownership) {
+StatusResult<NextState> decide_status_update(const ResourceDef& def, const json::value& current,
+                                             const DecodedObject& proposed,
+                                             const Ownership& ownership) {
     const json::object& stored = current.get_object();
     kube::Document next = with_status(def, stored, proposed.object.object(), ownership.kind);
-    Causes causes;  // of a built-in kind, what a status says is the controller's business
-    if (def.custom && !proposed.well_formed) validate_object(def, next.value(), false, causes);
-    check_new_finalizers(next.object(), stored, causes);
-    if (!causes.empty())
-        return invalid(def.type, name_of(stored), without_repeats(std::move(causes)));
+    FieldErrors
+        field_errors;  // of a built-in kind, what a status says is the controller's business
+    if (def.custom && !proposed.well_formed)
+        validate_object(def, next.value(), false, field_errors);
+    check_new_finalizers(next.object(), stored, field_errors);
+    if (!field_errors.empty())
+        return invalid(def.type, name_of(stored), without_repeats(std::move(field_errors)));
     if (ready_to_go(def, next.object())) return NextState{NextState::Kind::kRemove};
     if (ownership.kind == Ownership::Kind::kWrite)
         TRY_VOID(track_write(def, current, next.value(), ownership.manager));
@@ -191,9 +196,9 @@ NextState settle(const ResourceDef& def, const json::value& current, kube::Docum
     return settle_with(def, stored, std::move(next), wants_otherwise);
 }
 
-Answer<NextState> decide_update(const ResourceDef& def, const json::value& current,
-                                DecodedObject proposed, const std::string& subresource,
-                                WriteKind write, const Ownership& ownership) {
+StatusResult<NextState> decide_update(const ResourceDef& def, const json::value& current,
+                                      DecodedObject proposed, const std::string& subresource,
+                                      WriteKind write, const Ownership& ownership) {
     const json::object& stored = current.get_object();
     json::object& next = proposed.object.object();
     TRY_VOID(check_identity(def, stored, next, write));
@@ -201,32 +206,34 @@ Answer<NextState> decide_update(const ResourceDef& def, const json::value& curre
     restore_system_metadata(next, stored);
     restore(next, stored, "apiVersion");
 
-    Causes causes = std::move(proposed.causes);
+    FieldErrors field_errors = std::move(proposed.field_errors);
     if (def.has_status) {
         proposed.well_formed &= next.contains("status") == stored.contains("status");
         restore(next, stored, "status");
     }
     if (def.custom && kube::apply_defaults(*def.schema, proposed.object.value()))
         proposed.well_formed = false;
-    if (def.rules.apply_defaults != nullptr) def.rules.apply_defaults(next);
-    if (def.rules.prepare_update != nullptr) def.rules.prepare_update(next, stored);
-    validate_object(def, proposed.object.value(), proposed.well_formed, causes);
-    if (def.rules.validate_update != nullptr) def.rules.validate_update(next, stored, causes);
-    check_new_finalizers(next, stored, causes);
-    if (!causes.empty())
-        return invalid(def.type, name_of(stored), without_repeats(std::move(causes)));
+    if (def.strategy.apply_defaults != nullptr) def.strategy.apply_defaults(next);
+    if (def.strategy.prepare_update != nullptr) def.strategy.prepare_update(next, stored);
+    validate_object(def, proposed.object.value(), proposed.well_formed, field_errors);
+    if (def.strategy.validate_update != nullptr)
+        def.strategy.validate_update(next, stored, field_errors);
+    check_new_finalizers(next, stored, field_errors);
+    if (!field_errors.empty())
+        return invalid(def.type, name_of(stored), without_repeats(std::move(field_errors)));
     if (ownership.kind == Ownership::Kind::kWrite)
         TRY_VOID(track_write(def, current, proposed.object.value(), ownership.manager));
     return settle(def, current, std::move(proposed.object));
 }
 
-Answer<void> validate_new(const ResourceDef& def, const DecodedObject& decoded) {
-    Causes causes = decoded.causes;
-    validate_object(def, decoded.object.value(), decoded.well_formed, causes);
-    if (def.rules.validate_create != nullptr)
-        def.rules.validate_create(decoded.object.object(), causes);
-    if (causes.empty()) return {};
-    return invalid(def.type, name_of(decoded.object.object()), without_repeats(std::move(causes)));
+StatusResult<void> validate_new(const ResourceDef& def, const DecodedObject& decoded) {
+    FieldErrors field_errors = decoded.field_errors;
+    validate_object(def, decoded.object.value(), decoded.well_formed, field_errors);
+    if (def.strategy.validate_create != nullptr)
+        def.strategy.validate_create(decoded.object.object(), field_errors);
+    if (field_errors.empty()) return {};
+    return invalid(def.type, name_of(decoded.object.object()),
+                   without_repeats(std::move(field_errors)));
 }
 
 }  // namespace muster::apiserver

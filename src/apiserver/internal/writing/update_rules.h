@@ -25,14 +25,14 @@ enum class WriteKind { kUpdate, kPatch };
 /// what the request may not change, raises the generation, validates, and finds out whether there
 /// is anything to write; enters what the write changes into managedFields. The last finalizer's
 /// removal removes a deleted object.
-Answer<NextState> decide_update(const ResourceDef& def, const json::value& current,
-                                DecodedObject proposed, const std::string& subresource,
-                                WriteKind write, const Ownership& ownership);
+StatusResult<NextState> decide_update(const ResourceDef& def, const json::value& current,
+                                      DecodedObject proposed, const std::string& subresource,
+                                      WriteKind write, const Ownership& ownership);
 
 /// For the server's own writes: raises the generation, compares, removes what is ready to go.
 NextState settle(const ResourceDef& def, const json::value& current, kube::Document next);
 
 /// 422 for everything that is wrong with an object to be created.
-Answer<void> validate_new(const ResourceDef& def, const DecodedObject& decoded);
+StatusResult<void> validate_new(const ResourceDef& def, const DecodedObject& decoded);
 
 }  // namespace muster::apiserver

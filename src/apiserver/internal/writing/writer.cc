@@ -18,8 +18,8 @@ constexpr int kConflictAttempts = 10;
 constexpr std::size_t kGeneratedPrefixBytes = 58;
 
 /// What a rule decided about a write, if it may be stored.
-Answer<NextState> admitted(const Requester& requester, const json::value& current,
-                           Answer<NextState> next) {
+StatusResult<NextState> admitted(const Requester& requester, const json::value& current,
+                                 StatusResult<NextState> next) {
     if (next && next->kind == NextState::Kind::kReplace && requester.admit)
         TRY_VOID(requester.admit(&current.get_object(), next->object.object()));
     return next;
@@ -59,7 +59,8 @@ std::optional<AdmissionSubject> Writer::subject_of(Operation operation, const Ta
     return AdmissionSubject{operation, target, query.requester, query.dry_run, query.manager};
 }
 
-Task<Answer<void>> Writer::mutate_new(const AdmissionSubject& subject, DecodedObject& decoded) {
+Task<StatusResult<void>> Writer::mutate_new(const AdmissionSubject& subject,
+                                            DecodedObject& decoded) {
     const ResourceDef& def = *subject.target.def;
     json::object& object = decoded.object.object();
     // They see it as it will be, but for what only the server can set.
@@ -67,7 +68,7 @@ Task<Answer<void>> Writer::mutate_new(const AdmissionSubject& subject, DecodedOb
         ensure_object(object, "metadata")["namespace"] = subject.target.namespace_;
     if (def.custom && kube::apply_defaults(*def.schema, decoded.object.value()))
         decoded.well_formed = false;
-    if (def.rules.apply_defaults != nullptr) def.rules.apply_defaults(object);
+    if (def.strategy.apply_defaults != nullptr) def.strategy.apply_defaults(object);
     std::vector<std::string> warnings = std::move(decoded.warnings);
     CO_TRY(std::optional<kube::Document> mutated,
            co_await admission_.mutate(subject, nullptr, decoded.object.value(), warnings));
@@ -75,16 +76,17 @@ Task<Answer<void>> Writer::mutate_new(const AdmissionSubject& subject, DecodedOb
         CO_TRY(decoded, decode_object(def, *std::move(mutated), kube::FieldValidation::kIgnore));
     }
     decoded.warnings = std::move(warnings);
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
-Task<Answer<void>> Writer::mutate_next(const AdmissionSubject& subject, const json::value& current,
-                                       NextState& next, std::vector<std::string>& warnings) {
+Task<StatusResult<void>> Writer::mutate_next(const AdmissionSubject& subject,
+                                             const json::value& current, NextState& next,
+                                             std::vector<std::string>& warnings) {
     if (next.kind != NextState::Kind::kReplace || subject.operation == Operation::kDelete)
-        co_return Answer<void>();
+        co_return StatusResult<void>();
     CO_TRY(std::optional<kube::Document> mutated,
            co_await admission_.mutate(subject, &current, next.object.value(), warnings));
-    if (!mutated) co_return Answer<void>();
+    if (!mutated) co_return StatusResult<void>();
     const Target& target = subject.target;
     CO_TRY(DecodedObject proposed,
            decode_object(*target.def, *std::move(mutated), kube::FieldValidation::kIgnore));
@@ -93,24 +95,24 @@ Task<Answer<void>> Writer::mutate_next(const AdmissionSubject& subject, const js
     CO_TRY(next, admitted(subject.requester, current,
                           decide_update(*target.def, current, std::move(proposed),
                                         target.subresource, WriteKind::kPatch, owner)));
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
-Answer<void> Writer::check_namespace(const Target& target, std::string_view name) const {
+StatusResult<void> Writer::check_namespace(const Target& target, std::string_view name) const {
     if (target.type().namespaced) {
         const CachedObject* found = state_.cache.find("namespaces", "", target.namespace_);
         if (found == nullptr) return not_found(kube::types::kNamespaces, target.namespace_);
         if (is_deleting(found->tree()->get_object())) {
-            Refusal refusal = forbidden(
+            StatusError status_error = forbidden(
                 target.type(), name,
                 fmt::format("unable to create new content in namespace {} because it is being "
                             "terminated",
                             target.namespace_));
-            refusal.error.with_causes(
+            status_error.error.with_causes(
                 {{"NamespaceTerminating",
                   fmt::format("namespace {} is being terminated", target.namespace_),
                   "metadata.namespace"}});
-            return refusal;
+            return status_error;
         }
     }
     if (target.def->custom) {
@@ -124,8 +126,8 @@ Answer<void> Writer::check_namespace(const Target& target, std::string_view name
 }
 
 /// Defaults and the fields that the system sets.
-Answer<ServiceAddresses::Claim> Writer::prepare(const Target& target, DecodedObject& decoded,
-                                                const Ownership& ownership) {
+StatusResult<ServiceAddresses::Claim> Writer::prepare(const Target& target, DecodedObject& decoded,
+                                                      const Ownership& ownership) {
     const ResourceDef& def = *target.def;
     json::object& object = decoded.object.object();
     json::object& meta = ensure_object(object, "metadata");
@@ -148,20 +150,21 @@ Answer<ServiceAddresses::Claim> Writer::prepare(const Target& target, DecodedObj
         if (def.has_status && object.erase("status") > 0) decoded.well_formed = false;
         if (kube::apply_defaults(*def.schema, decoded.object.value())) decoded.well_formed = false;
     }
-    if (def.rules.apply_defaults != nullptr) def.rules.apply_defaults(object);
+    if (def.strategy.apply_defaults != nullptr) def.strategy.apply_defaults(object);
     if (ownership.kind == Ownership::Kind::kWrite)
         track_creation(def, decoded.object.value(), ownership.manager);
-    if (def.rules.prepare_create != nullptr)
-        def.rules.prepare_create(object, state_.clock.wall_now());
-    if (def.storage_key() == "services") return state_.addresses.assign(object, decoded.causes);
+    if (def.strategy.prepare_create != nullptr)
+        def.strategy.prepare_create(object, state_.clock.wall_now());
+    if (def.storage_key() == "services")
+        return state_.addresses.assign(object, decoded.field_errors);
     return ServiceAddresses::Claim();
 }
 
-Task<Answer<void>> Writer::give_account_to(Target target, json::object& pod) {
+Task<StatusResult<void>> Writer::give_account_to(Target target, json::object& pod) {
     const ApiServerOptions& options = state_.options;
     if (target.def->storage_key() != "pods" || options.signing_key == nullptr ||
         options.root_ca_pem.empty())
-        co_return Answer<void>();
+        co_return StatusResult<void>();
     const kube::ResourceType& accounts = kube::types::kServiceAccounts;
     const std::string& space = target.namespace_;
     const std::string name = account_of(pod);
@@ -183,10 +186,11 @@ Task<Answer<void>> Writer::give_account_to(Target target, json::object& pod) {
             fmt::format("error looking up service account {}/{}: serviceaccount \"{}\" not found",
                         space, name, name));
     give_account(pod, account->tree()->get_object(), random_suffix());
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
-Task<Answer<WriteOutcome>> Writer::create(Target target, kube::ObjectPtr body, WriteQuery query) {
+Task<StatusResult<WriteOutcome>> Writer::create(Target target, kube::ObjectPtr body,
+                                                WriteQuery query) {
     CO_TRY(DecodedObject decoded, decode_object(*target.def, body, query.field_validation));
     co_return co_await insert(std::move(target), std::move(decoded), std::move(query),
                               Ownership::Kind::kWrite);
@@ -200,8 +204,8 @@ Ownership Writer::ownership(const Target& target, const WriteQuery& query,
              kube::format_time(state_.clock.wall_now())}};
 }
 
-Task<Answer<WriteOutcome>> Writer::insert(Target target, DecodedObject decoded, WriteQuery query,
-                                          Ownership::Kind ownership_kind) {
+Task<StatusResult<WriteOutcome>> Writer::insert(Target target, DecodedObject decoded,
+                                                WriteQuery query, Ownership::Kind ownership_kind) {
     const std::string_view sent_namespace = namespace_of(decoded.object.object());
     if (target.type().namespaced && !sent_namespace.empty() && sent_namespace != target.namespace_)
         co_return bad_request(
@@ -256,9 +260,9 @@ Task<Answer<WriteOutcome>> Writer::insert(Target target, DecodedObject decoded, 
     }
 }
 
-Task<Answer<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespace_, std::string name,
-                                           Change change, bool dry_run,
-                                           std::optional<AdmissionSubject> subject) {
+Task<StatusResult<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespace_,
+                                                 std::string name, Change change, bool dry_run,
+                                                 std::optional<AdmissionSubject> subject) {
     const StoreKey key{def->storage_key(), namespace_, name};
     StoredObject current{key, 0, nullptr};
     if (const CachedObject* cached = state_.cache.find(key.resource, namespace_, name))
@@ -303,7 +307,8 @@ Task<Answer<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespace_, s
     co_return stale_write(def->type, name);
 }
 
-Task<Answer<WriteOutcome>> Writer::update(Target target, kube::ObjectPtr body, WriteQuery query) {
+Task<StatusResult<WriteOutcome>> Writer::update(Target target, kube::ObjectPtr body,
+                                                WriteQuery query) {
     const BodyPart part = target.subresource == "status" ? BodyPart::kStatus : BodyPart::kWhole;
     CO_TRY(DecodedObject decoded, decode_object(*target.def, body, query.field_validation, part));
     json::object& meta = ensure_object(decoded.object.object(), "metadata");
@@ -334,7 +339,7 @@ Task<Answer<WriteOutcome>> Writer::update(Target target, kube::ObjectPtr body, W
     // The first attempt uses up the decoded object; only a lost race decodes it again.
     auto first = std::make_shared<std::optional<DecodedObject>>(std::move(decoded));
     const Change change = [target, body, query, part, owner,
-                           first](const json::value& current) -> Answer<NextState> {
+                           first](const json::value& current) -> StatusResult<NextState> {
         if (!*first) {
             TRY(*first, decode_object(*target.def, body, query.field_validation, part));
         }
@@ -343,21 +348,21 @@ Task<Answer<WriteOutcome>> Writer::update(Target target, kube::ObjectPtr body, W
                         decide_update(*target.def, current, std::move(proposed), target.subresource,
                                       WriteKind::kUpdate, owner));
     };
-    Answer<WriteOutcome> outcome =
+    StatusResult<WriteOutcome> outcome =
         co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run,
                          subject_of(Operation::kUpdate, target, query));
     if (outcome) prepend(outcome->warnings, std::move(warnings));
     co_return outcome;
 }
 
-Task<Answer<WriteOutcome>> Writer::patch(Target target, kube::ContentType type,
-                                         kube::ObjectPtr patch, WriteQuery query) {
+Task<StatusResult<WriteOutcome>> Writer::patch(Target target, kube::ContentType type,
+                                               kube::ObjectPtr patch, WriteQuery query) {
     if (type == kube::ContentType::kApplyPatch)
         co_return co_await apply(std::move(target), std::move(patch), std::move(query));
     const Ownership owner = ownership(target, query, Ownership::Kind::kWrite);
     auto warnings = std::make_shared<std::vector<std::string>>();
     const Change change = [target, type, patch, query, owner,
-                           warnings](const json::value& current) -> Answer<NextState> {
+                           warnings](const json::value& current) -> StatusResult<NextState> {
         TRY(DecodedObject patched, apply_patch(*target.def, current, target.subresource, type,
                                                *patch, query.field_validation));
         *warnings = patched.warnings;
@@ -365,19 +370,19 @@ Task<Answer<WriteOutcome>> Writer::patch(Target target, kube::ContentType type,
                         decide_update(*target.def, current, std::move(patched), target.subresource,
                                       WriteKind::kPatch, owner));
     };
-    Answer<WriteOutcome> outcome =
+    StatusResult<WriteOutcome> outcome =
         co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run,
                          subject_of(Operation::kUpdate, target, query));
     if (outcome) prepend(outcome->warnings, std::move(*warnings));
     co_return outcome;
 }
 
-Task<Answer<WriteOutcome>> Writer::apply(Target target, kube::ObjectPtr configuration,
-                                         WriteQuery query) {
+Task<StatusResult<WriteOutcome>> Writer::apply(Target target, kube::ObjectPtr configuration,
+                                               WriteQuery query) {
     CO_TRY_VOID(check_configuration(target, *configuration));
     const Ownership owner = ownership(target, query, Ownership::Kind::kApplied);
     const Change change = [target, configuration, query,
-                           owner](const json::value& current) -> Answer<NextState> {
+                           owner](const json::value& current) -> StatusResult<NextState> {
         TRY(DecodedObject applied,
             apply_configuration(target, current, *configuration, owner.manager, query));
         return admitted(query.requester, current,
@@ -387,7 +392,7 @@ Task<Answer<WriteOutcome>> Writer::apply(Target target, kube::ObjectPtr configur
     // The object may come and go while this is under way.
     for (int attempt = 1;; ++attempt) {
         const bool last = attempt == kConflictAttempts;
-        Answer<WriteOutcome> outcome = not_found(target.type(), target.name);
+        StatusResult<WriteOutcome> outcome = not_found(target.type(), target.name);
         Code lost_race = Code::kNotFound;
         if (!target.subresource.empty() ||
             state_.cache.find(target.def->storage_key(), target.namespace_, target.name)) {
@@ -405,7 +410,7 @@ Task<Answer<WriteOutcome>> Writer::apply(Target target, kube::ObjectPtr configur
     }
 }
 
-Task<Answer<WriteOutcome>> Writer::remove(Target target, DeleteQuery query) {
+Task<StatusResult<WriteOutcome>> Writer::remove(Target target, DeleteQuery query) {
     const Change change = [def = target.def, query,
                            now = state_.clock.wall_now()](const json::value& current) {
         return decide_delete(*def, current, query, now);

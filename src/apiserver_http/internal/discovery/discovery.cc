@@ -257,7 +257,7 @@ json::object version_document() {
 
 std::vector<std::string_view> verbs_of(const ResourceDef& def) {
     if (!def.stored) return {"create"};
-    if (def.measured) return {"get", "list"};
+    if (def.is_metrics) return {"get", "list"};
     if (def.storage_key() == "namespaces")
         return {"create", "delete", "get", "list", "patch", "update", "watch"};
     return {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};

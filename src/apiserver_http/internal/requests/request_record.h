@@ -30,7 +30,7 @@ struct RequestRecord {
     bool long_running = false;
     std::optional<Decision> decision;
     kube::ObjectPtr request_object;
-    kube::ObjectPtr response_object;  ///< of a refusal its Status
+    kube::ObjectPtr response_object;  ///< of a status_error its Status
     ObjectTextPtr response_text;      ///< of a stored object, in the place of the other
 
     bool is_resource() const { return !action.resource.empty(); }

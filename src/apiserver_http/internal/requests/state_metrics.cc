@@ -7,7 +7,7 @@ namespace muster::apiserver {
 std::vector<prometheus::MetricFamily> state_metrics(const RequestHandler& handler) {
     std::vector<std::pair<std::string, double>> objects;
     for (const auto& [name, def] : handler.registry().resources())
-        if (def->stored && !def->measured)
+        if (def->stored && !def->is_metrics)
             objects.emplace_back(name, static_cast<double>(handler.cache().objects(name).size()));
     using enum prometheus::MetricType;
     return {family("apiserver_storage_objects", "Stored objects of each resource.", Gauge,

@@ -78,7 +78,7 @@ Task<void> carry_channel_ports(std::unique_ptr<net::WebSocket> socket,
     co_await hear_farewell(*socket, clock);
 }
 
-Answer<std::vector<std::uint16_t>> requested_ports(const kube::Request& request) {
+StatusResult<std::vector<std::uint16_t>> requested_ports(const kube::Request& request) {
     std::vector<std::uint16_t> ports;
     for (const auto& [key, value] : request.query) {
         if (key != "ports") continue;

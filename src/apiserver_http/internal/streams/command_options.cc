@@ -16,8 +16,8 @@ bool output_flag(const kube::Request& request, std::string_view key) {
 
 }  // namespace
 
-Answer<kube::CommandOptions> command_options(const kube::Request& request, const json::object& pod,
-                                             bool with_command) {
+StatusResult<kube::CommandOptions> command_options(const kube::Request& request,
+                                                   const json::object& pod, bool with_command) {
     kube::CommandOptions options;
     TRY(options.container, choose_container(std::string(request.query_value("container")), pod));
     options.input = query_flag(request, "stdin");

@@ -10,7 +10,7 @@ namespace muster::apiserver {
 
 /// The options of pods/NAME/exec (with a command) or attach, checked, with the container that they
 /// mean filled in. `pod` is the stored object.
-Answer<kube::CommandOptions> command_options(const kube::Request& request, const json::object& pod,
-                                             bool with_command);
+StatusResult<kube::CommandOptions> command_options(const kube::Request& request,
+                                                   const json::object& pod, bool with_command);
 
 }  // namespace muster::apiserver

@@ -13,7 +13,7 @@ namespace muster::apiserver {
 namespace {
 
 /// The stored pod that a connection is to, bound and known to a node.
-Answer<kube::ObjectPtr> pod_to_connect(const RequestHandler& handler, const Target& target) {
+StatusResult<kube::ObjectPtr> pod_to_connect(const RequestHandler& handler, const Target& target) {
     const CachedObject* found =
         handler.cache().find(target.def->storage_key(), target.namespace_, target.name);
     if (found == nullptr) return not_found(target.type(), target.name);
@@ -30,8 +30,8 @@ Answer<kube::ObjectPtr> pod_to_connect(const RequestHandler& handler, const Targ
 
 /// The protocol that will be spoken; before anything is done for it. That the request is none for a
 /// WebSocket is the case of clients that speak SPDY/3.1 alone.
-Answer<std::string> judge_upgrade(const net::HttpRequest& request,
-                                  const std::vector<std::string>& protocols) {
+StatusResult<std::string> judge_upgrade(const net::HttpRequest& request,
+                                        const std::vector<std::string>& protocols) {
     if (!net::asks_for_web_socket(request)) {
         if (!request.headers.contains("Upgrade")) return bad_request("Upgrade request required");
         return bad_request(fmt::format(
@@ -47,8 +47,8 @@ Answer<std::string> judge_upgrade(const net::HttpRequest& request,
 }
 
 /// And attach, which is the same without a command.
-Task<Answer<void>> exec(net::HttpExchange& exchange, RequestHandler& handler, Target target,
-                        kube::Request request) {
+Task<StatusResult<void>> exec(net::HttpExchange& exchange, RequestHandler& handler, Target target,
+                              kube::Request request) {
     CO_TRY(const kube::ObjectPtr pod, pod_to_connect(handler, target));
     CO_TRY(kube::CommandOptions options,
            command_options(request, pod->get_object(), target.subresource == "exec"));
@@ -58,11 +58,11 @@ Task<Answer<void>> exec(net::HttpExchange& exchange, RequestHandler& handler, Ta
            co_await handler.node()->exec(target.namespace_, target.name, std::move(options)));
     auto socket = co_await net::accept_web_socket(exchange, protocols, {});
     if (socket) co_await carry_command(*std::move(socket), std::move(session), handler.clock());
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
-Task<Answer<void>> forward_ports(net::HttpExchange& exchange, RequestHandler& handler,
-                                 Target target, kube::Request request) {
+Task<StatusResult<void>> forward_ports(net::HttpExchange& exchange, RequestHandler& handler,
+                                       Target target, kube::Request request) {
     CO_TRY_VOID(pod_to_connect(handler, target));
     const std::vector<std::string> protocols{kSpdyTunnel, kChannelsV4};
     CO_TRY(const std::string protocol, judge_upgrade(exchange.request(), protocols));
@@ -75,19 +75,19 @@ Task<Answer<void>> forward_ports(net::HttpExchange& exchange, RequestHandler& ha
         return node->connect(ns, name, port);
     };
     auto socket = co_await net::accept_web_socket(exchange, protocols, {});
-    if (!socket) co_return Answer<void>();
+    if (!socket) co_return StatusResult<void>();
     if (protocol == kSpdyTunnel)
         co_await carry_spdy_ports(*std::move(socket), std::move(connect), handler.clock());
     else
         co_await carry_channel_ports(*std::move(socket), std::move(ports), std::move(connect),
                                      handler.clock());
-    co_return Answer<void>();
+    co_return StatusResult<void>();
 }
 
 }  // namespace
 
-Task<Answer<void>> connect_to_pod(net::HttpExchange& exchange, RequestHandler& handler,
-                                  Target target, kube::Request request) {
+Task<StatusResult<void>> connect_to_pod(net::HttpExchange& exchange, RequestHandler& handler,
+                                        Target target, kube::Request request) {
     if (request.method != kube::Method::kGet && request.method != kube::Method::kPost)
         co_return method_not_allowed();
     if (target.subresource == "portforward")

@@ -6,8 +6,8 @@
 namespace muster::apiserver {
 
 /// Serves GET and POST of such a subresource, by an upgrade to WebSocket, until the connection
-/// ends. A Refusal is to be answered; otherwise the exchange was.
-Task<Answer<void>> connect_to_pod(net::HttpExchange& exchange, RequestHandler& handler,
-                                  Target target, kube::Request request);
+/// ends. A StatusError is to be answered; otherwise the exchange was.
+Task<StatusResult<void>> connect_to_pod(net::HttpExchange& exchange, RequestHandler& handler,
+                                        Target target, kube::Request request);
 
 }  // namespace muster::apiserver

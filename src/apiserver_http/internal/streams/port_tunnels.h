@@ -27,6 +27,6 @@ Task<void> carry_channel_ports(std::unique_ptr<net::WebSocket> socket,
                                Clock& clock);
 
 /// The ports of a request for channels: at least one, at most as many as there are channels.
-Answer<std::vector<std::uint16_t>> requested_ports(const kube::Request& request);
+StatusResult<std::vector<std::uint16_t>> requested_ports(const kube::Request& request);
 
 }  // namespace muster::apiserver

@@ -35,7 +35,7 @@ void complete_groups(User& user, const std::optional<ServiceAccountName>& accoun
 
 }  // namespace
 
-Answer<std::optional<Impersonation>> read_impersonation(const net::HttpHeaders& headers) {
+StatusResult<std::optional<Impersonation>> read_impersonation(const net::HttpHeaders& headers) {
     Impersonation wanted;
     bool any = false;
     for (const auto& [field, value] : headers) {

@@ -17,6 +17,6 @@ struct Impersonation {
 
 /// What the Impersonate-* fields ask for; nullopt where there are none. kBadRequest for groups, a
 /// uid or extra fields without a user, and for a second user or uid.
-Answer<std::optional<Impersonation>> read_impersonation(const net::HttpHeaders& headers);
+StatusResult<std::optional<Impersonation>> read_impersonation(const net::HttpHeaders& headers);
 
 }  // namespace muster::apiserver

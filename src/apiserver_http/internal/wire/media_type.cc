@@ -67,7 +67,7 @@ std::optional<Form> form_of(const MediaType& type, Answers answers) {
     return std::nullopt;
 }
 
-Refusal unreadable(bool patch) {
+StatusError unreadable(bool patch) {
     return unsupported_media_type(
         patch ? "the body of the request was in an unknown format - accepted media types include: "
                 "application/json-patch+json, application/merge-patch+json, "
@@ -88,7 +88,7 @@ std::optional<AcceptedForm> choose_form(std::string_view accept, Answers answers
     return std::nullopt;
 }
 
-Answer<BodyType> body_type(std::string_view content_type, kube::Method method) {
+StatusResult<BodyType> body_type(std::string_view content_type, kube::Method method) {
     const std::string name = parse_media_type(content_type).name;
     using enum kube::ContentType;
     if (method == kube::Method::kPatch) {

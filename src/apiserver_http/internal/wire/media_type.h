@@ -43,6 +43,6 @@ struct BodyType {
 };
 
 /// An empty Content-Type is JSON (kubectl scale sends none). 415 for what is not read.
-Answer<BodyType> body_type(std::string_view content_type, kube::Method method);
+StatusResult<BodyType> body_type(std::string_view content_type, kube::Method method);
 
 }  // namespace muster::apiserver

@@ -92,7 +92,7 @@ TEST(MediaType, Bodies) {
         {"application/merge-patch+json", Method::kPost, std::nullopt},
     };
     for (const Case& c : cases) {
-        const Answer<BodyType> type = body_type(c.type, c.method);
+        const StatusResult<BodyType> type = body_type(c.type, c.method);
         ASSERT_EQ(type.has_value(), c.content.has_value()) << c.type;
         if (!type) {
             EXPECT_EQ(type.error().error.code(), Code::kUnsupported) << c.type;

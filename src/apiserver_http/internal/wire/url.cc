@@ -41,7 +41,7 @@ std::optional<std::string> unescape(std::string_view text, bool plus_is_blank) {
 
 std::optional<std::string> percent_decoded(std::string_view text) { return unescape(text, false); }
 
-Answer<Url> parse_url(std::string_view target) {
+StatusResult<Url> parse_url(std::string_view target) {
     if (!target.starts_with('/'))
         return bad_request(fmt::format("the request target \"{}\" does not begin with /", target));
     Url url;

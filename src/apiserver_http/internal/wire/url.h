@@ -18,7 +18,7 @@ struct Url {
 
 /// Refuses what could mean another path to whoever reads it next: an encoded slash or NUL, a
 /// segment "." or "..", a broken escape. Repeated and trailing slashes are dropped.
-Answer<Url> parse_url(std::string_view target);
+StatusResult<Url> parse_url(std::string_view target);
 
 /// Nullopt for a broken escape.
 std::optional<std::string> percent_decoded(std::string_view text);

@@ -2,11 +2,11 @@
 
 namespace muster::apiserver {
 
-Answer<JsonBody> parse_yaml_body(std::string_view text, const YamlText& yaml) {
+StatusResult<JsonBody> parse_yaml_body(std::string_view text, const YamlText& yaml) {
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     const bool maybe_json = first == text.npos || text[first] == '{' || text[first] == '[';
     if (maybe_json || yaml.read == nullptr) {
-        Answer<JsonBody> body = parse_json_body(text);
+        StatusResult<JsonBody> body = parse_json_body(text);
         if (body || yaml.read == nullptr) return body;
     }
     Result<json::value> read = yaml.read(text);

@@ -9,6 +9,6 @@ namespace muster::apiserver {
 
 /// A body that may be YAML. Most are JSON all the same, which is read as such where it can be: it
 /// is quicker, and says which fields come twice.
-Answer<JsonBody> parse_yaml_body(std::string_view text, const YamlText& yaml);
+StatusResult<JsonBody> parse_yaml_body(std::string_view text, const YamlText& yaml);
 
 }  // namespace muster::apiserver

@@ -27,7 +27,7 @@ TEST(YamlBody, JsonIsReadAsJsonAndTheRestAsYaml) {
         {"b: 1", "the body of the request is not YAML: line 1: why"},
     };
     for (const Row& row : kRows) {
-        const Answer<JsonBody> body = parse_yaml_body(row.text, yaml);
+        const StatusResult<JsonBody> body = parse_yaml_body(row.text, yaml);
         EXPECT_EQ(body ? json::serialize(*body->value) : body.error().error.message(), row.value);
         if (body) EXPECT_EQ(body->duplicate_fields.size(), row.duplicates) << row.text;
     }

@@ -80,14 +80,14 @@ TEST_F(DamageTest, AChangedObjectIsNamedAndACopyKept) {
     ASSERT_NE(at, std::string::npos);
     bad[at + 5] = 'z';
     put_content(path(), bad);
-    EXPECT_THAT(refusal(),
+    EXPECT_THAT(status_error(),
                 AllOf(HasSubstr(path() + ": reading row 58 (pods \"object-57\"): its checksum is "
                                          "wrong: nothing was repaired"),
                       HasSubstr("a copy lies in " + path() + ".damaged")));
     EXPECT_EQ(content(path() + ".damaged"), bad);
     // A second start finds the first one's copy, and does not write over it.
     put_content(path() + ".damaged", "from before");
-    EXPECT_THAT(refusal(), HasSubstr("a copy from an earlier start lies in"));
+    EXPECT_THAT(status_error(), HasSubstr("a copy from an earlier start lies in"));
     EXPECT_EQ(content(path() + ".damaged"), "from before");
 }
 
@@ -98,9 +98,9 @@ TEST_F(DamageTest, APageThatIsNoneIsRefused) {
     ASSERT_GT(bad.size(), 40 * kPage);
     bad.replace(20 * kPage, kPage, std::string(kPage, '\x5a'));
     put_content(path(), bad);
-    EXPECT_THAT(refusal(), AllOf(HasSubstr(path() + ": reading after row "),
-                                 HasSubstr("database disk image is malformed"),
-                                 HasSubstr("nothing was repaired")));
+    EXPECT_THAT(status_error(), AllOf(HasSubstr(path() + ": reading after row "),
+                                      HasSubstr("database disk image is malformed"),
+                                      HasSubstr("nothing was repaired")));
 }
 
 TEST_F(DamageTest, ARowThatItsPageHasForgottenIsMissed) {
@@ -115,7 +115,7 @@ TEST_F(DamageTest, ARowThatItsPageHasForgottenIsMissed) {
     ASSERT_GT(bad[leaf + 4], 2) << "so many rows are on it";
     --bad[leaf + 4];
     put_content(path(), bad);
-    EXPECT_THAT(refusal(), HasSubstr(path() + ": checking its structure: "));
+    EXPECT_THAT(status_error(), HasSubstr(path() + ": checking its structure: "));
 }
 
 TEST_F(DamageTest, ATruncatedFileIsRefused) {
@@ -123,7 +123,7 @@ TEST_F(DamageTest, ATruncatedFileIsRefused) {
     const std::string good = content(path());
     for (const std::size_t size : {good.size() / 2, std::size_t{4096}, std::size_t{100}}) {
         put_content(path(), good.substr(0, size));
-        EXPECT_THAT(refusal(), HasSubstr(path())) << size;
+        EXPECT_THAT(status_error(), HasSubstr(path())) << size;
         EXPECT_EQ(content(path()).size(), size);
         for (const char* rest : {"-wal", "-shm"}) fs::remove(path() + rest);
     }
@@ -131,32 +131,32 @@ TEST_F(DamageTest, ATruncatedFileIsRefused) {
 
 TEST_F(DamageTest, AnEmptyFileIsNotTakenForANewOne) {
     put_content(path(), "");
-    EXPECT_THAT(refusal(), HasSubstr("it is empty, and it can't have been made so"));
+    EXPECT_THAT(status_error(), HasSubstr("it is empty, and it can't have been made so"));
 }
 
 TEST_F(DamageTest, AFileThatWasNeverFinishedIsMadeAnew) {
     put_content(path() + ".new", "half of it");
     put_content(path() + ".new-journal", "and what it was before");
-    EXPECT_EQ(refusal(), "");
+    EXPECT_EQ(status_error(), "");
     EXPECT_FALSE(fs::exists(path() + ".new"));
     EXPECT_FALSE(fs::exists(path() + ".new-journal"));
 }
 
 TEST_F(DamageTest, ALogWithoutItsFileIsNotForgotten) {
     put_content(path() + "-wal", "the newest changes");
-    EXPECT_THAT(refusal(), HasSubstr("it is not there, but its write-ahead log is"));
+    EXPECT_THAT(status_error(), HasSubstr("it is not there, but its write-ahead log is"));
     EXPECT_FALSE(fs::exists(path()));
 }
 
 TEST_F(DamageTest, WhatIsNoDatabaseIsRefused) {
     put_content(path(), std::string(5000, 'a'));
-    EXPECT_THAT(refusal(), HasSubstr("file is not a database"));
+    EXPECT_THAT(status_error(), HasSubstr("file is not a database"));
 }
 
 struct Edit {
     const char* name;
     const char* sql;
-    const char* refusal;
+    const char* status_error;
 };
 
 class EditedFileTest : public DamageTest, public ::testing::WithParamInterface<Edit> {};
@@ -168,7 +168,7 @@ TEST_P(EditedFileTest, IsRefused) {
     ASSERT_TRUE(create("b", "3"));
     close();
     sql(GetParam().sql);
-    EXPECT_THAT(refusal(), HasSubstr(GetParam().refusal));
+    EXPECT_THAT(status_error(), HasSubstr(GetParam().status_error));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -200,17 +200,17 @@ TEST_F(DamageTest, TheTableOfAnotherProgramIsNotTouched) {
         ASSERT_TRUE(other->execute("CREATE TABLE theirs(x)", "making"));
     }
     const std::string before = content(path());
-    EXPECT_THAT(refusal(), HasSubstr("it is a database of another program"));
+    EXPECT_THAT(status_error(), HasSubstr("it is a database of another program"));
     EXPECT_EQ(content(path()), before);
 }
 
 TEST_F(DamageTest, TwoCantHaveItOpen) {
     open();
     std::unique_ptr<Store> first = std::move(store_);
-    EXPECT_THAT(refusal(), AllOf(HasSubstr(path()),
-                                 HasSubstr(fmt::format("process {} has it open", getpid()))));
+    EXPECT_THAT(status_error(), AllOf(HasSubstr(path()),
+                                      HasSubstr(fmt::format("process {} has it open", getpid()))));
     await(first->stop());
-    EXPECT_EQ(refusal(), "") << "a store that is stopped lets go of it";
+    EXPECT_EQ(status_error(), "") << "a store that is stopped lets go of it";
 }
 
 TEST_F(DamageTest, AFolderThatIsNotThereIsNamed) {
@@ -224,8 +224,8 @@ TEST_F(DamageTest, AFileThatCantBeWrittenIsRefused) {
     fill();
     if (geteuid() == 0) GTEST_SKIP() << "root may write anything";
     fs::permissions(path(), fs::perms::owner_read);
-    EXPECT_THAT(refusal(), AllOf(HasSubstr(path() + ": opening: Permission denied"),
-                                 HasSubstr("let this user write the file")));
+    EXPECT_THAT(status_error(), AllOf(HasSubstr(path() + ": opening: Permission denied"),
+                                      HasSubstr("let this user write the file")));
 }
 
 /// A small file system of its own, where the caller may mount one.
@@ -258,7 +258,7 @@ TEST_F(MountTest, AFullDiskEndsWritingAndWhatWasConfirmedStays) {
                 AllOf(HasSubstr(path() + ": writing changes"),
                       HasSubstr("database or disk is full"), HasSubstr("free some space there")));
     close();
-    const std::string full = refusal();
+    const std::string full = status_error();
     if (full.empty()) return;  // the log fits into the file
     EXPECT_THAT(full, HasSubstr("free some space there"));
     ASSERT_EQ(mount("none", folder_.folder().c_str(), "tmpfs", MS_REMOUNT, "size=8m"), 0);
@@ -269,8 +269,8 @@ TEST_F(MountTest, AFullDiskEndsWritingAndWhatWasConfirmedStays) {
 TEST_F(MountTest, AReadOnlyFileSystemIsRefused) {
     fill(10);
     ASSERT_EQ(mount("none", folder_.folder().c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, ""), 0);
-    EXPECT_THAT(refusal(), AllOf(HasSubstr(path()), HasSubstr("Read-only file system"),
-                                 HasSubstr("not mounted read-only")));
+    EXPECT_THAT(status_error(), AllOf(HasSubstr(path()), HasSubstr("Read-only file system"),
+                                      HasSubstr("not mounted read-only")));
 }
 
 }  // namespace

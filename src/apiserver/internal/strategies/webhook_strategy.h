@@ -6,6 +6,6 @@ namespace muster::apiserver {
 
 /// Defaults and validation of MutatingWebhookConfigurations and ValidatingWebhookConfigurations. A
 /// matchCondition, which is CEL, is refused by name.
-KindRules webhook_rules();
+Strategy webhook_strategy();
 
 }  // namespace muster::apiserver

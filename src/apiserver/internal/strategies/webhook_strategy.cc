@@ -1,4 +1,4 @@
-#include "apiserver/internal/admission/webhook_rules.h"
+#include "apiserver/internal/strategies/webhook_strategy.h"
 
 #include <algorithm>
 #include <set>
@@ -43,109 +43,112 @@ void apply_webhook_defaults(json::object& object) {
 }
 
 void check_one_of(const json::object& parent, std::string_view key, const std::string& field,
-                  const std::vector<std::string_view>& known, Causes& causes) {
+                  const std::vector<std::string_view>& known, FieldErrors& field_errors) {
     const std::string_view value = string_at(parent, key);
     if (!value.empty() && std::ranges::find(known, value) == known.end())
-        causes.push_back(not_supported(fmt::format("{}.{}", field, key), value, known));
+        field_errors.push_back(not_supported(fmt::format("{}.{}", field, key), value, known));
 }
 
-void check_client(const json::object& webhook, const std::string& at, Causes& causes) {
+void check_client(const json::object& webhook, const std::string& at, FieldErrors& field_errors) {
     const json::object* config = object_at(webhook, "clientConfig");
     const std::string field = at + ".clientConfig";
     if (config == nullptr) return;  // the schema asks for it
     const json::object* service = object_at(*config, "service");
     const std::string_view url = string_at(*config, "url");
     if (url.empty() == (service == nullptr)) {
-        causes.push_back(required(field, "exactly one of url or service is required"));
+        field_errors.push_back(required(field, "exactly one of url or service is required"));
         return;
     }
     if (service == nullptr) {
         if (!parse_webhook_url(url))
-            causes.push_back(invalid_value(field + ".url", json::value(url),
-                                           "must be https://HOST[:PORT][/PATH] without user "
-                                           "information, query or fragment"));
+            field_errors.push_back(invalid_value(field + ".url", json::value(url),
+                                                 "must be https://HOST[:PORT][/PATH] without user "
+                                                 "information, query or fragment"));
         return;
     }
     const std::int64_t port = int_at(*service, "port").value_or(kHttps);
     if (port < 1 || port > kMaxPort)
-        causes.push_back(invalid_value(field + ".service.port", json::value(port),
-                                       "port is not valid: must be between 1 and 65535, "
-                                       "inclusive"));
+        field_errors.push_back(invalid_value(field + ".service.port", json::value(port),
+                                             "port is not valid: must be between 1 and 65535, "
+                                             "inclusive"));
 }
 
 void check_list(const json::object& rule, std::string_view key, const std::string& at,
-                Causes& causes) {
+                FieldErrors& field_errors) {
     const std::vector<std::string> values = strings_at(rule, key);
     const std::string field = fmt::format("{}.{}", at, key);
-    if (values.empty()) causes.push_back(required(field));
+    if (values.empty()) field_errors.push_back(required(field));
     const bool any = std::ranges::find(values, "*") != values.end();
     if (any && values.size() > 1)
-        causes.push_back(
+        field_errors.push_back(
             invalid_value(field, rule.at(key), "if '*' is present, must not specify others"));
 }
 
-void check_rule(const json::object& rule, const std::string& at, Causes& causes) {
+void check_rule(const json::object& rule, const std::string& at, FieldErrors& field_errors) {
     for (const char* key : {"operations", "apiGroups", "apiVersions"})
-        check_list(rule, key, at, causes);
-    if (strings_at(rule, "resources").empty()) causes.push_back(required(at + ".resources"));
+        check_list(rule, key, at, field_errors);
+    if (strings_at(rule, "resources").empty()) field_errors.push_back(required(at + ".resources"));
     const std::vector<std::string> operations = strings_at(rule, "operations");
     for (std::size_t i = 0; i < operations.size(); ++i) {
         static const std::vector<std::string_view> kKnown = {"*", "CONNECT", "CREATE", "DELETE",
                                                              "UPDATE"};
         if (std::ranges::find(kKnown, operations[i]) == kKnown.end())
-            causes.push_back(
+            field_errors.push_back(
                 not_supported(fmt::format("{}.operations[{}]", at, i), operations[i], kKnown));
     }
-    check_one_of(rule, "scope", at, {"*", "Cluster", "Namespaced"}, causes);
+    check_one_of(rule, "scope", at, {"*", "Cluster", "Namespaced"}, field_errors);
 }
 
 void check_webhook(const json::object& webhook, const std::string& at, std::set<std::string>& names,
-                   Causes& causes) {
+                   FieldErrors& field_errors) {
     const std::string name(string_at(webhook, "name"));
     if (std::ranges::count(name, '.') < 2 || !kube::is_dns1123_subdomain(name))
-        causes.push_back(invalid_value(at + ".name", json::value(name),
-                                       "should be a domain with at least three segments separated "
-                                       "by dots"));
-    if (!names.insert(name).second) causes.push_back(duplicate(at + ".name", json::value(name)));
-    check_client(webhook, at, causes);
+        field_errors.push_back(
+            invalid_value(at + ".name", json::value(name),
+                          "should be a domain with at least three segments separated "
+                          "by dots"));
+    if (!names.insert(name).second)
+        field_errors.push_back(duplicate(at + ".name", json::value(name)));
+    check_client(webhook, at, field_errors);
     if (const json::array* rules = array_at(webhook, "rules"))
         for (std::size_t i = 0; i < rules->size(); ++i)
             if (const json::object* rule = (*rules)[i].if_object())
-                check_rule(*rule, fmt::format("{}.rules[{}]", at, i), causes);
+                check_rule(*rule, fmt::format("{}.rules[{}]", at, i), field_errors);
     for (const char* key : {"namespaceSelector", "objectSelector"})
         if (const auto selector = label_selector_of(object_at(webhook, key)); !selector)
-            causes.push_back(invalid_value(fmt::format("{}.{}", at, key), webhook.at(key),
-                                           selector.error().message()));
-    check_one_of(webhook, "failurePolicy", at, {"Fail", "Ignore"}, causes);
-    check_one_of(webhook, "matchPolicy", at, {"Equivalent", "Exact"}, causes);
-    check_one_of(webhook, "reinvocationPolicy", at, {"IfNeeded", "Never"}, causes);
-    check_one_of(webhook, "sideEffects", at, {"None", "NoneOnDryRun"}, causes);
+            field_errors.push_back(invalid_value(fmt::format("{}.{}", at, key), webhook.at(key),
+                                                 selector.error().message()));
+    check_one_of(webhook, "failurePolicy", at, {"Fail", "Ignore"}, field_errors);
+    check_one_of(webhook, "matchPolicy", at, {"Equivalent", "Exact"}, field_errors);
+    check_one_of(webhook, "reinvocationPolicy", at, {"IfNeeded", "Never"}, field_errors);
+    check_one_of(webhook, "sideEffects", at, {"None", "NoneOnDryRun"}, field_errors);
     const std::int64_t seconds = int_at(webhook, "timeoutSeconds").value_or(kUsualSeconds);
     if (seconds < 1 || seconds > kMaxSeconds)
-        causes.push_back(invalid_value(at + ".timeoutSeconds", json::value(seconds),
-                                       "the timeout value must be between 1 and 30 seconds"));
+        field_errors.push_back(invalid_value(at + ".timeoutSeconds", json::value(seconds),
+                                             "the timeout value must be between 1 and 30 seconds"));
     const std::vector<std::string> versions = strings_at(webhook, "admissionReviewVersions");
     if (std::ranges::find(versions, "v1") == versions.end() &&
         std::ranges::find(versions, "v1beta1") == versions.end())
-        causes.push_back(invalid_value(at + ".admissionReviewVersions", json::value_from(versions),
-                                       "must include at least one of v1, v1beta1"));
+        field_errors.push_back(invalid_value(at + ".admissionReviewVersions",
+                                             json::value_from(versions),
+                                             "must include at least one of v1, v1beta1"));
     const json::array* conditions = array_at(webhook, "matchConditions");
     if (conditions != nullptr && !conditions->empty())
-        causes.push_back(
+        field_errors.push_back(
             forbidden_field(at + ".matchConditions", "CEL expressions are not evaluated"));
 }
 
-void validate_webhooks(const json::object& object, Causes& causes) {
+void validate_webhooks(const json::object& object, FieldErrors& field_errors) {
     std::set<std::string> names;
     const json::array* webhooks = array_at(object, "webhooks");
     for (std::size_t i = 0; webhooks != nullptr && i < webhooks->size(); ++i)
         if (const json::object* webhook = (*webhooks)[i].if_object())
-            check_webhook(*webhook, fmt::format("webhooks[{}]", i), names, causes);
+            check_webhook(*webhook, fmt::format("webhooks[{}]", i), names, field_errors);
 }
 
 }  // namespace
 
-KindRules webhook_rules() {
+Strategy webhook_strategy() {
     return {.apply_defaults = apply_webhook_defaults, .validate = validate_webhooks};
 }
 
