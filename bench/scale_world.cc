@@ -73,7 +73,7 @@ World::World(Time time, std::uint64_t seed)
       rng_(seed),
       operator_rng_(seed + 1),
       nodes_rng_(seed + 2),
-      api(context.get_executor(), *clock_, rng_, apiserver::make_memory_store(), roomy()),
+      api(context.get_executor(), *clock_, rng_, store::make_memory_store(), roomy()),
       client(api, "scale"),
       tasks_(context.get_executor()) {
     must(await(api.start()), "the API");

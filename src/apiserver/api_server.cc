@@ -19,8 +19,8 @@
 namespace muster::apiserver {
 
 struct ApiServer::Impl {
-    Impl(asio::any_io_executor executor, Clock& clock, Rng& rng, std::unique_ptr<Store> store,
-         ApiServerOptions options)
+    Impl(asio::any_io_executor executor, Clock& clock, Rng& rng,
+         std::unique_ptr<store::Store> store, ApiServerOptions options)
         : state(std::move(executor), clock, rng, std::move(store), options),
           writer(state),
           verbs(state, writer),
@@ -44,20 +44,20 @@ struct ApiServer::Impl {
 
     Task<Result<void>> load();
     Task<Result<void>> create_namespaces();
-    void on_change(const StoreChange& change);
+    void on_change(const store::StoreChange& change);
     void serve_definition(const json::object& crd);
 };
 
 Task<Result<void>> ApiServer::Impl::load() {
     for (DefPtr& def : builtin_types(state.read_definition)) state.registry.add(std::move(def));
-    const StoreHistory past = state.store->history();
+    const store::StoreHistory past = state.store->history();
     state.cache.start_at(state.store->revision(), past.floor);
     std::vector<std::string> resources;
     for (const auto& [name, def] : state.registry.resources()) resources.push_back(name);
     for (std::size_t i = 0; i < resources.size(); ++i) {
-        CO_TRY(std::vector<StoredObject> objects,
+        CO_TRY(std::vector<store::StoredObject> objects,
                co_await state.store->list(resources[i], "", std::nullopt, 0));
-        for (const StoredObject& stored : objects) {
+        for (const store::StoredObject& stored : objects) {
             if (stored.key.resource == "services")
                 state.addresses.observe(
                     {stored.key, stored.revision, stored.object->tree(), nullptr, nullptr});
@@ -68,11 +68,11 @@ Task<Result<void>> ApiServer::Impl::load() {
         }
         state.cache.load(resources[i], std::move(objects));
     }
-    for (const StoreHistory::Entry& entry : past.changes) state.cache.remember(entry);
+    for (const store::StoreHistory::Entry& entry : past.changes) state.cache.remember(entry);
     // The controllers take up what the last run left undone.
     for (const std::string& resource : resources) {
         for (const auto& [key, cached] : state.cache.objects(resource)) {
-            const StoreKey whole{resource, key.first, key.second};
+            const store::StoreKey whole{resource, key.first, key.second};
             // Of most there is nothing to do, and of the others this is all that is looked at.
             if (any_at_path(cached.object->text(), "metadata",
                             {"ownerReferences", "deletionTimestamp"})) {
@@ -82,7 +82,8 @@ Task<Result<void>> ApiServer::Impl::load() {
             }
             // The others look at what the server consults, and at nothing of the rest.
             if (!state.cache.stays_parsed(resource)) continue;
-            const StoreChange change{whole, cached.revision, cached.tree(), nullptr, cached.object};
+            const store::StoreChange change{whole, cached.revision, cached.tree(), nullptr,
+                                            cached.object};
             roles.observe(change);
             accounts.observe(change);
         }
@@ -111,8 +112,8 @@ void ApiServer::Impl::serve_definition(const json::object& crd) {
         state.registry.add(std::move(def));
 }
 
-void ApiServer::Impl::on_change(const StoreChange& change) {
-    const ObjectTextPtr replaced = state.cache.apply(change);
+void ApiServer::Impl::on_change(const store::StoreChange& change) {
+    const store::ObjectTextPtr replaced = state.cache.apply(change);
     const kube::ObjectPtr before = replaced == nullptr ? nullptr : replaced->tree();
     if (change.key.resource == "services") {
         state.addresses.observe(change);
@@ -140,7 +141,7 @@ void ApiServer::Impl::on_change(const StoreChange& change) {
 }
 
 ApiServer::ApiServer(asio::any_io_executor executor, Clock& clock, Rng& rng,
-                     std::unique_ptr<Store> store, ApiServerOptions options)
+                     std::unique_ptr<store::Store> store, ApiServerOptions options)
     : impl_(std::make_unique<Impl>(std::move(executor), clock, rng, std::move(store), options)) {}
 
 ApiServer::~ApiServer() = default;
@@ -155,7 +156,7 @@ Task<Result<void>> ApiServer::start() {
     CHECK(!impl_->started, "an API server starts once");
     CO_TRY_VOID(co_await impl_->load());
     impl_->state.store->observe(
-        [impl = impl_.get()](const StoreChange& change) { impl->on_change(change); });
+        [impl = impl_.get()](const store::StoreChange& change) { impl->on_change(change); });
     impl_->started = true;
     CO_TRY_VOID(co_await impl_->create_namespaces());
     if (impl_->state.options.default_roles) CO_TRY_VOID(co_await impl_->roles.post_defaults());

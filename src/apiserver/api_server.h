@@ -26,8 +26,8 @@ class RequestHandler;
 /// stop(); requests are served in between. Thread: one loop.
 class ApiServer final : public kube::Transport {
   public:
-    ApiServer(asio::any_io_executor executor, Clock& clock, Rng& rng, std::unique_ptr<Store> store,
-              ApiServerOptions options = {});
+    ApiServer(asio::any_io_executor executor, Clock& clock, Rng& rng,
+              std::unique_ptr<store::Store> store, ApiServerOptions options = {});
     ~ApiServer() override;
 
     /// How admission webhooks are called; without it none can be. Set before start(), and outlives

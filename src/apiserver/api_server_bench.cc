@@ -414,7 +414,7 @@ int main(int argc, char** argv) {
     apiserver::ApiServerOptions options;
     options.watcher_buffer = 100'000;
     options.manage_fields = argc > 2 && std::string_view(argv[2]) == "manage-fields";
-    apiserver::ApiServer server(context.get_executor(), clock, rng, apiserver::make_memory_store(),
+    apiserver::ApiServer server(context.get_executor(), clock, rng, store::make_memory_store(),
                                 options);
     apiserver::Bench bench(context, server, count, options.manage_fields);
     asio::co_spawn(context, bench.run(), [](std::exception_ptr error) {

@@ -8,9 +8,9 @@ namespace {
 
 /// A store whose commits take as long as the test wants, as those of a disk do: what is begun is
 /// committed in its order when the test lets it.
-class SlowStore final : public Store {
+class SlowStore final : public store::Store {
   public:
-    SlowStore(Store& store, const asio::any_io_executor& executor)
+    SlowStore(store::Store& store, const asio::any_io_executor& executor)
         : store_(store), changed_(executor) {}
 
     /// Lets so many more writes be committed.
@@ -19,27 +19,32 @@ class SlowStore final : public Store {
         changed_.notify_all();
     }
 
-    Revision revision() const override { return store_.revision(); }
-    Task<Result<StoredObject>> create(StoreKey key, Make make) override {
+    store::Revision revision() const override { return store_.revision(); }
+    Task<Result<store::StoredObject>> create(store::StoreKey key, Make make) override {
         co_await turn();
         co_return co_await store_.create(std::move(key), std::move(make));
     }
-    Task<Result<StoredObject>> update(StoreKey key, Revision expected, Make make) override {
+    Task<Result<store::StoredObject>> update(store::StoreKey key, store::Revision expected,
+                                             Make make) override {
         co_await turn();
         co_return co_await store_.update(std::move(key), expected, std::move(make));
     }
-    Task<Result<StoredObject>> remove(StoreKey key, Revision expected, Make make) override {
+    Task<Result<store::StoredObject>> remove(store::StoreKey key, store::Revision expected,
+                                             Make make) override {
         co_await turn();
         co_return co_await store_.remove(std::move(key), expected, std::move(make));
     }
-    Task<Result<StoredObject>> get(StoreKey key) override { return store_.get(std::move(key)); }
-    Task<Result<std::vector<StoredObject>>> list(std::string resource, std::string namespace_,
-                                                 std::optional<StoreKey> after,
-                                                 std::size_t limit) override {
+    Task<Result<store::StoredObject>> get(store::StoreKey key) override {
+        return store_.get(std::move(key));
+    }
+    Task<Result<std::vector<store::StoredObject>>> list(std::string resource,
+                                                        std::string namespace_,
+                                                        std::optional<store::StoreKey> after,
+                                                        std::size_t limit) override {
         return store_.list(std::move(resource), std::move(namespace_), std::move(after), limit);
     }
     void observe(Observer observer) override { store_.observe(std::move(observer)); }
-    StoreHistory history() const override { return store_.history(); }
+    store::StoreHistory history() const override { return store_.history(); }
     Task<void> settled() override {
         const std::uint64_t all = begun_;
         while (allowed_ < all) co_await changed_.wait();
@@ -53,7 +58,7 @@ class SlowStore final : public Store {
         while (allowed_ < mine) co_await changed_.wait();
     }
 
-    Store& store_;
+    store::Store& store_;
     Signal changed_;
     std::uint64_t begun_ = 0;
     std::uint64_t allowed_ = 0;
@@ -106,7 +111,7 @@ class OverlapTest : public ServerFixture {
             ->size();
     }
 
-    std::unique_ptr<Store> store_ = make_memory_store();
+    std::unique_ptr<store::Store> store_ = store::make_memory_store();
     SlowStore* slow_ = nullptr;
 };
 

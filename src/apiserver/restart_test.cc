@@ -6,33 +6,38 @@ namespace muster::apiserver {
 namespace {
 
 /// A store that outlives the server that was given a handle on it, as a file does.
-class SharedStore final : public Store {
+class SharedStore final : public store::Store {
   public:
-    explicit SharedStore(Store& store) : store_(store) {}
-    Revision revision() const override { return store_.revision(); }
-    Task<Result<StoredObject>> create(StoreKey key, Make make) override {
+    explicit SharedStore(store::Store& store) : store_(store) {}
+    store::Revision revision() const override { return store_.revision(); }
+    Task<Result<store::StoredObject>> create(store::StoreKey key, Make make) override {
         return store_.create(std::move(key), std::move(make));
     }
-    Task<Result<StoredObject>> update(StoreKey key, Revision expected, Make make) override {
+    Task<Result<store::StoredObject>> update(store::StoreKey key, store::Revision expected,
+                                             Make make) override {
         return store_.update(std::move(key), expected, std::move(make));
     }
-    Task<Result<StoredObject>> remove(StoreKey key, Revision expected, Make make) override {
+    Task<Result<store::StoredObject>> remove(store::StoreKey key, store::Revision expected,
+                                             Make make) override {
         return store_.remove(std::move(key), expected, std::move(make));
     }
-    Task<Result<StoredObject>> get(StoreKey key) override { return store_.get(std::move(key)); }
-    Task<Result<std::vector<StoredObject>>> list(std::string resource, std::string namespace_,
-                                                 std::optional<StoreKey> after,
-                                                 std::size_t limit) override {
+    Task<Result<store::StoredObject>> get(store::StoreKey key) override {
+        return store_.get(std::move(key));
+    }
+    Task<Result<std::vector<store::StoredObject>>> list(std::string resource,
+                                                        std::string namespace_,
+                                                        std::optional<store::StoreKey> after,
+                                                        std::size_t limit) override {
         return store_.list(std::move(resource), std::move(namespace_), std::move(after), limit);
     }
     void observe(Observer observer) override { store_.observe(std::move(observer)); }
-    StoreHistory history() const override { return store_.history(); }
+    store::StoreHistory history() const override { return store_.history(); }
     Task<void> settled() override { return store_.settled(); }
     std::optional<Error> failure() const override { return store_.failure(); }
     Task<void> stop() override { co_return; }
 
   private:
-    Store& store_;
+    store::Store& store_;
 };
 
 class RestartTest : public ServerFixture {
@@ -44,7 +49,7 @@ class RestartTest : public ServerFixture {
                                               std::make_unique<SharedStore>(*store_), options_);
         ASSERT_TRUE(await(server_->start()));
     }
-    std::unique_ptr<Store> store_ = make_memory_store(kHistory);
+    std::unique_ptr<store::Store> store_ = store::make_memory_store(kHistory);
     static constexpr std::size_t kHistory = 6;
 };
 

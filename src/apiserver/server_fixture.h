@@ -29,7 +29,7 @@ class ServerFixture : public ::testing::Test, protected SimulatedLoop {
     void restart() {
         stop();
         server_ = std::make_unique<ApiServer>(context.get_executor(), clock, rng_,
-                                              make_memory_store(), options_);
+                                              store::make_memory_store(), options_);
         const Result<void> started = await(server_->start());
         EXPECT_TRUE(started.has_value()) << started.error().message();
     }

@@ -15,12 +15,12 @@ using ::testing::HasSubstr;
 
 const kube::ResourceType& kMaps = kube::types::kConfigMaps;
 
-class ServerOnSqliteStoreTest : public StoreFileTest {
+class ServerOnSqliteStoreTest : public store::StoreFileTest {
   protected:
     ~ServerOnSqliteStoreTest() override { stop(); }
 
     void start() {
-        auto opened = open_sqlite_store(folder_.path(), options_, context.get_executor());
+        auto opened = store::open_sqlite_store(folder_.path(), options_, context.get_executor());
         ASSERT_TRUE(opened) << opened.error().message();
         server_ =
             std::make_unique<ApiServer>(context.get_executor(), clock, rng_, *std::move(opened));
@@ -84,12 +84,12 @@ TEST_F(ServerOnSqliteStoreTest, GoesOnWhereItStopped) {
 
 TEST_F(ServerOnSqliteStoreTest, WhatItCantKeepIsRefusedAndReadsGoOn) {
     log::set_sink([](log::Level, std::string_view) {});
-    BreakingDisk disk(1);
+    store::BreakingDisk disk(1);
     options_.vfs = disk.name();
     start();
     ASSERT_TRUE(create("a"));
     EXPECT_FALSE(server_->handler().write_failure());
-    disk.fail_after(1, BreakingDisk::Fault::kFull);
+    disk.fail_after(1, store::BreakingDisk::Fault::kFull);
     const auto refused = create("b");
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code(), Code::kUnavailable);

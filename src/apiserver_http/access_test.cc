@@ -3,7 +3,7 @@
 #include "apiserver/resources/access_types.h"
 #include "apiserver_http/front_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 namespace {
 
 using testing::HasSubstr;
@@ -309,4 +309,4 @@ TEST_F(AccessTest, AccountsThatAreNamedMayWatchWhatTheirRoleNames) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

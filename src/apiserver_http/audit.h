@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// How much of a request the audit log has. Of Secrets, and of what answers with a token, never
 /// more than kMetadata.
@@ -22,4 +22,4 @@ struct AuditOptions {
     AuditLevel level = AuditLevel::kMetadata;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -4,7 +4,7 @@
 
 #include "apiserver_http/front_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 namespace {
 
 using testing::HasSubstr;
@@ -116,4 +116,4 @@ TEST_F(QuietAuditTest, OfMetadataAloneNoBodyIsThere) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -4,7 +4,7 @@
 #include "apiserver_http/front_fixture.h"
 #include "net/web_socket.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 namespace {
 
 using namespace std::string_literals;
@@ -46,7 +46,7 @@ class ExecTest : public FrontFixture {
         return fmt::format("closed {}", socket.closed()->code);
     }
 
-    FakeNode node_{context.get_executor(), clock};
+    apiserver::FakeNode node_{context.get_executor(), clock};
 };
 
 TEST_F(ExecTest, OutputsExitCodeAndFarewell) {
@@ -163,4 +163,4 @@ TEST_F(ExecTest, NobodyButWhoMayCreateItComesIn) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

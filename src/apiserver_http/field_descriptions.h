@@ -3,7 +3,7 @@
 #include <functional>
 #include <string_view>
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// What a structure of the built-in kinds is for, or one of its fields; "" where nobody wrote it
 /// down. `kubectl explain` and `muster explain` show it. Any thread.
@@ -13,4 +13,4 @@ std::string_view description_of(std::string_view structure, std::string_view fie
 void for_each_description(
     const std::function<void(std::string_view structure, std::string_view field)>& visit);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -5,13 +5,13 @@
 #include "net/http_client.h"
 #include "net/memory_stream.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// A started server behind HTTP over memory, and a client with the admin's token.
-class FrontFixture : public ServerFixture {
+class FrontFixture : public apiserver::ServerFixture {
   protected:
-    explicit FrontFixture(ApiServerOptions options = {}, FrontOptions front = {})
-        : ServerFixture(options), front_options_(std::move(front)) {
+    explicit FrontFixture(apiserver::ApiServerOptions options = {}, FrontOptions front = {})
+        : apiserver::ServerFixture(options), front_options_(std::move(front)) {
         auto listener = std::make_unique<net::MemoryListener>(context.get_executor());
         listener_ = listener.get();
         http_.serve(std::move(listener));
@@ -102,4 +102,4 @@ class FrontFixture : public ServerFixture {
                             }};
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

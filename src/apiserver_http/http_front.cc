@@ -1,15 +1,17 @@
 #include "apiserver_http/http_front.h"
 
+#include <boost/json/parse.hpp>
+
 #include "apiserver/authentication/authentication.h"
 #include "apiserver/authentication/token_authentication.h"
 #include "apiserver/authorization/authorization.h"
 #include "apiserver/authorization/escalation.h"
 #include "apiserver/authorization/reviews.h"
-#include "apiserver/objects/json_access.h"
 #include "apiserver/request_handler.h"
 #include "apiserver/requests/json_body.h"
 #include "apiserver/requests/request_options.h"
 #include "apiserver_http/internal/discovery/issuer_documents.h"
+#include "apiserver_http/internal/json_access.h"
 #include "apiserver_http/internal/protobuf/decode.h"
 #include "apiserver_http/internal/requests/request_accounts.h"
 #include "apiserver_http/internal/requests/state_metrics.h"
@@ -27,7 +29,7 @@
 #include "kube/values/time.h"
 #include "store/json_text.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -46,15 +48,16 @@ struct Incoming {
     RequestAccounts::Entry& entry;
     kube::Request request = {};  ///< its body is read once the user may send it
     AcceptedForm accepted = {};
-    std::optional<Target> named =
+    std::optional<apiserver::Target> named =
         {};  ///< what the URL names, once the request may be refused for it
 
     RequestRecord& record() { return entry.record; }
-    const User& user() const { return entry.record.served_user(); }
+    const apiserver::User& user() const { return entry.record.served_user(); }
 };
 
 struct HttpFront::Impl {
-    Impl(RequestHandler& handler_, AccessOptions access_, FrontOptions options)
+    Impl(apiserver::RequestHandler& handler_, apiserver::AccessOptions access_,
+         FrontOptions options)
         : handler(handler_),
           access(std::move(access_)),
           documents(handler_.registry()),
@@ -65,32 +68,37 @@ struct HttpFront::Impl {
     }
 
     Task<void> serve(net::HttpExchange& exchange);
-    Task<StatusResult<void>> answer(Incoming& incoming);
+    Task<apiserver::StatusResult<void>> answer(Incoming& incoming);
     void answer_overload(net::HttpExchange& exchange) const;
     std::vector<prometheus::MetricFamily> current_metrics() const;
-    StatusResult<void> serve_path(Incoming& incoming, StatusError no_target);
-    Task<StatusResult<void>> serve_target(Incoming& incoming, Target target);
-    StatusResult<void> read_body(Incoming& incoming, const Target& target) const;
-    Task<StatusResult<void>> serve_watch(Incoming& incoming, Target target);
-    Task<StatusResult<void>> serve_log(Incoming& incoming, Target target);
-    void refuse(Incoming& incoming, const StatusError& status_error) const;
+    apiserver::StatusResult<void> serve_path(Incoming& incoming, apiserver::StatusError no_target);
+    Task<apiserver::StatusResult<void>> serve_target(Incoming& incoming, apiserver::Target target);
+    apiserver::StatusResult<void> read_body(Incoming& incoming,
+                                            const apiserver::Target& target) const;
+    Task<apiserver::StatusResult<void>> serve_watch(Incoming& incoming, apiserver::Target target);
+    Task<apiserver::StatusResult<void>> serve_log(Incoming& incoming, apiserver::Target target);
+    void refuse(Incoming& incoming, const apiserver::StatusError& status_error) const;
     /// In YAML, if that was asked for.
     void respond(Incoming& incoming, int status, net::HttpHeaders headers, std::string json) const;
     static void respond_not_acceptable(Incoming& incoming);
-    StatusResult<void> authorize(const User& user, const Action& action) const {
+    apiserver::StatusResult<void> authorize(const apiserver::User& user,
+                                            const apiserver::Action& action) const {
         return apiserver::authorize(handler.cache(), user, action);
     }
     /// Of the request's own action.
-    StatusResult<void> authorize(RequestRecord& record) const;
-    StatusResult<void> identify(const net::HttpRequest& request, RequestRecord& record) const;
-    Result<User> sender_of(const net::HttpRequest& request) const;
-    Result<TokenOwner> owner_of(std::string_view token,
-                                const std::vector<std::string>& audiences) const;
-    StatusResult<void> serve_review(Incoming& incoming, const Target& target) const;
-    Admit admission(const User& user, const Target& target, kube::Method method) const;
+    apiserver::StatusResult<void> authorize(RequestRecord& record) const;
+    apiserver::StatusResult<void> identify(const net::HttpRequest& request,
+                                           RequestRecord& record) const;
+    Result<apiserver::User> sender_of(const net::HttpRequest& request) const;
+    Result<apiserver::TokenOwner> owner_of(std::string_view token,
+                                           const std::vector<std::string>& audiences) const;
+    apiserver::StatusResult<void> serve_review(Incoming& incoming,
+                                               const apiserver::Target& target) const;
+    apiserver::Admit admission(const apiserver::User& user, const apiserver::Target& target,
+                               kube::Method method) const;
 
-    RequestHandler& handler;
-    AccessOptions access;
+    apiserver::RequestHandler& handler;
+    apiserver::AccessOptions access;
     Documents documents;
     YamlText yaml;
     std::uint64_t own_lines = 0;  ///< of watches in other forms, made for one watcher each
@@ -98,7 +106,8 @@ struct HttpFront::Impl {
     std::vector<std::shared_ptr<prometheus::Collectable>> metrics;
 };
 
-HttpFront::HttpFront(ApiServer& server, AccessOptions access, FrontOptions options)
+HttpFront::HttpFront(apiserver::ApiServer& server, apiserver::AccessOptions access,
+                     FrontOptions options)
     : impl_(std::make_unique<Impl>(server.handler(), std::move(access), std::move(options))) {}
 
 HttpFront::~HttpFront() = default;
@@ -120,11 +129,11 @@ void HttpFront::Impl::respond_not_acceptable(Incoming& incoming) {
         "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml");
 }
 
-void HttpFront::Impl::refuse(Incoming& incoming, const StatusError& status_error) const {
+void HttpFront::Impl::refuse(Incoming& incoming, const apiserver::StatusError& status_error) const {
     const bool plain = status_error.plain_text;
-    const std::optional<Target>& named = incoming.named;
-    const kube::Response response =
-        to_response(status_error, named ? &named->type() : nullptr, named ? named->name : "");
+    const std::optional<apiserver::Target>& named = incoming.named;
+    const kube::Response response = apiserver::to_response(
+        status_error, named ? &named->type() : nullptr, named ? named->name : "");
     net::HttpHeaders headers = headers_of(plain ? kTextType : kJsonType);
     add_retry_after(headers, response);
     incoming.record().response_object = response.body;
@@ -134,85 +143,88 @@ void HttpFront::Impl::refuse(Incoming& incoming, const StatusError& status_error
         return;
     }
     std::string text;
-    append_json(text, *response.body);
+    store::append_json(text, *response.body);
     respond(incoming, response.status, std::move(headers), std::move(text));
 }
 
 /// Of any token but the admin's own: that one is for everybody whom it is shown to.
-Result<TokenOwner> HttpFront::Impl::owner_of(std::string_view token,
-                                             const std::vector<std::string>& audiences) const {
+Result<apiserver::TokenOwner> HttpFront::Impl::owner_of(
+    std::string_view token, const std::vector<std::string>& audiences) const {
     if (handler.signing_key() == nullptr)
         return Error(Code::kUnauthorized, "the server has no accounts with tokens");
-    return authenticate_account(handler.cache(), *handler.signing_key(), token, audiences,
-                                handler.clock().wall_now());
+    return apiserver::authenticate_account(handler.cache(), *handler.signing_key(), token,
+                                           audiences, handler.clock().wall_now());
 }
 
-StatusResult<void> HttpFront::Impl::serve_review(Incoming& incoming, const Target& target) const {
+apiserver::StatusResult<void> HttpFront::Impl::serve_review(Incoming& incoming,
+                                                            const apiserver::Target& target) const {
     kube::Request& request = incoming.request;
     if (request.method != kube::Method::kPost || !target.is_collection())
-        return method_not_allowed();
-    if (target.type().namespaced && target.namespace_.empty()) return method_not_allowed();
-    TRY(const WriteQuery query, parse_write_query(request, "CreateOptions"));
-    TRY(const DecodedObject asked,
-        decode_object(*target.def, request.body, query.field_validation));
-    const ReviewContext context{
+        return apiserver::method_not_allowed();
+    if (target.type().namespaced && target.namespace_.empty())
+        return apiserver::method_not_allowed();
+    TRY(const apiserver::WriteQuery query, apiserver::parse_write_query(request, "CreateOptions"));
+    TRY(const apiserver::DecodedObject asked,
+        apiserver::decode_object(*target.def, request.body, query.field_validation));
+    const apiserver::ReviewContext context{
         handler.cache(), incoming.user(),
         [this](const std::string& token,
-               const std::vector<std::string>& audiences) -> Result<TokenOwner> {
-            if (std::optional<User> admin = admin_of(access, token))
-                return TokenOwner{*std::move(admin), audiences};
+               const std::vector<std::string>& audiences) -> Result<apiserver::TokenOwner> {
+            if (std::optional<apiserver::User> admin = apiserver::admin_of(access, token))
+                return apiserver::TokenOwner{*std::move(admin), audiences};
             return owner_of(token, audiences);
         }};
-    TRY(json::object answer, answer_review(context, target, asked));
+    TRY(json::object answer, apiserver::answer_review(context, target, asked));
     ensure_object(answer, "metadata")["creationTimestamp"] =
         kube::format_time(handler.clock().wall_now());
     net::HttpHeaders headers = headers_of(kJsonType);
     add_warnings(headers, asked.warnings);
     std::string text;
-    append_json(text, answer);
+    store::append_json(text, answer);
     respond(incoming, 201, std::move(headers), std::move(text));
     return {};
 }
 
-Result<User> HttpFront::Impl::sender_of(const net::HttpRequest& request) const {
-    const TokenCheck check_token = [this](std::string_view token) -> Result<User> {
-        Result<TokenOwner> owner = owner_of(token, {});
+Result<apiserver::User> HttpFront::Impl::sender_of(const net::HttpRequest& request) const {
+    const apiserver::TokenCheck check_token =
+        [this](std::string_view token) -> Result<apiserver::User> {
+        Result<apiserver::TokenOwner> owner = owner_of(token, {});
         if (owner) return std::move(owner->user);
         log::debug("A bearer token was refused", {{"why", owner.error().message()}});
         return owner.error();
     };
-    return authenticate(access, header(request, "Authorization"), request.client_certificate,
-                        check_token);
+    return apiserver::authenticate(access, header(request, "Authorization"),
+                                   request.client_certificate, check_token);
 }
 
 /// Who sent the request, and as whom they want to act, if they may.
-StatusResult<void> HttpFront::Impl::identify(const net::HttpRequest& request,
-                                             RequestRecord& record) const {
-    Result<User> user = sender_of(request);
+apiserver::StatusResult<void> HttpFront::Impl::identify(const net::HttpRequest& request,
+                                                        RequestRecord& record) const {
+    Result<apiserver::User> user = sender_of(request);
     record.authenticated = user.has_value();
-    if (!user) return StatusError{user.error(), kube::StatusDetails{}, false, {}};
+    if (!user) return apiserver::StatusError{user.error(), kube::StatusDetails{}, false, {}};
     record.user = *std::move(user);
     TRY(std::optional<Impersonation> wanted, read_impersonation(request.headers));
     if (!wanted) return {};
-    for (const Action& action : wanted->needed) TRY_VOID(authorize(record.user, action));
+    for (const apiserver::Action& action : wanted->needed) TRY_VOID(authorize(record.user, action));
     record.acting_as = std::move(wanted->user);
     return {};
 }
 
-StatusResult<void> HttpFront::Impl::authorize(RequestRecord& record) const {
-    record.decision = decide(handler.cache(), record.served_user(), record.action);
+apiserver::StatusResult<void> HttpFront::Impl::authorize(RequestRecord& record) const {
+    record.decision = apiserver::decide(handler.cache(), record.served_user(), record.action);
     if (record.decision->allowed) return {};
-    return forbidden_for(record.served_user(), record.action, *record.decision);
+    return apiserver::forbidden_for(record.served_user(), record.action, *record.decision);
 }
 
 Task<void> HttpFront::Impl::serve(net::HttpExchange& exchange) {
     RequestAccounts::Entry entry(accounts, exchange);
     Incoming incoming{exchange, entry};
-    const StatusResult<void> served = co_await answer(incoming);
+    const apiserver::StatusResult<void> served = co_await answer(incoming);
     if (!served) refuse(incoming, served.error());
 }
 
-Task<StatusResult<void>> HttpFront::Impl::answer(Incoming& incoming) {
+Task<apiserver::StatusResult<void>> HttpFront::Impl::answer(Incoming& incoming) {
     const net::HttpRequest& http = incoming.exchange.request();
     RequestRecord& record = incoming.record();
     CO_TRY(Url url, parse_url(http.target));
@@ -225,24 +237,25 @@ Task<StatusResult<void>> HttpFront::Impl::answer(Incoming& incoming) {
     request.path = std::move(url.path);
     request.query = std::move(url.query);
     if (take_watch_prefix(request.path)) request.query.emplace_back("watch", "true");
-    StatusResult<Target> target = route(handler.registry(), request.path);
+    apiserver::StatusResult<apiserver::Target> target =
+        apiserver::route(handler.registry(), request.path);
     if (target)
         describe_request(record, *target, request);
     else
-        record.action = action_on_path(request.path, request.method);
+        record.action = apiserver::action_on_path(request.path, request.method);
 
     CO_TRY_VOID(identify(http, record));
-    if (!method) co_return method_not_allowed();
+    if (!method) co_return apiserver::method_not_allowed();
     const std::optional<AcceptedForm> accepted = choose_form(header(http, "Accept"), answers);
     const bool watch = record.action.verb == "watch";
     if (!accepted || (accepted->yaml && (yaml.write == nullptr || watch))) {
         respond_not_acceptable(incoming);
-        co_return StatusResult<void>();
+        co_return apiserver::StatusResult<void>();
     }
     incoming.accepted = *accepted;
     if (!incoming.entry.admit()) {
         answer_overload(incoming.exchange);
-        co_return StatusResult<void>();
+        co_return apiserver::StatusResult<void>();
     }
     if (!target) co_return serve_path(incoming, std::move(target.error()));
     incoming.named = *target;
@@ -262,12 +275,13 @@ std::vector<prometheus::MetricFamily> HttpFront::Impl::current_metrics() const {
         "muster_watch_encodings_total",
         "Objects made into text: once for all watchers of a change, in other forms for each.",
         prometheus::MetricType::Counter, "form",
-        {{"object", static_cast<double>(ObjectText::made())},
+        {{"object", static_cast<double>(store::ObjectText::made())},
          {"other", static_cast<double>(own_lines)}}));
     return all;
 }
 
-StatusResult<void> HttpFront::Impl::serve_path(Incoming& incoming, StatusError no_target) {
+apiserver::StatusResult<void> HttpFront::Impl::serve_path(Incoming& incoming,
+                                                          apiserver::StatusError no_target) {
     const std::string& path = incoming.request.path;
     TRY_VOID(authorize(incoming.record()));
     if (path == "/healthz" || path == "/livez" || path == "/readyz") {
@@ -282,13 +296,13 @@ StatusResult<void> HttpFront::Impl::serve_path(Incoming& incoming, StatusError n
         return {};
     }
     if (path == "/metrics") {
-        if (incoming.request.method != kube::Method::kGet) return method_not_allowed();
+        if (incoming.request.method != kube::Method::kGet) return apiserver::method_not_allowed();
         incoming.exchange.respond(200, headers_of("text/plain; version=0.0.4; charset=utf-8"),
                                   accounts.metrics().text(metrics));
         return {};
     }
     if (const auto text = issuer_document(handler.signing_key(), path)) {
-        if (incoming.request.method != kube::Method::kGet) return method_not_allowed();
+        if (incoming.request.method != kube::Method::kGet) return apiserver::method_not_allowed();
         net::HttpHeaders headers;
         headers.add("Content-Type", text->content_type);
         headers.add("Cache-Control", "public, max-age=3600");
@@ -298,7 +312,7 @@ StatusResult<void> HttpFront::Impl::serve_path(Incoming& incoming, StatusError n
     const std::optional<Document> document =
         documents.find(path, incoming.accepted.form, incoming.request.query_value("hash"));
     if (!document) return no_target;
-    if (incoming.request.method != kube::Method::kGet) return method_not_allowed();
+    if (incoming.request.method != kube::Method::kGet) return apiserver::method_not_allowed();
     net::HttpHeaders headers;
     headers.add("Content-Type", document->content_type);
     headers.add("Vary", "Accept");
@@ -315,7 +329,8 @@ StatusResult<void> HttpFront::Impl::serve_path(Incoming& incoming, StatusError n
     return {};
 }
 
-StatusResult<void> HttpFront::Impl::read_body(Incoming& incoming, const Target& target) const {
+apiserver::StatusResult<void> HttpFront::Impl::read_body(Incoming& incoming,
+                                                         const apiserver::Target& target) const {
     const net::HttpRequest& http = incoming.exchange.request();
     kube::Request& request = incoming.request;
     request.items_apart = true;
@@ -333,7 +348,7 @@ StatusResult<void> HttpFront::Impl::read_body(Incoming& incoming, const Target& 
     incoming.record().apply = type.content == kube::ContentType::kApplyPatch;
     if (type.format == BodyFormat::kProtobuf) {
         if (target.def->custom && request.method != kube::Method::kDelete)
-            return unsupported_media_type(
+            return apiserver::unsupported_media_type(
                 "the body of the request was in an unknown format - accepted media types include: "
                 "application/json, application/yaml");
         TRY(json::object object, decode_protobuf(http.body));
@@ -341,8 +356,9 @@ StatusResult<void> HttpFront::Impl::read_body(Incoming& incoming, const Target& 
         incoming.record().request_object = request.body;
         return {};
     }
-    TRY(JsonBody body, type.format == BodyFormat::kYaml ? parse_yaml_body(http.body, yaml)
-                                                        : parse_json_body(http.body));
+    TRY(apiserver::JsonBody body, type.format == BodyFormat::kYaml
+                                      ? parse_yaml_body(http.body, yaml)
+                                      : apiserver::parse_json_body(http.body));
     request.body = std::move(body.value);
     incoming.record().request_object = request.body;
     request.duplicate_fields = std::move(body.duplicate_fields);
@@ -350,27 +366,31 @@ StatusResult<void> HttpFront::Impl::read_body(Incoming& incoming, const Target& 
 }
 
 /// What a user who is not the admin is asked for beyond the verb of the request.
-Admit HttpFront::Impl::admission(const User& user, const Target& target,
-                                 kube::Method method) const {
-    if (user.in_group(kMasters)) return nullptr;
-    Action creation = action_on(target, kube::Method::kPost, false);
+apiserver::Admit HttpFront::Impl::admission(const apiserver::User& user,
+                                            const apiserver::Target& target,
+                                            kube::Method method) const {
+    if (user.in_group(apiserver::kMasters)) return nullptr;
+    apiserver::Action creation = apiserver::action_on(target, kube::Method::kPost, false);
     return [this, user, type = target.type(), creation, method](
-               const json::object* before, const json::object& after) -> StatusResult<void> {
+               const json::object* before,
+               const json::object& after) -> apiserver::StatusResult<void> {
         // A PUT or an apply makes what is not there.
         if (before == nullptr && method != kube::Method::kPost) TRY_VOID(authorize(user, creation));
-        return check_escalation(handler.cache(), user, type, before, after);
+        return apiserver::check_escalation(handler.cache(), user, type, before, after);
     };
 }
 
-Task<StatusResult<void>> HttpFront::Impl::serve_target(Incoming& incoming, Target target) {
+Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_target(Incoming& incoming,
+                                                                  apiserver::Target target) {
     kube::Request& request = incoming.request;
     const bool get = request.method == kube::Method::kGet;
     const bool watch = incoming.record().action.verb == "watch";
     CO_TRY_VOID(authorize(incoming.record()));
     incoming.entry.announce();
-    if (is_connection(target.subresource)) {
+    if (apiserver::is_connection(target.subresource)) {
         // It does something to the pod, whatever method asks for the upgrade.
-        CO_TRY_VOID(authorize(incoming.user(), action_on(target, kube::Method::kPost, false)));
+        CO_TRY_VOID(
+            authorize(incoming.user(), apiserver::action_on(target, kube::Method::kPost, false)));
         co_return co_await connect_to_pod(incoming.exchange, handler, std::move(target),
                                           std::move(request));
     }
@@ -382,15 +402,16 @@ Task<StatusResult<void>> HttpFront::Impl::serve_target(Incoming& incoming, Targe
 
     const auto row_object = row_object_of(request.query_value("includeObject"));
     if (!row_object)
-        co_return bad_request(fmt::format("unknown includeObject \"{}\": None, Metadata or Object",
-                                          request.query_value("includeObject")));
-    const DefPtr def = target.def;
-    Requester requester;
+        co_return apiserver::bad_request(
+            fmt::format("unknown includeObject \"{}\": None, Metadata or Object",
+                        request.query_value("includeObject")));
+    const apiserver::DefPtr def = target.def;
+    apiserver::Requester requester;
     if (!get) {
         requester.admit = admission(incoming.user(), target, request.method);
-        requester.user = std::make_shared<const User>(incoming.user());
+        requester.user = std::make_shared<const apiserver::User>(incoming.user());
     }
-    CO_TRY(const Reply reply,
+    CO_TRY(const apiserver::Reply reply,
            co_await handler.call(std::move(target), std::move(request), std::move(requester)));
     incoming.record().response_object = reply.body;
     incoming.record().response_text = reply.object;
@@ -398,23 +419,25 @@ Task<StatusResult<void>> HttpFront::Impl::serve_target(Incoming& incoming, Targe
     add_warnings(headers, reply.warnings);
     respond(incoming, reply.status, std::move(headers),
             present(*def, reply, incoming.accepted.form, *row_object, handler.clock().wall_now()));
-    co_return StatusResult<void>();
+    co_return apiserver::StatusResult<void>();
 }
 
-Task<StatusResult<void>> HttpFront::Impl::serve_watch(Incoming& incoming, Target target) {
+Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_watch(Incoming& incoming,
+                                                                 apiserver::Target target) {
     kube::Request& request = incoming.request;
     const auto row_object = row_object_of(request.query_value("includeObject"));
-    if (!row_object) co_return bad_request("includeObject must be None, Metadata or Object");
-    const DefPtr def = target.def;
-    CO_TRY(const std::unique_ptr<Watcher> watcher,
+    if (!row_object)
+        co_return apiserver::bad_request("includeObject must be None, Metadata or Object");
+    const apiserver::DefPtr def = target.def;
+    CO_TRY(const std::unique_ptr<apiserver::Watcher> watcher,
            co_await handler.watch(std::move(target), std::move(request)));
     prometheus::Counter& sent = accounts.metrics().watch_events(def->type);
     EventPresenter presenter(def, incoming.accepted.form, *row_object);
     // At once, so that a client knows that it watches before anything has happened.
     if (!co_await incoming.exchange.begin(200, headers_of(kJsonType)))
-        co_return StatusResult<void>();
+        co_return apiserver::StatusResult<void>();
     std::string lines;
-    while (std::optional<WatchedEvent> event = co_await watcher->next_text()) {
+    while (std::optional<apiserver::WatchedEvent> event = co_await watcher->next_text()) {
         // All that waits goes out in one piece: most of what a line costs is sending it.
         lines.clear();
         for (; event; event = watcher->try_next()) {
@@ -423,25 +446,28 @@ Task<StatusResult<void>> HttpFront::Impl::serve_watch(Incoming& incoming, Target
             presenter.append(lines, *event, handler.clock().wall_now());
             if (lines.size() >= kWatchPiece) break;
         }
-        if (!co_await incoming.exchange.write(lines)) co_return StatusResult<void>();
+        if (!co_await incoming.exchange.write(lines)) co_return apiserver::StatusResult<void>();
     }
     std::ignore = co_await incoming.exchange.end();
-    co_return StatusResult<void>();
+    co_return apiserver::StatusResult<void>();
 }
 
-Task<StatusResult<void>> HttpFront::Impl::serve_log(Incoming& incoming, Target target) {
+Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_log(Incoming& incoming,
+                                                               apiserver::Target target) {
     CO_TRY(const std::unique_ptr<kube::TextStream> stream,
            co_await handler.log(std::move(target), std::move(incoming.request)));
     if (!co_await incoming.exchange.begin(200, headers_of("text/plain")))
-        co_return StatusResult<void>();
+        co_return apiserver::StatusResult<void>();
     for (;;) {
         Result<std::optional<std::string>> piece = co_await stream->read();
-        if (!piece) co_return StatusResult<void>();  // cut off, which no client takes for the end
+        if (!piece)
+            co_return apiserver::StatusResult<void>();  // cut off, which no client takes for the
+                                                        // end
         if (!*piece) break;
-        if (!co_await incoming.exchange.write(**piece)) co_return StatusResult<void>();
+        if (!co_await incoming.exchange.write(**piece)) co_return apiserver::StatusResult<void>();
     }
     std::ignore = co_await incoming.exchange.end();
-    co_return StatusResult<void>();
+    co_return apiserver::StatusResult<void>();
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -14,7 +14,7 @@ namespace prometheus {
 class Collectable;
 }
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 struct FrontOptions {
     RequestLimits limits = {};
@@ -29,7 +29,8 @@ struct FrontOptions {
 /// server's loop.
 class HttpFront {
   public:
-    HttpFront(ApiServer& server, AccessOptions access, FrontOptions options = {});
+    HttpFront(apiserver::ApiServer& server, apiserver::AccessOptions access,
+              FrontOptions options = {});
     ~HttpFront();
 
     /// Answers one request. A watch or a log that is followed goes on until it ends or the client
@@ -41,4 +42,4 @@ class HttpFront {
     std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -1,6 +1,6 @@
 #include "apiserver_http/metric_family.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 prometheus::MetricFamily family(std::string name, std::string help, prometheus::MetricType type,
                                 double value) {
@@ -22,4 +22,4 @@ prometheus::MetricFamily family(std::string name, std::string help, prometheus::
     return made;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

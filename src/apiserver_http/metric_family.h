@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 // Numbers that are not counted where they change but asked for when /metrics is.
 
@@ -30,4 +30,4 @@ class CollectedNow final : public prometheus::Collectable {
     std::function<std::vector<prometheus::MetricFamily>()> collect_;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -5,7 +5,7 @@
 #include "apiserver_http/internal/streams/spdy_frames.h"
 #include "net/web_socket.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 namespace {
 
 using namespace std::string_literals;
@@ -86,7 +86,7 @@ class PortForwardTest : public FrontFixture {
         EXPECT_TRUE(await(to.write(asio::buffer(bytes))));
     }
 
-    FakeNode node_{context.get_executor(), clock};
+    apiserver::FakeNode node_{context.get_executor(), clock};
     net::MemoryListener port_{context.get_executor()};
     SpdyHeaderWriter writer_;
 };
@@ -226,4 +226,4 @@ TEST_F(PortForwardTest, WhatCanNotBeForwardedIsAnAnswer) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

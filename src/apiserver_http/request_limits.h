@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// How many requests may be served at a time; 0: any number. What is meant to go on (a watch, a
 /// log, a connection to a pod) does not count, and members of system:masters are never refused.
@@ -11,4 +11,4 @@ struct RequestLimits {
     std::size_t mutating = 200;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -3,7 +3,7 @@
 #include "apiserver_http/front_fixture.h"
 #include "kube/values/time.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 namespace {
 
 using testing::HasSubstr;
@@ -100,8 +100,8 @@ TEST_F(ReviewsTest, QuestionsThatMakeNoSense) {
     EXPECT_EQ(reason(post(std::string(kAuthorization) + "/localsubjectaccessreviews", "{}")),
               "405 MethodNotAllowed");
     // Inside of the process nobody asks: it is not known who would.
-    EXPECT_EQ(ServerFixture::post(self, R"({"spec":{}})").status, 405);
-    EXPECT_EQ(ServerFixture::get(self).status, 405);
+    EXPECT_EQ(apiserver::ServerFixture::post(self, R"({"spec":{}})").status, 405);
+    EXPECT_EQ(apiserver::ServerFixture::get(self).status, 405);
 }
 
 TEST_F(ReviewsTest, TheRulesThatOneHas) {
@@ -164,4 +164,4 @@ TEST_F(ReviewsTest, AreListedAsWhatCanOnlyBeCreated) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

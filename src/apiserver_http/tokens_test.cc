@@ -6,7 +6,7 @@
 #include "kube/values/base64.h"
 #include "net/signing_key.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 namespace {
 
 using testing::HasSubstr;
@@ -22,8 +22,8 @@ class TokensTest : public FrontFixture {
         : FrontFixture(
               {.default_roles = true, .signing_key = fresh_key(), .root_ca_pem = "the CA"}) {
         settle();
-        ServerFixture::post("/api/v1/namespaces/default/serviceaccounts",
-                            R"({"metadata":{"name":"robot"}})");
+        apiserver::ServerFixture::post("/api/v1/namespaces/default/serviceaccounts",
+                                       R"({"metadata":{"name":"robot"}})");
     }
 
     net::HttpResponse request_token(std::string_view account, std::string spec = "{}") {
@@ -39,7 +39,7 @@ class TokensTest : public FrontFixture {
         return std::string(parsed(answer).at("status").at("token").as_string());
     }
     json::object claims(const std::string& token) {
-        Result<json::object> read = verified_claims(*options_.signing_key, token);
+        Result<json::object> read = apiserver::verified_claims(*options_.signing_key, token);
         EXPECT_TRUE(read.has_value());
         return read ? *std::move(read) : json::object();
     }
@@ -56,7 +56,7 @@ class TokensTest : public FrontFixture {
     }
     /// A token of ours with other claims, signed with `key`.
     std::string forged(const json::object& claims, const net::SigningKey& key) {
-        return *make_jwt(key, claims);
+        return *apiserver::make_jwt(key, claims);
     }
 
     static constexpr const char* kRobot = "system:serviceaccount:default:robot";
@@ -84,13 +84,13 @@ TEST_F(TokensTest, WhatARequestIsAnsweredWith) {
     EXPECT_EQ(body.at("metadata").at("name"), "robot");
     const json::object said = claims(std::string(body.at("status").at("token").as_string()));
     EXPECT_EQ(said.at("aud"), (json::array{"a", "b"}));
-    EXPECT_EQ(said.at("iss"), json::value(kTokenIssuer));
+    EXPECT_EQ(said.at("iss"), json::value(apiserver::kTokenIssuer));
     EXPECT_EQ(said.at("sub"), kRobot);
     EXPECT_EQ(said.at("exp").as_int64() - said.at("iat").as_int64(), 7200);
     EXPECT_EQ(said.at("kubernetes.io").at("namespace"), "default");
     EXPECT_EQ(said.at("kubernetes.io").at("serviceaccount").at("name"), "robot");
     EXPECT_FALSE(said.at("jti").as_string().empty());
-    EXPECT_EQ(claims(token("robot")).at("aud"), json::array{kTokenIssuer});
+    EXPECT_EQ(claims(token("robot")).at("aud"), json::array{apiserver::kTokenIssuer});
 }
 
 TEST_F(TokensTest, RequestsThatAreRefused) {
@@ -107,7 +107,7 @@ TEST_F(TokensTest, RequestsThatAreRefused) {
     EXPECT_EQ(reason(request_token("robot", R"({"boundObjectRef":{"apiVersion":"v1",
                                    "kind":"ConfigMap","name":"kube-root-ca.crt"}})")),
               "400 BadRequest");
-    ServerFixture::post(kPods, pod("p"));
+    apiserver::ServerFixture::post(kPods, pod("p"));
     EXPECT_THAT(verdict(request_token("robot", R"({"boundObjectRef":{"apiVersion":"v1",
                                       "kind":"Pod","name":"p"}})")),
                 HasSubstr("different serviceaccount name"));
@@ -140,7 +140,7 @@ TEST_F(TokensTest, ATokenEndsWithItsAccount) {
 }
 
 TEST_F(TokensTest, ATokenEndsWithItsPod) {
-    ServerFixture::post(kPods, pod("p"));
+    apiserver::ServerFixture::post(kPods, pod("p"));
     const std::string of_pod =
         token("default", R"({"boundObjectRef":{"apiVersion":"v1","kind":"Pod","name":"p"}})");
     EXPECT_EQ(who(of_pod), "system:serviceaccount:default:default");
@@ -152,7 +152,7 @@ TEST_F(TokensTest, ATokenEndsWithItsPod) {
         json::array{"p"});
     send(request("DELETE", kPods + "/p"));
     EXPECT_EQ(who(of_pod), "401 Unauthorized");
-    ServerFixture::post(kPods, pod("p"));
+    apiserver::ServerFixture::post(kPods, pod("p"));
     EXPECT_EQ(who(of_pod), "401 Unauthorized") << "another pod of that name";
     EXPECT_EQ(who(token("default")), "system:serviceaccount:default:default");
 }
@@ -254,7 +254,7 @@ TEST_F(TokensTest, ClaimsThatDoNotHoldAreRefusedWhoeverSignedThem) {
 
 TEST_F(TokensTest, OthersCanCheckTokensWithWhatIsPublished) {
     const json::value configuration = parsed(get("/.well-known/openid-configuration"));
-    EXPECT_EQ(configuration.at("issuer"), json::value(kTokenIssuer));
+    EXPECT_EQ(configuration.at("issuer"), json::value(apiserver::kTokenIssuer));
     EXPECT_EQ(configuration.at("id_token_signing_alg_values_supported"), json::array{"ES256"});
     const net::HttpResponse keys = get("/openid/v1/jwks");
     EXPECT_EQ(keys.headers.find("Content-Type"), "application/jwk-set+json");
@@ -271,7 +271,7 @@ TEST_F(TokensTest, OthersCanCheckTokensWithWhatIsPublished) {
 }
 
 TEST_F(TokensTest, EveryNamespaceHasItsAccountAndTheTrust) {
-    ServerFixture::post("/api/v1/namespaces", R"({"metadata":{"name":"a"}})");
+    apiserver::ServerFixture::post("/api/v1/namespaces", R"({"metadata":{"name":"a"}})");
     settle();
     const std::string account = "/api/v1/namespaces/a/serviceaccounts/default";
     const std::string trust = "/api/v1/namespaces/a/configmaps/kube-root-ca.crt";
@@ -294,16 +294,16 @@ class NoTokensTest : public FrontFixture {};
 TEST_F(NoTokensTest, AServerWithoutAKeyHasNone) {
     settle();
     EXPECT_EQ(get("/api/v1/namespaces/default/serviceaccounts/default").status, 404);
-    ServerFixture::post("/api/v1/namespaces/default/serviceaccounts",
-                        R"({"metadata":{"name":"robot"}})");
+    apiserver::ServerFixture::post("/api/v1/namespaces/default/serviceaccounts",
+                                   R"({"metadata":{"name":"robot"}})");
     EXPECT_EQ(post("/api/v1/namespaces/default/serviceaccounts/robot/token", "{}").status, 404);
     EXPECT_EQ(get("/openid/v1/jwks").status, 404);
     const auto key = fresh_key();
-    EXPECT_EQ(
-        reason(send(request("GET", kPods, "",
-                            {{"Authorization", "Bearer " + *make_jwt(*key, {{"sub", "x"}})}}))),
-        "401 Unauthorized");
+    EXPECT_EQ(reason(send(request(
+                  "GET", kPods, "",
+                  {{"Authorization", "Bearer " + *apiserver::make_jwt(*key, {{"sub", "x"}})}}))),
+              "401 Unauthorized");
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -5,7 +5,7 @@
 #include "kube/transport/transport_contract_test.h"
 #include "net/memory_stream.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 namespace {
 
 /// The embedded API as a Transport, with a node that has the container of pod "a".
@@ -46,7 +46,7 @@ class ServerWorld : protected SimulatedLoop {
     void end_log() { node_.end("default", "a", "main"); }
 
   protected:
-    ApiServer& server() { return server_; }
+    apiserver::ApiServer& server() { return server_; }
 
   private:
     void write(kube::Method method, const std::string& name, const std::string& body) {
@@ -61,8 +61,8 @@ class ServerWorld : protected SimulatedLoop {
     }
 
     Rng rng_{1};
-    FakeNode node_{context.get_executor(), clock};
-    ApiServer server_{context.get_executor(), clock, rng_, make_memory_store()};
+    apiserver::FakeNode node_{context.get_executor(), clock};
+    apiserver::ApiServer server_{context.get_executor(), clock, rng_, store::make_memory_store()};
     int changes_ = 0;
 };
 
@@ -96,11 +96,11 @@ class HttpWorld : public ServerWorld {
 };
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http
 
 namespace muster::kube {
 
-INSTANTIATE_TYPED_TEST_SUITE_P(Embedded, TransportContract, apiserver::ServerWorld);
-INSTANTIATE_TYPED_TEST_SUITE_P(OverHttp, TransportContract, apiserver::HttpWorld);
+INSTANTIATE_TYPED_TEST_SUITE_P(Embedded, TransportContract, apiserver_http::ServerWorld);
+INSTANTIATE_TYPED_TEST_SUITE_P(OverHttp, TransportContract, apiserver_http::HttpWorld);
 
 }  // namespace muster::kube

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "kube/values/json.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// How bodies in YAML become values and answers become YAML: the YAML library is at home with
 /// whoever starts the server. Null members: YAML is neither read nor written.
@@ -18,4 +18,4 @@ struct YamlText {
     std::string (*write)(const json::value& value) = nullptr;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -102,9 +102,9 @@ struct UpOptions {
     bool detach = false;
     bool merge_kubeconfig = false;
     Sandbox sandbox = Sandbox::kAuto;
-    apiserver::RequestLimits limits;
+    apiserver_http::RequestLimits limits;
     std::string audit_log;  ///< empty: none
-    apiserver::AuditLevel audit_level = apiserver::AuditLevel::kMetadata;
+    apiserver_http::AuditLevel audit_level = apiserver_http::AuditLevel::kMetadata;
     AuditLogLimits audit_limits;
     int verbose = 0;
 };

@@ -175,7 +175,7 @@ TEST(CommandLine, UpAndItsCompanions) {
         parse_command_line({"up", "--audit-log", "a.log", "--audit-level", "Request",
                             "--audit-log-maxsize", "2", "--audit-log-maxbackup", "3"});
     EXPECT_EQ(std::get<UpOptions>(audited).audit_log, "a.log");
-    EXPECT_EQ(std::get<UpOptions>(audited).audit_level, apiserver::AuditLevel::kRequest);
+    EXPECT_EQ(std::get<UpOptions>(audited).audit_level, apiserver_http::AuditLevel::kRequest);
     EXPECT_EQ(std::get<UpOptions>(audited).audit_limits.file_bytes, 2U * 1024 * 1024);
     EXPECT_EQ(std::get<UpOptions>(audited).audit_limits.kept, 3U);
     EXPECT_THAT(error_of({"up", "--audit-level", "all"}), HasSubstr("--audit-level wants"));

@@ -36,7 +36,7 @@ class FaultyTransportTest : public ::testing::Test {
     SimLoop loop;
     Rng rng{3};
     apiserver::ApiServer api{loop.context.get_executor(), loop.clock, rng,
-                             apiserver::make_memory_store()};
+                             store::make_memory_store()};
     kube::Client real{api};
     std::unique_ptr<FaultyTransport> transport;
     std::unique_ptr<kube::Client> client;

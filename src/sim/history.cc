@@ -64,7 +64,7 @@ std::map<std::string, std::string> conditions_of(const json::value* object) {
     return made;
 }
 
-bool is_job(const apiserver::StoreKey& key) { return key.resource.ends_with(".kubeflow.org"); }
+bool is_job(const store::StoreKey& key) { return key.resource.ends_with(".kubeflow.org"); }
 
 }  // namespace
 
@@ -73,7 +73,7 @@ std::string to_string(const HistoryLine& line) {
     return fmt::format("{:12.3f}s  {:<12} {}", seconds, line.who, line.what);
 }
 
-void History::change(Instant now, std::string_view who, const apiserver::StoreChange& change) {
+void History::change(Instant now, std::string_view who, const store::StoreChange& change) {
     ++changes_;
     hash_ = mix(hash_, static_cast<std::uint64_t>(now.time_since_epoch().count()));
     hash_ = mix(hash_, change.key.resource);
@@ -88,7 +88,7 @@ void History::note(Instant now, Detail detail, std::string who, std::string what
     if (sink_) sink_({now, detail, std::move(who), std::move(what)});
 }
 
-void History::tell(Instant now, std::string_view who, const apiserver::StoreChange& change) {
+void History::tell(Instant now, std::string_view who, const store::StoreChange& change) {
     HistoryLine line{now, Detail::kTrace, std::string(who.empty() ? "api" : who), {}};
     if (change.key.resource == "pods") return tell_pod(std::move(line), change);
     if (is_job(change.key)) return tell_job(std::move(line), change);
@@ -106,7 +106,7 @@ void History::tell(Instant now, std::string_view who, const apiserver::StoreChan
     sink_(line);
 }
 
-void History::tell_pod(HistoryLine line, const apiserver::StoreChange& change) {
+void History::tell_pod(HistoryLine line, const store::StoreChange& change) {
     const std::string name = change.key.name;
     if (change.object == nullptr) {
         line.what = fmt::format("pod {} removed", name);
@@ -136,7 +136,7 @@ void History::tell_pod(HistoryLine line, const apiserver::StoreChange& change) {
     sink_(line);
 }
 
-void History::tell_job(HistoryLine line, const apiserver::StoreChange& change) {
+void History::tell_job(HistoryLine line, const store::StoreChange& change) {
     const std::string name = fmt::format(
         "{} {}", change.key.resource.substr(0, change.key.resource.find('.')), change.key.name);
     if (change.object == nullptr || change.previous == nullptr) {

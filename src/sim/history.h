@@ -34,7 +34,7 @@ class History {
     /// Without a sink no lines are made.
     explicit History(Sink sink) : sink_(std::move(sink)) {}
 
-    void change(Instant now, std::string_view who, const apiserver::StoreChange& change);
+    void change(Instant now, std::string_view who, const store::StoreChange& change);
     void note(Instant now, HistoryLine::Detail detail, std::string who, std::string what);
 
     /// Over every change: time, key, revision, content.
@@ -42,9 +42,9 @@ class History {
     std::uint64_t changes() const { return changes_; }
 
   private:
-    void tell(Instant now, std::string_view who, const apiserver::StoreChange& change);
-    void tell_pod(HistoryLine line, const apiserver::StoreChange& change);
-    void tell_job(HistoryLine line, const apiserver::StoreChange& change);
+    void tell(Instant now, std::string_view who, const store::StoreChange& change);
+    void tell_pod(HistoryLine line, const store::StoreChange& change);
+    void tell_job(HistoryLine line, const store::StoreChange& change);
 
     Sink sink_;
     std::uint64_t hash_ = 0xcbf29ce484222325ULL;

@@ -55,7 +55,7 @@ std::string_view owner_uid(const json::value& object) {
     return {};
 }
 
-bool is_job(const apiserver::StoreKey& key) { return key.resource.ends_with(".kubeflow.org"); }
+bool is_job(const store::StoreKey& key) { return key.resource.ends_with(".kubeflow.org"); }
 bool by_operator(std::string_view who) { return who.starts_with("operator"); }
 
 bool finished(const json::value& job) {
@@ -140,14 +140,14 @@ struct Invariants::State {
     std::set<std::string> said;             ///< each rule is broken once by each job
     std::map<std::string, JobLedger> jobs;  ///< by uid
     /// Pods and services that exist, with their owner's uid.
-    std::map<apiserver::StoreKey, std::string> dependents;
+    std::map<store::StoreKey, std::string> dependents;
 
     std::string leader = {};    ///< of the Lease, as a writer; empty: nobody
     bool leader_wrote = false;  ///< since it is that
 
     std::vector<std::pair<Instant, Duration>> calendar_steps = {};  ///< when, and by how much
 
-    void lease_changed(const apiserver::StoreChange& change) {
+    void lease_changed(const store::StoreChange& change) {
         std::string_view holder;
         if (change.object != nullptr) holder = text_at(*change.object, {"spec", "holderIdentity"});
         const std::string_view name = holder.substr(0, holder.find('#'));
@@ -155,7 +155,7 @@ struct Invariants::State {
         leader = name;
         leader_wrote = false;
     }
-    void operator_wrote(std::string_view who, const apiserver::StoreChange& change) {
+    void operator_wrote(std::string_view who, const store::StoreChange& change) {
         if (who == leader) {
             leader_wrote = true;
         } else if (leader_wrote) {
@@ -176,7 +176,7 @@ struct Invariants::State {
 
     // --- jobs
 
-    void job_changed(std::string_view who, const apiserver::StoreChange& change) {
+    void job_changed(std::string_view who, const store::StoreChange& change) {
         const json::value& object = change.object ? *change.object : *change.previous;
         JobLedger& job = jobs[std::string(text_at(object, {"metadata", "uid"}))];
         if (change.object == nullptr) return job_removed(who, job, object);
@@ -320,7 +320,7 @@ struct Invariants::State {
 
     // --- pods
 
-    void pod_changed(std::string_view who, const apiserver::StoreChange& change) {
+    void pod_changed(std::string_view who, const store::StoreChange& change) {
         const json::value& pod = change.object ? *change.object : *change.previous;
         auto owner = jobs.find(std::string(owner_uid(pod)));
         if (owner == jobs.end()) return;
@@ -434,7 +434,7 @@ void Invariants::violated(std::string invariant, std::string what) {
     violations_.push_back({clock_.now(), std::move(invariant), std::move(what)});
 }
 
-void Invariants::change(std::string_view who, const apiserver::StoreChange& change) {
+void Invariants::change(std::string_view who, const store::StoreChange& change) {
     if (state_->hooks.election) {
         if (change.key.resource == "leases")
             state_->lease_changed(change);

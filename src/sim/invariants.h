@@ -53,7 +53,7 @@ class Invariants {
     ~Invariants();
 
     /// `who` wrote it: "operator..." are operators, anything else is somebody else.
-    void change(std::string_view who, const apiserver::StoreChange& change);
+    void change(std::string_view who, const store::StoreChange& change);
     /// The calendar was set, just now. What was asked for before goes by what it showed then.
     void calendar_set(Duration by);
     /// An operator was up and the API answered all through the time before.

@@ -111,7 +111,7 @@ class Changes {
     }
     void tell(std::string_view who, std::string resource, const std::string& name,
               const json::value& object) {
-        apiserver::StoreChange change;
+        store::StoreChange change;
         change.key = {.resource = std::move(resource), .namespace_ = "default", .name = name};
         change.revision = ++revision_;
         kube::ObjectPtr& shown = shown_[change.key.resource + name];
@@ -128,7 +128,7 @@ class Changes {
     json::value job_;
     std::map<std::string, json::value> pods_;
     std::map<std::string, kube::ObjectPtr> shown_;
-    apiserver::Revision revision_ = 0;
+    store::Revision revision_ = 0;
 };
 
 constexpr const char* kGoing = R"({"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}})";

@@ -53,7 +53,7 @@ class SimulatedPods : private SimulatedLoop {
 
     Rng rng_{7};
     std::map<std::string, std::vector<kube::PodRun>> lives_;
-    apiserver::ApiServer api_{context.get_executor(), clock, rng_, apiserver::make_memory_store()};
+    apiserver::ApiServer api_{context.get_executor(), clock, rng_, store::make_memory_store()};
     kube::Client client_{api_};
     SimulatedNodes nodes_{
         context.get_executor(), api_, clock, rng_,

@@ -79,7 +79,7 @@ class NodesTest : public ::testing::Test {
     SimLoop loop;
     Rng rng{7};
     apiserver::ApiServer api{loop.context.get_executor(), loop.clock, rng,
-                             apiserver::make_memory_store()};
+                             store::make_memory_store()};
     kube::Client client{api};
     std::map<std::string, std::vector<PodLife>> lives;
     std::unique_ptr<SimulatedNodes> nodes;
@@ -152,7 +152,7 @@ TEST_F(NodesTest, ADeletedPodIsStoppedAndThenGoes) {
 TEST_F(NodesTest, EveryPhaseIsReportedOrNotAsAsked) {
     for (const bool every : {true, false}) {
         apiserver::ApiServer fresh(loop.context.get_executor(), loop.clock, rng,
-                                   apiserver::make_memory_store());
+                                   store::make_memory_store());
         (void)loop.wait(fresh.start());
         SimulatedNodes quick(loop.context.get_executor(), fresh, loop.clock, rng,
                              [](const PodIdentity&, int) { return PodLife{}; },

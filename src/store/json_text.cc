@@ -2,7 +2,7 @@
 
 #include <boost/json/serializer.hpp>
 
-namespace muster::apiserver {
+namespace muster::store {
 
 void append_json(std::string& text, const json::value& value) {
     json::serializer serializer;
@@ -14,4 +14,4 @@ void append_json(std::string& text, const json::value& value) {
     }
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

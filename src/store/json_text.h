@@ -5,9 +5,9 @@
 
 #include "kube/values/json.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 /// Appends the JSON text of a value.
 void append_json(std::string& text, const json::value& value);
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

@@ -2,7 +2,7 @@
 #include "store/internal/object_tables.h"
 #include "store/store.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 namespace {
 
@@ -90,4 +90,4 @@ std::unique_ptr<Store> make_memory_store(std::size_t history) {
     return std::make_unique<MemoryStore>(history);
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

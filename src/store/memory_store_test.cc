@@ -1,6 +1,6 @@
 #include "store/store_contract_test.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 namespace {
 
 class MemoryWorld {
@@ -16,4 +16,4 @@ class MemoryWorld {
 INSTANTIATE_TYPED_TEST_SUITE_P(Memory, StoreContract, MemoryWorld);
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::store

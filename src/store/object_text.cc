@@ -10,7 +10,7 @@
 #include "kube/values/document.h"
 #include "store/json_text.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 namespace {
 
@@ -76,4 +76,4 @@ kube::ObjectPtr ObjectText::tree() const {
     return made;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

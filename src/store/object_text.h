@@ -6,7 +6,7 @@
 
 #include "kube/values/json.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 class ObjectText;
 using ObjectTextPtr = std::shared_ptr<const ObjectText>;
@@ -43,4 +43,4 @@ class ObjectText {
     mutable std::weak_ptr<const json::value> tree_;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

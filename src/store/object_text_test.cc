@@ -4,7 +4,7 @@
 
 #include <boost/json.hpp>
 
-namespace muster::apiserver {
+namespace muster::store {
 namespace {
 
 kube::ObjectPtr tree_of(std::string_view text) {
@@ -36,4 +36,4 @@ TEST(ObjectText, ReadsWhatIsAnObjectAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::store

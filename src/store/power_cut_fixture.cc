@@ -13,7 +13,7 @@
 
 #include "base/rng.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 namespace {
 
@@ -259,4 +259,4 @@ std::uint64_t BreakingDisk::syncs() const {
     return state_->syncs;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-namespace muster::apiserver {
+namespace muster::store {
 
 /// A disk under SQLite that a test can break: it keeps apart what was synced and what was only
 /// written. While it exists, SQLite knows it by name(); files are real ones otherwise, and what is
@@ -36,4 +36,4 @@ class BreakingDisk {
     std::unique_ptr<State> state_;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

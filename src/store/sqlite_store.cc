@@ -15,7 +15,7 @@
 #include "store/internal/file/open_file.h"
 #include "store/internal/object_tables.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 namespace {
 
@@ -286,4 +286,4 @@ Result<std::unique_ptr<Store>> open_sqlite_store(std::string path, SqliteStoreOp
                                          options);
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

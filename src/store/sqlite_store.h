@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "store/store.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 struct SqliteStoreOptions {
     /// Changes that a restart still knows, of all resources together.
@@ -40,4 +40,4 @@ struct SqliteStoreOptions {
 Result<std::unique_ptr<Store>> open_sqlite_store(std::string path, SqliteStoreOptions options,
                                                  asio::any_io_executor executor);
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

@@ -17,7 +17,7 @@
 #include "kube/values/document.h"
 #include "store/sqlite_store.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 namespace {
 
 /// A pod as clients write them, filled up to so many bytes of JSON.
@@ -156,12 +156,12 @@ class Bench {
 };
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::store
 
 /// apiserver_store_bench FOLDER [COUNT]: writes into new files there, which stay. COUNT objects of
 /// 1.5 KB are created, and ten times as many of 4.4 KB make the file that is opened.
 int main(int argc, char** argv) {
-    using namespace muster::apiserver;
+    using namespace muster::store;
     if (argc < 2) {
         std::fprintf(stderr, "usage: apiserver_store_bench FOLDER [COUNT]\n");
         return 2;

@@ -7,7 +7,7 @@
 #include "store/store_contract_test.h"
 #include "store/store_folder_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 namespace {
 
 using ::testing::HasSubstr;
@@ -199,4 +199,4 @@ TEST_F(SqliteStoreTest, AStoreThatGoesWithoutAStopKeepsWhatWasBegun) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::store

@@ -13,7 +13,7 @@
 #include "kube/values/json.h"
 #include "store/object_text.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 /// One counter for the whole store: every committed change gets the next number.
 using Revision = std::uint64_t;
@@ -107,4 +107,4 @@ class Store {
 /// Objects in a map: fast, gone with the process. `history`: so many changes are known.
 std::unique_ptr<Store> make_memory_store(std::size_t history = 0);
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

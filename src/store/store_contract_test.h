@@ -11,7 +11,7 @@
 #include "base/test_loop.h"
 #include "store/store.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 /// What every Store must do. A test program names a world with `TestLoop& loop()` and
 /// `Store& store()` (empty, and of a history of 5), and instantiates the suite for it.
@@ -301,4 +301,4 @@ REGISTER_TYPED_TEST_SUITE_P(StoreContract, EveryCommittedChangeGetsTheNextRevisi
                             HistoryIsTheNewestChangesWithTheStatesBefore,
                             AStoreThatStopsAnswersWhatWasBegunAndRefusesTheRest);
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

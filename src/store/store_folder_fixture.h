@@ -12,7 +12,7 @@
 #include "base/test_loop.h"
 #include "store/sqlite_store.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 /// A folder for a store's file, gone with its owner.
 class StoreFolder {
@@ -111,4 +111,4 @@ class StoreFileTest : public ::testing::Test, protected RealLoop {
     std::unique_ptr<Store> store_;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

@@ -34,14 +34,14 @@ class AuthorizationTest : public ::testing::Test, protected SimulatedLoop {
     }
     /// `objects`: of one resource, as JSON.
     void load(const kube::ResourceType& type, std::initializer_list<std::string_view> objects) {
-        std::vector<StoredObject> stored;
+        std::vector<store::StoredObject> stored;
         for (const std::string_view text : objects) {
             const auto value = std::make_shared<const json::value>(json::parse(std::string(text)));
             const json::object& object = value->get_object();
             stored.push_back({{type.qualified(), std::string(namespace_of(object)),
                                std::string(name_of(object))},
                               1,
-                              ObjectText::of(value)});
+                              store::ObjectText::of(value)});
         }
         cache_.load(type.qualified(), std::move(stored));
     }

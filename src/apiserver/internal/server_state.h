@@ -15,7 +15,7 @@ namespace muster::apiserver {
 /// its loop.
 struct ServerState {
     ServerState(asio::any_io_executor executor_, Clock& clock_, Rng& rng_,
-                std::unique_ptr<Store> store_, ApiServerOptions options_)
+                std::unique_ptr<store::Store> store_, ApiServerOptions options_)
         : executor(std::move(executor_)),
           clock(clock_),
           rng(rng_),
@@ -27,7 +27,7 @@ struct ServerState {
     asio::any_io_executor executor;
     Clock& clock;
     Rng& rng;
-    std::unique_ptr<Store> store;
+    std::unique_ptr<store::Store> store;
     ApiServerOptions options;
     NodeApi* node = nullptr;
     WebhookCaller* webhooks = nullptr;

@@ -124,16 +124,16 @@ std::string string_at_path(std::string_view object, std::string_view dotted) {
     return parsed.is_string() ? std::string(parsed.get_string()) : std::string();
 }
 
-std::string namespace_of(const ObjectText& object) {
+std::string namespace_of(const store::ObjectText& object) {
     return string_at_path(object.text(), "metadata.namespace");
 }
-std::string name_of(const ObjectText& object) {
+std::string name_of(const store::ObjectText& object) {
     return string_at_path(object.text(), "metadata.name");
 }
-std::string uid_of(const ObjectText& object) {
+std::string uid_of(const store::ObjectText& object) {
     return string_at_path(object.text(), "metadata.uid");
 }
-bool is_deleting(const ObjectText& object) {
+bool is_deleting(const store::ObjectText& object) {
     return !string_at_path(object.text(), "metadata.deletionTimestamp").empty();
 }
 

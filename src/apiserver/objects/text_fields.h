@@ -29,9 +29,9 @@ json::value value_at_path(std::string_view object, std::string_view dotted);
 std::string string_at_path(std::string_view object, std::string_view dotted);
 
 /// As of the tree.
-std::string namespace_of(const ObjectText& object);
-std::string name_of(const ObjectText& object);
-std::string uid_of(const ObjectText& object);
-bool is_deleting(const ObjectText& object);
+std::string namespace_of(const store::ObjectText& object);
+std::string name_of(const store::ObjectText& object);
+std::string uid_of(const store::ObjectText& object);
+bool is_deleting(const store::ObjectText& object);
 
 }  // namespace muster::apiserver

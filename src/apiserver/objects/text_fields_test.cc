@@ -62,14 +62,14 @@ TEST(TextFields, ReadsStringsWithTheirEscapes) {
 }
 
 TEST(TextFields, ReadsWhatEveryObjectHas) {
-    const ObjectTextPtr object = ObjectText::read(
+    const store::ObjectTextPtr object = store::ObjectText::read(
         R"({"metadata":{"name":"n","namespace":"s","uid":"u","deletionTimestamp":"t"}})");
     EXPECT_EQ(name_of(*object), "n");
     EXPECT_EQ(namespace_of(*object), "s");
     EXPECT_EQ(uid_of(*object), "u");
     EXPECT_TRUE(is_deleting(*object));
-    EXPECT_FALSE(is_deleting(*ObjectText::read(R"({"metadata":{}})")));
-    EXPECT_FALSE(is_deleting(*ObjectText::read("{}")));
+    EXPECT_FALSE(is_deleting(*store::ObjectText::read(R"({"metadata":{}})")));
+    EXPECT_FALSE(is_deleting(*store::ObjectText::read("{}")));
 }
 
 /// Whatever characters strings consist of, and however deep it goes.

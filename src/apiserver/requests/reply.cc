@@ -23,13 +23,14 @@ kube::Response to_response(Reply reply, bool items_apart) {
     if (!reply.items) return response;
     if (items_apart) {
         response.items.reserve(reply.items->size());
-        for (const ObjectTextPtr& item : *reply.items) response.items.push_back(item->tree());
+        for (const store::ObjectTextPtr& item : *reply.items)
+            response.items.push_back(item->tree());
         return response;
     }
     json::object whole = response.body->get_object();
     json::array& items = whole["items"].emplace_array();
     items.reserve(reply.items->size());
-    for (const ObjectTextPtr& item : *reply.items) items.push_back(*item->tree());
+    for (const store::ObjectTextPtr& item : *reply.items) items.push_back(*item->tree());
     response.body = std::make_shared<const json::value>(std::move(whole));
     return response;
 }

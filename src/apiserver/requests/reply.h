@@ -12,9 +12,9 @@ namespace muster::apiserver {
 /// What a request is answered with: a stored object, as it rests, or a body of its own.
 struct Reply {
     int status = 200;
-    ObjectTextPtr object = nullptr;  ///< the body, where it is one object of the resource
-    kube::ObjectPtr body = nullptr;  ///< else; of a list all but its `items`
-    std::optional<std::vector<ObjectTextPtr>> items = {};  ///< of a list
+    store::ObjectTextPtr object = nullptr;  ///< the body, where it is one object of the resource
+    kube::ObjectPtr body = nullptr;         ///< else; of a list all but its `items`
+    std::optional<std::vector<store::ObjectTextPtr>> items = {};  ///< of a list
     std::vector<std::string> warnings = {};
 };
 

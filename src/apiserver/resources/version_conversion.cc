@@ -22,14 +22,14 @@ bool has_owners_of_other_versions(const ResourceDef& def, const json::object& ob
 
 }  // namespace
 
-ObjectTextPtr in_version(const ResourceDef& def, ObjectTextPtr object) {
+store::ObjectTextPtr in_version(const ResourceDef& def, store::ObjectTextPtr object) {
     if (def.storage_version || object == nullptr) return object;
     const kube::ObjectPtr stored = object->tree();
     if (string_at(stored->get_object(), "apiVersion") != def.storage_api_version) return object;
     kube::Document copy(*stored);
     copy.object()["apiVersion"] = def.type.api_version();
     if (def.conversion != nullptr) def.conversion->show(copy.object());
-    return ObjectText::of(std::move(copy).share());
+    return store::ObjectText::of(std::move(copy).share());
 }
 
 kube::ObjectPtr before_write(const ResourceDef& def, kube::ObjectPtr stored) {

@@ -8,7 +8,7 @@ namespace muster::apiserver {
 
 /// A stored object as the definition's version shows it: the same pointer unless apiVersion
 /// differs. Versions of one resource have one structure, unless they have a conversion.
-ObjectTextPtr in_version(const ResourceDef& def, ObjectTextPtr object);
+store::ObjectTextPtr in_version(const ResourceDef& def, store::ObjectTextPtr object);
 
 /// A stored object as a write through the definition's version meets it: the same pointer where
 /// nothing has to be converted.

@@ -59,7 +59,7 @@ bool Selection::matches(const json::value& object) const {
     return matches_labels(labels_, object_at(metadata_of(fields), "labels"));
 }
 
-bool Selection::matches(const ObjectText& object) const {
+bool Selection::matches(const store::ObjectText& object) const {
     if (const kube::ObjectPtr tree = object.tree_in_use()) return matches(*tree);
     for (const kube::FieldRequirement& wanted : fields_) {
         const json::value field = value_at_path(object.text(), wanted.path);

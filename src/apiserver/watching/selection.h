@@ -27,7 +27,7 @@ class Selection {
     /// The namespace is the caller's business; this looks at name, labels and fields.
     bool matches(const json::value& object) const;
     /// The same, by looking for those alone where there is no tree.
-    bool matches(const ObjectText& object) const;
+    bool matches(const store::ObjectText& object) const;
 
   private:
     std::string namespace_;

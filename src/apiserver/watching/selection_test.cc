@@ -45,7 +45,7 @@ TEST(Selection, MatchesATextAsItMatchesATree) {
         std::string by_text;
         std::string by_tree;
         for (const char* text : objects) {
-            const ObjectTextPtr object = ObjectText::read(text);
+            const store::ObjectTextPtr object = store::ObjectText::read(text);
             const std::string name(json::parse(text).at("metadata").at("name").as_string());
             ASSERT_EQ(object->tree_in_use(), nullptr);
             if (selection->matches(*object)) by_text += name;

@@ -10,7 +10,8 @@ namespace {
 // As a real server ends watches that ask for no timeout.
 constexpr std::int64_t kMinTimeoutSeconds = 1800;
 
-CacheEvent event_of(Revision revision, bool deleted, ObjectTextPtr object, ObjectTextPtr before) {
+CacheEvent event_of(store::Revision revision, bool deleted, store::ObjectTextPtr object,
+                    store::ObjectTextPtr before) {
     using enum kube::WatchEventType;
     const kube::WatchEventType type = deleted ? kDeleted : before == nullptr ? kAdded : kModified;
     return {type, revision, std::move(object), std::move(before)};
@@ -44,9 +45,9 @@ WatchCache::Resource& WatchCache::resource(const std::string& name) {
     return it->second;
 }
 
-void WatchCache::load(const std::string& name, std::vector<StoredObject> objects) {
+void WatchCache::load(const std::string& name, std::vector<store::StoredObject> objects) {
     Resource& into = resource(name);
-    for (StoredObject& stored : objects) {
+    for (store::StoredObject& stored : objects) {
         ObjectKey key{std::move(stored.key.namespace_), std::move(stored.key.name)};
         if (into.stays_parsed) into.parsed.insert_or_assign(key, stored.object->tree());
         into.objects.insert_or_assign(into.objects.end(), std::move(key),
@@ -66,16 +67,16 @@ const CacheEvent& WatchCache::keep(Resource& of, CacheEvent event) {
     return of.history.back();
 }
 
-void WatchCache::remember(const StoreHistory::Entry& entry) {
+void WatchCache::remember(const store::StoreHistory::Entry& entry) {
     keep(resource(entry.resource),
          event_of(entry.revision, entry.deleted, entry.object, entry.before));
 }
 
-ObjectTextPtr WatchCache::apply(const StoreChange& change) {
+store::ObjectTextPtr WatchCache::apply(const store::StoreChange& change) {
     Resource& of = resource(change.key.resource);
     revision_ = change.revision;
     const ObjectKey key{change.key.namespace_, change.key.name};
-    ObjectTextPtr before;
+    store::ObjectTextPtr before;
     if (change.object == nullptr) {
         auto node = of.objects.extract(key);
         if (!node.empty()) before = std::move(node.mapped().object);
@@ -143,9 +144,9 @@ WatchCache::range(const std::string& name, const std::string& namespace_) const 
             all.lower_bound(ObjectKey{namespace_ + '\0', ""})};
 }
 
-std::optional<std::map<ObjectKey, ObjectTextPtr>> WatchCache::states_at(const std::string& name,
-                                                                        Revision revision) const {
-    std::map<ObjectKey, ObjectTextPtr> states;
+std::optional<std::map<ObjectKey, store::ObjectTextPtr>> WatchCache::states_at(
+    const std::string& name, store::Revision revision) const {
+    std::map<ObjectKey, store::ObjectTextPtr> states;
     if (revision > revision_) return std::nullopt;
     auto it = resources_.find(name);
     if (it == resources_.end()) {
@@ -175,7 +176,7 @@ std::unique_ptr<Watcher> WatchCache::watch(DefPtr def, Selection selection,
         query.timeout_seconds.value_or(0) > 0
             ? *query.timeout_seconds
             : kMinTimeoutSeconds + static_cast<std::int64_t>(rng_.below(kMinTimeoutSeconds));
-    const Revision after = query.resource_version.value_or(0);
+    const store::Revision after = query.resource_version.value_or(0);
     const bool initial = query.send_initial_events.value_or(after == 0);
     Watcher::Settings settings{.buffer = options_.watcher_buffer,
                                .after = initial || after == 0 ? revision_ : after,
@@ -206,7 +207,7 @@ void WatchCache::send_initial(Watcher& watcher, bool announce_end) {
     if (announce_end) watcher.add_bookmark(revision_, true);
 }
 
-void WatchCache::replay(const Resource& of, Watcher& watcher, Revision after) {
+void WatchCache::replay(const Resource& of, Watcher& watcher, store::Revision after) {
     if (after < of.floor) {
         watcher.expire(fmt::format("too old resource version: {} ({})", after, of.floor));
         return;

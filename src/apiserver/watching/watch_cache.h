@@ -23,8 +23,8 @@ namespace muster::apiserver {
 using ObjectKey = std::pair<std::string, std::string>;
 
 struct CachedObject {
-    ObjectTextPtr object;
-    Revision revision = 0;
+    store::ObjectTextPtr object;
+    store::Revision revision = 0;
 
     /// Keep it for as long as you look into it.
     kube::ObjectPtr tree() const { return object->tree(); }
@@ -48,19 +48,19 @@ class WatchCache {
     ~WatchCache();
 
     /// Before any change: what the store held when the server started.
-    void load(const std::string& resource, std::vector<StoredObject> objects);
+    void load(const std::string& resource, std::vector<store::StoredObject> objects);
     /// `floor`: watches resume from it on, once remember() was told every change after it.
-    void start_at(Revision revision, Revision floor) {
+    void start_at(store::Revision revision, store::Revision floor) {
         revision_ = revision;
         start_ = floor;
     }
     /// A change from before the start. The objects that were loaded show it already.
-    void remember(const StoreHistory::Entry& entry);
+    void remember(const store::StoreHistory::Entry& entry);
 
     /// Takes over a committed change and passes it to watchers. Returns the state before.
-    ObjectTextPtr apply(const StoreChange& change);
+    store::ObjectTextPtr apply(const store::StoreChange& change);
 
-    Revision revision() const { return revision_; }
+    store::Revision revision() const { return revision_; }
     /// Null when there is none.
     const CachedObject* find(const std::string& resource, const std::string& namespace_,
                              const std::string& name) const;
@@ -73,8 +73,8 @@ class WatchCache {
 
     /// The states at `revision` of the objects that changed since (null: did not exist), or
     /// nullopt when that is no longer known.
-    std::optional<std::map<ObjectKey, ObjectTextPtr>> states_at(const std::string& resource,
-                                                                Revision revision) const;
+    std::optional<std::map<ObjectKey, store::ObjectTextPtr>> states_at(
+        const std::string& resource, store::Revision revision) const;
 
     std::unique_ptr<Watcher> watch(DefPtr def, Selection selection, const WatchQuery& query);
     /// Ends every watch of a resource, as when its definition goes.
@@ -88,7 +88,7 @@ class WatchCache {
     struct Resource {
         Objects objects;
         std::deque<CacheEvent> history;
-        Revision floor = 0;  ///< changes after it are all in `history`
+        store::Revision floor = 0;  ///< changes after it are all in `history`
         bool stays_parsed = false;
         std::map<ObjectKey, kube::ObjectPtr> parsed;  ///< all of `objects`, if they stay so
         Watchers of_all;
@@ -104,7 +104,7 @@ class WatchCache {
     void detach(Watcher& watcher);
     void dispatch(Watchers& watchers, const CacheEvent& event);
     void send_initial(Watcher& watcher, bool announce_end);
-    void replay(const Resource& resource, Watcher& watcher, Revision after);
+    void replay(const Resource& resource, Watcher& watcher, store::Revision after);
     void arm(Watcher& watcher);
     void wake_next();
     Task<void> wake_at(Instant when);
@@ -115,8 +115,8 @@ class WatchCache {
     TaskGroup& tasks_;
     ApiServerOptions options_;
 
-    Revision revision_ = 0;
-    Revision start_ = 0;  ///< what was before it is not known of any resource
+    store::Revision revision_ = 0;
+    store::Revision start_ = 0;  ///< what was before it is not known of any resource
     std::map<std::string, Resource, std::less<>> resources_;
     /// Whose each of the remembered changes is, the oldest first. What is remembered of all
     /// resources together is bounded: each alone would take as much as all now do.

@@ -50,7 +50,7 @@ std::optional<WatchedEvent> Watcher::try_next() {
     return event;
 }
 
-void Watcher::push(kube::WatchEventType type, ObjectTextPtr object) {
+void Watcher::push(kube::WatchEventType type, store::ObjectTextPtr object) {
     object = in_version(*def_, std::move(object));
     kube::ObjectPtr tree = object->tree_in_use();
     push({type, std::move(object), std::move(tree)});
@@ -72,7 +72,7 @@ void Watcher::take_turn() {
     changed_.notify_all();
 }
 
-void Watcher::add_initial(ObjectTextPtr object) {
+void Watcher::add_initial(store::ObjectTextPtr object) {
     ++limit_;
     push(kube::WatchEventType::kAdded, std::move(object));
 }
@@ -81,7 +81,7 @@ void Watcher::offer(const CacheEvent& event) {
     using enum kube::WatchEventType;
     if (ended_ || event.revision <= settings_.after) return;
     kube::WatchEventType type = event.type;
-    ObjectTextPtr object = event.object;
+    store::ObjectTextPtr object = event.object;
     if (selection_.has_selectors()) {
         const bool was = event.previous != nullptr && selection_.matches(*event.previous);
         const bool is = event.type != kDeleted && selection_.matches(*event.object);
@@ -90,8 +90,8 @@ void Watcher::offer(const CacheEvent& event) {
         if (was && !is && event.type != kDeleted) {
             type = kDeleted;
             if (event.left == nullptr)
-                event.left =
-                    ObjectText::of(with_resource_version(*event.previous->tree(), event.revision));
+                event.left = store::ObjectText::of(
+                    with_resource_version(*event.previous->tree(), event.revision));
             object = event.left;
         }
     }
@@ -103,7 +103,7 @@ void Watcher::offer(const CacheEvent& event) {
     push(type, std::move(object));
 }
 
-void Watcher::add_bookmark(Revision revision, bool initial_events_end) {
+void Watcher::add_bookmark(store::Revision revision, bool initial_events_end) {
     json::object meta{{"resourceVersion", std::to_string(revision)}};
     if (initial_events_end) meta["annotations"] = {{"k8s.io/initial-events-end", "true"}};
     json::object bookmark{{"kind", def_->type.kind},
@@ -126,7 +126,7 @@ void Watcher::end() {
     changed_.notify_all();
 }
 
-void Watcher::on_deadline(Instant now, Revision revision) {
+void Watcher::on_deadline(Instant now, store::Revision revision) {
     if (now >= settings_.timeout) {
         end();
         return;

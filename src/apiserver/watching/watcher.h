@@ -16,19 +16,19 @@ class WatchCache;
 /// One change as the cache remembers it.
 struct CacheEvent {
     kube::WatchEventType type;
-    Revision revision = 0;
-    ObjectTextPtr object;    ///< the new state; of a deletion the final one
-    ObjectTextPtr previous;  ///< null for an addition
+    store::Revision revision = 0;
+    store::ObjectTextPtr object;    ///< the new state; of a deletion the final one
+    store::ObjectTextPtr previous;  ///< null for an addition
     /// `previous` with this revision: what watchers see whose selector it no longer matches. Made
     /// once, by the first that needs it.
-    mutable ObjectTextPtr left = nullptr;
+    mutable store::ObjectTextPtr left = nullptr;
 };
 
 /// What a watcher is told.
 struct WatchedEvent {
     kube::WatchEventType type;
-    ObjectTextPtr text;    ///< null for what is no stored object: a bookmark, an error
-    kube::ObjectPtr tree;  ///< null while nobody has looked into the object
+    store::ObjectTextPtr text;  ///< null for what is no stored object: a bookmark, an error
+    kube::ObjectPtr tree;       ///< null while nobody has looked into the object
 
     /// Keep it for as long as you look into it.
     kube::ObjectPtr object() const { return tree != nullptr ? tree : text->tree(); }
@@ -39,8 +39,8 @@ struct WatchedEvent {
 class Watcher final : public kube::WatchStream {
   public:
     struct Settings {
-        std::size_t buffer = 0;  ///< live events that may wait for the reader
-        Revision after = 0;      ///< only changes beyond it are wanted
+        std::size_t buffer = 0;     ///< live events that may wait for the reader
+        store::Revision after = 0;  ///< only changes beyond it are wanted
         bool bookmarks = false;
         Duration bookmark_interval{};
         Instant timeout;
@@ -62,17 +62,17 @@ class Watcher final : public kube::WatchStream {
     bool ended() const { return ended_; }
 
     /// An event that existed before the watch: never counts as falling behind.
-    void add_initial(ObjectTextPtr object);
+    void add_initial(store::ObjectTextPtr object);
     /// A live or replayed change; turned into what the selection sees of it.
     void offer(const CacheEvent& event);
-    void add_bookmark(Revision revision, bool initial_events_end);
+    void add_bookmark(store::Revision revision, bool initial_events_end);
     /// Sends what is queued, then an ERROR event with a 410 Status, then the end.
     void expire(std::string message);
     void end();
 
     /// When on_deadline() is due next.
     Instant deadline() const { return std::min(next_bookmark_, settings_.timeout); }
-    void on_deadline(Instant now, Revision revision);
+    void on_deadline(Instant now, store::Revision revision);
 
   private:
     friend class WatchCache;
@@ -81,7 +81,7 @@ class Watcher final : public kube::WatchStream {
     Task<std::optional<WatchedEvent>> wait_next();
     void wake();
     void take_turn();
-    void push(kube::WatchEventType type, ObjectTextPtr object);
+    void push(kube::WatchEventType type, store::ObjectTextPtr object);
     void push(WatchedEvent event);
     void schedule_bookmark(Instant now);
 

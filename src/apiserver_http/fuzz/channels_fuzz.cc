@@ -10,17 +10,17 @@ using namespace muster;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view message(reinterpret_cast<const char*>(data), size);
     for (const bool version_5 : {false, true}) {
-        const auto said = apiserver::parse_client_message(message, version_5);
+        const auto said = apiserver_http::parse_client_message(message, version_5);
         if (!said) {
             CHECK(!said.error().empty(), "refused without a reason");
             continue;
         }
-        using Kind = apiserver::ClientMessage::Kind;
+        using Kind = apiserver_http::ClientMessage::Kind;
         if (said->kind == Kind::kInput)
-            CHECK(
-                said->input == message.substr(1) &&
-                    apiserver::channel_message(apiserver::Channel::kInput, said->input) == message,
-                "input differs from what was sent");
+            CHECK(said->input == message.substr(1) &&
+                      apiserver_http::channel_message(apiserver_http::Channel::kInput,
+                                                      said->input) == message,
+                  "input differs from what was sent");
         CHECK(version_5 || said->kind != Kind::kEndOfInput, "version 4 closes nothing");
     }
     return 0;

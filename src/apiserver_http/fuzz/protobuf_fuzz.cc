@@ -11,7 +11,7 @@
 #include "apiserver_http/internal/protobuf/decode.h"
 #include "base/check.h"
 
-using muster::apiserver::decode_protobuf;
+using muster::apiserver_http::decode_protobuf;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view body(reinterpret_cast<const char*>(data), size);

@@ -11,7 +11,7 @@ namespace {
 
 /// What comes of the bytes when they arrive in pieces of that size: a line for each frame.
 std::vector<std::string> frames_of(std::string_view bytes, std::size_t piece) {
-    apiserver::SpdyDecoder decoder;
+    apiserver_http::SpdyDecoder decoder;
     std::vector<std::string> lines;
     for (std::size_t at = 0; at < bytes.size(); at += piece) {
         decoder.put(bytes.substr(at, piece));

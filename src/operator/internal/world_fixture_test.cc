@@ -84,7 +84,7 @@ Task<Result<std::unique_ptr<kube::TextStream>>> WatchedTransport::stream_text(
 
 World::World(std::uint64_t seed, OperatorOptions options)
     : rng(seed),
-      api(context.get_executor(), clock, rng, apiserver::make_memory_store()),
+      api(context.get_executor(), clock, rng, store::make_memory_store()),
       transport(api, clock, rng),
       client(api),
       options_(std::move(options)),

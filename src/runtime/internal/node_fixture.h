@@ -49,7 +49,7 @@ class NodeWorld : public RealLoop {
         fs::create_directory(dir / "state");
         fs::create_directory(dir / "work");
         server = std::make_unique<apiserver::ApiServer>(context.get_executor(), clock, rng,
-                                                        apiserver::make_memory_store());
+                                                        store::make_memory_store());
         client = std::make_unique<kube::Client>(*server);
         options.sandbox = sandbox;
         options.state_dir = dir / "state";

@@ -26,7 +26,7 @@ void PodEntry::settle(Instant seen_before) {
     sure_bad = bad;
 }
 
-PodEntry& JobLedger::note_pod(const ReplicaId& replica, const apiserver::StoreChange& change,
+PodEntry& JobLedger::note_pod(const ReplicaId& replica, const store::StoreChange& change,
                               const Circumstances& now) {
     const json::value& pod = change.object ? *change.object : *change.previous;
     const std::string_view uid = text_at(pod, {"metadata", "uid"});

@@ -71,7 +71,7 @@ struct JobLedger {
     std::map<ReplicaId, ReplicaEntry> replicas;
 
     /// Takes down what a change says about a pod of `replica`, which may be new.
-    PodEntry& note_pod(const ReplicaId& replica, const apiserver::StoreChange& change,
+    PodEntry& note_pod(const ReplicaId& replica, const store::StoreChange& change,
                        const Circumstances& now);
     /// The spec was edited: pods may go for that reason from now on.
     void excuse_all();

@@ -79,8 +79,8 @@ World::World(const Scenario& scenario, const SimulationOptions& options)
       job_rng_(part(seed_, 4)),
       api_(context_.get_executor(), clock_, api_rng_,
            std::make_unique<ObservedStore>(
-               apiserver::make_memory_store(),
-               [this](const apiserver::StoreChange& change) { committed(change); })),
+               store::make_memory_store(),
+               [this](const store::StoreChange& change) { committed(change); })),
       user_transport_(context_.get_executor(), api_, clock_, part(seed_, 5), {}, hooks_of("user")),
       node_transport_(context_.get_executor(), api_, clock_, part(seed_, 6), scenario.node_api,
                       hooks_of("nodes")),
@@ -141,7 +141,7 @@ void World::note(std::string what) {
     history_.note(clock_.now(), HistoryLine::Detail::kTimeline, "fault", std::move(what));
 }
 
-void World::committed(const apiserver::StoreChange& change) {
+void World::committed(const store::StoreChange& change) {
     if (change.key.resource == "pods" && change.object != nullptr && change.previous == nullptr)
         ++pods_made_;
     history_.change(clock_.now(), writer_, change);

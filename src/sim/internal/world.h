@@ -44,7 +44,7 @@ class World {
     void stop_everything();
 
     PodLife life_of_pod(const PodIdentity& pod, int start) const;
-    void committed(const apiserver::StoreChange& change);
+    void committed(const store::StoreChange& change);
     Instant seen_before() const;
     void watch_deadline(const std::string& uid, WallTime when);
     Task<void> await_deadline(std::string uid, WallTime when);

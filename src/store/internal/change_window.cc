@@ -1,6 +1,6 @@
 #include "store/internal/change_window.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 void ChangeWindow::add(StoreHistory::Entry entry) {
     if (capacity_ == 0) {
@@ -14,4 +14,4 @@ void ChangeWindow::add(StoreHistory::Entry entry) {
     }
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

@@ -4,7 +4,7 @@
 
 #include "store/store.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 /// The newest changes of a store, at most so many.
 class ChangeWindow {
@@ -22,4 +22,4 @@ class ChangeWindow {
     std::deque<StoreHistory::Entry> changes_;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

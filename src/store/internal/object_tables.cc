@@ -1,6 +1,6 @@
 #include "store/internal/object_tables.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 std::string describe(const StoreKey& key) {
     return fmt::format("{} \"{}\"", key.resource, key.name);
@@ -66,4 +66,4 @@ std::vector<StoredObject> ObjectTables::list(const std::string& resource,
     return found;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

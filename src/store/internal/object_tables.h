@@ -8,7 +8,7 @@
 
 #include "store/store.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 /// "pods "a"": how a store names a key in its errors.
 std::string describe(const StoreKey& key);
@@ -42,4 +42,4 @@ class ObjectTables {
     std::map<std::string, Table, std::less<>> tables_;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

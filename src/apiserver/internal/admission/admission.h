@@ -71,7 +71,7 @@ class Admission {
     StatusResult<void> failed(const Webhook& webhook, std::string_view why) const;
 
     struct Read {
-        Revision revision = 0;
+        store::Revision revision = 0;
         std::shared_ptr<const std::vector<Webhook>> webhooks;
     };
 

@@ -46,7 +46,7 @@ void DisruptionController::cover(const ObjectKey& key, const json::object& budge
     }
 }
 
-void DisruptionController::observe(const StoreChange& change) {
+void DisruptionController::observe(const store::StoreChange& change) {
     static const std::string kBudgets = kDisruptionBudgets.qualified();
     const ObjectKey key(change.key.namespace_, change.key.name);
     if (change.key.resource == kBudgets) {
@@ -68,7 +68,7 @@ void DisruptionController::observe(const StoreChange& change) {
         if (budget->second.coverage.is_controlled_by(uid)) work_.add(budget->first);
 }
 
-void DisruptionController::observe_pod(const StoreChange& change) {
+void DisruptionController::observe_pod(const store::StoreChange& change) {
     const std::string& space = change.key.namespace_;
     for (auto budget = budgets_.lower_bound({space, ""});
          budget != budgets_.end() && budget->first.first == space; ++budget) {

@@ -20,13 +20,13 @@ class DisruptionController {
     DisruptionController(ServerState& state, Writer& writer);
 
     /// Every committed change.
-    void observe(const StoreChange& change);
+    void observe(const store::StoreChange& change);
     /// Takes up what the cache has: once, at the start.
     void take_up();
 
   private:
     void cover(const ObjectKey& key, const json::object& budget);
-    void observe_pod(const StoreChange& change);
+    void observe_pod(const store::StoreChange& change);
     std::optional<std::int64_t> scale_of(const std::string& namespace_,
                                          const PodController& controller) const;
     Task<StatusResult<void>> look_at(ObjectKey key);

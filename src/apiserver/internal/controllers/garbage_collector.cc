@@ -53,7 +53,7 @@ GarbageCollector::GarbageCollector(ServerState& state, Writer& writer)
     : state_(state),
       writer_(writer),
       work_("garbage collector", state.tasks, state.clock,
-            [this](StoreKey key) { return look_at(std::move(key)); }) {}
+            [this](store::StoreKey key) { return look_at(std::move(key)); }) {}
 
 GarbageCollector::OwnerState GarbageCollector::owner_state(const json::object& reference,
                                                            const std::string& namespace_) const {
@@ -73,7 +73,7 @@ GarbageCollector::OwnerState GarbageCollector::owner_state(const json::object& r
     return waiting ? OwnerState::kWaiting : OwnerState::kAlive;
 }
 
-void GarbageCollector::index(const StoreKey& key, const json::object& object) {
+void GarbageCollector::index(const store::StoreKey& key, const json::object& object) {
     for_each_reference(object, [&](const json::object& reference) {
         Dependents& of = dependents_[std::string(string_at(reference, "uid"))];
         const bool blocking = bool_at(reference, "blockOwnerDeletion");
@@ -81,7 +81,7 @@ void GarbageCollector::index(const StoreKey& key, const json::object& object) {
     });
 }
 
-void GarbageCollector::unindex(const StoreKey& key, const json::object& object) {
+void GarbageCollector::unindex(const store::StoreKey& key, const json::object& object) {
     for_each_reference(object, [&](const json::object& reference) {
         auto of = dependents_.find(std::string(string_at(reference, "uid")));
         if (of == dependents_.end()) return;
@@ -93,7 +93,7 @@ void GarbageCollector::unindex(const StoreKey& key, const json::object& object) 
     });
 }
 
-void GarbageCollector::add_waiting_owners(const StoreKey& key, const json::object& object) {
+void GarbageCollector::add_waiting_owners(const store::StoreKey& key, const json::object& object) {
     for_each_reference(object, [&](const json::object& reference) {
         if (owner_state(reference, key.namespace_) != OwnerState::kWaiting) return;
         const DefPtr def = state_.registry.find_kind(string_at(reference, "apiVersion"),
@@ -111,7 +111,7 @@ void GarbageCollector::remember_gone(std::string uid) {
     gone_order_.pop_front();
 }
 
-void GarbageCollector::observe(const StoreChange& change, const kube::ObjectPtr& before) {
+void GarbageCollector::observe(const store::StoreChange& change, const kube::ObjectPtr& before) {
     const json::object* old = before == nullptr ? nullptr : &before->get_object();
     const json::object* now = change.object == nullptr ? nullptr : &change.object->get_object();
     if (now == nullptr) {
@@ -147,7 +147,8 @@ void GarbageCollector::observe(const StoreChange& change, const kube::ObjectPtr&
     if (begins(kOrphan)) work_.add(change.key);
 }
 
-void GarbageCollector::take_up(const StoreKey& key, Revision revision, const ObjectText& object) {
+void GarbageCollector::take_up(const store::StoreKey& key, store::Revision revision,
+                               const store::ObjectText& object) {
     const auto metadata = text_at_path(object.text(), "metadata");
     json::object known;
     for (const char* field : {"uid", "ownerReferences", "deletionTimestamp", "finalizers"})
@@ -159,7 +160,7 @@ void GarbageCollector::take_up(const StoreKey& key, Revision revision, const Obj
             nullptr);
 }
 
-Task<StatusResult<void>> GarbageCollector::look_at(StoreKey key) {
+Task<StatusResult<void>> GarbageCollector::look_at(store::StoreKey key) {
     const CachedObject* found = state_.cache.find(key.resource, key.namespace_, key.name);
     if (found == nullptr) co_return StatusResult<void>();
     const kube::ObjectPtr object = found->tree();
@@ -171,7 +172,7 @@ Task<StatusResult<void>> GarbageCollector::look_at(StoreKey key) {
     co_return StatusResult<void>();
 }
 
-Task<StatusResult<void>> GarbageCollector::collect(StoreKey key, kube::ObjectPtr object) {
+Task<StatusResult<void>> GarbageCollector::collect(store::StoreKey key, kube::ObjectPtr object) {
     const json::object& fields = object->get_object();
     std::set<std::string> lost;
     bool alive = false;
@@ -203,25 +204,27 @@ Task<StatusResult<void>> GarbageCollector::collect(StoreKey key, kube::ObjectPtr
     co_return done_if_settled(co_await writer_.remove(std::move(target), std::move(query)));
 }
 
-Task<StatusResult<void>> GarbageCollector::finish_foreground(StoreKey key, kube::ObjectPtr object) {
+Task<StatusResult<void>> GarbageCollector::finish_foreground(store::StoreKey key,
+                                                             kube::ObjectPtr object) {
     auto of = dependents_.find(std::string(uid_of(object->get_object())));
     if (of != dependents_.end() && of->second.blocking_count > 0) co_return StatusResult<void>();
     co_return co_await drop_finalizer(std::move(key), std::string(kForeground));
 }
 
-Task<StatusResult<void>> GarbageCollector::orphan_dependents(StoreKey key, kube::ObjectPtr object) {
+Task<StatusResult<void>> GarbageCollector::orphan_dependents(store::StoreKey key,
+                                                             kube::ObjectPtr object) {
     const std::string uid(uid_of(object->get_object()));
-    std::vector<StoreKey> dependents;
+    std::vector<store::StoreKey> dependents;
     if (auto of = dependents_.find(uid); of != dependents_.end())
         for (const auto& [dependent, blocking] : of->second.blocking)
             dependents.push_back(dependent);
     const std::set<std::string> owner{uid};
-    for (const StoreKey& dependent : dependents)
+    for (const store::StoreKey& dependent : dependents)
         CO_TRY_VOID(co_await drop_references(dependent, owner));
     co_return co_await drop_finalizer(std::move(key), std::string(kOrphan));
 }
 
-Task<StatusResult<void>> GarbageCollector::drop_references(StoreKey key,
+Task<StatusResult<void>> GarbageCollector::drop_references(store::StoreKey key,
                                                            std::set<std::string> owner_uids) {
     std::function<void(json::object&)> edit = [owner_uids](json::object& metadata) {
         const json::array* references = array_at(metadata, "ownerReferences");
@@ -241,7 +244,8 @@ Task<StatusResult<void>> GarbageCollector::drop_references(StoreKey key,
     co_return co_await change(std::move(key), std::move(edit));
 }
 
-Task<StatusResult<void>> GarbageCollector::drop_finalizer(StoreKey key, std::string finalizer) {
+Task<StatusResult<void>> GarbageCollector::drop_finalizer(store::StoreKey key,
+                                                          std::string finalizer) {
     std::function<void(json::object&)> edit = [finalizer](json::object& metadata) {
         json::array* finalizers = array_at(metadata, "finalizers");
         if (finalizers == nullptr) return;
@@ -257,7 +261,7 @@ Task<StatusResult<void>> GarbageCollector::drop_finalizer(StoreKey key, std::str
 }
 
 Task<StatusResult<void>> GarbageCollector::change(
-    StoreKey key, std::function<void(json::object& metadata)> edit) {
+    store::StoreKey key, std::function<void(json::object& metadata)> edit) {
     auto def = state_.registry.resources().find(key.resource);
     if (def == state_.registry.resources().end()) co_return StatusResult<void>();
     Writer::Change rewritten = [definition = def->second, edit](const json::value& current) {

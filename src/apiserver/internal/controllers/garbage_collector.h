@@ -24,9 +24,10 @@ class GarbageCollector {
     GarbageCollector(ServerState& state, Writer& writer);
 
     /// Every committed change.
-    void observe(const StoreChange& change, const kube::ObjectPtr& before);
+    void observe(const store::StoreChange& change, const kube::ObjectPtr& before);
     /// What was there at the start and has owners or is being deleted.
-    void take_up(const StoreKey& key, Revision revision, const ObjectText& object);
+    void take_up(const store::StoreKey& key, store::Revision revision,
+                 const store::ObjectText& object);
 
   private:
     enum class OwnerState {
@@ -35,23 +36,24 @@ class GarbageCollector {
         kWaiting,  ///< it is being deleted in the foreground
     };
     struct Dependents {
-        std::map<StoreKey, bool> blocking;  ///< of each: does it hold up the owner's end
+        std::map<store::StoreKey, bool> blocking;  ///< of each: does it hold up the owner's end
         std::size_t blocking_count = 0;
     };
 
     OwnerState owner_state(const json::object& reference, const std::string& namespace_) const;
-    void index(const StoreKey& key, const json::object& object);
-    void unindex(const StoreKey& key, const json::object& object);
-    void add_waiting_owners(const StoreKey& key, const json::object& object);
+    void index(const store::StoreKey& key, const json::object& object);
+    void unindex(const store::StoreKey& key, const json::object& object);
+    void add_waiting_owners(const store::StoreKey& key, const json::object& object);
     void remember_gone(std::string uid);
 
-    Task<StatusResult<void>> look_at(StoreKey key);
-    Task<StatusResult<void>> collect(StoreKey key, kube::ObjectPtr object);
-    Task<StatusResult<void>> finish_foreground(StoreKey key, kube::ObjectPtr object);
-    Task<StatusResult<void>> orphan_dependents(StoreKey key, kube::ObjectPtr object);
-    Task<StatusResult<void>> drop_references(StoreKey key, std::set<std::string> owner_uids);
-    Task<StatusResult<void>> drop_finalizer(StoreKey key, std::string finalizer);
-    Task<StatusResult<void>> change(StoreKey key, std::function<void(json::object& metadata)> edit);
+    Task<StatusResult<void>> look_at(store::StoreKey key);
+    Task<StatusResult<void>> collect(store::StoreKey key, kube::ObjectPtr object);
+    Task<StatusResult<void>> finish_foreground(store::StoreKey key, kube::ObjectPtr object);
+    Task<StatusResult<void>> orphan_dependents(store::StoreKey key, kube::ObjectPtr object);
+    Task<StatusResult<void>> drop_references(store::StoreKey key, std::set<std::string> owner_uids);
+    Task<StatusResult<void>> drop_finalizer(store::StoreKey key, std::string finalizer);
+    Task<StatusResult<void>> change(store::StoreKey key,
+                                    std::function<void(json::object& metadata)> edit);
 
     ServerState& state_;
     Writer& writer_;
@@ -59,7 +61,7 @@ class GarbageCollector {
     /// Owners that went lately: tells the absent from those of a kind that is not served any more.
     std::unordered_set<std::string> gone_;
     std::deque<std::string> gone_order_;
-    ControllerQueue<StoreKey> work_;
+    ControllerQueue<store::StoreKey> work_;
 };
 
 }  // namespace muster::apiserver

@@ -11,12 +11,12 @@ namespace {
 
 constexpr int kDeletionsPerTurn = 64;
 
-bool is_namespace(const StoreKey& key) { return key.resource == "namespaces"; }
-bool is_crd(const StoreKey& key) {
+bool is_namespace(const store::StoreKey& key) { return key.resource == "namespaces"; }
+bool is_crd(const store::StoreKey& key) {
     static const std::string kCrds = kube::types::kCustomResourceDefinitions.qualified();
     return key.resource == kCrds;
 }
-std::string scope_of(const StoreKey& container) {
+std::string scope_of(const store::StoreKey& container) {
     return is_namespace(container) ? container.name : std::string();
 }
 
@@ -44,9 +44,9 @@ NamespaceController::NamespaceController(ServerState& state, Writer& writer)
     : state_(state),
       writer_(writer),
       work_("content clean-up", state.tasks, state.clock,
-            [this](StoreKey key) { return look_at(std::move(key)); }) {}
+            [this](store::StoreKey key) { return look_at(std::move(key)); }) {}
 
-void NamespaceController::observe(const StoreChange& change) {
+void NamespaceController::observe(const store::StoreChange& change) {
     if (change.object != nullptr) return take_up(change.key, *change.text);
     const auto add_if_deleting = [&](std::string resource, const std::string& name) {
         const CachedObject* container = state_.cache.find(resource, "", name);
@@ -57,11 +57,11 @@ void NamespaceController::observe(const StoreChange& change) {
     add_if_deleting(kube::types::kCustomResourceDefinitions.qualified(), change.key.resource);
 }
 
-void NamespaceController::take_up(const StoreKey& key, const ObjectText& object) {
+void NamespaceController::take_up(const store::StoreKey& key, const store::ObjectText& object) {
     if ((is_namespace(key) || is_crd(key)) && is_deleting(object)) work_.add(key);
 }
 
-std::vector<DefPtr> NamespaceController::content_types(const StoreKey& container) const {
+std::vector<DefPtr> NamespaceController::content_types(const store::StoreKey& container) const {
     std::vector<DefPtr> types;
     for (const auto& [name, def] : state_.registry.resources())
         if (is_namespace(container) ? def->type.namespaced : def->custom && name == container.name)
@@ -69,7 +69,7 @@ std::vector<DefPtr> NamespaceController::content_types(const StoreKey& container
     return types;
 }
 
-Task<StatusResult<void>> NamespaceController::delete_content(StoreKey container) {
+Task<StatusResult<void>> NamespaceController::delete_content(store::StoreKey container) {
     int deleted = 0;
     for (const DefPtr& def : content_types(container)) {
         std::vector<ObjectKey> keys;
@@ -94,14 +94,14 @@ Task<StatusResult<void>> NamespaceController::delete_content(StoreKey container)
     co_return StatusResult<void>();
 }
 
-bool NamespaceController::is_empty(const StoreKey& container) const {
+bool NamespaceController::is_empty(const store::StoreKey& container) const {
     return std::ranges::all_of(content_types(container), [&](const DefPtr& def) {
         const auto [first, last] = state_.cache.range(def->storage_key(), scope_of(container));
         return first == last;
     });
 }
 
-Task<StatusResult<void>> NamespaceController::look_at(StoreKey key) {
+Task<StatusResult<void>> NamespaceController::look_at(store::StoreKey key) {
     // Content that was let in before the end of its container was seen may still be under way.
     co_await state_.store->settled();
     const CachedObject* found = state_.cache.find(key.resource, "", key.name);
@@ -117,7 +117,7 @@ Task<StatusResult<void>> NamespaceController::look_at(StoreKey key) {
     co_return co_await let_go(std::move(key));
 }
 
-Task<StatusResult<void>> NamespaceController::report_remaining(StoreKey container) {
+Task<StatusResult<void>> NamespaceController::report_remaining(store::StoreKey container) {
     if (!is_namespace(container)) co_return StatusResult<void>();
     std::string remaining;
     std::map<std::string, std::size_t> by_finalizer;
@@ -173,7 +173,7 @@ Task<StatusResult<void>> NamespaceController::report_remaining(StoreKey containe
     co_return StatusResult<void>();
 }
 
-Task<StatusResult<void>> NamespaceController::let_go(StoreKey container) {
+Task<StatusResult<void>> NamespaceController::let_go(store::StoreKey container) {
     auto def = state_.registry.resources().find(container.resource);
     const DefPtr type = def->second;
     const bool of_namespace = is_namespace(container);

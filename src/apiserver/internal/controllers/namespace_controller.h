@@ -19,23 +19,23 @@ class NamespaceController {
     NamespaceController(ServerState& state, Writer& writer);
 
     /// Every committed change.
-    void observe(const StoreChange& change);
+    void observe(const store::StoreChange& change);
     /// What was there at the start.
-    void take_up(const StoreKey& key, const ObjectText& object);
+    void take_up(const store::StoreKey& key, const store::ObjectText& object);
 
   private:
-    Task<StatusResult<void>> look_at(StoreKey key);
+    Task<StatusResult<void>> look_at(store::StoreKey key);
     /// Where the container's content is kept.
-    std::vector<DefPtr> content_types(const StoreKey& container) const;
-    Task<StatusResult<void>> delete_content(StoreKey container);
-    bool is_empty(const StoreKey& container) const;
-    Task<StatusResult<void>> report_remaining(StoreKey container);
-    Task<StatusResult<void>> let_go(StoreKey container);
+    std::vector<DefPtr> content_types(const store::StoreKey& container) const;
+    Task<StatusResult<void>> delete_content(store::StoreKey container);
+    bool is_empty(const store::StoreKey& container) const;
+    Task<StatusResult<void>> report_remaining(store::StoreKey container);
+    Task<StatusResult<void>> let_go(store::StoreKey container);
 
     ServerState& state_;
     Writer& writer_;
     std::set<std::string> swept_;  ///< uids whose content was told to go
-    ControllerQueue<StoreKey> work_;
+    ControllerQueue<store::StoreKey> work_;
 };
 
 }  // namespace muster::apiserver

@@ -34,7 +34,7 @@ bool PodGCController::node_exists(const std::string& name) const {
     return nodes.empty() || nodes.contains({"", name});
 }
 
-void PodGCController::observe(const StoreChange& change) {
+void PodGCController::observe(const store::StoreChange& change) {
     if (change.key.resource == kNodes) {
         if (change.object == nullptr) look_at_pods_of(change.key.name);
         return;
@@ -48,7 +48,7 @@ void PodGCController::observe(const StoreChange& change) {
         work_.add({change.key.namespace_, change.key.name});
 }
 
-void PodGCController::take_up(const StoreKey& key, const ObjectText& object) {
+void PodGCController::take_up(const store::StoreKey& key, const store::ObjectText& object) {
     if (key.resource == kPods && is_deleting(object)) work_.add({key.namespace_, key.name});
 }
 

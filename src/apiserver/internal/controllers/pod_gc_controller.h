@@ -24,9 +24,9 @@ class PodGCController {
     PodGCController(ServerState& state, Writer& writer);
 
     /// Every committed change.
-    void observe(const StoreChange& change);
+    void observe(const store::StoreChange& change);
     /// An object that was there at the start, when all are in the cache.
-    void take_up(const StoreKey& key, const ObjectText& object);
+    void take_up(const store::StoreKey& key, const store::ObjectText& object);
 
   private:
     bool node_exists(const std::string& name) const;

@@ -27,7 +27,7 @@ RoleAggregationController::RoleAggregationController(ServerState& state, Writer&
       work_("aggregation of roles", state.tasks, state.clock,
             [this](std::string name) { return aggregate(std::move(name)); }) {}
 
-void RoleAggregationController::observe(const StoreChange& change) {
+void RoleAggregationController::observe(const store::StoreChange& change) {
     if (change.key.resource != cluster_roles()) return;
     for (const auto& [key, cached] : state_.cache.objects(cluster_roles()))
         if (is_aggregated(cached.tree()->get_object())) work_.add(key.second);

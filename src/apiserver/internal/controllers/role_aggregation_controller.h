@@ -17,7 +17,7 @@ class RoleAggregationController {
     RoleAggregationController(ServerState& state, Writer& writer);
 
     /// Every committed change, and what was there at the start (as a creation).
-    void observe(const StoreChange& change);
+    void observe(const store::StoreChange& change);
 
     /// Makes and completes the default roles and bindings. All are written at once.
     Task<Result<void>> post_defaults();

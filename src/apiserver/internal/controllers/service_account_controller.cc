@@ -36,9 +36,9 @@ ServiceAccountController::ServiceAccountController(ServerState& state, Writer& w
       work_("accounts of namespaces", state.tasks, state.clock,
             [this](std::string name) { return furnish(std::move(name)); }) {}
 
-void ServiceAccountController::observe(const StoreChange& change) {
+void ServiceAccountController::observe(const store::StoreChange& change) {
     if (state_.options.signing_key == nullptr) return;
-    const StoreKey& key = change.key;
+    const store::StoreKey& key = change.key;
     if (key.resource == "namespaces" && change.object != nullptr)
         work_.add(key.name);
     else if (key.resource == "serviceaccounts" && key.name == kAccount)

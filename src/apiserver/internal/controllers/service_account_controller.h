@@ -19,7 +19,7 @@ class ServiceAccountController {
     ServiceAccountController(ServerState& state, Writer& writer);
 
     /// Every committed change, and what was there at the start (as a creation).
-    void observe(const StoreChange& change);
+    void observe(const store::StoreChange& change);
 
   private:
     Task<StatusResult<void>> furnish(std::string namespace_);

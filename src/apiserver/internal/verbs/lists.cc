@@ -65,14 +65,14 @@ StatusError expired_token(const ObjectKey& after) {
 /// Walks two ordered views as one: the objects as they are, and the states that some of them had.
 class SnapshotWalk {
   public:
-    using States = std::map<ObjectKey, ObjectTextPtr>;
+    using States = std::map<ObjectKey, store::ObjectTextPtr>;
 
     SnapshotWalk(WatchCache::Objects::const_iterator now, WatchCache::Objects::const_iterator end,
                  States::const_iterator then, States::const_iterator then_end)
         : now_(now), end_(end), then_(then), then_end_(then_end) {}
 
     /// The next object that existed, or null at the end. Its key is then key().
-    const ObjectTextPtr* next() {
+    const store::ObjectTextPtr* next() {
         while (now_ != end_ || then_ != then_end_) {
             const bool stated =
                 then_ != then_end_ && (now_ == end_ || !(now_->first < then_->first));
@@ -82,7 +82,7 @@ class SnapshotWalk {
             }
             if (now_ != end_ && now_->first == then_->first) ++now_;
             key_ = &then_->first;
-            const ObjectTextPtr& state = (then_++)->second;
+            const store::ObjectTextPtr& state = (then_++)->second;
             if (state != nullptr) return &state;
         }
         return nullptr;
@@ -115,7 +115,7 @@ StatusResult<ListPage> list_objects(const WatchCache& cache, const Target& targe
             return bad_request("specifying resource version is not allowed when using continue");
         TRY(ContinueToken token, decode_token(query.continue_));
         if (token.revision > 0) {
-            page.revision = static_cast<Revision>(token.revision);
+            page.revision = static_cast<store::Revision>(token.revision);
             left = token.left;
         }
         after = std::move(token.after);
@@ -153,7 +153,7 @@ StatusResult<ListPage> list_objects(const WatchCache& cache, const Target& targe
     SnapshotWalk walk(first, last, then, states.end());
     ObjectKey last_key;
     std::size_t more = 0;
-    while (const ObjectTextPtr* object = walk.next()) {
+    while (const store::ObjectTextPtr* object = walk.next()) {
         if (selection.has_selectors() && !selection.matches(**object)) continue;
         if (limit == 0 || page.items.size() < limit) {
             page.items.push_back(in_version(def, *object));

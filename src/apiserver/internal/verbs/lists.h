@@ -14,8 +14,8 @@ namespace muster::apiserver {
 
 /// A page of a collection.
 struct ListPage {
-    std::vector<ObjectTextPtr> items;
-    Revision revision = 0;
+    std::vector<store::ObjectTextPtr> items;
+    store::Revision revision = 0;
     std::string continue_;                 ///< empty on the last page
     std::optional<std::size_t> remaining;  ///< unknown when a selector is used
 };

@@ -132,7 +132,7 @@ Task<StatusResult<Reply>> Verbs::call(Target target, kube::Request request, Requ
     co_return answer;
 }
 
-Task<StatusResult<void>> Verbs::wait_for_revision(Revision revision) {
+Task<StatusResult<void>> Verbs::wait_for_revision(store::Revision revision) {
     if (revision > state_.cache.revision()) co_await state_.clock.sleep_for(kFutureRevisionWait);
     if (revision > state_.cache.revision())
         co_return revision_too_large(revision, state_.cache.revision());
@@ -168,15 +168,15 @@ Task<StatusResult<Reply>> Verbs::measure(Target target, kube::Request request) {
             found == nullptr ? nullptr
                              : metrics_of(*target.def, found->tree()->get_object(), usage);
         if (metrics == nullptr) co_return not_found(target.type(), target.name);
-        reply.object = ObjectText::of(metrics);
+        reply.object = store::ObjectText::of(metrics);
         co_return reply;
     }
     CO_TRY(ListPage page, list_objects(state_.cache, stored, query));
-    std::vector<ObjectTextPtr> items;
-    for (const ObjectTextPtr& object : page.items)
+    std::vector<store::ObjectTextPtr> items;
+    for (const store::ObjectTextPtr& object : page.items)
         if (const kube::ObjectPtr metrics =
                 metrics_of(*target.def, object->tree()->get_object(), usage))
-            items.push_back(ObjectText::of(metrics));
+            items.push_back(store::ObjectText::of(metrics));
     page.items = std::move(items);
     co_return listed(*target.def, std::move(page));
 }
@@ -250,8 +250,8 @@ Task<StatusResult<Reply>> Verbs::remove_collection(Target target, kube::Request 
     query.requester = std::move(requester);
     CO_TRY(const ListQuery chosen, parse_list_query(request));
     CO_TRY(ListPage page, list_objects(state_.cache, target, chosen));
-    std::vector<ObjectTextPtr> deleted;
-    for (const ObjectTextPtr& item : page.items) {
+    std::vector<store::ObjectTextPtr> deleted;
+    for (const store::ObjectTextPtr& item : page.items) {
         Target one = target;
         one.namespace_ = namespace_of(*item);
         one.name = name_of(*item);
@@ -273,7 +273,7 @@ Task<StatusResult<Reply>> Verbs::scale(Target target, kube::Request request) {
     const bool get = request.method == kube::Method::kGet;
     if (!get && request.method != kube::Method::kPut && request.method != kube::Method::kPatch)
         co_return method_not_allowed();
-    ObjectTextPtr object;
+    store::ObjectTextPtr object;
     if (get) {
         const CachedObject* found =
             state_.cache.find(def->storage_key(), target.namespace_, target.name);

@@ -41,7 +41,7 @@ class Verbs final : public RequestHandler {
     Task<StatusResult<Reply>> measure(Target target, kube::Request request);
     Task<StatusResult<Reply>> finalize(Target target, kube::Request request);
     /// 504 after a while when the revision does not come.
-    Task<StatusResult<void>> wait_for_revision(Revision revision);
+    Task<StatusResult<void>> wait_for_revision(store::Revision revision);
 
     ServerState& state_;
     Writer& writer_;

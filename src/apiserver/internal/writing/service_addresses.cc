@@ -80,7 +80,7 @@ bool ServiceAddresses::is_taken(std::string_view address) const {
     return holders_.contains(address) || claimed_->contains(address);
 }
 
-void ServiceAddresses::observe(const StoreChange& change) {
+void ServiceAddresses::observe(const store::StoreChange& change) {
     const kube::ObjectPtr& state = change.object != nullptr ? change.object : change.previous;
     const json::object* spec = object_at(state->get_object(), "spec");
     const std::string_view address = spec == nullptr ? "" : string_at(*spec, "clusterIP");

@@ -43,13 +43,13 @@ class ServiceAddresses {
     /// Fills spec.clusterIP and clusterIPs of a new service.
     [[nodiscard]] Claim assign(json::object& service, FieldErrors& field_errors);
     /// Follows the committed services.
-    void observe(const StoreChange& change);
+    void observe(const store::StoreChange& change);
 
   private:
     bool is_taken(std::string_view address) const;
 
     Claim::All claimed_ = std::make_shared<std::set<std::string, std::less<>>>();
-    std::map<std::string, StoreKey, std::less<>> holders_;
+    std::map<std::string, store::StoreKey, std::less<>> holders_;
     std::uint32_t next_ = 1;
 };
 

@@ -26,8 +26,8 @@ StatusResult<NextState> admitted(const Requester& requester, const json::value& 
 }
 
 /// Makes the committed object: the same value with the revision that it got.
-Store::Make with_revision(kube::Document object) {
-    return [object = std::move(object)](Revision revision) mutable {
+store::Store::Make with_revision(kube::Document object) {
+    return [object = std::move(object)](store::Revision revision) mutable {
         ensure_object(object.object(), "metadata")["resourceVersion"] = std::to_string(revision);
         return std::move(object).share();
     };
@@ -38,8 +38,8 @@ void prepend(std::vector<std::string>& warnings, std::vector<std::string> first)
                     std::make_move_iterator(first.end()));
 }
 
-Store::Make final_state_of(kube::ObjectPtr object) {
-    return [object = std::move(object)](Revision revision) {
+store::Store::Make final_state_of(kube::ObjectPtr object) {
+    return [object = std::move(object)](store::Revision revision) {
         return with_resource_version(*object, revision);
     };
 }
@@ -240,15 +240,15 @@ Task<StatusResult<WriteOutcome>> Writer::insert(Target target, DecodedObject dec
                                                      decoded.warnings));
         WriteOutcome outcome{.created = true, .warnings = std::move(decoded.warnings)};
         if (query.dry_run) {
-            outcome.object = ObjectText::of(std::move(decoded.object).share());
+            outcome.object = store::ObjectText::of(std::move(decoded.object).share());
             co_return outcome;
         }
-        StoreKey key{target.def->storage_key(), scope, name};
+        store::StoreKey key{target.def->storage_key(), scope, name};
         // The value may be needed again only if the name was made up here.
         kube::Document committed =
             last ? std::move(decoded.object) : kube::Document(decoded.object.value());
         committed = after_write(*target.def, std::move(committed));
-        Result<StoredObject> stored =
+        Result<store::StoredObject> stored =
             co_await state_.store->create(std::move(key), with_revision(std::move(committed)));
         if (stored) {
             outcome.object = std::move(stored->object);
@@ -263,8 +263,8 @@ Task<StatusResult<WriteOutcome>> Writer::insert(Target target, DecodedObject dec
 Task<StatusResult<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespace_,
                                                  std::string name, Change change, bool dry_run,
                                                  std::optional<AdmissionSubject> subject) {
-    const StoreKey key{def->storage_key(), namespace_, name};
-    StoredObject current{key, 0, nullptr};
+    const store::StoreKey key{def->storage_key(), namespace_, name};
+    store::StoredObject current{key, 0, nullptr};
     if (const CachedObject* cached = state_.cache.find(key.resource, namespace_, name))
         current = {key, cached->revision, cached->object};
     if (current.object == nullptr) co_return not_found(def->type, name);
@@ -276,7 +276,7 @@ Task<StatusResult<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespa
         if (subject) CO_TRY_VOID(co_await mutate_next(*subject, *before, next, outcome.warnings));
         outcome.removed = next.kind == NextState::Kind::kRemove;
         if (next.kind == NextState::Kind::kKeep) co_return outcome;
-        if (next.last != nullptr) outcome.object = ObjectText::of(next.last);
+        if (next.last != nullptr) outcome.object = store::ObjectText::of(next.last);
         if (subject) {
             const bool gone = outcome.removed || subject->operation == Operation::kDelete;
             CO_TRY_VOID(co_await admission_.validate(
@@ -284,10 +284,11 @@ Task<StatusResult<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespa
         }
         if (!outcome.removed) next.object = after_write(*def, std::move(next.object));
         if (dry_run) {
-            if (!outcome.removed) outcome.object = ObjectText::of(std::move(next.object).share());
+            if (!outcome.removed)
+                outcome.object = store::ObjectText::of(std::move(next.object).share());
             co_return outcome;
         }
-        Result<StoredObject> stored = Error(Code::kInternal, "not written");
+        Result<store::StoredObject> stored = Error(Code::kInternal, "not written");
         if (outcome.removed)
             stored = co_await state_.store->remove(
                 key, current.revision, final_state_of(next.last == nullptr ? now : next.last));

@@ -15,7 +15,7 @@ namespace muster::apiserver {
 
 /// What a write left behind.
 struct WriteOutcome {
-    ObjectTextPtr object = nullptr;  ///< of a removal the final state
+    store::ObjectTextPtr object = nullptr;  ///< of a removal the final state
     bool created = false;
     bool removed = false;
     std::vector<std::string> warnings = {};

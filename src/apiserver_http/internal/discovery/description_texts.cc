@@ -1,6 +1,6 @@
 #include "apiserver_http/internal/discovery/description_texts.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 const std::string_view kStoredTexts = R"(
 Deployment       Pods of one template, replaced by and by when it changes. Stored only.
@@ -145,4 +145,4 @@ RuntimeClass     What runs the containers of a pod. Stored only.
   handler        The name by which nodes know it. It can't be changed.
 )";
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 // A structure's name in the first column with what it is for, then its fields with what they say. A
 // structure whose text is `= NAME` has that one's texts, and its own fields. "Here" is one machine,
@@ -14,4 +14,4 @@ extern const std::string_view kPodTexts;
 /// Of the kinds on which nothing of this server acts.
 extern const std::string_view kStoredTexts;
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -5,7 +5,7 @@
 #include "apiserver_http/field_descriptions.h"
 #include "apiserver_http/internal/discovery/description_texts.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -168,4 +168,4 @@ void for_each_description(
     for (const auto& [key, text] : descriptions()) visit(key.first, key.second);
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -9,7 +9,7 @@
 
 #include "apiserver_http/internal/discovery/subresource_kinds.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -58,14 +58,15 @@ VersionRank rank_of(std::string_view version) {
     return {stability, *major, *minor};
 }
 
-using Versions = std::vector<std::pair<std::string, std::vector<DefPtr>>>;  // preferred first
+using Versions =
+    std::vector<std::pair<std::string, std::vector<apiserver::DefPtr>>>;  // preferred first
 struct Group {
     std::string name;
     Versions versions;
 };
 
 /// The served groups but the core one: those of the server itself, then those of definitions.
-std::vector<Group> served_groups(const Registry& registry) {
+std::vector<Group> served_groups(const apiserver::Registry& registry) {
     std::map<std::pair<bool, std::string>, Versions> groups;
     for (auto& [api_version, defs] : registry.served()) {
         const kube::ResourceType& type = defs.front()->type;
@@ -94,7 +95,7 @@ json::object response_kind(const SubresourceKind& sub) {
     return {{"group", sub.group}, {"version", sub.version}, {"kind", sub.kind}};
 }
 
-json::object aggregated_resource(const ResourceDef& def) {
+json::object aggregated_resource(const apiserver::ResourceDef& def) {
     json::object resource{
         {"resource", def.type.plural},
         {"responseKind", {{"group", ""}, {"version", ""}, {"kind", def.type.kind}}},
@@ -112,9 +113,10 @@ json::object aggregated_resource(const ResourceDef& def) {
     return resource;
 }
 
-json::object aggregated_version(std::string_view version, const std::vector<DefPtr>& defs) {
+json::object aggregated_version(std::string_view version,
+                                const std::vector<apiserver::DefPtr>& defs) {
     json::array resources;
-    for (const DefPtr& def : defs) resources.push_back(aggregated_resource(*def));
+    for (const apiserver::DefPtr& def : defs) resources.push_back(aggregated_resource(*def));
     return {{"version", version}, {"resources", std::move(resources)}, {"freshness", "Current"}};
 }
 
@@ -125,7 +127,7 @@ json::object aggregated_list(json::array items) {
             {"items", std::move(items)}};
 }
 
-void put_rows(const ResourceDef& def, json::array& rows) {
+void put_rows(const apiserver::ResourceDef& def, json::array& rows) {
     json::object row{{"name", def.type.plural},
                      {"singularName", def.singular},
                      {"namespaced", def.type.namespaced},
@@ -177,7 +179,7 @@ bool is_preferred_version(std::string_view a, std::string_view b) {
     return a < b;
 }
 
-json::object aggregated_core(const Registry& registry) {
+json::object aggregated_core(const apiserver::Registry& registry) {
     Versions versions;
     for (auto& [api_version, defs] : registry.served())
         if (defs.front()->type.group.empty()) versions.emplace_back(api_version, std::move(defs));
@@ -187,7 +189,7 @@ json::object aggregated_core(const Registry& registry) {
         {json::object{{"metadata", json::object()}, {"versions", std::move(list)}}});
 }
 
-json::object aggregated_groups(const Registry& registry) {
+json::object aggregated_groups(const apiserver::Registry& registry) {
     json::array items;
     for (const Group& group : served_groups(registry)) {
         json::array versions;
@@ -207,13 +209,13 @@ json::object api_versions(std::string_view server_address) {
                  json::object{{"clientCIDR", "0.0.0.0/0"}, {"serverAddress", server_address}}}}};
 }
 
-json::object api_group_list(const Registry& registry) {
+json::object api_group_list(const apiserver::Registry& registry) {
     json::array groups;
     for (const Group& group : served_groups(registry)) groups.push_back(group_document(group));
     return {{"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", std::move(groups)}};
 }
 
-std::optional<json::object> api_group(const Registry& registry, std::string_view name) {
+std::optional<json::object> api_group(const apiserver::Registry& registry, std::string_view name) {
     for (const Group& group : served_groups(registry)) {
         if (group.name != name) continue;
         json::object document{{"kind", "APIGroup"}, {"apiVersion", "v1"}};
@@ -223,20 +225,20 @@ std::optional<json::object> api_group(const Registry& registry, std::string_view
     return std::nullopt;
 }
 
-std::optional<json::object> api_resource_list(const Registry& registry,
+std::optional<json::object> api_resource_list(const apiserver::Registry& registry,
                                               std::string_view api_version) {
     const auto served = registry.served();
     const auto it = served.find(std::string(api_version));
     if (it == served.end()) return std::nullopt;
     json::array rows;
-    for (const DefPtr& def : it->second) put_rows(*def, rows);
+    for (const apiserver::DefPtr& def : it->second) put_rows(*def, rows);
     return json::object{{"kind", "APIResourceList"},
                         {"apiVersion", "v1"},
                         {"groupVersion", api_version},
                         {"resources", std::move(rows)}};
 }
 
-json::object root_paths(const Registry& registry) {
+json::object root_paths(const apiserver::Registry& registry) {
     std::vector<std::string> paths{"/api", "/api/v1", "/apis"};
     for (const Group& group : served_groups(registry)) {
         paths.push_back("/apis/" + group.name);
@@ -255,7 +257,7 @@ json::object version_document() {
             {"goVersion", ""},       {"compiler", "clang"},   {"platform", platform()}};
 }
 
-std::vector<std::string_view> verbs_of(const ResourceDef& def) {
+std::vector<std::string_view> verbs_of(const apiserver::ResourceDef& def) {
     if (!def.stored) return {"create"};
     if (def.is_metrics) return {"get", "list"};
     if (def.storage_key() == "namespaces")
@@ -263,4 +265,4 @@ std::vector<std::string_view> verbs_of(const ResourceDef& def) {
     return {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

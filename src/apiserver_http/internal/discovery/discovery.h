@@ -9,7 +9,7 @@
 #include "kube/objects/served_version.h"
 #include "kube/values/json.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 // The documents by which clients learn what is served. Pure functions of the registry; they change
 // when Registry::generation() does.
@@ -24,29 +24,29 @@ inline constexpr std::string_view kAggregatedDiscoveryType =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 /// /api and /apis for clients that accept kAggregatedDiscoveryType.
-json::object aggregated_core(const Registry& registry);
-json::object aggregated_groups(const Registry& registry);
+json::object aggregated_core(const apiserver::Registry& registry);
+json::object aggregated_groups(const apiserver::Registry& registry);
 
 /// /api for all others; `server_address` is "host:port".
 json::object api_versions(std::string_view server_address);
 /// /apis.
-json::object api_group_list(const Registry& registry);
+json::object api_group_list(const apiserver::Registry& registry);
 /// /apis/GROUP; nothing when no such group is served.
-std::optional<json::object> api_group(const Registry& registry, std::string_view group);
+std::optional<json::object> api_group(const apiserver::Registry& registry, std::string_view group);
 /// /api/v1 and /apis/GROUP/VERSION; nothing when it is not served.
-std::optional<json::object> api_resource_list(const Registry& registry,
+std::optional<json::object> api_resource_list(const apiserver::Registry& registry,
                                               std::string_view api_version);
 
 /// The document of `/`: the paths that can be asked for.
-json::object root_paths(const Registry& registry);
+json::object root_paths(const apiserver::Registry& registry);
 /// /version.
 json::object version_document();
 
 /// What can be done with the objects of a resource, as discovery and access rules call it.
-std::vector<std::string_view> verbs_of(const ResourceDef& def);
+std::vector<std::string_view> verbs_of(const apiserver::ResourceDef& def);
 
 /// True when clients prefer version `a` over `b`: v2 over v1 over v1beta2 over v1alpha1 over all
 /// names that are not of this form.
 bool is_preferred_version(std::string_view a, std::string_view b);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -9,13 +9,13 @@
 #include "apiserver/registry_fixture.h"
 #include "apiserver/requests/router.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
 
-class DiscoveryTest : public ::testing::Test, protected RegistryFixture {};
+class DiscoveryTest : public ::testing::Test, protected apiserver::RegistryFixture {};
 
 /// The object of a list whose field has that value.
 json::object entry(const json::value& list, std::string_view key, std::string_view value) {
@@ -146,7 +146,7 @@ TEST_F(DiscoveryTest, WhatIsListedIsRouted) {
             const bool namespaced = row.at("namespaced").as_bool();
             const std::string path =
                 fmt::format("{}{}/{}", prefix, namespaced ? "/namespaces/d" : "", name);
-            EXPECT_TRUE(route(registry_, path).has_value()) << path;
+            EXPECT_TRUE(apiserver::route(registry_, path).has_value()) << path;
         }
     }
 }
@@ -201,4 +201,4 @@ TEST(VersionOrder, StableBeforeBetaBeforeAlphaBeforeAllOthers) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -6,7 +6,7 @@
 #include "apiserver/authentication/account_token.h"
 #include "apiserver/authentication/jwt.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -19,15 +19,15 @@ std::optional<IssuerDocument> issuer_document(const net::SigningKey* key, std::s
     if (path == kKeysPath)
         return IssuerDocument{
             "application/jwk-set+json",
-            json::serialize(json::object{{"keys", json::array{public_jwk(*key)}}})};
+            json::serialize(json::object{{"keys", json::array{apiserver::public_jwk(*key)}}})};
     if (path != "/.well-known/openid-configuration") return std::nullopt;
     const json::object document{
-        {"issuer", kTokenIssuer},
-        {"jwks_uri", std::string(kTokenIssuer) + std::string(kKeysPath)},
+        {"issuer", apiserver::kTokenIssuer},
+        {"jwks_uri", std::string(apiserver::kTokenIssuer) + std::string(kKeysPath)},
         {"response_types_supported", json::array{"id_token"}},
         {"subject_types_supported", json::array{"public"}},
         {"id_token_signing_alg_values_supported", json::array{key->algorithm()}}};
     return IssuerDocument{"application/json", json::serialize(document)};
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -6,7 +6,7 @@
 
 #include "net/signing_key.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 struct IssuerDocument {
     std::string_view content_type;
@@ -18,4 +18,4 @@ struct IssuerDocument {
 /// key.
 std::optional<IssuerDocument> issuer_document(const net::SigningKey* key, std::string_view path);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

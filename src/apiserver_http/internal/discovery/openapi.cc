@@ -10,7 +10,7 @@
 #include "apiserver_http/internal/discovery/openapi_schemas.h"
 #include "apiserver_http/internal/discovery/openapi_v2.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -27,10 +27,10 @@ std::shared_ptr<const OpenApiDocument> finished(std::string text) {
         OpenApiDocument{std::move(text), std::move(hash)});
 }
 
-json::object document_of_version(const std::vector<DefPtr>& defs) {
+json::object document_of_version(const std::vector<apiserver::DefPtr>& defs) {
     json::object paths;
     SchemaComponents components;
-    for (const DefPtr& def : defs) {
+    for (const apiserver::DefPtr& def : defs) {
         add_paths(*def, paths);
         components.add(*def);
     }
@@ -93,8 +93,8 @@ std::shared_ptr<const OpenApiDocument> OpenApiDocuments::find(std::string_view p
     return nullptr;
 }
 
-std::shared_ptr<const OpenApiDocument> OpenApiDocuments::document_of(const std::string& api_version,
-                                                                     std::vector<DefPtr> defs) {
+std::shared_ptr<const OpenApiDocument> OpenApiDocuments::document_of(
+    const std::string& api_version, std::vector<apiserver::DefPtr> defs) {
     Made& made = made_[api_version];
     if (made.document != nullptr && made.of == defs) return made.document;
     made = {std::move(defs), nullptr};
@@ -102,4 +102,4 @@ std::shared_ptr<const OpenApiDocument> OpenApiDocuments::document_of(const std::
     return made.document;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -9,7 +9,7 @@
 
 #include "apiserver/resources/registry.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// One OpenAPI document as it is sent.
 struct OpenApiDocument {
@@ -22,7 +22,7 @@ struct OpenApiDocument {
 /// its group version have changed. Thread: the server's loop. `registry` outlives it.
 class OpenApiDocuments {
   public:
-    explicit OpenApiDocuments(const Registry& registry) : registry_(registry) {}
+    explicit OpenApiDocuments(const apiserver::Registry& registry) : registry_(registry) {}
 
     /// /openapi/v3: where the documents are; their URLs carry their hashes.
     std::shared_ptr<const OpenApiDocument> index();
@@ -34,15 +34,15 @@ class OpenApiDocuments {
 
   private:
     struct Made {
-        std::vector<DefPtr> of;
+        std::vector<apiserver::DefPtr> of;
         std::shared_ptr<const OpenApiDocument> document;
     };
 
     void make_version_2();
     std::shared_ptr<const OpenApiDocument> document_of(const std::string& api_version,
-                                                       std::vector<DefPtr> defs);
+                                                       std::vector<apiserver::DefPtr> defs);
 
-    const Registry& registry_;
+    const apiserver::Registry& registry_;
     std::map<std::string, Made, std::less<>> made_;  // by apiVersion
     std::uint64_t index_generation_ = 0;
     std::shared_ptr<const OpenApiDocument> index_;  // null: not made for that generation
@@ -51,4 +51,4 @@ class OpenApiDocuments {
     std::shared_ptr<const OpenApiDocument> version_2_protobuf_;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -9,7 +9,7 @@
 #include "apiserver_http/internal/discovery/openapi_schemas.h"
 #include "apiserver_http/internal/discovery/subresource_kinds.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -77,7 +77,7 @@ json::object parameter(std::string_view name, std::string_view in, std::string_v
 
 /// Where a document puts the operations of one path.
 struct PathOf {
-    const ResourceDef& def;
+    const apiserver::ResourceDef& def;
     std::string path;
     std::string suffix;  ///< of the operations' names
     /// What the operations work on.
@@ -93,7 +93,7 @@ json::object content(std::string_view media_type, std::string_view component) {
     return {{media_type, std::move(media)}};
 }
 
-json::object patch_content(const ResourceDef& def) {
+json::object patch_content(const apiserver::ResourceDef& def) {
     json::object types;
     for (const char* type :
          {"application/apply-patch+yaml", "application/json-patch+json",
@@ -167,7 +167,7 @@ std::vector<std::string_view> of_both(const std::vector<std::string_view>& serve
 
 }  // namespace
 
-void add_paths(const ResourceDef& def, json::object& paths) {
+void add_paths(const apiserver::ResourceDef& def, json::object& paths) {
     const kube::ResourceType& type = def.type;
     const std::vector<std::string_view> served = verbs_of(def);
     const std::string api = camel(type.group.empty() ? "core" : type.group) + camel(type.version);
@@ -200,4 +200,4 @@ void add_paths(const ResourceDef& def, json::object& paths) {
     }
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

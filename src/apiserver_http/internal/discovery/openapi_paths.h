@@ -5,11 +5,11 @@
 #include "apiserver/resources/resource_def.h"
 #include "kube/values/json.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// Adds the paths of a resource and of its subresources, with their operations, to `paths`. Clients
 /// look there for what a server can do with a kind: whether a PATCH knows `fieldValidation`, and
 /// which kinds of patches it takes.
-void add_paths(const ResourceDef& def, json::object& paths);
+void add_paths(const apiserver::ResourceDef& def, json::object& paths);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

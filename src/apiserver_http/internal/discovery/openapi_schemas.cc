@@ -8,7 +8,7 @@
 
 #include "apiserver_http/field_descriptions.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -52,7 +52,7 @@ bool is_core_struct(std::string_view name) {
 }
 
 /// "io.k8s.api.coordination.v1" of coordination.k8s.io/v1, "org.kubeflow.v1" of kubeflow.org/v1.
-std::string package_of(const ResourceDef& def) {
+std::string package_of(const apiserver::ResourceDef& def) {
     const std::string& group = def.type.group;
     if (group.empty()) return std::string(kCorePackage);
     const std::string first = group.substr(0, group.find('.'));
@@ -73,7 +73,7 @@ std::string package_of(const ResourceDef& def) {
     return reversed + def.type.version;
 }
 
-json::array kinds_of(const ResourceDef& def, std::string_view kind) {
+json::array kinds_of(const apiserver::ResourceDef& def, std::string_view kind) {
     return {json::object{{"group", def.type.group}, {"version", def.type.version}, {"kind", kind}}};
 }
 
@@ -88,11 +88,11 @@ std::string component_path(std::string_view name) {
     return fmt::format("#/components/schemas/{}", name);
 }
 
-std::string component_name(const ResourceDef& def, std::string_view kind) {
+std::string component_name(const apiserver::ResourceDef& def, std::string_view kind) {
     return fmt::format("{}.{}", package_of(def), kind);
 }
 
-void SchemaComponents::add(const ResourceDef& def) {
+void SchemaComponents::add(const apiserver::ResourceDef& def) {
     components_.emplace(
         kPatchComponent,
         json::object{{"description", "A patch, of the form that its media type says."},
@@ -126,7 +126,8 @@ void SchemaComponents::add(const ResourceDef& def) {
         {"x-kubernetes-group-version-kind", kinds_of(def, def.list_kind)}};
 }
 
-std::string SchemaComponents::shared_name(const ResourceDef& def, const kube::Schema& schema) {
+std::string SchemaComponents::shared_name(const apiserver::ResourceDef& def,
+                                          const kube::Schema& schema) {
     const bool has_default = !schema.default_value.is_null();
     if (!def.custom && schema.type == kube::Schema::Type::kIntOrString && !has_default) {
         const bool quantity = schema.format == "quantity";
@@ -150,12 +151,14 @@ std::string SchemaComponents::shared_name(const ResourceDef& def, const kube::Sc
     return name;
 }
 
-json::object SchemaComponents::write(const ResourceDef& def, const kube::Schema& schema) {
+json::object SchemaComponents::write(const apiserver::ResourceDef& def,
+                                     const kube::Schema& schema) {
     if (const std::string name = shared_name(def, schema); !name.empty()) return reference(name);
     return write_part(def, schema);
 }
 
-json::object SchemaComponents::write_part(const ResourceDef& def, const kube::Schema& schema) {
+json::object SchemaComponents::write_part(const apiserver::ResourceDef& def,
+                                          const kube::Schema& schema) {
     kube::Schema own = schema;
     own.properties = {};
     own.items = nullptr;
@@ -186,4 +189,4 @@ json::object SchemaComponents::write_part(const ResourceDef& def, const kube::Sc
     return out;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -10,12 +10,12 @@
 #include "apiserver_http/field_descriptions.h"
 #include "apiserver_http/internal/discovery/references_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 namespace {
 
 using testing::EndsWith;
 
-class OpenApiTest : public ::testing::Test, protected RegistryFixture {
+class OpenApiTest : public ::testing::Test, protected apiserver::RegistryFixture {
   protected:
     json::value document(std::string_view path) {
         const auto found = documents_.find(path);
@@ -256,4 +256,4 @@ TEST_F(OpenApiTest, DocumentsAreMadeAgainOnlyWhenTheirDefinitionsChange) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 
-#include "apiserver/objects/json_access.h"
 #include "apiserver_http/internal/discovery/discovery.h"
+#include "apiserver_http/internal/json_access.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -164,4 +164,4 @@ json::object openapi_v2(std::span<const json::value> documents) {
             {"security", json::array{json::object{{"BearerToken", json::array()}}}}};
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -6,7 +6,7 @@
 
 #include "kube/values/json.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 // OpenAPI v2 for clients from before v3: one document, made of those of v3. What v2 has no words
 // for (alternatives) is left out, as upstream does. Pure.
@@ -21,4 +21,4 @@ inline constexpr std::string_view kOpenApiV2Protobuf =
 /// and of the paths what says which operation takes which parameter.
 std::string openapi_v2_protobuf(const json::object& document);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -1,11 +1,11 @@
 #include <bit>
 #include <boost/json/serialize.hpp>
 
-#include "apiserver/objects/json_access.h"
 #include "apiserver_http/internal/discovery/openapi_v2.h"
+#include "apiserver_http/internal/json_access.h"
 #include "apiserver_http/internal/protobuf/wire_writer.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 // The field numbers are those of gnostic's openapiv2/OpenAPIv2.proto.
 
@@ -176,4 +176,4 @@ std::string openapi_v2_protobuf(const json::object& document) {
     return out.text();
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

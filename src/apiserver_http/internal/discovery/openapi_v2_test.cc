@@ -11,10 +11,10 @@
 #include "apiserver_http/internal/discovery/references_fixture.h"
 #include "apiserver_http/internal/protobuf/wire_reader.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 namespace {
 
-class OpenApiV2Test : public ::testing::Test, protected RegistryFixture {
+class OpenApiV2Test : public ::testing::Test, protected apiserver::RegistryFixture {
   protected:
     json::value document() { return json::parse(documents_.version_2()->text); }
 
@@ -175,4 +175,4 @@ TEST_F(OpenApiV2Test, TheProtobufHasEveryDefinition) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -1,6 +1,6 @@
 #include "apiserver_http/internal/discovery/description_texts.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 const std::string_view kPodTexts = R"(
 ObjectMeta       What every object has: its name, its labels and what the server notes of it.
@@ -469,4 +469,4 @@ ServicePort      A port of a service.
   nodePort       The port of each node that leads to it.
 )";
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

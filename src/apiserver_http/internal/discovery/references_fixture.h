@@ -6,7 +6,7 @@
 
 #include "kube/values/json.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// What a document refers to, at any depth: the values of its `$ref`.
 inline void collect_references(const json::value& value, std::set<std::string>& names) {
@@ -19,4 +19,4 @@ inline void collect_references(const json::value& value, std::set<std::string>& 
         for (const json::value& item : *list) collect_references(item, names);
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

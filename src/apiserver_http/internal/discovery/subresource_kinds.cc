@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -22,7 +22,7 @@ const SubresourceKind kKnown[] = {
 
 }  // namespace
 
-std::vector<SubresourceKind> subresources_of(const ResourceDef& def) {
+std::vector<SubresourceKind> subresources_of(const apiserver::ResourceDef& def) {
     std::set<std::string, std::less<>> names = def.other_subresources;
     if (def.has_status) names.insert("status");
     if (def.scale) names.insert("scale");
@@ -38,4 +38,4 @@ std::vector<SubresourceKind> subresources_of(const ResourceDef& def) {
     return subresources;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -6,7 +6,7 @@
 
 #include "apiserver/resources/resource_def.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// A subresource as clients are told of it.
 struct SubresourceKind {
@@ -19,6 +19,6 @@ struct SubresourceKind {
 };
 
 /// The subresources that are served for a resource, by name.
-std::vector<SubresourceKind> subresources_of(const ResourceDef& def);
+std::vector<SubresourceKind> subresources_of(const apiserver::ResourceDef& def);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -4,7 +4,7 @@
 #include "apiserver_http/internal/printing/fields.h"
 #include "apiserver_http/internal/printing/printer.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -48,4 +48,4 @@ constexpr Printer kPrinters[] = {
 
 std::span<const Printer> access_printers() { return kPrinters; }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -7,9 +7,9 @@
 #include <boost/json/serialize.hpp>
 #include <map>
 
-#include "apiserver/objects/json_access.h"
+#include "apiserver_http/internal/json_access.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 std::string age_of(const json::object& object, WallTime now) {
     return age_text(string_at(metadata_of(object), "creationTimestamp"), now);
@@ -44,4 +44,4 @@ ContainerTexts template_containers(const json::object& spec) {
     return {joined(names), joined(images)};
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -10,7 +10,7 @@
 #include "kube/values/age.h"
 #include "kube/values/json.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 // How single values are written in a cell.
 
@@ -38,4 +38,4 @@ struct ContainerTexts {
 /// Of the containers of the pod template at `spec.template`.
 ContainerTexts template_containers(const json::object& spec);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

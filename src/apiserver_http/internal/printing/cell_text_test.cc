@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 namespace {
 
 TEST(CellText, LongListsAreCut) {
@@ -12,4 +12,4 @@ TEST(CellText, LongListsAreCut) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

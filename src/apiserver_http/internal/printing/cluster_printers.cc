@@ -9,7 +9,7 @@
 #include "apiserver_http/internal/printing/printer.h"
 #include "base/lower_case.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -42,16 +42,16 @@ std::string node_roles(const json::object& node) {
         const std::string_view name = key;
         if (name.starts_with(kPrefix) && name.size() > kPrefix.size())
             roles.emplace(name.substr(kPrefix.size()));
-        else if (name == "kubernetes.io/role" && !scalar_text(&value).empty())
-            roles.insert(scalar_text(&value));
+        else if (name == "kubernetes.io/role" && !apiserver::scalar_text(&value).empty())
+            roles.insert(apiserver::scalar_text(&value));
     }
-    return or_else(joined({roles.begin(), roles.end()}), kNoneText);
+    return or_else(joined({roles.begin(), roles.end()}), apiserver::kNoneText);
 }
 
 std::string node_address(const json::object& node, std::string_view type) {
     for (const json::object* address : objects_at(child(node, "status"), "addresses"))
         if (string_at(*address, "type") == type) return std::string(string_at(*address, "address"));
-    return std::string(kNoneText);
+    return std::string(apiserver::kNoneText);
 }
 
 json::array node_cells(const json::object& node, WallTime now) {
@@ -221,8 +221,8 @@ json::array quota_cells(const json::object& quota, WallTime now) {
     for (const auto& [name, hard] : by_name) {
         const json::value* used = child(status, "used").if_contains(name);
         (name.starts_with("limits.") ? limits : requests)
-            .push_back(
-                fmt::format("{}: {}/{}", name, or_else(scalar_text(used), "0"), scalar_text(hard)));
+            .push_back(fmt::format("{}: {}/{}", name, or_else(apiserver::scalar_text(used), "0"),
+                                   apiserver::scalar_text(hard)));
     }
     return {name_of(quota), joined(requests, ", "), joined(limits, ", "), age_of(quota, now)};
 }
@@ -258,4 +258,4 @@ constexpr Printer kPrinters[] = {
 
 std::span<const Printer> cluster_printers() { return kPrinters; }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

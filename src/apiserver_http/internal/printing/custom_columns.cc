@@ -8,7 +8,7 @@
 #include "apiserver_http/internal/printing/fields.h"
 #include "apiserver_http/internal/printing/printer.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -42,36 +42,37 @@ json::value typed_cell(std::string_view type, const json::value& value, WallTime
     return nullptr;
 }
 
-json::value cell(const PrinterColumn& column, const json::value& object, WallTime now) {
+json::value cell(const apiserver::PrinterColumn& column, const json::value& object, WallTime now) {
     const std::vector<const json::value*> found = column.path.find(object);
     if (found.empty()) return nullptr;
     if (column.type != "string") return typed_cell(column.type, *found.front(), now);
     std::vector<std::string> texts;
     for (const json::value* value : found)
-        if (!value->is_null()) texts.push_back(scalar_text(value));
+        if (!value->is_null()) texts.push_back(apiserver::scalar_text(value));
     if (texts.empty()) return nullptr;
     return json::value(joined(texts));
 }
 
 }  // namespace
 
-json::array custom_column_definitions(const ResourceDef& def) {
+json::array custom_column_definitions(const apiserver::ResourceDef& def) {
     json::array list{definition(kNameColumn.name, kNameColumn.type, kNameColumn.format,
                                 kNameColumn.description, 0)};
     if (def.printer_columns.empty())
         list.push_back(definition(kAgeColumn.name, "date", "", kAgeColumn.description, 0));
-    for (const PrinterColumn& column : def.printer_columns)
+    for (const apiserver::PrinterColumn& column : def.printer_columns)
         list.push_back(definition(column.name, column.type, column.format, column.description,
                                   column.priority));
     return list;
 }
 
-json::array custom_cells(const ResourceDef& def, const json::value& object, WallTime now) {
+json::array custom_cells(const apiserver::ResourceDef& def, const json::value& object,
+                         WallTime now) {
     json::array cells{name_of(object.get_object())};
     if (def.printer_columns.empty()) cells.push_back(json::value(age_of(object.get_object(), now)));
-    for (const PrinterColumn& column : def.printer_columns)
+    for (const apiserver::PrinterColumn& column : def.printer_columns)
         cells.push_back(cell(column, object, now));
     return cells;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -6,12 +6,13 @@
 #include "base/clock.h"
 #include "kube/values/json.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 // Columns of custom resources: the name, then what the definition declares, or the age.
 
-json::array custom_column_definitions(const ResourceDef& def);
+json::array custom_column_definitions(const apiserver::ResourceDef& def);
 /// A value that is not there or not of the column's type is null.
-json::array custom_cells(const ResourceDef& def, const json::value& object, WallTime now);
+json::array custom_cells(const apiserver::ResourceDef& def, const json::value& object,
+                         WallTime now);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "apiserver/objects/absent_as_empty.h"
+#include "apiserver_http/internal/json_access.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 // Reads for cells: what an object lacks reads as empty.
 
@@ -22,4 +22,4 @@ inline std::int64_t number_at(const json::object& parent, std::string_view key) 
     return int_at(parent, key).value_or(0);
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -6,7 +6,7 @@
 #include "apiserver_http/internal/printing/fields.h"
 #include "apiserver_http/internal/printing/printer.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -38,7 +38,8 @@ std::string external_address(const json::object& service) {
     const json::object& spec = child(service, "spec");
     const std::string_view type = string_at(spec, "type");
     const std::vector<std::string> fixed = strings_at(spec, "externalIPs");
-    if (type == "ClusterIP" || type == "NodePort") return or_else(joined(fixed), kNoneText);
+    if (type == "ClusterIP" || type == "NodePort")
+        return or_else(joined(fixed), apiserver::kNoneText);
     if (type == "ExternalName") return std::string(string_at(spec, "externalName"));
     if (type != "LoadBalancer") return std::string(kUnknownText);
     std::vector<std::string> all = ingress_addresses(service);
@@ -55,18 +56,18 @@ std::string service_ports(const json::object& spec) {
                                       : fmt::format("{}/{}", number_at(*port, "port"),
                                                     string_at(*port, "protocol")));
     }
-    return or_else(joined(ports), kNoneText);
+    return or_else(joined(ports), apiserver::kNoneText);
 }
 
 json::array service_cells(const json::object& service, WallTime now) {
     const json::object& spec = child(service, "spec");
     return {name_of(service),
             string_at(spec, "type"),
-            or_else(string_at(spec, "clusterIP"), kNoneText),
+            or_else(string_at(spec, "clusterIP"), apiserver::kNoneText),
             external_address(service),
             service_ports(spec),
             age_of(service, now),
-            labels_text(object_at(spec, "selector"))};
+            apiserver::labels_text(object_at(spec, "selector"))};
 }
 
 constexpr Column kEndpointsColumns[] = {
@@ -90,7 +91,7 @@ json::array endpoints_cells(const json::object& endpoints, WallTime now) {
             for (const json::object* address : objects_at(*subset, "addresses"))
                 texts.push_back(host_and_port(string_at(*address, "ip"), number_at(*port, "port")));
     }
-    return {name_of(endpoints), shortened(texts, kShownEndpoints, kNoneText),
+    return {name_of(endpoints), shortened(texts, kShownEndpoints, apiserver::kNoneText),
             age_of(endpoints, now)};
 }
 
@@ -105,7 +106,7 @@ constexpr Column kEndpointSliceColumns[] = {
 json::array endpoint_slice_cells(const json::object& slice, WallTime now) {
     std::vector<std::string> ports;
     for (const json::object* port : objects_at(slice, "ports")) {
-        const std::string number = scalar_text(port->if_contains("port"));
+        const std::string number = apiserver::scalar_text(port->if_contains("port"));
         ports.push_back(number.empty() ? or_else(string_at(*port, "name"), "*") : number);
     }
     std::vector<std::string> addresses;
@@ -137,7 +138,7 @@ json::array ingress_cells(const json::object& ingress, WallTime now) {
     if (hosts.size() == kShownEndpoints && rules.size() > kShownEndpoints)
         text += fmt::format(" + {} more...", rules.size() - kShownEndpoints);
     return {name_of(ingress),
-            or_else(string_at(spec, "ingressClassName"), kNoneText),
+            or_else(string_at(spec, "ingressClassName"), apiserver::kNoneText),
             text,
             joined(ingress_addresses(ingress)),
             objects_at(spec, "tls").empty() ? "80" : "80, 443",
@@ -153,7 +154,7 @@ constexpr Column kIngressClassColumns[] = {
 
 json::array ingress_class_cells(const json::object& ingress_class, WallTime now) {
     const json::object& spec = child(ingress_class, "spec");
-    std::string parameters(kNoneText);
+    std::string parameters(apiserver::kNoneText);
     if (const json::object* with = object_at(spec, "parameters")) {
         const std::string_view group = string_at(*with, "apiGroup");
         parameters = fmt::format("{}{}{}/{}", string_at(*with, "kind"), group.empty() ? "" : ".",
@@ -170,7 +171,8 @@ constexpr Column kNetworkPolicyColumns[] = {
 };
 
 json::array network_policy_cells(const json::object& policy, WallTime now) {
-    return {name_of(policy), selector_text(object_at(child(policy, "spec"), "podSelector")),
+    return {name_of(policy),
+            apiserver::selector_text(object_at(child(policy, "spec"), "podSelector")),
             age_of(policy, now)};
 }
 
@@ -187,4 +189,4 @@ constexpr Printer kPrinters[] = {
 
 std::span<const Printer> network_printers() { return kPrinters; }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

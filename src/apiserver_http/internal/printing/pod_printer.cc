@@ -8,7 +8,7 @@
 #include "apiserver_http/internal/printing/printer.h"
 #include "kube/values/time.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -144,12 +144,13 @@ Summary summarize(const json::object& pod) {
 
 std::string first_address(const json::object& status) {
     const auto addresses = objects_at(status, "podIPs");
-    return or_else(addresses.empty() ? "" : string_at(*addresses.front(), "ip"), kNoneText);
+    return or_else(addresses.empty() ? "" : string_at(*addresses.front(), "ip"),
+                   apiserver::kNoneText);
 }
 
 std::string readiness_gates(const json::object& spec, const json::object& status) {
     const auto gates = objects_at(spec, "readinessGates");
-    if (gates.empty()) return std::string(kNoneText);
+    if (gates.empty()) return std::string(apiserver::kNoneText);
     std::size_t open = 0;
     for (const json::object* gate : gates)
         if (has_true_condition(status, string_at(*gate, "conditionType"))) ++open;
@@ -178,8 +179,8 @@ json::array pod_cells(const json::object& pod, WallTime now) {
             summary.restarts.text(now),
             age_of(pod, now),
             first_address(status),
-            or_else(string_at(spec, "nodeName"), kNoneText),
-            or_else(string_at(status, "nominatedNodeName"), kNoneText),
+            or_else(string_at(spec, "nodeName"), apiserver::kNoneText),
+            or_else(string_at(status, "nominatedNodeName"), apiserver::kNoneText),
             readiness_gates(spec, status)};
 }
 
@@ -189,4 +190,4 @@ constexpr Printer kPrinters[] = {{"pods", kPodColumns, pod_cells}};
 
 std::span<const Printer> pod_printers() { return kPrinters; }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "kube/values/json.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// A column of a Table.
 struct Column {
@@ -49,4 +49,4 @@ std::span<const Printer> cluster_printers();
 std::span<const Printer> access_printers();
 std::span<const Printer> storage_printers();
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

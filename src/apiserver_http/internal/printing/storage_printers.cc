@@ -6,7 +6,7 @@
 #include "apiserver_http/internal/printing/fields.h"
 #include "apiserver_http/internal/printing/printer.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -44,7 +44,7 @@ json::array claim_cells(const json::object& claim, WallTime now) {
     return {name_of(claim),
             is_deleting(claim) ? "Terminating" : string_at(status, "phase"),
             volume,
-            bound ? scalar_text(size) : std::string(),
+            bound ? apiserver::scalar_text(size) : std::string(),
             bound ? access_modes(status) : std::string(),
             string_at(spec, "storageClassName"),
             or_else(string_at(spec, "volumeAttributesClassName"), kUnsetText),
@@ -74,7 +74,7 @@ json::array volume_cells(const json::object& volume, WallTime now) {
     if (const json::object* bound = object_at(spec, "claimRef"))
         claim = fmt::format("{}/{}", string_at(*bound, "namespace"), string_at(*bound, "name"));
     return {name_of(volume),
-            or_else(scalar_text(size), "0"),
+            or_else(apiserver::scalar_text(size), "0"),
             access_modes(spec),
             string_at(spec, "persistentVolumeReclaimPolicy"),
             is_deleting(volume) ? "Terminating" : string_at(status, "phase"),
@@ -118,4 +118,4 @@ constexpr Printer kPrinters[] = {
 
 std::span<const Printer> storage_printers() { return kPrinters; }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

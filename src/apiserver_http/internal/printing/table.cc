@@ -7,7 +7,7 @@
 #include "apiserver_http/internal/printing/fields.h"
 #include "apiserver_http/internal/printing/printer.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -55,13 +55,14 @@ const Printer* builtin_printer(std::string_view resource) {
     return nullptr;
 }
 
-json::object make_table(const ResourceDef& def, std::span<const ObjectTextPtr> items,
-                        const ListMeta& meta, const TableOptions& options, WallTime now) {
+json::object make_table(const apiserver::ResourceDef& def,
+                        std::span<const store::ObjectTextPtr> items, const ListMeta& meta,
+                        const TableOptions& options, WallTime now) {
     const Printer* printer = def.custom ? nullptr : builtin_printer(def.type.qualified());
     if (printer == nullptr) printer = &kPlain;
     json::array rows;
     rows.reserve(items.size());
-    for (const ObjectTextPtr& item : items) {
+    for (const store::ObjectTextPtr& item : items) {
         const kube::ObjectPtr tree = item->tree();
         const json::object& object = tree->get_object();
         json::object row;
@@ -96,10 +97,11 @@ json::object partial_metadata(const json::object& object) {
             {"metadata", metadata_of(object)}};
 }
 
-json::object partial_metadata_list(std::span<const ObjectTextPtr> items, const ListMeta& meta) {
+json::object partial_metadata_list(std::span<const store::ObjectTextPtr> items,
+                                   const ListMeta& meta) {
     json::array list;
     list.reserve(items.size());
-    for (const ObjectTextPtr& item : items)
+    for (const store::ObjectTextPtr& item : items)
         list.push_back(partial_metadata(item->tree()->get_object()));
     return {{"kind", "PartialObjectMetadataList"},
             {"apiVersion", kMetaVersion},
@@ -107,4 +109,4 @@ json::object partial_metadata_list(std::span<const ObjectTextPtr> items, const L
             {"items", std::move(list)}};
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

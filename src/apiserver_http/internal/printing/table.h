@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "store/object_text.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 // What a client sees of objects that it did not ask for whole: the rows of a Table, or their
 // metadata alone. Pure. Items are objects with a metadata object, as they are stored.
@@ -31,12 +31,14 @@ struct TableOptions {
 };
 
 /// A meta.k8s.io/v1 Table with one row an item. Ages are told as of `now`.
-json::object make_table(const ResourceDef& def, std::span<const ObjectTextPtr> items,
-                        const ListMeta& meta, const TableOptions& options, WallTime now);
+json::object make_table(const apiserver::ResourceDef& def,
+                        std::span<const store::ObjectTextPtr> items, const ListMeta& meta,
+                        const TableOptions& options, WallTime now);
 
 /// kind: PartialObjectMetadata.
 json::object partial_metadata(const json::object& object);
 /// kind: PartialObjectMetadataList.
-json::object partial_metadata_list(std::span<const ObjectTextPtr> items, const ListMeta& meta);
+json::object partial_metadata_list(std::span<const store::ObjectTextPtr> items,
+                                   const ListMeta& meta);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

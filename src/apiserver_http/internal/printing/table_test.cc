@@ -7,19 +7,19 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-#include "apiserver/objects/json_access.h"
 #include "apiserver/registry_fixture.h"
+#include "apiserver_http/internal/json_access.h"
 #include "kube/values/time.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 namespace {
 
 using testing::HasSubstr;
 
 const WallTime kNow = *kube::parse_time("2026-01-02T03:04:05Z");
 
-ResourceDef def_of(std::string_view qualified) {
-    ResourceDef def;
+apiserver::ResourceDef def_of(std::string_view qualified) {
+    apiserver::ResourceDef def;
     const std::size_t dot = qualified.find('.');
     def.type.plural = qualified.substr(0, dot);
     if (dot != std::string_view::npos) def.type.group = qualified.substr(dot + 1);
@@ -36,9 +36,9 @@ kube::ObjectPtr object_with(std::string_view fields) {
         json::parse(fmt::format("{{{}{}{}}}", fields, fields.empty() ? "" : ",", kMeta)));
 }
 
-json::object table_of(const ResourceDef& def, const kube::ObjectPtr& object,
+json::object table_of(const apiserver::ResourceDef& def, const kube::ObjectPtr& object,
                       const TableOptions& options = {}) {
-    const ObjectTextPtr text = ObjectText::of(object);
+    const store::ObjectTextPtr text = store::ObjectText::of(object);
     return make_table(def, std::span(&text, 1), {.resource_version = "7"}, options, kNow);
 }
 
@@ -50,7 +50,8 @@ std::string cells_of(std::string_view resource, std::string_view fields) {
 }
 
 TEST(Table, HasTheFormThatClientsExpect) {
-    const ObjectTextPtr ns = ObjectText::of(object_with(R"("status":{"phase":"Active"})"));
+    const store::ObjectTextPtr ns =
+        store::ObjectText::of(object_with(R"("status":{"phase":"Active"})"));
     const json::object table = make_table(
         def_of("namespaces"), std::span(&ns, 1),
         {.resource_version = "7", .continue_ = "more", .remaining = 3}, TableOptions(), kNow);
@@ -86,7 +87,8 @@ TEST(Table, CarriesAsMuchOfTheObjectAsIsAskedFor) {
 }
 
 TEST(Table, MetadataAlone) {
-    const ObjectTextPtr pod = ObjectText::of(object_with(R"("kind":"Pod","spec":{})"));
+    const store::ObjectTextPtr pod =
+        store::ObjectText::of(object_with(R"("kind":"Pod","spec":{})"));
     EXPECT_EQ(json::value(partial_metadata_list(std::span(&pod, 1), {.resource_version = "9"})),
               json::parse(fmt::format(
                   R"({{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",
@@ -313,11 +315,11 @@ TEST(Table, AJobThatIsDeleted) {
 
 // Columns that a CustomResourceDefinition declares.
 
-struct CustomResource : RegistryFixture {
-    using RegistryFixture::define;
+struct CustomResource : apiserver::RegistryFixture {
+    using apiserver::RegistryFixture::define;
 };
 
-DefPtr custom(std::string_view columns) {
+apiserver::DefPtr custom(std::string_view columns) {
     const json::value crd = json::parse(fmt::format(
         R"({{"metadata":{{"name":"things.ex.org"}},"spec":{{"group":"ex.org","scope":"Namespaced",
         "names":{{"plural":"things","kind":"Thing","singular":"thing","listKind":"ThingList",
@@ -369,7 +371,7 @@ TEST(Table, ColumnsOfACustomResource) {
            "status":{"conditions":[{"type":"Ready","status":"True"}]})");
     for (const Row& row : kRows) {
         json::array columns{{{"name", "C"}, {"type", row.type}, {"jsonPath", row.path}}};
-        const DefPtr def =
+        const apiserver::DefPtr def =
             custom(fmt::format(R"(,"additionalPrinterColumns":{})", json::serialize(columns)));
         const json::object table = table_of(*def, thing);
         EXPECT_EQ(json::serialize(table.at("rows").at(0).at("cells").at(1)), row.cell)
@@ -378,7 +380,8 @@ TEST(Table, ColumnsOfACustomResource) {
 }
 
 TEST(Table, DefinitionsOfCustomColumns) {
-    const DefPtr def = custom(R"(,"additionalPrinterColumns":[{"name":"C","type":"integer",
+    const apiserver::DefPtr def =
+        custom(R"(,"additionalPrinterColumns":[{"name":"C","type":"integer",
         "format":"int32","description":"How many.","priority":1,"jsonPath":".spec.c"}])");
     EXPECT_EQ(def->singular, "thing");
     EXPECT_EQ(def->short_names, std::vector<std::string>{"th"});
@@ -391,4 +394,4 @@ TEST(Table, DefinitionsOfCustomColumns) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

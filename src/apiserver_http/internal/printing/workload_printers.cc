@@ -6,7 +6,7 @@
 #include "base/lower_case.h"
 #include "kube/values/time.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -54,7 +54,7 @@ json::array job_cells(const json::object& job, WallTime now) {
     return {name_of(job),         job_status(job),
             job_completions(job), job_duration(child(job, "status"), now),
             age_of(job, now),     containers.names,
-            containers.images,    selector_text(object_at(spec, "selector"))};
+            containers.images,    apiserver::selector_text(object_at(spec, "selector"))};
 }
 
 constexpr Column kCronJobColumns[] = {
@@ -83,14 +83,14 @@ json::array cron_job_cells(const json::object& cron_job, WallTime now) {
     const std::string_view last = string_at(status, "lastScheduleTime");
     return {name_of(cron_job),
             string_at(spec, "schedule"),
-            or_else(string_at(spec, "timeZone"), kNoneText),
+            or_else(string_at(spec, "timeZone"), apiserver::kNoneText),
             suspend_text(spec),
             objects_at(status, "active").size(),
-            last.empty() ? std::string(kNoneText) : age_text(last, now),
+            last.empty() ? std::string(apiserver::kNoneText) : age_text(last, now),
             age_of(cron_job, now),
             containers.names,
             containers.images,
-            selector_text(object_at(job_spec, "selector"))};
+            apiserver::selector_text(object_at(job_spec, "selector"))};
 }
 
 constexpr Column kDeploymentColumns[] = {
@@ -115,7 +115,7 @@ json::array deployment_cells(const json::object& deployment, WallTime now) {
             age_of(deployment, now),
             containers.names,
             containers.images,
-            selector_text(object_at(spec, "selector"))};
+            apiserver::selector_text(object_at(spec, "selector"))};
 }
 
 constexpr Column kReplicaSetColumns[] = {
@@ -140,12 +140,12 @@ json::array replica_set_cells(const json::object& set, WallTime now) {
             age_of(set, now),
             containers.names,
             containers.images,
-            selector_text(object_at(spec, "selector"))};
+            apiserver::selector_text(object_at(spec, "selector"))};
 }
 
 json::array replication_controller_cells(const json::object& controller, WallTime now) {
     json::array cells = replica_set_cells(controller, now);
-    cells.back() = labels_text(object_at(child(controller, "spec"), "selector"));
+    cells.back() = apiserver::labels_text(object_at(child(controller, "spec"), "selector"));
     return cells;
 }
 
@@ -158,8 +158,9 @@ constexpr Column kPodTemplateColumns[] = {
 
 json::array pod_template_cells(const json::object& object, WallTime) {
     const ContainerTexts containers = template_containers(object);
-    return {name_of(object), containers.names, containers.images,
-            labels_text(object_at(child(child(object, "template"), "metadata"), "labels"))};
+    return {
+        name_of(object), containers.names, containers.images,
+        apiserver::labels_text(object_at(child(child(object, "template"), "metadata"), "labels"))};
 }
 
 constexpr Column kRevisionColumns[] = {
@@ -170,7 +171,7 @@ constexpr Column kRevisionColumns[] = {
 };
 
 json::array revision_cells(const json::object& revision, WallTime now) {
-    std::string controller(kNoneText);
+    std::string controller(apiserver::kNoneText);
     for (const json::object* owner : objects_at(metadata_of(revision), "ownerReferences")) {
         if (!bool_at(*owner, "controller")) continue;
         const std::string_view version = string_at(*owner, "apiVersion");
@@ -216,17 +217,18 @@ json::array daemon_set_cells(const json::object& set, WallTime now) {
     const json::object& spec = child(set, "spec");
     const json::object& status = child(set, "status");
     const ContainerTexts containers = template_containers(spec);
-    return {name_of(set),
-            number_at(status, "desiredNumberScheduled"),
-            number_at(status, "currentNumberScheduled"),
-            number_at(status, "numberReady"),
-            number_at(status, "updatedNumberScheduled"),
-            number_at(status, "numberAvailable"),
-            labels_text(object_at(child(child(spec, "template"), "spec"), "nodeSelector")),
-            age_of(set, now),
-            containers.names,
-            containers.images,
-            selector_text(object_at(spec, "selector"))};
+    return {
+        name_of(set),
+        number_at(status, "desiredNumberScheduled"),
+        number_at(status, "currentNumberScheduled"),
+        number_at(status, "numberReady"),
+        number_at(status, "updatedNumberScheduled"),
+        number_at(status, "numberAvailable"),
+        apiserver::labels_text(object_at(child(child(spec, "template"), "spec"), "nodeSelector")),
+        age_of(set, now),
+        containers.names,
+        containers.images,
+        apiserver::selector_text(object_at(spec, "selector"))};
 }
 
 constexpr Column kAutoscalerColumns[] = {
@@ -246,8 +248,9 @@ std::string metric_text(const json::object& target, const json::object& current,
     const json::value* value = target.if_contains("value");
     if (average != nullptr || value != nullptr) {
         const char* const key = average != nullptr ? "averageValue" : "value";
-        return fmt::format("{}/{}", or_else(scalar_text(current.if_contains(key)), kUnknownText),
-                           scalar_text(target.if_contains(key)));
+        return fmt::format("{}/{}",
+                           or_else(apiserver::scalar_text(current.if_contains(key)), kUnknownText),
+                           apiserver::scalar_text(target.if_contains(key)));
     }
     if (!utilization_is_default) return fmt::format("{}/<auto>", kUnknownText);
     const auto percent = [](const json::object& of, std::string_view instead) {
@@ -298,7 +301,7 @@ std::string metrics_text(const json::object& spec, const json::object& status) {
     for (std::size_t i = 0; i < wanted.size(); ++i)
         texts.push_back(metric_cell(*wanted[i], i < seen.size() ? seen[i] : nullptr));
     constexpr std::size_t kShown = 2;
-    if (texts.empty()) return std::string(kNoneText);
+    if (texts.empty()) return std::string(apiserver::kNoneText);
     if (texts.size() <= kShown) return joined(texts, ", ");
     const std::size_t more = texts.size() - kShown;
     texts.resize(kShown);
@@ -312,7 +315,7 @@ json::array autoscaler_cells(const json::object& autoscaler, WallTime now) {
     return {name_of(autoscaler),
             fmt::format("{}/{}", string_at(target, "kind"), string_at(target, "name")),
             metrics_text(spec, status),
-            or_else(scalar_text(spec.if_contains("minReplicas")), kUnsetText),
+            or_else(apiserver::scalar_text(spec.if_contains("minReplicas")), kUnsetText),
             number_at(spec, "maxReplicas"),
             number_at(status, "currentReplicas"),
             age_of(autoscaler, now)};
@@ -328,8 +331,9 @@ constexpr Column kDisruptionBudgetColumns[] = {
 
 json::array disruption_budget_cells(const json::object& budget, WallTime now) {
     const json::object& spec = child(budget, "spec");
-    return {name_of(budget), or_else(scalar_text(spec.if_contains("minAvailable")), "N/A"),
-            or_else(scalar_text(spec.if_contains("maxUnavailable")), "N/A"),
+    return {name_of(budget),
+            or_else(apiserver::scalar_text(spec.if_contains("minAvailable")), "N/A"),
+            or_else(apiserver::scalar_text(spec.if_contains("maxUnavailable")), "N/A"),
             number_at(child(budget, "status"), "disruptionsAllowed"), age_of(budget, now)};
 }
 
@@ -351,4 +355,4 @@ constexpr Printer kPrinters[] = {
 
 std::span<const Printer> workload_printers() { return kPrinters; }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

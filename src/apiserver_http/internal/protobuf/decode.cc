@@ -5,7 +5,7 @@
 #include "apiserver_http/internal/protobuf/message_reader.h"
 #include "apiserver_http/internal/protobuf/wire_reader.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -78,4 +78,4 @@ Result<json::object> decode_protobuf(std::string_view body) {
     return object;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "kube/values/json.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// The media type of such bodies.
 inline constexpr std::string_view kProtobufType = "application/vnd.kubernetes.protobuf";
@@ -21,4 +21,4 @@ inline constexpr std::string_view kProtobufType = "application/vnd.kubernetes.pr
 /// message that is cut off, nested too deeply or otherwise not well-formed. Pure, any thread.
 Result<json::object> decode_protobuf(std::string_view body);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

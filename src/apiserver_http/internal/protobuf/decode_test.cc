@@ -11,7 +11,7 @@
 #include "apiserver_http/internal/protobuf/wire_reader.h"
 #include "apiserver_http/internal/protobuf/wire_writer.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 namespace {
 
 using testing::HasSubstr;
@@ -397,4 +397,4 @@ TEST(MessageCatalog, KnowsTheKindsThatGoClientsSend) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

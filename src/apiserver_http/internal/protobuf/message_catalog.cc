@@ -24,7 +24,7 @@
 // the object around it. Behind a message's name may stand ` : apiVersion Kind` of the objects that
 // it is the whole of (`*`: of any apiVersion), or ` union`.
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -153,4 +153,4 @@ const MessageType* find_message(std::string_view api_version, std::string_view k
     return catalog.find(api_version, kind);
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 struct MessageType;
 
@@ -48,4 +48,4 @@ struct MessageType {
 /// The message of a kind, or null. Any thread.
 const MessageType* find_message(std::string_view api_version, std::string_view kind);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

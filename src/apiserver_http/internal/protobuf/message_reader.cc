@@ -13,7 +13,7 @@
 #include "kube/values/base64.h"
 #include "kube/values/time.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -348,4 +348,4 @@ Result<void> read_message(const MessageType& type, std::string_view message, std
     return Reader(whole).read(type, message, out);
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "kube/values/json.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// Adds the fields of a message to an object, as Go would write them as JSON: zero values are left
 /// out where it leaves them out, and numbers of fields that the type does not know are skipped.
@@ -16,4 +16,4 @@ namespace muster::apiserver {
 Result<void> read_message(const MessageType& type, std::string_view message, std::string_view whole,
                           json::object& out);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

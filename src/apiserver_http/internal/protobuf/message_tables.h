@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 // The messages of the protobuf bodies, as the generated.proto files of kubernetes/api,
 // kubernetes/apimachinery and kubernetes/apiextensions-apiserver number them. The notation is
@@ -19,4 +19,4 @@ extern const std::string_view kCrdMessages;
 extern const std::string_view kAdmissionMessages;
 extern const std::string_view kStoredMessages;  ///< volumes, limits, networking
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

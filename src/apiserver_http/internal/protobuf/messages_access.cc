@@ -1,6 +1,6 @@
 #include "apiserver_http/internal/protobuf/message_tables.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 const std::string_view kAccessMessages = R"(
 Role : rbac.authorization.k8s.io/v1 Role
@@ -112,4 +112,4 @@ SelfSubjectReviewStatus
   1 userInfo UserInfo
 )";
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

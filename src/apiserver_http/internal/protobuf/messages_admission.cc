@@ -1,6 +1,6 @@
 #include "apiserver_http/internal/protobuf/message_tables.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 const std::string_view kAdmissionMessages = R"(
 MutatingWebhookConfiguration : admissionregistration.k8s.io/v1 MutatingWebhookConfiguration
@@ -32,4 +32,4 @@ MatchCondition
   1 name! string, 2 expression! string
 )";
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -1,6 +1,6 @@
 #include "apiserver_http/internal/protobuf/message_tables.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 const std::string_view kCoreMessages = R"(
 Binding : v1 Binding
@@ -197,4 +197,4 @@ PriorityClass : scheduling.k8s.io/v1 PriorityClass
   5 preemptionPolicy *string
 )";
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

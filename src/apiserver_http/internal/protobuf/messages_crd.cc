@@ -1,6 +1,6 @@
 #include "apiserver_http/internal/protobuf/message_tables.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 const std::string_view kCrdMessages = R"(
 CustomResourceDefinition : apiextensions.k8s.io/v1 CustomResourceDefinition
@@ -94,4 +94,4 @@ CustomResourceDefinitionCondition
   6 observedGeneration int64
 )";
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -1,6 +1,6 @@
 #include "apiserver_http/internal/protobuf/message_tables.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 const std::string_view kMetaMessages = R"(
 ObjectMeta
@@ -59,4 +59,4 @@ NodeSelectorRequirement
   1 key! string, 2 operator! string, 3 values []string
 )";
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

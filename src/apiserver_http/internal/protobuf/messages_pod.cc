@@ -1,6 +1,6 @@
 #include "apiserver_http/internal/protobuf/message_tables.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 const std::string_view kPodMessages = R"(
 PodSpec
@@ -226,4 +226,4 @@ PodTemplateSpec
   1 metadata ObjectMeta, 2 spec PodSpec
 )";
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -1,6 +1,6 @@
 #include "apiserver_http/internal/protobuf/message_tables.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 const std::string_view kPodStatusMessages = R"(
 Pod : v1 Pod
@@ -96,4 +96,4 @@ VolumeHealthCondition
   1 status! string, 2 reason! string, 3 message string
 )";
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

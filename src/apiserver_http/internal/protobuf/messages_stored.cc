@@ -1,6 +1,6 @@
 #include "apiserver_http/internal/protobuf/message_tables.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 const std::string_view kStoredMessages = R"(
 PersistentVolume : v1 PersistentVolume
@@ -240,4 +240,4 @@ TopologySelectorLabelRequirement
   1 key! string, 2 values []string
 )";
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -1,6 +1,6 @@
 #include "apiserver_http/internal/protobuf/message_tables.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 const std::string_view kVolumeMessages = R"(
 Volume
@@ -177,4 +177,4 @@ ImageVolumeSource
   1 reference string, 2 pullPolicy string
 )";
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

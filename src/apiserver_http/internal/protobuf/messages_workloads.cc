@@ -1,6 +1,6 @@
 #include "apiserver_http/internal/protobuf/message_tables.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 const std::string_view kWorkloadMessages = R"(
 Deployment : apps/v1 Deployment
@@ -269,4 +269,4 @@ PodDisruptionBudgetStatus
   7 conditions []Condition
 )";
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 Error WireReader::error(std::string_view what) const {
     return Error(Code::kBadRequest,
@@ -119,4 +119,4 @@ bool is_utf8(std::string_view text) {
     return true;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// How the value of a field stands on the wire.
 enum class WireType : std::uint8_t {
@@ -45,4 +45,4 @@ class WireReader {
 
 bool is_utf8(std::string_view text);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// Writes protobuf messages, field by field.
 class WireWriter {
@@ -56,4 +56,4 @@ inline std::string protobuf_body(std::string_view api_version, std::string_view 
     return std::string("k8s\0", 4) + envelope.text();
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

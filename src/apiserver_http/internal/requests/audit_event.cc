@@ -4,16 +4,16 @@
 #include <boost/json/array.hpp>
 
 #include "apiserver/authentication/user_info.h"
-#include "apiserver/objects/json_access.h"
+#include "apiserver_http/internal/json_access.h"
 #include "kube/values/time.h"
 #include "store/json_text.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
 /// Whether bodies and messages about it may hold what nobody else is to know.
-bool is_secret(const Action& action) {
+bool is_secret(const apiserver::Action& action) {
     return action.resource == "secrets" || action.resource == "tokenreviews" ||
            action.subresource == "token";
 }
@@ -83,8 +83,8 @@ std::string audit_line(AuditLevel level, AuditStage stage, std::string_view id,
         {"stage", stage == AuditStage::kRequestReceived ? "RequestReceived" : "ResponseComplete"},
         {"requestURI", http.target},
         {"verb", record.action.verb},
-        {"user", user_info(record.user)}};
-    if (record.acting_as) event["impersonatedUser"] = user_info(*record.acting_as);
+        {"user", apiserver::user_info(record.user)}};
+    if (record.acting_as) event["impersonatedUser"] = apiserver::user_info(*record.acting_as);
     event["sourceIPs"] = json::array{host_of(http.peer_address)};
     if (const auto agent = http.headers.find("User-Agent")) event["userAgent"] = *agent;
     if (record.is_resource()) event["objectRef"] = reference(record);
@@ -104,8 +104,8 @@ std::string audit_line(AuditLevel level, AuditStage stage, std::string_view id,
         annotations["authorization.k8s.io/reason"] = record.decision->reason;
     }
     std::string line;
-    append_json(line, event);
+    store::append_json(line, event);
     return line;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -7,7 +7,7 @@
 #include "apiserver_http/internal/requests/request_record.h"
 #include "net/http.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// At what moment of a request an event is written: when one that is meant to go on was let in, and
 /// when any is over.
@@ -20,4 +20,4 @@ std::string audit_line(AuditLevel level, AuditStage stage, std::string_view id,
                        const net::HttpRequest& http, const RequestRecord& record,
                        std::optional<unsigned> status, WallTime now);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -2,7 +2,7 @@
 
 #include "apiserver/authentication/authentication.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -48,7 +48,7 @@ bool RequestAccounts::Entry::admit() {
     std::size_t& served = reads ? accounts_.read_only_ : accounts_.mutating_;
     const std::size_t limit = reads ? accounts_.limits_.read_only : accounts_.limits_.mutating;
     // Whoever repairs an overloaded server has to get through to it.
-    if (limit > 0 && served >= limit && !record.served_user().in_group(kMasters)) {
+    if (limit > 0 && served >= limit && !record.served_user().in_group(apiserver::kMasters)) {
         accounts_.metrics_.count_overload(record);
         return false;
     }
@@ -65,4 +65,4 @@ prometheus::MetricFamily RequestAccounts::in_flight() const {
                    {"readOnly", static_cast<double>(read_only_)}});
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

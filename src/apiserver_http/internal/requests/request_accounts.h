@@ -14,7 +14,7 @@
 #include "base/rng.h"
 #include "net/http_server.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// Knows which requests are being served: limits how many, and counts and records them when they
 /// end.
@@ -64,4 +64,4 @@ class RequestAccounts {
     std::size_t mutating_ = 0;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

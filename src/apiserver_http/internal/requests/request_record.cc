@@ -5,29 +5,31 @@
 
 #include "apiserver/requests/request_options.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 bool RequestRecord::is_read_only() const {
     return action.verb == "get" || action.verb == "list" || action.verb == "watch";
 }
 
-void describe_request(RequestRecord& record, const Target& target, const kube::Request& request) {
+void describe_request(RequestRecord& record, const apiserver::Target& target,
+                      const kube::Request& request) {
     const bool watch = request.method == kube::Method::kGet && target.is_collection() &&
-                       query_flag(request, "watch");
-    record.action = action_on(target, request.method, watch, request.query_value("fieldSelector"));
+                       apiserver::query_flag(request, "watch");
+    record.action =
+        apiserver::action_on(target, request.method, watch, request.query_value("fieldSelector"));
     record.version = target.type().version;
     record.kind = target.type().kind;
     record.dry_run = !request.query_value("dryRun").empty();
     record.long_running = is_long_running(record.action);
 }
 
-bool is_long_running(const Action& action) {
+bool is_long_running(const apiserver::Action& action) {
     return action.verb == "watch" || action.subresource == "log" ||
-           is_connection(action.subresource);
+           apiserver::is_connection(action.subresource);
 }
 
 std::string_view metric_verb(const RequestRecord& record) {
-    if (is_connection(record.action.subresource)) return "CONNECT";
+    if (apiserver::is_connection(record.action.subresource)) return "CONNECT";
     if (record.apply) return "APPLY";
     constexpr std::pair<std::string_view, std::string_view> kVerbs[] = {
         {"get", "GET"},       {"list", "LIST"},
@@ -56,4 +58,4 @@ std::string_view metric_subresource(const RequestRecord& record) {
     return found == std::end(kServed) ? "" : *found;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

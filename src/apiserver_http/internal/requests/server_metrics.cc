@@ -8,7 +8,7 @@
 #include <map>
 #include <tuple>
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -160,4 +160,4 @@ std::string ServerMetrics::text(
     return prometheus::TextSerializer().Serialize(all);
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

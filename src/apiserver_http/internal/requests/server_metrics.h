@@ -12,7 +12,7 @@
 #include "apiserver_http/internal/requests/request_record.h"
 #include "kube/objects/resource_type.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// The numbers that grow with requests, named as kube-apiserver names them. Whoever counts often
 /// keeps what it counts with: finding a series costs the comparison of its labels. Thread: one
@@ -47,4 +47,4 @@ class ServerMetrics {
     std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -2,9 +2,9 @@
 
 #include "apiserver_http/metric_family.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
-std::vector<prometheus::MetricFamily> state_metrics(const RequestHandler& handler) {
+std::vector<prometheus::MetricFamily> state_metrics(const apiserver::RequestHandler& handler) {
     std::vector<std::pair<std::string, double>> objects;
     for (const auto& [name, def] : handler.registry().resources())
         if (def->stored && !def->is_metrics)
@@ -18,4 +18,4 @@ std::vector<prometheus::MetricFamily> state_metrics(const RequestHandler& handle
                    handler.write_failure() ? 0 : 1)};
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

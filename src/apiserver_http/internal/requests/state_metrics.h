@@ -6,9 +6,9 @@
 
 #include "apiserver/request_handler.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// What the server holds at this moment: the objects of each resource, and how far the store is.
-std::vector<prometheus::MetricFamily> state_metrics(const RequestHandler& handler);
+std::vector<prometheus::MetricFamily> state_metrics(const apiserver::RequestHandler& handler);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

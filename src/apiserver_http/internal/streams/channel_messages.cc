@@ -4,10 +4,10 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-#include "apiserver/objects/json_access.h"
+#include "apiserver_http/internal/json_access.h"
 #include "kube/objects/api_status.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -77,4 +77,4 @@ std::string command_status(const Result<int>& end) {
         {"details", {{"causes", json::array{{{"reason", "ExitCode"}, {"message", code}}}}}}});
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -7,7 +7,7 @@
 
 #include "kube/objects/command_session.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 // The messages of the WebSocket protocols v4.channel.k8s.io and v5.channel.k8s.io: the first byte
 // is the channel that the rest belongs to.
@@ -37,4 +37,4 @@ std::string channel_message(Channel channel, std::string_view bytes);
 /// How a command ended, as the Status on channel 3: Success, its exit code, or why it did not run.
 std::string command_status(const Result<int>& end);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -6,7 +6,7 @@
 #include "base/then_stop.h"
 #include "net/port.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -78,21 +78,23 @@ Task<void> carry_channel_ports(std::unique_ptr<net::WebSocket> socket,
     co_await hear_farewell(*socket, clock);
 }
 
-StatusResult<std::vector<std::uint16_t>> requested_ports(const kube::Request& request) {
+apiserver::StatusResult<std::vector<std::uint16_t>> requested_ports(const kube::Request& request) {
     std::vector<std::uint16_t> ports;
     for (const auto& [key, value] : request.query) {
         if (key != "ports") continue;
         for (std::string_view rest = value; !rest.empty();) {
             const std::string_view text = take_field(rest, ',');
             const auto port = net::parse_port(text);
-            if (!port) return bad_request(fmt::format("\"{}\" is no port: 1 to 65535", text));
+            if (!port)
+                return apiserver::bad_request(fmt::format("\"{}\" is no port: 1 to 65535", text));
             ports.push_back(*port);
         }
     }
-    if (ports.empty()) return bad_request("you must specify at least 1 port");
+    if (ports.empty()) return apiserver::bad_request("you must specify at least 1 port");
     if (ports.size() > kMostPorts)
-        return bad_request(fmt::format("at most {} ports can be forwarded at once", kMostPorts));
+        return apiserver::bad_request(
+            fmt::format("at most {} ports can be forwarded at once", kMostPorts));
     return ports;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

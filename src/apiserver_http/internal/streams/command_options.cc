@@ -3,7 +3,7 @@
 #include "apiserver/requests/pod_containers.h"
 #include "apiserver/requests/request_options.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -11,28 +11,30 @@ namespace {
 bool output_flag(const kube::Request& request, std::string_view key) {
     const bool named = std::ranges::any_of(
         request.query, [key](const auto& parameter) { return parameter.first == key; });
-    return !named || query_flag(request, key);
+    return !named || apiserver::query_flag(request, key);
 }
 
 }  // namespace
 
-StatusResult<kube::CommandOptions> command_options(const kube::Request& request,
-                                                   const json::object& pod, bool with_command) {
+apiserver::StatusResult<kube::CommandOptions> command_options(const kube::Request& request,
+                                                              const json::object& pod,
+                                                              bool with_command) {
     kube::CommandOptions options;
-    TRY(options.container, choose_container(std::string(request.query_value("container")), pod));
-    options.input = query_flag(request, "stdin");
+    TRY(options.container,
+        apiserver::choose_container(std::string(request.query_value("container")), pod));
+    options.input = apiserver::query_flag(request, "stdin");
     options.output = output_flag(request, "stdout");
-    options.terminal = query_flag(request, "tty");
+    options.terminal = apiserver::query_flag(request, "tty");
     // A terminal has one output.
     options.error = !options.terminal && output_flag(request, "stderr");
     if (!options.input && !options.output && !options.error)
-        return bad_request("you must specify at least 1 of stdin, stdout, stderr");
+        return apiserver::bad_request("you must specify at least 1 of stdin, stdout, stderr");
     if (!with_command) return options;
     for (const auto& [key, value] : request.query)
         if (key == "command") options.command.push_back(value);
     if (options.command.empty() || options.command[0].empty())
-        return bad_request("you must specify at least one command for the container");
+        return apiserver::bad_request("you must specify at least one command for the container");
     return options;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

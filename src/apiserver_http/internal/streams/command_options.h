@@ -6,11 +6,12 @@
 #include "kube/objects/command_session.h"
 #include "kube/transport/transport.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// The options of pods/NAME/exec (with a command) or attach, checked, with the container that they
 /// mean filled in. `pod` is the stored object.
-StatusResult<kube::CommandOptions> command_options(const kube::Request& request,
-                                                   const json::object& pod, bool with_command);
+apiserver::StatusResult<kube::CommandOptions> command_options(const kube::Request& request,
+                                                              const json::object& pod,
+                                                              bool with_command);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

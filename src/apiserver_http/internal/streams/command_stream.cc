@@ -4,7 +4,7 @@
 #include "apiserver_http/internal/streams/web_socket_life.h"
 #include "base/first_of.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -60,4 +60,4 @@ Task<void> carry_command(std::unique_ptr<net::WebSocket> socket,
     co_await hear_farewell(*socket, clock);
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -6,11 +6,11 @@
 #include "kube/objects/command_session.h"
 #include "net/web_socket.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// Carries a command's streams over a WebSocket in one of the channel protocols, until the command
 /// has ended and the client knows how, or the client has gone: then the session goes, too.
 Task<void> carry_command(std::unique_ptr<net::WebSocket> socket,
                          std::unique_ptr<kube::CommandSession> session, Clock& clock);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

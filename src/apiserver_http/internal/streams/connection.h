@@ -3,11 +3,12 @@
 #include "apiserver/request_handler.h"
 #include "net/http_server.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// Serves GET and POST of such a subresource, by an upgrade to WebSocket, until the connection
 /// ends. A StatusError is to be answered; otherwise the exchange was.
-Task<StatusResult<void>> connect_to_pod(net::HttpExchange& exchange, RequestHandler& handler,
-                                        Target target, kube::Request request);
+Task<apiserver::StatusResult<void>> connect_to_pod(net::HttpExchange& exchange,
+                                                   apiserver::RequestHandler& handler,
+                                                   apiserver::Target target, kube::Request request);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

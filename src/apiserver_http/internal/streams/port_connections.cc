@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -131,4 +131,4 @@ Task<void> PortConnections::carry_input(ConnectionPtr connection) {
     }
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

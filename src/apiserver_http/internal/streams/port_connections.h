@@ -10,7 +10,7 @@
 #include "base/task_group.h"
 #include "net/byte_stream.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// How what a pod's ports say reaches the client. Several coroutines call it; it lets them out one
 /// after the other. What can't be sent any more is dropped: whoever reads the client sees its end.
@@ -64,4 +64,4 @@ class PortConnections {
     Signal ended_{tasks_.executor()};
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -9,7 +9,7 @@
 #include "kube/transport/transport.h"
 #include "net/web_socket.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 // Two forms of pods/NAME/portforward.
 
@@ -27,6 +27,6 @@ Task<void> carry_channel_ports(std::unique_ptr<net::WebSocket> socket,
                                Clock& clock);
 
 /// The ports of a request for channels: at least one, at most as many as there are channels.
-StatusResult<std::vector<std::uint16_t>> requested_ports(const kube::Request& request);
+apiserver::StatusResult<std::vector<std::uint16_t>> requested_ports(const kube::Request& request);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -161,4 +161,4 @@ std::string SpdyEncoder::ping(std::uint32_t number) {
     return control_frame(kPing, body);
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -8,7 +8,7 @@
 
 #include "apiserver_http/internal/streams/spdy_headers.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// A frame of SPDY/3.1, as far as a server of kubectl acts on it.
 struct SpdyFrame {
@@ -64,4 +64,4 @@ class SpdyEncoder {
     SpdyHeaderWriter headers_;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

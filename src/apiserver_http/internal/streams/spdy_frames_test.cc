@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 namespace {
 
 using namespace std::string_view_literals;
@@ -124,4 +124,4 @@ TEST(SpdyFramesTest, WhatIsNoSpdyIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

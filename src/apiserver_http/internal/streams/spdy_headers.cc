@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -236,4 +236,4 @@ std::string SpdyHeaderWriter::write(const SpdyHeaders& headers) {
     return block;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

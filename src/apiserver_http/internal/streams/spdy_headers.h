@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 using SpdyHeaders = std::vector<std::pair<std::string, std::string>>;
 
@@ -45,4 +45,4 @@ class SpdyHeaderWriter {
     std::unique_ptr<Stream> stream_;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -6,7 +6,7 @@
 #include "base/then_stop.h"
 #include "net/port.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -133,4 +133,4 @@ Task<void> carry_spdy_ports(std::unique_ptr<net::WebSocket> socket,
     co_await hear_farewell(*socket, clock);
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

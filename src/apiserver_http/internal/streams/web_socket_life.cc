@@ -3,7 +3,7 @@
 #include "base/first_of.h"
 #include "base/time_limit.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -32,4 +32,4 @@ Task<void> hear_farewell(net::WebSocket& socket, Clock& clock) {
     std::ignore = co_await within(clock, kFarewell, read_to_the_end(socket));
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

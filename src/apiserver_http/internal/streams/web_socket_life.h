@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "net/web_socket.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 // Codes of a close frame.
 inline constexpr std::uint16_t kGoodEnd = 1000;
@@ -17,4 +17,4 @@ Task<void> while_client_lives(net::WebSocket& socket, Task<void> task, Clock& cl
 /// unread bytes in it takes with it what was sent last.
 Task<void> hear_farewell(net::WebSocket& socket, Clock& clock);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

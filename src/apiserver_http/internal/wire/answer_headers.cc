@@ -1,8 +1,8 @@
 #include "apiserver_http/internal/wire/answer_headers.h"
 
-#include "apiserver/objects/json_access.h"
+#include "apiserver_http/internal/json_access.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -38,4 +38,4 @@ void add_retry_after(net::HttpHeaders& headers, const kube::Response& response) 
         headers.add("Retry-After", std::to_string(*seconds));
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

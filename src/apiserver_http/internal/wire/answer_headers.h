@@ -7,7 +7,7 @@
 #include "kube/transport/transport.h"
 #include "net/http.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 inline constexpr std::string_view kJsonType = "application/json";
 inline constexpr std::string_view kTextType = "text/plain; charset=utf-8";
@@ -18,4 +18,4 @@ void add_warnings(net::HttpHeaders& headers, const std::vector<std::string>& war
 /// The Status of a request that was certainly not executed may ask for another try.
 void add_retry_after(net::HttpHeaders& headers, const kube::Response& response);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -5,7 +5,7 @@
 #include "apiserver_http/internal/discovery/discovery.h"
 #include "apiserver_http/internal/discovery/openapi_v2.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -71,4 +71,4 @@ std::optional<Document> Documents::openapi(std::string_view path, std::string_vi
                     .forever = !hash.empty() && hash == made->hash};
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -9,7 +9,7 @@
 #include "apiserver_http/internal/discovery/openapi.h"
 #include "apiserver_http/internal/wire/media_type.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 inline constexpr std::string_view kOpenApiV2Path = "/openapi/v2";
 
@@ -26,7 +26,8 @@ struct Document {
 /// outlives it.
 class Documents {
   public:
-    explicit Documents(const Registry& registry) : registry_(registry), openapi_(registry) {}
+    explicit Documents(const apiserver::Registry& registry)
+        : registry_(registry), openapi_(registry) {}
 
     /// Nullopt when the path is none of these. `form`: the one of /api, /apis and /openapi/v2 that
     /// the client asks for. `hash`: the query parameter.
@@ -36,8 +37,8 @@ class Documents {
     std::optional<Document> openapi(std::string_view path, std::string_view hash);
     Document openapi_v2(bool protobuf);
 
-    const Registry& registry_;
+    const apiserver::Registry& registry_;
     OpenApiDocuments openapi_;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -2,7 +2,7 @@
 
 #include "kube/transport/transport_names.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 void append_frame(std::string& lines, kube::WatchEventType type, std::string_view object) {
     lines += "{\"type\":\"";
@@ -12,4 +12,4 @@ void append_frame(std::string& lines, kube::WatchEventType type, std::string_vie
     lines += "}\n";
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -5,7 +5,7 @@
 #include "apiserver_http/internal/wire/url.h"
 #include "base/lower_case.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -15,8 +15,8 @@ constexpr std::string_view kGroupField = "impersonate-group";
 constexpr std::string_view kExtraField = "impersonate-extra-";
 constexpr std::string_view kAuthenticationGroup = "authentication.k8s.io";
 
-Action impersonate(std::string_view group, std::string resource, std::string_view name) {
-    Action action{.verb = "impersonate"};
+apiserver::Action impersonate(std::string_view group, std::string resource, std::string_view name) {
+    apiserver::Action action{.verb = "impersonate"};
     action.group = group;
     action.resource = std::move(resource);
     action.name = name;
@@ -24,18 +24,22 @@ Action impersonate(std::string_view group, std::string resource, std::string_vie
 }
 
 /// Everybody is either known or not; who impersonates says so only by the name.
-void complete_groups(User& user, const std::optional<ServiceAccountName>& account) {
+void complete_groups(apiserver::User& user,
+                     const std::optional<apiserver::ServiceAccountName>& account) {
     if (account && user.groups.empty()) user.groups = account->groups();
-    if (user.name == kAnonymous) {
-        if (!user.in_group(kUnauthenticated)) user.groups.emplace_back(kUnauthenticated);
-    } else if (!user.in_group(kAuthenticated) && !user.in_group(kUnauthenticated)) {
-        user.groups.emplace_back(kAuthenticated);
+    if (user.name == apiserver::kAnonymous) {
+        if (!user.in_group(apiserver::kUnauthenticated))
+            user.groups.emplace_back(apiserver::kUnauthenticated);
+    } else if (!user.in_group(apiserver::kAuthenticated) &&
+               !user.in_group(apiserver::kUnauthenticated)) {
+        user.groups.emplace_back(apiserver::kAuthenticated);
     }
 }
 
 }  // namespace
 
-StatusResult<std::optional<Impersonation>> read_impersonation(const net::HttpHeaders& headers) {
+apiserver::StatusResult<std::optional<Impersonation>> read_impersonation(
+    const net::HttpHeaders& headers) {
     Impersonation wanted;
     bool any = false;
     for (const auto& [field, value] : headers) {
@@ -44,7 +48,8 @@ StatusResult<std::optional<Impersonation>> read_impersonation(const net::HttpHea
         if (name == kUserField || name == kUidField) {
             std::string& slot = name == kUserField ? wanted.user.name : wanted.user.uid;
             if (!slot.empty())
-                return bad_request(fmt::format("the request has more than one field {}", field));
+                return apiserver::bad_request(
+                    fmt::format("the request has more than one field {}", field));
             slot = value;
             if (name == kUidField)
                 wanted.needed.push_back(impersonate(kAuthenticationGroup, "uids", value));
@@ -54,8 +59,9 @@ StatusResult<std::optional<Impersonation>> read_impersonation(const net::HttpHea
         } else if (name.starts_with(kExtraField)) {
             const auto key = percent_decoded(name.substr(kExtraField.size()));
             if (!key || key->empty())
-                return bad_request(fmt::format("the name of the field {} is no extra key", field));
-            Action action = impersonate(kAuthenticationGroup, "userextras", value);
+                return apiserver::bad_request(
+                    fmt::format("the name of the field {} is no extra key", field));
+            apiserver::Action action = impersonate(kAuthenticationGroup, "userextras", value);
             action.subresource = *key;
             wanted.user.extra[*key].emplace_back(value);
             wanted.needed.push_back(std::move(action));
@@ -66,16 +72,16 @@ StatusResult<std::optional<Impersonation>> read_impersonation(const net::HttpHea
     }
     if (!any) return std::optional<Impersonation>();
     if (wanted.user.name.empty())
-        return bad_request(
+        return apiserver::bad_request(
             "the request names groups, a uid or extra fields to impersonate, "
             "but no user (Impersonate-User)");
-    const auto account = parse_service_account(wanted.user.name);
-    Action user = account ? impersonate("", "serviceaccounts", account->name)
-                          : impersonate("", "users", wanted.user.name);
+    const auto account = apiserver::parse_service_account(wanted.user.name);
+    apiserver::Action user = account ? impersonate("", "serviceaccounts", account->name)
+                                     : impersonate("", "users", wanted.user.name);
     if (account) user.namespace_ = account->namespace_;
     wanted.needed.insert(wanted.needed.begin(), std::move(user));
     complete_groups(wanted.user, account);
     return std::optional<Impersonation>(std::move(wanted));
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 namespace {
 
 using testing::ElementsAre;
@@ -11,7 +11,7 @@ using testing::ElementsAre;
 /// "users ann", "serviceaccounts a/robot", "userextras/scopes x".
 std::vector<std::string> needs(const Impersonation& wanted) {
     std::vector<std::string> texts;
-    for (const Action& action : wanted.needed) {
+    for (const apiserver::Action& action : wanted.needed) {
         EXPECT_EQ(action.verb, "impersonate");
         std::string text = action.resource;
         if (!action.subresource.empty()) text += "/" + action.subresource;
@@ -36,7 +36,7 @@ TEST(Impersonation, AUserWithGroupsUidAndMore) {
                                             {"Impersonate-Extra-Acme.com%2FScopes", "a"},
                                             {"Impersonate-Extra-Acme.com%2Fscopes", "b"}});
     ASSERT_TRUE(wanted && *wanted);
-    const User& user = (*wanted)->user;
+    const apiserver::User& user = (*wanted)->user;
     EXPECT_EQ(user.name, "ann");
     EXPECT_EQ(user.uid, "7");
     EXPECT_THAT(user.groups, ElementsAre("dev", "ops", "system:authenticated"));
@@ -83,4 +83,4 @@ TEST(Impersonation, WhatCantBeMeantIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

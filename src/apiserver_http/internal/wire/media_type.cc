@@ -6,7 +6,7 @@
 
 #include "base/fields.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -67,8 +67,8 @@ std::optional<Form> form_of(const MediaType& type, Answers answers) {
     return std::nullopt;
 }
 
-StatusError unreadable(bool patch) {
-    return unsupported_media_type(
+apiserver::StatusError unreadable(bool patch) {
+    return apiserver::unsupported_media_type(
         patch ? "the body of the request was in an unknown format - accepted media types include: "
                 "application/json-patch+json, application/merge-patch+json, "
                 "application/strategic-merge-patch+json, application/apply-patch+yaml"
@@ -88,7 +88,7 @@ std::optional<AcceptedForm> choose_form(std::string_view accept, Answers answers
     return std::nullopt;
 }
 
-StatusResult<BodyType> body_type(std::string_view content_type, kube::Method method) {
+apiserver::StatusResult<BodyType> body_type(std::string_view content_type, kube::Method method) {
     const std::string name = parse_media_type(content_type).name;
     using enum kube::ContentType;
     if (method == kube::Method::kPatch) {
@@ -107,4 +107,4 @@ StatusResult<BodyType> body_type(std::string_view content_type, kube::Method met
     return unreadable(false);
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -6,7 +6,7 @@
 #include "apiserver/requests/status_error.h"
 #include "kube/transport/transport.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// In what form an answer goes out, which JSON and YAML have in common.
 enum class Form {
@@ -43,6 +43,6 @@ struct BodyType {
 };
 
 /// An empty Content-Type is JSON (kubectl scale sends none). 415 for what is not read.
-StatusResult<BodyType> body_type(std::string_view content_type, kube::Method method);
+apiserver::StatusResult<BodyType> body_type(std::string_view content_type, kube::Method method);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

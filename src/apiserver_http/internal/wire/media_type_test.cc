@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 namespace {
 
 TEST(MediaType, TheFirstFormThatIsServedIsChosen) {
@@ -92,7 +92,7 @@ TEST(MediaType, Bodies) {
         {"application/merge-patch+json", Method::kPost, std::nullopt},
     };
     for (const Case& c : cases) {
-        const StatusResult<BodyType> type = body_type(c.type, c.method);
+        const apiserver::StatusResult<BodyType> type = body_type(c.type, c.method);
         ASSERT_EQ(type.has_value(), c.content.has_value()) << c.type;
         if (!type) {
             EXPECT_EQ(type.error().error.code(), Code::kUnsupported) << c.type;
@@ -104,4 +104,4 @@ TEST(MediaType, Bodies) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

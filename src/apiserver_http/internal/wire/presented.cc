@@ -1,10 +1,10 @@
 #include "apiserver_http/internal/wire/presented.h"
 
-#include "apiserver/objects/json_access.h"
+#include "apiserver_http/internal/json_access.h"
 #include "apiserver_http/internal/wire/frames.h"
 #include "store/json_text.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -19,15 +19,15 @@ ListMeta list_meta(const json::object& envelope) {
     return meta;
 }
 
-std::string list_text(const json::value& envelope, std::span<const ObjectTextPtr> items) {
+std::string list_text(const json::value& envelope, std::span<const store::ObjectTextPtr> items) {
     std::string text;
-    append_json(text, envelope);
+    store::append_json(text, envelope);
     text.pop_back();  // the brace, so that the items can follow
     text += ",\"items\":[";
     std::size_t bytes = text.size() + 2;
-    for (const ObjectTextPtr& item : items) bytes += item->text().size() + 1;
+    for (const store::ObjectTextPtr& item : items) bytes += item->text().size() + 1;
     text.reserve(bytes);
-    for (const ObjectTextPtr& item : items) {
+    for (const store::ObjectTextPtr& item : items) {
         if (&item != &items.front()) text += ',';
         text += item->text();
     }
@@ -45,53 +45,54 @@ std::optional<TableOptions::RowObject> row_object_of(std::string_view include_ob
     return std::nullopt;
 }
 
-std::string present(const ResourceDef& def, const Reply& reply, Form form,
+std::string present(const apiserver::ResourceDef& def, const apiserver::Reply& reply, Form form,
                     TableOptions::RowObject row_object, WallTime now) {
     const bool list = reply.items.has_value();
     if (form == Form::kObject && list) return list_text(*reply.body, *reply.items);
     if (form == Form::kObject && reply.object != nullptr) return std::string(reply.object->text());
     std::string text;
     if (!list && reply.object == nullptr) {
-        append_json(text, *reply.body);
+        store::append_json(text, *reply.body);
         return text;
     }
     const kube::ObjectPtr outer = list ? reply.body : reply.object->tree();
     const ListMeta meta = list_meta(outer->get_object());
-    const std::span<const ObjectTextPtr> items =
+    const std::span<const store::ObjectTextPtr> items =
         list ? std::span(*reply.items) : std::span(&reply.object, 1);
     if (form == Form::kTable)
-        append_json(text, make_table(def, items, meta, {row_object, true}, now));
+        store::append_json(text, make_table(def, items, meta, {row_object, true}, now));
     else if (list)
-        append_json(text, partial_metadata_list(items, meta));
+        store::append_json(text, partial_metadata_list(items, meta));
     else
-        append_json(text, partial_metadata(outer->get_object()));
+        store::append_json(text, partial_metadata(outer->get_object()));
     return text;
 }
 
-json::object EventPresenter::table(const WatchedEvent& event, WallTime now) {
+json::object EventPresenter::table(const apiserver::WatchedEvent& event, WallTime now) {
     const kube::ObjectPtr object = event.object();
     const json::object* metadata = object_at(object->get_object(), "metadata");
     ListMeta meta;
     if (metadata != nullptr) meta.resource_version = string_at(*metadata, "resourceVersion");
     const bool row = event.text != nullptr;
     json::object made =
-        make_table(*def_, row ? std::span(&event.text, 1) : std::span<const ObjectTextPtr>(), meta,
-                   options_, now);
+        make_table(*def_, row ? std::span(&event.text, 1) : std::span<const store::ObjectTextPtr>(),
+                   meta, options_, now);
     options_.with_columns = false;
     return made;
 }
 
-void EventPresenter::append(std::string& lines, const WatchedEvent& event, WallTime now) {
+void EventPresenter::append(std::string& lines, const apiserver::WatchedEvent& event,
+                            WallTime now) {
     const bool whole = form_ == Form::kObject || event.type == kube::WatchEventType::kError;
     if (whole && event.text != nullptr) return append_frame(lines, event.type, event.text->text());
     std::string text;
     if (whole)
-        append_json(text, *event.object());
+        store::append_json(text, *event.object());
     else if (form_ == Form::kTable)
-        append_json(text, table(event, now));
+        store::append_json(text, table(event, now));
     else
-        append_json(text, partial_metadata(event.object()->get_object()));
+        store::append_json(text, partial_metadata(event.object()->get_object()));
     append_frame(lines, event.type, text);
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -8,11 +8,11 @@
 #include "apiserver_http/internal/printing/table.h"
 #include "apiserver_http/internal/wire/media_type.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// The body of an answer about objects of `def`, as text in the wished form. What is no such object
 /// (a Status, a Scale) keeps its own.
-std::string present(const ResourceDef& def, const Reply& reply, Form form,
+std::string present(const apiserver::ResourceDef& def, const apiserver::Reply& reply, Form form,
                     TableOptions::RowObject row_object, WallTime now);
 
 /// `includeObject`; nullopt for a value that there is not.
@@ -21,18 +21,18 @@ std::optional<TableOptions::RowObject> row_object_of(std::string_view include_ob
 /// One line of a watch for each event, in the wished form.
 class EventPresenter {
   public:
-    EventPresenter(DefPtr def, Form form, TableOptions::RowObject row_object)
+    EventPresenter(apiserver::DefPtr def, Form form, TableOptions::RowObject row_object)
         : def_(std::move(def)), form_(form), options_{row_object, true} {}
 
     /// Appends the event's line.
-    void append(std::string& lines, const WatchedEvent& event, WallTime now);
+    void append(std::string& lines, const apiserver::WatchedEvent& event, WallTime now);
 
   private:
-    json::object table(const WatchedEvent& event, WallTime now);
+    json::object table(const apiserver::WatchedEvent& event, WallTime now);
 
-    DefPtr def_;
+    apiserver::DefPtr def_;
     Form form_;
     TableOptions options_;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

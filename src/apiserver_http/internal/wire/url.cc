@@ -5,7 +5,7 @@
 
 #include "base/fields.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 namespace {
 
@@ -41,9 +41,10 @@ std::optional<std::string> unescape(std::string_view text, bool plus_is_blank) {
 
 std::optional<std::string> percent_decoded(std::string_view text) { return unescape(text, false); }
 
-StatusResult<Url> parse_url(std::string_view target) {
+apiserver::StatusResult<Url> parse_url(std::string_view target) {
     if (!target.starts_with('/'))
-        return bad_request(fmt::format("the request target \"{}\" does not begin with /", target));
+        return apiserver::bad_request(
+            fmt::format("the request target \"{}\" does not begin with /", target));
     Url url;
     std::string_view path = take_field(target, '?');
     while (!path.empty()) {
@@ -51,10 +52,12 @@ StatusResult<Url> parse_url(std::string_view target) {
         if (raw.empty()) continue;
         const std::optional<std::string> segment = unescape(raw, false);
         if (!segment)
-            return bad_request(fmt::format("the path segment \"{}\" has a broken escape", raw));
+            return apiserver::bad_request(
+                fmt::format("the path segment \"{}\" has a broken escape", raw));
         if (*segment == "." || *segment == ".." || segment->find('/') != segment->npos ||
             segment->find('\0') != segment->npos)
-            return bad_request(fmt::format("the path segment \"{}\" can't be a name", raw));
+            return apiserver::bad_request(
+                fmt::format("the path segment \"{}\" can't be a name", raw));
         url.path += '/';
         url.path += *segment;
     }
@@ -63,7 +66,7 @@ StatusResult<Url> parse_url(std::string_view target) {
         if (pair.empty()) continue;
         const std::optional<std::string> key = unescape(take_field(pair, '='), true);
         std::optional<std::string> value = unescape(pair, true);
-        if (!key || !value) return bad_request("the query has a broken escape");
+        if (!key || !value) return apiserver::bad_request("the query has a broken escape");
         url.query.emplace_back(*key, *std::move(value));
     }
     return url;
@@ -80,4 +83,4 @@ bool take_watch_prefix(std::string& path) {
     return true;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

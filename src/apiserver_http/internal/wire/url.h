@@ -8,7 +8,7 @@
 
 #include "apiserver/requests/status_error.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// A request target, decoded: "/api/v1/pods?labelSelector=a%3Db".
 struct Url {
@@ -18,7 +18,7 @@ struct Url {
 
 /// Refuses what could mean another path to whoever reads it next: an encoded slash or NUL, a
 /// segment "." or "..", a broken escape. Repeated and trailing slashes are dropped.
-StatusResult<Url> parse_url(std::string_view target);
+apiserver::StatusResult<Url> parse_url(std::string_view target);
 
 /// Nullopt for a broken escape.
 std::optional<std::string> percent_decoded(std::string_view text);
@@ -27,4 +27,4 @@ std::optional<std::string> percent_decoded(std::string_view text);
 /// makes it that of the collection, and returns true.
 bool take_watch_prefix(std::string& path);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

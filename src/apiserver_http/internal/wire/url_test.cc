@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 namespace {
 
 TEST(Url, PathsAndQueriesAreDecoded) {
@@ -26,7 +26,7 @@ TEST(Url, PathsAndQueriesAreDecoded) {
         {"/a+b?c", "/a+b", {{"c", ""}}},
     };
     for (const Case& c : cases) {
-        const StatusResult<Url> url = parse_url(c.target);
+        const apiserver::StatusResult<Url> url = parse_url(c.target);
         ASSERT_TRUE(url.has_value()) << c.target;
         EXPECT_EQ(url->path, c.path) << c.target;
         EXPECT_EQ(url->query, c.query) << c.target;
@@ -37,7 +37,7 @@ TEST(Url, WhatCouldMeanAnotherPathIsRefused) {
     for (const char* target : {"", "api/v1", "*", "http://x/api", "/api/../etc", "/api/%2e%2e/etc",
                                "/api/./v1", "/api/v1/pods/a%2Fb", "/api/v1/pods/a%00b", "/api/%",
                                "/api/%4", "/api/%zz", "/x?a=%", "/x?%g1=b"}) {
-        const StatusResult<Url> url = parse_url(target);
+        const apiserver::StatusResult<Url> url = parse_url(target);
         ASSERT_FALSE(url.has_value()) << target;
         EXPECT_EQ(url.error().error.code(), Code::kBadRequest) << target;
     }
@@ -64,4 +64,4 @@ TEST(Url, TheOldFormOfAWatch) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

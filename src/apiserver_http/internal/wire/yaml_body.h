@@ -5,10 +5,11 @@
 #include "apiserver/requests/json_body.h"
 #include "apiserver_http/yaml_text.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 
 /// A body that may be YAML. Most are JSON all the same, which is read as such where it can be: it
 /// is quicker, and says which fields come twice.
-StatusResult<JsonBody> parse_yaml_body(std::string_view text, const YamlText& yaml);
+apiserver::StatusResult<apiserver::JsonBody> parse_yaml_body(std::string_view text,
+                                                             const YamlText& yaml);
 
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::apiserver {
+namespace muster::apiserver_http {
 namespace {
 
 /// Knows one text.
@@ -27,7 +27,7 @@ TEST(YamlBody, JsonIsReadAsJsonAndTheRestAsYaml) {
         {"b: 1", "the body of the request is not YAML: line 1: why"},
     };
     for (const Row& row : kRows) {
-        const StatusResult<JsonBody> body = parse_yaml_body(row.text, yaml);
+        const apiserver::StatusResult<apiserver::JsonBody> body = parse_yaml_body(row.text, yaml);
         EXPECT_EQ(body ? json::serialize(*body->value) : body.error().error.message(), row.value);
         if (body) EXPECT_EQ(body->duplicate_fields.size(), row.duplicates) << row.text;
     }
@@ -40,4 +40,4 @@ TEST(YamlBody, WithoutAReaderOnlyJsonIsRead) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver_http

@@ -66,13 +66,13 @@ std::optional<std::string> take_apart(const Raw& raw, ValidateOptions& options) 
     return take_apart(raw, options.manifest);
 }
 
-std::optional<std::string> take_apart(const Raw& raw, apiserver::AuditLevel& level) {
+std::optional<std::string> take_apart(const Raw& raw, apiserver_http::AuditLevel& level) {
     if (raw.audit_level == "Metadata")
-        level = apiserver::AuditLevel::kMetadata;
+        level = apiserver_http::AuditLevel::kMetadata;
     else if (raw.audit_level == "Request")
-        level = apiserver::AuditLevel::kRequest;
+        level = apiserver_http::AuditLevel::kRequest;
     else if (raw.audit_level == "RequestResponse")
-        level = apiserver::AuditLevel::kRequestResponse;
+        level = apiserver_http::AuditLevel::kRequestResponse;
     else
         return fmt::format("--audit-level wants Metadata, Request or RequestResponse, not \"{}\"",
                            raw.audit_level);
@@ -85,7 +85,7 @@ std::optional<std::string> take_apart(const Raw& raw, UpOptions& options) {
     if (raw.audit_log_maxsize == 0 || raw.audit_log_maxsize > kMiB)
         return fmt::format("--audit-log-maxsize wants 1 to {} MiB", kMiB);
     options.audit_limits.file_bytes = raw.audit_log_maxsize * kMiB;
-    if (options.audit_log.empty() && options.audit_level != apiserver::AuditLevel::kMetadata)
+    if (options.audit_log.empty() && options.audit_level != apiserver_http::AuditLevel::kMetadata)
         return "--audit-level needs --audit-log FILE: nothing is recorded without it";
     if (auto wrong = take_apart(raw, options.sandbox)) return wrong;
     if (raw.listen.empty()) return std::nullopt;

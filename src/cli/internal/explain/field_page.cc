@@ -125,12 +125,13 @@ std::string own_text(const kube::Schema& schema) {
     if (!schema.description.empty()) return schema.description;
     const kube::Schema& one = *inside(&schema);
     if (!one.description.empty()) return one.description;
-    return std::string(apiserver::description_of(kube::core_schema_name(one)));
+    return std::string(apiserver_http::description_of(kube::core_schema_name(one)));
 }
 
 /// What is said of a field of this object, else of what is in it.
 std::string text_of(const kube::Schema& object, std::string_view name, const kube::Schema& field) {
-    const std::string_view core = apiserver::description_of(kube::core_schema_name(object), name);
+    const std::string_view core =
+        apiserver_http::description_of(kube::core_schema_name(object), name);
     return core.empty() ? own_text(field) : std::string(core);
 }
 

@@ -105,8 +105,8 @@ void find_silent(const kube::Schema& schema, const std::string& path,
     for (const auto& [name, field] : schema.properties) {
         const std::string at =
             structure.empty() ? path + "." + name : std::string(structure) + "." + name;
-        if (field->description.empty() && apiserver::description_of(structure, name).empty() &&
-            apiserver::description_of(kube::core_schema_name(*field)).empty())
+        if (field->description.empty() && apiserver_http::description_of(structure, name).empty() &&
+            apiserver_http::description_of(kube::core_schema_name(*field)).empty())
             silent.insert(at);
         find_silent(*field, at, silent);
     }

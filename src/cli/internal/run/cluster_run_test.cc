@@ -158,10 +158,10 @@ class ClusterRun : public testing::Test, protected SimulatedLoop {
 
     apiserver::FakeNode node_{context.get_executor(), clock};
     Rng rng_{1};
-    apiserver::ApiServer api_{context.get_executor(), clock, rng_, apiserver::make_memory_store()};
+    apiserver::ApiServer api_{context.get_executor(), clock, rng_, store::make_memory_store()};
     kube::Client admin_{api_};
     net::MemoryListener* listener_ = nullptr;
-    apiserver::HttpFront front_{api_, {.admin_token = "secret"}};
+    apiserver_http::HttpFront front_{api_, {.admin_token = "secret"}};
     net::HttpServer http_{context.get_executor(), clock, {}, [this](net::HttpExchange& exchange) {
                               return front_.serve(exchange);
                           }};

@@ -30,7 +30,7 @@ class LocalCluster::NodeSeam final : public apiserver::NodeApi {
 };
 
 LocalCluster::LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rng,
-                           std::unique_ptr<apiserver::Store> store,
+                           std::unique_ptr<store::Store> store,
                            apiserver::ApiServerOptions api_options, std::string cluster_domain)
     : has_roles_(api_options.default_roles),
       api_(executor, clock, rng, std::move(store), std::move(api_options)),
@@ -45,7 +45,7 @@ LocalCluster::~LocalCluster() = default;
 
 Result<std::unique_ptr<LocalCluster>> LocalCluster::create(asio::any_io_executor executor,
                                                            Clock& clock, Rng& rng,
-                                                           std::unique_ptr<apiserver::Store> store,
+                                                           std::unique_ptr<store::Store> store,
                                                            apiserver::ApiServerOptions api_options,
                                                            runtime::NodeOptions node_options) {
     std::unique_ptr<LocalCluster> cluster(new LocalCluster(executor, clock, rng, std::move(store),

@@ -22,7 +22,7 @@ class LocalCluster {
     /// Fails, with what to do, where this machine can't isolate pods as asked.
     static Result<std::unique_ptr<LocalCluster>> create(asio::any_io_executor executor,
                                                         Clock& clock, Rng& rng,
-                                                        std::unique_ptr<apiserver::Store> store,
+                                                        std::unique_ptr<store::Store> store,
                                                         apiserver::ApiServerOptions api_options,
                                                         runtime::NodeOptions node_options);
     ~LocalCluster();
@@ -47,7 +47,7 @@ class LocalCluster {
     class NodeSeam;
 
     LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rng,
-                 std::unique_ptr<apiserver::Store> store, apiserver::ApiServerOptions api_options,
+                 std::unique_ptr<store::Store> store, apiserver::ApiServerOptions api_options,
                  std::string cluster_domain);
     Task<Result<void>> define(json::value definition);
     Task<Result<void>> allow(json::value role);

@@ -22,7 +22,7 @@ using testing::IsEmpty;
 class RunSessionTest : public testing::Test {
   public:
     RunSessionTest()
-        : api(context.get_executor(), clock, rng, apiserver::make_memory_store()),
+        : api(context.get_executor(), clock, rng, store::make_memory_store()),
           client(api),
           screen({.descriptor = descriptor, .color = false, .live = false, .quiet = false}) {}
 

@@ -117,7 +117,7 @@ void AuditLog::tell(const Result<void>& written) {
 }
 
 std::vector<prometheus::MetricFamily> AuditLog::metrics() const {
-    using apiserver::family;
+    using apiserver_http::family;
     constexpr auto kCounter = prometheus::MetricType::Counter;
     return {family("apiserver_audit_event_total", "Events for the audit log.", kCounter,
                    static_cast<double>(events_)),

@@ -16,7 +16,7 @@ namespace muster::cli {
 /// The audit log in a file that its user alone may read (0600). A line is in it as a whole or not
 /// at all. Lines that can't be written are counted, and told in the log of muster when that begins
 /// and when it is over. Owns its descriptor. Thread: one.
-class AuditLog final : public apiserver::AuditSink {
+class AuditLog final : public apiserver_http::AuditSink {
   public:
     /// Goes on behind what the file has. Fails for what is no file of this user's.
     static Result<std::unique_ptr<AuditLog>> open(std::filesystem::path path,

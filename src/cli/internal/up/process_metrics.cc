@@ -67,7 +67,7 @@ std::optional<ProcessStat> parse_process_stat(std::string_view line) {
 }
 
 std::vector<prometheus::MetricFamily> process_metrics() {
-    using apiserver::family;
+    using apiserver_http::family;
     std::vector<prometheus::MetricFamily> all;
     const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
     const Result<std::string> line = read_file("/proc/self/stat");

@@ -31,6 +31,6 @@ Result<json::value> read(std::string_view text) {
 
 }  // namespace
 
-apiserver::YamlText yaml_bodies() { return {.read = read, .write = to_yaml}; }
+apiserver_http::YamlText yaml_bodies() { return {.read = read, .write = to_yaml}; }
 
 }  // namespace muster::cli

@@ -5,6 +5,6 @@
 namespace muster::cli {
 
 /// YAML of the API's clients, by the reader and the writer of manifests.
-apiserver::YamlText yaml_bodies();
+apiserver_http::YamlText yaml_bodies();
 
 }  // namespace muster::cli

@@ -73,7 +73,7 @@ int run_here(const RunOptions& options, Prepared prepared, const Caller& caller,
     Screen screen(screen_of_run(options, caller));
     for (const std::string& notice : prepared.notices) screen.tell({Tone::kPlain, notice});
     auto cluster =
-        LocalCluster::create(context.get_executor(), clock, rng, apiserver::make_memory_store(), {},
+        LocalCluster::create(context.get_executor(), clock, rng, store::make_memory_store(), {},
                              node_options(options, prepared, caller, machine, *state, **keeper));
     if (!cluster) return fail_run(cluster.error());
     for (const std::string& notice : (*cluster)->notices()) screen.tell({Tone::kPlain, notice});

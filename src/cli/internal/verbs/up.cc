@@ -89,12 +89,12 @@ Result<std::string> introduce(const UpOptions& options, const Caller& caller, co
 /// What /metrics says of this process, its sockets and its audit log, if there is one.
 std::shared_ptr<prometheus::Collectable> metrics_of(const net::HttpServer& server,
                                                     const AuditLog* audit) {
-    return std::make_shared<apiserver::CollectedNow>([&server, audit] {
+    return std::make_shared<apiserver_http::CollectedNow>([&server, audit] {
         std::vector<prometheus::MetricFamily> all = process_metrics();
         if (audit != nullptr) std::ranges::move(audit->metrics(), std::back_inserter(all));
-        all.push_back(apiserver::family("muster_http_connections", "Open connections of clients.",
-                                        prometheus::MetricType::Gauge,
-                                        static_cast<double>(server.connections())));
+        all.push_back(apiserver_http::family(
+            "muster_http_connections", "Open connections of clients.",
+            prometheus::MetricType::Gauge, static_cast<double>(server.connections())));
         return all;
     });
 }
@@ -227,8 +227,8 @@ int up(const UpOptions& options) {
         return fail(listener.error());
     }
     const std::unique_ptr<Machine> machine = make_real_machine(caller.environment);
-    auto store = apiserver::open_sqlite_store((home->path() / "store.db").string(), {},
-                                              context.get_executor());
+    auto store =
+        store::open_sqlite_store((home->path() / "store.db").string(), {}, context.get_executor());
     if (!store) return fail(store.error());
     runtime::NodeOptions node =
         node_settings(caller, *machine, options.sandbox, *node_dir, *domain);
@@ -248,18 +248,18 @@ int up(const UpOptions& options) {
     });
     (*cluster)->api().connect_webhooks(webhooks);
     for (const std::string& notice : (*cluster)->notices()) fmt::print(stderr, "{}\n", notice);
-    std::optional<apiserver::HttpFront> front;
+    std::optional<apiserver_http::HttpFront> front;
     net::HttpServer server(context.get_executor(), clock, {},
                            [&](net::HttpExchange& exchange) { return front->serve(exchange); });
     front.emplace(
         (*cluster)->api(),
         apiserver::AccessOptions{.admin_token = credentials->admin_token,
                                  .demand_certificate = !options.listen.loopback()},
-        apiserver::FrontOptions{.limits = options.limits,
-                                .audit = {.sink = audit.get(), .level = options.audit_level},
-                                .yaml = yaml_bodies(),
-                                .metrics = {metrics_of(server, audit.get())}});
-    apiserver::HttpFront front_for_pods(
+        apiserver_http::FrontOptions{.limits = options.limits,
+                                     .audit = {.sink = audit.get(), .level = options.audit_level},
+                                     .yaml = yaml_bodies(),
+                                     .metrics = {metrics_of(server, audit.get())}});
+    apiserver_http::HttpFront front_for_pods(
         (*cluster)->api(), {.admin_token = credentials->admin_token},
         {.limits = options.limits,
          .audit = {.sink = audit.get(), .level = options.audit_level},

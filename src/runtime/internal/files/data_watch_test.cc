@@ -39,7 +39,7 @@ class DataWatchTest : public ::testing::Test, protected SimulatedLoop {
 
     int writes = 0;
     Rng rng{1};
-    apiserver::ApiServer server{context.get_executor(), clock, rng, apiserver::make_memory_store()};
+    apiserver::ApiServer server{context.get_executor(), clock, rng, store::make_memory_store()};
     kube::Client client{server, "test"};
     TaskGroup tasks{context.get_executor()};
     DataWatch watch{client, clock, rng};

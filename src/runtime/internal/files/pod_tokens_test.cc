@@ -47,7 +47,7 @@ class PodTokensTest : public ::testing::Test, protected SimulatedLoop {
         context.get_executor(),
         clock,
         rng,
-        apiserver::make_memory_store(),
+        store::make_memory_store(),
         {.signing_key = *net::SigningKey::parse(*net::make_signing_key()), .root_ca_pem = "CA"}};
     kube::Client client{server, "test"};
     PodTokens tokens{client, clock};

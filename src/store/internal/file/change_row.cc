@@ -7,7 +7,7 @@
 
 #include "store/internal/object_tables.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 namespace {
 
@@ -94,4 +94,4 @@ std::expected<ChangeRow, RowDamage> check_row(RawRow raw) {
     return row;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

@@ -7,7 +7,7 @@
 #include "store/internal/file/sqlite.h"
 #include "store/store.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 /// One change as the file keeps it.
 struct ChangeRow {
@@ -47,4 +47,4 @@ struct RowDamage {
 };
 std::expected<ChangeRow, RowDamage> check_row(RawRow raw);
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

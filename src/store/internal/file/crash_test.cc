@@ -8,7 +8,7 @@
 #include "base/task_group.h"
 #include "store/store_folder_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 namespace {
 
 constexpr int kClients = 8;
@@ -145,4 +145,4 @@ TEST_F(CrashTest, WhatWasConfirmedOutlivesAKill) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::store

@@ -10,7 +10,7 @@
 
 #include "store/internal/file/sqlite.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 namespace {
 
@@ -47,4 +47,4 @@ FileLock::~FileLock() {
     if (fd_ >= 0) close(fd_);
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

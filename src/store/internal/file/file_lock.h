@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 /// Keeps other processes from the file, by a lock on a file beside it that names the holder. The
 /// kernel lets go of it when the process ends in whatever way. The file beside stays.
@@ -22,4 +22,4 @@ class FileLock {
     int fd_;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

@@ -8,7 +8,7 @@
 
 #include "store/internal/file/thread.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 namespace {
 
@@ -121,4 +121,4 @@ Result<std::vector<ChangeRow>> read_changes(Connection& reader, Connection& chec
     return rows;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

@@ -5,7 +5,7 @@
 #include "store/internal/file/change_row.h"
 #include "store/internal/file/sqlite.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 /// Every change of the file, oldest first: checked, and parsed on so many threads (at least 1).
 /// `checker` meanwhile looks at the structure of the file, on a thread of its own. Blocks; nothing
@@ -13,4 +13,4 @@ namespace muster::apiserver {
 Result<std::vector<ChangeRow>> read_changes(Connection& reader, Connection& checker,
                                             unsigned threads);
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

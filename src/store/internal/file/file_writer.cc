@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "store/internal/file/thread.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 namespace {
 constexpr std::size_t kRowsPerTransaction = 1000;
@@ -278,4 +278,4 @@ FileWriter::~FileWriter() { end(); }
 void FileWriter::append(std::vector<ChangeRow> rows) { work_->append(std::move(rows)); }
 void FileWriter::end() { work_->end(); }
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

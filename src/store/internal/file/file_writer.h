@@ -10,7 +10,7 @@
 #include "store/internal/file/replay.h"
 #include "store/internal/file/sqlite.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 /// Appends changes to the file: a thread writes what has gathered while it wrote what was before,
 /// in one transaction, and deletes history that has left the window in the same. A second thread
@@ -50,4 +50,4 @@ class FileWriter {
     std::unique_ptr<Work> work_;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

@@ -12,7 +12,7 @@
 #include "store/internal/file/file_reader.h"
 #include "store/internal/file/schema.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 namespace {
 
@@ -131,4 +131,4 @@ Result<OpenFile> open_file(const std::string& path, const SqliteStoreOptions& op
     return Error(Code::kInternal, fmt::format("{}; {}", opened.error().message(), keep_copy(path)));
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

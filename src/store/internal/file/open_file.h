@@ -9,7 +9,7 @@
 #include "store/internal/file/sqlite.h"
 #include "store/sqlite_store.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 /// A file that was found to be whole, and what is in it.
 struct OpenFile {
@@ -22,4 +22,4 @@ struct OpenFile {
 /// leaves a copy and says where. The caller holds the FileLock.
 Result<OpenFile> open_file(const std::string& path, const SqliteStoreOptions& options);
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

@@ -8,7 +8,7 @@
 #include "store/power_cut_fixture.h"
 #include "store/store_folder_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 namespace {
 
 using ::testing::HasSubstr;
@@ -218,4 +218,4 @@ TEST_F(BreakingDiskTest, AFailedCheckpointEndsWritingToo) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::store

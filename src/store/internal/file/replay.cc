@@ -4,7 +4,7 @@
 
 #include <map>
 
-namespace muster::apiserver {
+namespace muster::store {
 
 namespace {
 
@@ -63,4 +63,4 @@ std::expected<Replayed, RowDamage> replay(std::vector<ChangeRow> rows, std::size
     return done;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

@@ -7,7 +7,7 @@
 #include "store/internal/file/change_row.h"
 #include "store/internal/object_tables.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 /// A row that is only history: it goes when the change `since` leaves the window.
 struct Superseded {
@@ -27,4 +27,4 @@ struct Replayed {
 /// file does not know what was before. A row that does not follow from those before is damage.
 std::expected<Replayed, RowDamage> replay(std::vector<ChangeRow> rows, std::size_t history);
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

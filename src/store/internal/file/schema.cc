@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace muster::apiserver {
+namespace muster::store {
 
 namespace {
 
@@ -49,4 +49,4 @@ Result<void> bring_up_to_date(Connection& connection, std::span<const char* cons
     return done;
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

@@ -4,7 +4,7 @@
 
 #include "store/internal/file/sqlite.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 /// What a file of this project carries in its header.
 inline constexpr std::int64_t kApplicationId = 0x4d535452;  // "MSTR"
@@ -17,4 +17,4 @@ std::span<const char* const> schema_steps();
 /// of a newer version, and one that is not ours.
 Result<void> bring_up_to_date(Connection& connection, std::span<const char* const> steps);
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-namespace muster::apiserver {
+namespace muster::store {
 
 namespace {
 
@@ -184,4 +184,4 @@ std::string_view Statement::bytes(int column) const {
             static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 
-namespace muster::apiserver {
+namespace muster::store {
 
 /// What failed on the file, why, and what to do about it. kInternal: the file is damaged.
 /// kUnsupported: it is another program's, or of a newer version. kUnavailable: all else, which the
@@ -84,4 +84,4 @@ class Statement {
     sqlite3_stmt* statement_;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-namespace muster::apiserver {
+namespace muster::store {
 
 struct Thread::Impl {
     std::thread thread;
@@ -28,4 +28,4 @@ Thread::~Thread() {
 
 Thread::Thread(Thread&&) noexcept = default;
 
-}  // namespace muster::apiserver
+}  // namespace muster::store

@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-namespace muster::apiserver {
+namespace muster::store {
 
 /// A thread that ends with its owner: the destructor waits until `body` has returned. The name is
 /// what debuggers and `top -H` show, at most 15 bytes.
@@ -19,4 +19,4 @@ class Thread {
     std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace muster::apiserver
+}  // namespace muster::store
