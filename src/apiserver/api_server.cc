@@ -1,11 +1,7 @@
 #include "apiserver/api_server.h"
 
-#include "apiserver/internal/controllers/disruption_controller.h"
-#include "apiserver/internal/controllers/garbage_collector.h"
-#include "apiserver/internal/controllers/namespace_controller.h"
-#include "apiserver/internal/controllers/pod_gc_controller.h"
-#include "apiserver/internal/controllers/role_aggregation_controller.h"
-#include "apiserver/internal/controllers/service_account_controller.h"
+#include "apiserver/internal/controllers/controllers.h"
+#include "apiserver/internal/controllers/role_bootstrap.h"
 #include "apiserver/internal/server_state.h"
 #include "apiserver/internal/types/builtin_types.h"
 #include "apiserver/internal/types/crd.h"
@@ -24,25 +20,17 @@ struct ApiServer::Impl {
         : state(std::move(executor), clock, rng, std::move(store), options),
           writer(state),
           verbs(state, writer),
-          collector(state, writer),
-          cleanup(state, writer),
-          roles(state, writer),
-          accounts(state, writer),
-          budgets(state, writer),
-          pods(state, writer) {}
+          controllers(make_controllers(state, writer)) {}
 
     ServerState state;
     Writer writer;
     Verbs verbs;
-    GarbageCollector collector;
-    NamespaceController cleanup;
-    RoleAggregationController roles;
-    ServiceAccountController accounts;
-    DisruptionController budgets;
-    PodGCController pods;
+    std::vector<std::unique_ptr<Controller>> controllers;
     bool started = false;
 
     Task<Result<void>> load();
+    /// Tells the controllers what there is.
+    void recover(const std::vector<std::string>& resources);
     Task<Result<void>> create_namespaces();
     void on_change(const store::StoreChange& change);
     void serve_definition(const json::object& crd);
@@ -69,27 +57,20 @@ Task<Result<void>> ApiServer::Impl::load() {
         state.cache.load(resources[i], std::move(objects));
     }
     for (const store::StoreHistory::Entry& entry : past.changes) state.cache.remember(entry);
-    // The controllers take up what the last run left undone.
+    recover(resources);
+    co_return Result<void>();
+}
+
+void ApiServer::Impl::recover(const std::vector<std::string>& resources) {
     for (const std::string& resource : resources) {
         for (const auto& [key, cached] : state.cache.objects(resource)) {
             const store::StoreKey whole{resource, key.first, key.second};
-            // Of most there is nothing to do, and of the others this is all that is looked at.
-            if (any_at_path(cached.object->text(), "metadata",
-                            {"ownerReferences", "deletionTimestamp"})) {
-                collector.take_up(whole, cached.revision, *cached.object);
-                pods.take_up(whole, *cached.object);
-                cleanup.take_up(whole, *cached.object);
-            }
-            // The others look at what the server consults, and at nothing of the rest.
-            if (!state.cache.stays_parsed(resource)) continue;
-            const store::StoreChange change{whole, cached.revision, cached.tree(), nullptr,
-                                            cached.object};
-            roles.observe(change);
-            accounts.observe(change);
+            const bool owned_or_deleting = any_at_path(cached.object->text(), "metadata",
+                                                       {"ownerReferences", "deletionTimestamp"});
+            for (const auto& controller : controllers)
+                controller->recover({whole, cached, owned_or_deleting});
         }
     }
-    budgets.take_up();
-    co_return Result<void>();
 }
 
 Task<Result<void>> ApiServer::Impl::create_namespaces() {
@@ -132,12 +113,7 @@ void ApiServer::Impl::on_change(const store::StoreChange& change) {
             state.cache.end_watches(change.key.name);
         }
     }
-    collector.observe(change, before);
-    cleanup.observe(change);
-    roles.observe(change);
-    accounts.observe(change);
-    budgets.observe(change);
-    pods.observe(change);
+    for (const auto& controller : controllers) controller->observe(change, before);
 }
 
 ApiServer::ApiServer(asio::any_io_executor executor, Clock& clock, Rng& rng,
@@ -159,7 +135,8 @@ Task<Result<void>> ApiServer::start() {
         [impl = impl_.get()](const store::StoreChange& change) { impl->on_change(change); });
     impl_->started = true;
     CO_TRY_VOID(co_await impl_->create_namespaces());
-    if (impl_->state.options.default_roles) CO_TRY_VOID(co_await impl_->roles.post_defaults());
+    if (impl_->state.options.default_roles)
+        CO_TRY_VOID(co_await post_default_roles(impl_->state, impl_->writer));
     co_return Result<void>();
 }
 

@@ -34,7 +34,7 @@ std::string job(std::string_view more = "") {
 
 class UnattendedKindsTest : public ServerFixture {
   protected:
-    /// The fields of the causes of a status_error.
+    /// The fields of the causes of a refusal.
     static std::vector<std::string> fields_of(const kube::Response& refused) {
         std::vector<std::string> fields;
         if (const json::value causes = at(refused, "details.causes"); causes.is_array())

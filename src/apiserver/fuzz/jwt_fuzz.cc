@@ -1,4 +1,4 @@
-// Any text: it is a token's form or a status_error, and nobody's whatever it says.
+// Any text: it is a token's form or a refusal, and nobody's whatever it says.
 
 #include <cstddef>
 #include <cstdint>

@@ -15,7 +15,7 @@
 
 namespace muster::apiserver {
 
-/// Asked about an object before it is stored: `before` is null for a new one. A status_error ends
+/// Asked about an object before it is stored: `before` is null for a new one. An error ends
 /// the write. It may be asked again when another write came between.
 using Admit =
     std::function<StatusResult<void>(const json::object* before, const json::object& after)>;

@@ -32,8 +32,8 @@ template <class T>
 class [[nodiscard]] StatusResult : public std::expected<T, StatusError> {
   public:
     using std::expected<T, StatusError>::expected;
-    StatusResult(StatusError status_error)  // NOLINT
-        : std::expected<T, StatusError>(std::unexpect, std::move(status_error)) {}
+    StatusResult(StatusError error)  // NOLINT
+        : std::expected<T, StatusError>(std::unexpect, std::move(error)) {}
     StatusResult(Error error)  // NOLINT
         : std::expected<T, StatusError>(std::unexpect,
                                         StatusError{std::move(error), {}, false, {}}) {}
@@ -43,8 +43,8 @@ template <>
 class [[nodiscard]] StatusResult<void> : public std::expected<void, StatusError> {
   public:
     using std::expected<void, StatusError>::expected;
-    StatusResult(StatusError status_error)  // NOLINT
-        : std::expected<void, StatusError>(std::unexpect, std::move(status_error)) {}
+    StatusResult(StatusError error)  // NOLINT
+        : std::expected<void, StatusError>(std::unexpect, std::move(error)) {}
     StatusResult(Error error)  // NOLINT
         : std::expected<void, StatusError>(std::unexpect,
                                            StatusError{std::move(error), {}, false, {}}) {}

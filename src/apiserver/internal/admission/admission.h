@@ -28,7 +28,7 @@ struct AdmissionSubject {
 /// ValidatingWebhookConfigurations name. Objects of these two kinds are never asked about, so that
 /// a wrong one can be removed.
 ///
-/// What a webhook refuses is its status_error; one that can't be reached or answers nonsense is
+/// A webhook that refuses gives the error; one that can't be reached or answers nonsense is
 /// 500, or passed over where its failurePolicy says Ignore. Thread: the server's loop.
 class Admission {
   public:

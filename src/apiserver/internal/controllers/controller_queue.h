@@ -15,17 +15,17 @@
 
 namespace muster::apiserver {
 
-/// The keys that a controller of the server still has to look at: each once, in order, one at a
-/// time. A task runs only while there are any, so an idle server has none. Lets other work of the
-/// loop in between.
+/// The keys that a controller still has to reconcile: each once, in order, one at a time. A task
+/// runs only while there are any, so an idle server has none. Lets other work of the loop in
+/// between.
 template <class Key>
 class ControllerQueue {
   public:
-    /// What is to be done about a key; a status_error is logged and tried again later.
-    using Work = std::function<Task<StatusResult<void>>(Key)>;
+    /// Brings things into order about a key. An error is logged, and the key tried again later.
+    using Reconcile = std::function<Task<StatusResult<void>>(Key)>;
 
-    ControllerQueue(std::string name, TaskGroup& tasks, Clock& clock, Work work)
-        : name_(std::move(name)), tasks_(tasks), clock_(clock), work_(std::move(work)) {}
+    ControllerQueue(std::string name, TaskGroup& tasks, Clock& clock, Reconcile reconcile)
+        : name_(std::move(name)), tasks_(tasks), clock_(clock), reconcile_(std::move(reconcile)) {}
 
     void add(Key key) {
         if (!queued_.insert(key).second) return;
@@ -46,7 +46,7 @@ class ControllerQueue {
             Key key = std::move(queue_.front());
             queue_.pop_front();
             queued_.erase(key);
-            StatusResult<void> done = co_await work_(key);
+            StatusResult<void> done = co_await reconcile_(key);
             if (!done) {
                 log::warning("A controller of the API server will try again",
                              {{"controller", name_}, {"error", done.error().error.message()}});
@@ -62,7 +62,7 @@ class ControllerQueue {
     std::string name_;
     TaskGroup& tasks_;
     Clock& clock_;
-    Work work_;
+    Reconcile reconcile_;
     std::deque<Key> queue_;
     std::set<Key> queued_;
     bool running_ = false;

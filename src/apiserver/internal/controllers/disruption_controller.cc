@@ -8,6 +8,11 @@ namespace muster::apiserver {
 
 namespace {
 
+const std::string& budgets() {
+    static const std::string kResource = kDisruptionBudgets.qualified();
+    return kResource;
+}
+
 const json::object* labels_of(const json::object& object) {
     return object_at(metadata_of(object), "labels");
 }
@@ -21,14 +26,14 @@ bool matches(const std::optional<kube::LabelSelector>& selector, const json::obj
 DisruptionController::DisruptionController(ServerState& state, Writer& writer)
     : state_(state),
       writer_(writer),
-      work_("disruption budgets", state.tasks, state.clock,
-            [this](ObjectKey key) { return look_at(std::move(key)); }) {}
+      queue_("disruption budgets", state.tasks, state.clock,
+             [this](ObjectKey key) { return reconcile(std::move(key)); }) {}
 
-void DisruptionController::take_up() {
-    for (const auto& [key, budget] : state_.cache.objects(kDisruptionBudgets.qualified())) {
-        cover(key, budget.tree()->get_object());
-        work_.add(key);
-    }
+void DisruptionController::recover(const StartingObject& object) {
+    if (object.key.resource != budgets()) return;
+    const ObjectKey key(object.key.namespace_, object.key.name);
+    cover(key, object.cached.tree()->get_object());
+    queue_.add(key);
 }
 
 void DisruptionController::cover(const ObjectKey& key, const json::object& budget) {
@@ -46,16 +51,15 @@ void DisruptionController::cover(const ObjectKey& key, const json::object& budge
     }
 }
 
-void DisruptionController::observe(const store::StoreChange& change) {
-    static const std::string kBudgets = kDisruptionBudgets.qualified();
+void DisruptionController::observe(const store::StoreChange& change, const kube::ObjectPtr&) {
     const ObjectKey key(change.key.namespace_, change.key.name);
-    if (change.key.resource == kBudgets) {
+    if (change.key.resource == budgets()) {
         if (change.object == nullptr) {
             budgets_.erase(key);
             return;
         }
         cover(key, change.object->get_object());
-        work_.add(key);
+        queue_.add(key);
         return;
     }
     if (budgets_.empty()) return;
@@ -65,7 +69,7 @@ void DisruptionController::observe(const store::StoreChange& change) {
     const std::string_view uid = uid_of(change.object->get_object());
     for (auto budget = budgets_.lower_bound({key.first, ""});
          budget != budgets_.end() && budget->first.first == key.first; ++budget)
-        if (budget->second.coverage.is_controlled_by(uid)) work_.add(budget->first);
+        if (budget->second.coverage.is_controlled_by(uid)) queue_.add(budget->first);
 }
 
 void DisruptionController::observe_pod(const store::StoreChange& change) {
@@ -76,7 +80,7 @@ void DisruptionController::observe_pod(const store::StoreChange& change) {
         const json::object* pod = change.object == nullptr ? nullptr : &change.object->get_object();
         const bool covered = pod != nullptr && matches(budget->second.selector, labels_of(*pod));
         const bool changed = covered ? coverage.put(*pod) : coverage.remove(change.key.name);
-        if (changed) work_.add(budget->first);
+        if (changed) queue_.add(budget->first);
     }
 }
 
@@ -91,7 +95,7 @@ std::optional<std::int64_t> DisruptionController::scale_of(const std::string& na
     return number == nullptr ? 0 : *number;
 }
 
-Task<StatusResult<void>> DisruptionController::look_at(ObjectKey key) {
+Task<StatusResult<void>> DisruptionController::reconcile(ObjectKey key) {
     const DefPtr def =
         state_.registry.find(kDisruptionBudgets.api_version(), kDisruptionBudgets.plural);
     std::optional<WallTime> again;
@@ -102,7 +106,7 @@ Task<StatusResult<void>> DisruptionController::look_at(ObjectKey key) {
             current.get_object(), covered->second.coverage,
             [&](const PodController& controller) { return scale_of(key.first, controller); },
             state_.clock.wall_now());
-        again = state.look_again;
+        again = state.requeue_at;
         const json::value status(std::move(state.status));
         kube::Document next(current, kube::tree_bytes(status));
         next.object()["status"] = status;
@@ -115,19 +119,19 @@ Task<StatusResult<void>> DisruptionController::look_at(ObjectKey key) {
         co_return written.error();
     }
     const auto covered = budgets_.find(key);
-    if (again && covered != budgets_.end() && !std::exchange(covered->second.will_look, true)) {
+    if (again && covered != budgets_.end() && !std::exchange(covered->second.will_requeue, true)) {
         state_.tasks.spawn("a disruption budget's evictions",
-                           look_again(key, *again + std::chrono::seconds(1)));
+                           requeue_at(key, *again + std::chrono::seconds(1)));
     }
     co_return StatusResult<void>();
 }
 
-Task<void> DisruptionController::look_again(ObjectKey key, WallTime when) {
+Task<void> DisruptionController::requeue_at(ObjectKey key, WallTime when) {
     co_await state_.clock.sleep_until_wall(when);
     const auto covered = budgets_.find(key);
     if (covered == budgets_.end()) co_return;
-    covered->second.will_look = false;
-    work_.add(std::move(key));
+    covered->second.will_requeue = false;
+    queue_.add(std::move(key));
 }
 
 }  // namespace muster::apiserver

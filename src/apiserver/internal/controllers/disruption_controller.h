@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "apiserver/internal/controllers/controller.h"
 #include "apiserver/internal/controllers/controller_queue.h"
 #include "apiserver/internal/disruption/budget.h"
 #include "apiserver/internal/server_state.h"
@@ -13,34 +14,30 @@ namespace muster::apiserver {
 /// Keeps the status of disruption budgets: how many pods they cover, how many of those are healthy,
 /// and how many may be evicted. It follows the store's changes and counts, so that a change of a
 /// pod costs what the budgets of its namespace are, whatever they cover.
-///
-/// Thread: the server's loop; its work runs in the server's task group.
-class DisruptionController {
+class DisruptionController final : public Controller {
   public:
     DisruptionController(ServerState& state, Writer& writer);
 
-    /// Every committed change.
-    void observe(const store::StoreChange& change);
-    /// Takes up what the cache has: once, at the start.
-    void take_up();
+    void recover(const StartingObject& object) override;
+    void observe(const store::StoreChange& change, const kube::ObjectPtr& before) override;
 
   private:
     void cover(const ObjectKey& key, const json::object& budget);
     void observe_pod(const store::StoreChange& change);
     std::optional<std::int64_t> scale_of(const std::string& namespace_,
                                          const PodController& controller) const;
-    Task<StatusResult<void>> look_at(ObjectKey key);
-    Task<void> look_again(ObjectKey key, WallTime when);
+    Task<StatusResult<void>> reconcile(ObjectKey key);
+    Task<void> requeue_at(ObjectKey key, WallTime when);
 
     ServerState& state_;
     Writer& writer_;
     struct Covered {
         std::optional<kube::LabelSelector> selector = std::nullopt;
         Coverage coverage = {};
-        bool will_look = false;  ///< look_again() is under way
+        bool will_requeue = false;  ///< requeue_at() is under way
     };
     std::map<ObjectKey, Covered> budgets_;
-    ControllerQueue<ObjectKey> work_;
+    ControllerQueue<ObjectKey> queue_;
 };
 
 }  // namespace muster::apiserver

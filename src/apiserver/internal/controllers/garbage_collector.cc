@@ -35,16 +35,10 @@ bool waits(const json::object& object, std::string_view finalizer) {
     return is_deleting(object) && has_finalizer(object, finalizer);
 }
 
-/// A status_error that leaves nothing to do: the object is gone or is another one.
-bool is_settled(const StatusError& status_error) {
-    return status_error.error.code() == Code::kNotFound ||
-           status_error.error.code() == Code::kConflict;
-}
-
+/// The object is gone, or is another one by now.
 template <class T>
-StatusResult<void> done_if_settled(StatusResult<T> answer) {
-    if (answer || is_settled(answer.error())) return {};
-    return std::move(answer.error());
+StatusResult<void> done_if_settled(StatusResult<T> result) {
+    return done_unless(std::move(result), {Code::kNotFound, Code::kConflict});
 }
 
 }  // namespace
@@ -52,8 +46,8 @@ StatusResult<void> done_if_settled(StatusResult<T> answer) {
 GarbageCollector::GarbageCollector(ServerState& state, Writer& writer)
     : state_(state),
       writer_(writer),
-      work_("garbage collector", state.tasks, state.clock,
-            [this](store::StoreKey key) { return look_at(std::move(key)); }) {}
+      queue_("garbage collector", state.tasks, state.clock,
+             [this](store::StoreKey key) { return reconcile(std::move(key)); }) {}
 
 GarbageCollector::OwnerState GarbageCollector::owner_state(const json::object& reference,
                                                            const std::string& namespace_) const {
@@ -98,8 +92,8 @@ void GarbageCollector::add_waiting_owners(const store::StoreKey& key, const json
         if (owner_state(reference, key.namespace_) != OwnerState::kWaiting) return;
         const DefPtr def = state_.registry.find_kind(string_at(reference, "apiVersion"),
                                                      string_at(reference, "kind"));
-        work_.add({def->storage_key(), def->type.namespaced ? key.namespace_ : std::string(),
-                   std::string(string_at(reference, "name"))});
+        queue_.add({def->storage_key(), def->type.namespaced ? key.namespace_ : std::string(),
+                    std::string(string_at(reference, "name"))});
     });
 }
 
@@ -119,7 +113,7 @@ void GarbageCollector::observe(const store::StoreChange& change, const kube::Obj
         unindex(change.key, *old);
         std::string uid(uid_of(*old));
         if (auto of = dependents_.find(uid); of != dependents_.end())
-            for (const auto& [key, blocking] : of->second.blocking) work_.add(key);
+            for (const auto& [key, blocking] : of->second.blocking) queue_.add(key);
         remember_gone(std::move(uid));
         add_waiting_owners(change.key, *old);
         return;
@@ -134,33 +128,33 @@ void GarbageCollector::observe(const store::StoreChange& change, const kube::Obj
         for_each_reference(*now, [&](const json::object& reference) {
             owner_missing |= owner_state(reference, change.key.namespace_) != OwnerState::kAlive;
         });
-        if (owner_missing) work_.add(change.key);
+        if (owner_missing) queue_.add(change.key);
     }
     const auto begins = [&](std::string_view finalizer) {
         return waits(*now, finalizer) && (old == nullptr || !waits(*old, finalizer));
     };
     if (begins(kForeground)) {
         if (auto of = dependents_.find(std::string(uid_of(*now))); of != dependents_.end())
-            for (const auto& [key, blocking] : of->second.blocking) work_.add(key);
-        work_.add(change.key);
+            for (const auto& [key, blocking] : of->second.blocking) queue_.add(key);
+        queue_.add(change.key);
     }
-    if (begins(kOrphan)) work_.add(change.key);
+    if (begins(kOrphan)) queue_.add(change.key);
 }
 
-void GarbageCollector::take_up(const store::StoreKey& key, store::Revision revision,
-                               const store::ObjectText& object) {
-    const auto metadata = text_at_path(object.text(), "metadata");
+void GarbageCollector::recover(const StartingObject& object) {
+    if (!object.owned_or_deleting) return;
+    const auto metadata = text_at_path(object.cached.object->text(), "metadata");
     json::object known;
     for (const char* field : {"uid", "ownerReferences", "deletionTimestamp", "finalizers"})
         if (json::value value = value_at_path(*metadata, field); !value.is_null())
             known[field] = std::move(value);
-    observe({key, revision,
+    observe({object.key, object.cached.revision,
              std::make_shared<const json::value>(json::object{{"metadata", std::move(known)}}),
              nullptr, nullptr},
             nullptr);
 }
 
-Task<StatusResult<void>> GarbageCollector::look_at(store::StoreKey key) {
+Task<StatusResult<void>> GarbageCollector::reconcile(store::StoreKey key) {
     const CachedObject* found = state_.cache.find(key.resource, key.namespace_, key.name);
     if (found == nullptr) co_return StatusResult<void>();
     const kube::ObjectPtr object = found->tree();

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "apiserver/internal/controllers/controller.h"
 #include "apiserver/internal/controllers/controller_queue.h"
 #include "apiserver/internal/server_state.h"
 #include "apiserver/internal/writing/writer.h"
@@ -17,17 +18,12 @@ namespace muster::apiserver {
 /// Deletes what has lost all of its owners, and carries out foreground and orphan deletion, as the
 /// garbage collector of the controller manager does. It follows the store's changes with an index
 /// by the owner's uid, so its work is proportional to what changed.
-///
-/// Thread: the server's loop; its work runs in the server's task group.
-class GarbageCollector {
+class GarbageCollector final : public Controller {
   public:
     GarbageCollector(ServerState& state, Writer& writer);
 
-    /// Every committed change.
-    void observe(const store::StoreChange& change, const kube::ObjectPtr& before);
-    /// What was there at the start and has owners or is being deleted.
-    void take_up(const store::StoreKey& key, store::Revision revision,
-                 const store::ObjectText& object);
+    void recover(const StartingObject& object) override;
+    void observe(const store::StoreChange& change, const kube::ObjectPtr& before) override;
 
   private:
     enum class OwnerState {
@@ -46,7 +42,7 @@ class GarbageCollector {
     void add_waiting_owners(const store::StoreKey& key, const json::object& object);
     void remember_gone(std::string uid);
 
-    Task<StatusResult<void>> look_at(store::StoreKey key);
+    Task<StatusResult<void>> reconcile(store::StoreKey key);
     Task<StatusResult<void>> collect(store::StoreKey key, kube::ObjectPtr object);
     Task<StatusResult<void>> finish_foreground(store::StoreKey key, kube::ObjectPtr object);
     Task<StatusResult<void>> orphan_dependents(store::StoreKey key, kube::ObjectPtr object);
@@ -61,7 +57,7 @@ class GarbageCollector {
     /// Owners that went lately: tells the absent from those of a kind that is not served any more.
     std::unordered_set<std::string> gone_;
     std::deque<std::string> gone_order_;
-    ControllerQueue<store::StoreKey> work_;
+    ControllerQueue<store::StoreKey> queue_;
 };
 
 }  // namespace muster::apiserver

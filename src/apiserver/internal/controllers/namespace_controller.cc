@@ -43,22 +43,27 @@ json::object namespace_condition(std::string_view type, bool is_true, std::strin
 NamespaceController::NamespaceController(ServerState& state, Writer& writer)
     : state_(state),
       writer_(writer),
-      work_("content clean-up", state.tasks, state.clock,
-            [this](store::StoreKey key) { return look_at(std::move(key)); }) {}
+      queue_("content clean-up", state.tasks, state.clock,
+             [this](store::StoreKey key) { return reconcile(std::move(key)); }) {}
 
-void NamespaceController::observe(const store::StoreChange& change) {
-    if (change.object != nullptr) return take_up(change.key, *change.text);
-    const auto add_if_deleting = [&](std::string resource, const std::string& name) {
+void NamespaceController::observe(const store::StoreChange& change, const kube::ObjectPtr&) {
+    if (change.object != nullptr) return add_if_deleting(change.key, *change.text);
+    const auto add_container = [&](std::string resource, const std::string& name) {
         const CachedObject* container = state_.cache.find(resource, "", name);
         if (container != nullptr && is_deleting(*container->object))
-            work_.add({std::move(resource), "", name});
+            queue_.add({std::move(resource), "", name});
     };
-    if (!change.key.namespace_.empty()) add_if_deleting("namespaces", change.key.namespace_);
-    add_if_deleting(kube::types::kCustomResourceDefinitions.qualified(), change.key.resource);
+    if (!change.key.namespace_.empty()) add_container("namespaces", change.key.namespace_);
+    add_container(kube::types::kCustomResourceDefinitions.qualified(), change.key.resource);
 }
 
-void NamespaceController::take_up(const store::StoreKey& key, const store::ObjectText& object) {
-    if ((is_namespace(key) || is_crd(key)) && is_deleting(object)) work_.add(key);
+void NamespaceController::recover(const StartingObject& object) {
+    if (object.owned_or_deleting) add_if_deleting(object.key, *object.cached.object);
+}
+
+void NamespaceController::add_if_deleting(const store::StoreKey& key,
+                                          const store::ObjectText& object) {
+    if ((is_namespace(key) || is_crd(key)) && is_deleting(object)) queue_.add(key);
 }
 
 std::vector<DefPtr> NamespaceController::content_types(const store::StoreKey& container) const {
@@ -101,7 +106,7 @@ bool NamespaceController::is_empty(const store::StoreKey& container) const {
     });
 }
 
-Task<StatusResult<void>> NamespaceController::look_at(store::StoreKey key) {
+Task<StatusResult<void>> NamespaceController::reconcile(store::StoreKey key) {
     // Content that was let in before the end of its container was seen may still be under way.
     co_await state_.store->settled();
     const CachedObject* found = state_.cache.find(key.resource, "", key.name);
@@ -166,11 +171,9 @@ Task<StatusResult<void>> NamespaceController::report_remaining(store::StoreKey c
         ensure_object(next.object(), "status")["conditions"] = conditions;
         return StatusResult<NextState>(settle(*def, current, std::move(next)));
     };
-    StatusResult<WriteOutcome> written =
-        co_await writer_.rewrite(def, "", container.name, std::move(change), false);
-    if (!written && written.error().error.code() != Code::kNotFound)
-        co_return std::move(written.error());
-    co_return StatusResult<void>();
+    co_return done_unless(
+        co_await writer_.rewrite(def, "", container.name, std::move(change), false),
+        {Code::kNotFound});
 }
 
 Task<StatusResult<void>> NamespaceController::let_go(store::StoreKey container) {
@@ -186,11 +189,9 @@ Task<StatusResult<void>> NamespaceController::let_go(store::StoreKey container) 
             remove_entry(ensure_object(fields, "metadata"), "finalizers", kCrdCleanupFinalizer);
         return StatusResult<NextState>(settle(*type, current, std::move(next)));
     };
-    StatusResult<WriteOutcome> written =
-        co_await writer_.rewrite(type, "", container.name, std::move(change), false);
-    if (!written && written.error().error.code() != Code::kNotFound)
-        co_return std::move(written.error());
-    co_return StatusResult<void>();
+    co_return done_unless(
+        co_await writer_.rewrite(type, "", container.name, std::move(change), false),
+        {Code::kNotFound});
 }
 
 }  // namespace muster::apiserver

@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "apiserver/internal/controllers/controller.h"
 #include "apiserver/internal/controllers/controller_queue.h"
 #include "apiserver/internal/server_state.h"
 #include "apiserver/internal/writing/writer.h"
@@ -12,19 +13,16 @@ namespace muster::apiserver {
 /// Empties what is being deleted: a terminating namespace loses everything in it, a terminating
 /// CustomResourceDefinition its instances. When nothing is left, it lets the object itself go.
 /// Finalizers and the grace of pods are respected.
-///
-/// Thread: the server's loop; its work runs in the server's task group.
-class NamespaceController {
+class NamespaceController final : public Controller {
   public:
     NamespaceController(ServerState& state, Writer& writer);
 
-    /// Every committed change.
-    void observe(const store::StoreChange& change);
-    /// What was there at the start.
-    void take_up(const store::StoreKey& key, const store::ObjectText& object);
+    void recover(const StartingObject& object) override;
+    void observe(const store::StoreChange& change, const kube::ObjectPtr& before) override;
 
   private:
-    Task<StatusResult<void>> look_at(store::StoreKey key);
+    void add_if_deleting(const store::StoreKey& key, const store::ObjectText& object);
+    Task<StatusResult<void>> reconcile(store::StoreKey key);
     /// Where the container's content is kept.
     std::vector<DefPtr> content_types(const store::StoreKey& container) const;
     Task<StatusResult<void>> delete_content(store::StoreKey container);
@@ -35,7 +33,7 @@ class NamespaceController {
     ServerState& state_;
     Writer& writer_;
     std::set<std::string> swept_;  ///< uids whose content was told to go
-    ControllerQueue<store::StoreKey> work_;
+    ControllerQueue<store::StoreKey> queue_;
 };
 
 }  // namespace muster::apiserver

@@ -26,17 +26,17 @@ std::optional<WallTime> may_go_without_its_node(const json::object& pod, bool no
 PodGCController::PodGCController(ServerState& state, Writer& writer)
     : state_(state),
       writer_(writer),
-      work_("pod collector", state.tasks, state.clock,
-            [this](ObjectKey key) { return look_at(std::move(key)); }) {}
+      queue_("pod collector", state.tasks, state.clock,
+             [this](ObjectKey key) { return reconcile(std::move(key)); }) {}
 
 bool PodGCController::node_exists(const std::string& name) const {
     const WatchCache::Objects& nodes = state_.cache.objects(kNodes);
     return nodes.empty() || nodes.contains({"", name});
 }
 
-void PodGCController::observe(const store::StoreChange& change) {
+void PodGCController::observe(const store::StoreChange& change, const kube::ObjectPtr&) {
     if (change.key.resource == kNodes) {
-        if (change.object == nullptr) look_at_pods_of(change.key.name);
+        if (change.object == nullptr) requeue_pods_of(change.key.name);
         return;
     }
     if (change.key.resource != kPods || change.object == nullptr) return;
@@ -45,27 +45,29 @@ void PodGCController::observe(const store::StoreChange& change) {
     const json::object* spec = object_at(pod, "spec");
     const std::string node(spec == nullptr ? "" : string_at(*spec, "nodeName"));
     if (may_go_without_its_node(pod, node_exists(node)))
-        work_.add({change.key.namespace_, change.key.name});
+        queue_.add({change.key.namespace_, change.key.name});
 }
 
-void PodGCController::take_up(const store::StoreKey& key, const store::ObjectText& object) {
-    if (key.resource == kPods && is_deleting(object)) work_.add({key.namespace_, key.name});
+void PodGCController::recover(const StartingObject& object) {
+    if (object.owned_or_deleting && object.key.resource == kPods &&
+        is_deleting(*object.cached.object))
+        queue_.add({object.key.namespace_, object.key.name});
 }
 
-void PodGCController::look_at_pods_of(const std::string& node) {
+void PodGCController::requeue_pods_of(const std::string& node) {
     for (const auto& [key, pod] : state_.cache.objects(kPods))
         if (is_deleting(*pod.object) && string_at_path(pod.object->text(), "spec.nodeName") == node)
-            work_.add(key);
+            queue_.add(key);
 }
 
-Task<StatusResult<void>> PodGCController::look_at(ObjectKey key) {
+Task<StatusResult<void>> PodGCController::reconcile(ObjectKey key) {
     const CachedObject* found = state_.cache.find(kPods, key.first, key.second);
     if (found == nullptr) co_return StatusResult<void>();
     const std::string node = string_at_path(found->object->text(), "spec.nodeName");
     const auto when = may_go_without_its_node(found->tree()->get_object(), node_exists(node));
     if (!when) co_return StatusResult<void>();
     if (*when > state_.clock.wall_now()) {
-        look_again(std::move(key), *when);
+        requeue_at(std::move(key), *when);
         co_return StatusResult<void>();
     }
     log::warning("a pod is removed, as its node does not exist and its time to end is over",
@@ -77,15 +79,11 @@ Task<StatusResult<void>> PodGCController::look_at(ObjectKey key) {
     DeleteQuery query;
     query.precondition_uid = uid_of(*found->object);
     query.grace_period_seconds = 0;
-    const StatusResult<WriteOutcome> removed =
-        co_await writer_.remove(std::move(target), std::move(query));
-    if (!removed && removed.error().error.code() != Code::kNotFound &&
-        removed.error().error.code() != Code::kConflict)
-        co_return removed.error();
-    co_return StatusResult<void>();
+    co_return done_unless(co_await writer_.remove(std::move(target), std::move(query)),
+                          {Code::kNotFound, Code::kConflict});
 }
 
-void PodGCController::look_again(ObjectKey key, WallTime when) {
+void PodGCController::requeue_at(ObjectKey key, WallTime when) {
     graces_[when].insert(std::move(key));
     arm();
 }
@@ -101,7 +99,7 @@ Task<void> PodGCController::wake_at(WallTime when) {
     // An earlier one that came since has looked after what is left.
     if (when == next_wake_) next_wake_ = WallTime::max();
     while (!graces_.empty() && graces_.begin()->first <= when)
-        for (const ObjectKey& key : graces_.extract(graces_.begin()).mapped()) work_.add(key);
+        for (const ObjectKey& key : graces_.extract(graces_.begin()).mapped()) queue_.add(key);
     arm();
 }
 

@@ -4,35 +4,34 @@
 #include <optional>
 #include <set>
 
+#include "apiserver/internal/controllers/controller.h"
 #include "apiserver/internal/controllers/controller_queue.h"
 #include "apiserver/internal/server_state.h"
 #include "apiserver/internal/writing/writer.h"
 
 namespace muster::apiserver {
 
-/// From when on a pod that is being deleted may go although nobody has said that its processes have
-/// ended: the end of its grace. nullopt: it is not being deleted, or somebody will say so. Pure.
+/// When a terminating pod may be removed although no kubelet has confirmed that its processes
+/// ended: at the end of its grace period. nullopt: it is not being deleted, or its node will
+/// confirm. Pure.
 std::optional<WallTime> may_go_without_its_node(const json::object& pod, bool node_exists);
 
-/// Removes pods that are being deleted and whose node is none: no kubelet will confirm their end,
-/// as the pod collector of the controller manager knows. Pods that nobody deletes stay as they are.
-/// A server that knows of no node at all can't tell which are missing, and removes nothing.
-///
-/// Thread: the server's loop; its work runs in the server's task group.
-class PodGCController {
+/// Removes terminating pods whose node does not exist: no kubelet will confirm their end, as the
+/// pod garbage collector of the controller manager knows. Pods that are not being deleted stay as
+/// they are. A server that knows of no node at all can't tell which are missing, and removes
+/// nothing.
+class PodGCController final : public Controller {
   public:
     PodGCController(ServerState& state, Writer& writer);
 
-    /// Every committed change.
-    void observe(const store::StoreChange& change);
-    /// An object that was there at the start, when all are in the cache.
-    void take_up(const store::StoreKey& key, const store::ObjectText& object);
+    void recover(const StartingObject& object) override;
+    void observe(const store::StoreChange& change, const kube::ObjectPtr& before) override;
 
   private:
     bool node_exists(const std::string& name) const;
-    void look_at_pods_of(const std::string& node);
-    Task<StatusResult<void>> look_at(ObjectKey key);
-    void look_again(ObjectKey key, WallTime when);
+    void requeue_pods_of(const std::string& node);
+    Task<StatusResult<void>> reconcile(ObjectKey key);
+    void requeue_at(ObjectKey key, WallTime when);
     void arm();
     Task<void> wake_at(WallTime when);
 
@@ -40,7 +39,7 @@ class PodGCController {
     Writer& writer_;
     std::map<WallTime, std::set<ObjectKey>> graces_;  ///< by their end
     WallTime next_wake_ = WallTime::max();            ///< the earliest wake_at() that is under way
-    ControllerQueue<ObjectKey> work_;
+    ControllerQueue<ObjectKey> queue_;
 };
 
 }  // namespace muster::apiserver

@@ -33,21 +33,26 @@ json::object server_service() {
 ServiceAccountController::ServiceAccountController(ServerState& state, Writer& writer)
     : state_(state),
       writer_(writer),
-      work_("accounts of namespaces", state.tasks, state.clock,
-            [this](std::string name) { return furnish(std::move(name)); }) {}
+      queue_("accounts of namespaces", state.tasks, state.clock,
+             [this](std::string name) { return reconcile(std::move(name)); }) {}
 
-void ServiceAccountController::observe(const store::StoreChange& change) {
+void ServiceAccountController::recover(const StartingObject& object) {
+    if (state_.options.signing_key != nullptr && object.key.resource == "namespaces")
+        queue_.add(object.key.name);
+}
+
+void ServiceAccountController::observe(const store::StoreChange& change, const kube::ObjectPtr&) {
     if (state_.options.signing_key == nullptr) return;
     const store::StoreKey& key = change.key;
     if (key.resource == "namespaces" && change.object != nullptr)
-        work_.add(key.name);
+        queue_.add(key.name);
     else if (key.resource == "serviceaccounts" && key.name == kAccount)
-        work_.add(key.namespace_);
+        queue_.add(key.namespace_);
     else if (key.resource == "configmaps" && key.name == kTrust)
-        work_.add(key.namespace_);
+        queue_.add(key.namespace_);
     else if (key.resource == "services" && key.name == kService &&
              key.namespace_ == kServiceNamespace)
-        work_.add(key.namespace_);
+        queue_.add(key.namespace_);
 }
 
 Task<StatusResult<void>> ServiceAccountController::make(const kube::ResourceType& type,
@@ -57,14 +62,9 @@ Task<StatusResult<void>> ServiceAccountController::make(const kube::ResourceType
     target.def = state_.registry.find(type.api_version(), type.plural);
     target.namespace_ = std::move(namespace_);
     auto body = std::make_shared<const json::value>(std::move(object));
-    StatusResult<WriteOutcome> made =
-        co_await writer_.create(std::move(target), std::move(body), WriteQuery{});
-    // Somebody else was quicker, or the namespace began to go: there is a change of it to come.
-    if (!made && made.error().error.code() != Code::kAlreadyExists &&
-        made.error().error.code() != Code::kForbidden &&
-        made.error().error.code() != Code::kNotFound)
-        co_return std::move(made.error());
-    co_return StatusResult<void>();
+    // Another client was quicker, or the namespace began to go: a change of it is to come.
+    co_return done_unless(co_await writer_.create(std::move(target), std::move(body), WriteQuery{}),
+                          {Code::kAlreadyExists, Code::kForbidden, Code::kNotFound});
 }
 
 Task<StatusResult<void>> ServiceAccountController::make_service() {
@@ -77,7 +77,7 @@ Task<StatusResult<void>> ServiceAccountController::make_service() {
     co_return StatusResult<void>();
 }
 
-Task<StatusResult<void>> ServiceAccountController::furnish(std::string namespace_) {
+Task<StatusResult<void>> ServiceAccountController::reconcile(std::string namespace_) {
     const CachedObject* space = state_.cache.find("namespaces", "", namespace_);
     if (space == nullptr || is_deleting(*space->object)) co_return StatusResult<void>();
     if (state_.cache.find("serviceaccounts", namespace_, kAccount) == nullptr)
@@ -97,11 +97,9 @@ Task<StatusResult<void>> ServiceAccountController::furnish(std::string namespace
         next.object()["data"] = data;
         return settle(*def, current, std::move(next));
     };
-    StatusResult<WriteOutcome> written =
-        co_await writer_.rewrite(def, namespace_, kTrust, std::move(change), false);
-    if (!written && written.error().error.code() != Code::kNotFound)
-        co_return std::move(written.error());
-    co_return StatusResult<void>();
+    co_return done_unless(
+        co_await writer_.rewrite(def, namespace_, kTrust, std::move(change), false),
+        {Code::kNotFound});
 }
 
 }  // namespace muster::apiserver

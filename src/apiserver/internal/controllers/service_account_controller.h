@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "apiserver/internal/controllers/controller.h"
 #include "apiserver/internal/controllers/controller_queue.h"
 #include "apiserver/internal/server_state.h"
 #include "apiserver/internal/writing/writer.h"
@@ -12,24 +13,22 @@ namespace muster::apiserver {
 /// and, where the server says by what it is trusted, the ConfigMap `kube-root-ca.crt` and, in the
 /// namespace `default`, the Service `kubernetes`. Makes them again when they go or change. Does
 /// nothing on a server without a signing key.
-///
-/// Thread: the server's loop; its work runs in the server's task group.
-class ServiceAccountController {
+class ServiceAccountController final : public Controller {
   public:
     ServiceAccountController(ServerState& state, Writer& writer);
 
-    /// Every committed change, and what was there at the start (as a creation).
-    void observe(const store::StoreChange& change);
+    void recover(const StartingObject& object) override;
+    void observe(const store::StoreChange& change, const kube::ObjectPtr& before) override;
 
   private:
-    Task<StatusResult<void>> furnish(std::string namespace_);
+    Task<StatusResult<void>> reconcile(std::string namespace_);
     Task<StatusResult<void>> make_service();
     Task<StatusResult<void>> make(const kube::ResourceType& type, std::string namespace_,
                                   json::object object);
 
     ServerState& state_;
     Writer& writer_;
-    ControllerQueue<std::string> work_;
+    ControllerQueue<std::string> queue_;
 };
 
 }  // namespace muster::apiserver

@@ -162,7 +162,7 @@ BudgetState budget_status(const json::object& budget, const Coverage& coverage,
             pending[name] = time;
             if (coverage.is_healthy(name)) --healthy;
             const WallTime end = *since + kEvictionTakes;
-            state.look_again = std::min(state.look_again.value_or(end), end);
+            state.requeue_at = std::min(state.requeue_at.value_or(end), end);
         }
     }
     const std::int64_t spare = healthy - wanted.healthy;

@@ -27,7 +27,7 @@ using ScaleOf = std::function<std::optional<std::int64_t>(const PodController& c
 struct BudgetState {
     json::object status;
     /// When an eviction that was let through counts as given up; nullopt: never.
-    std::optional<WallTime> look_again = std::nullopt;
+    std::optional<WallTime> requeue_at = std::nullopt;
 };
 
 /// What the status of a budget has to be. Where that can't be told, nothing may be evicted, and its

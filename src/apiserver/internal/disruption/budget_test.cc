@@ -104,7 +104,7 @@ TEST(BudgetStatus, CountsWhatMayGo) {
         const json::object& condition = status.at("conditions").at(0).get_object();
         EXPECT_EQ(condition.at("reason"), row.reason) << row.why;
         EXPECT_EQ(condition.at("status"), number("disruptionsAllowed") > 0 ? "True" : "False");
-        EXPECT_FALSE(state.look_again.has_value()) << row.why;
+        EXPECT_FALSE(state.requeue_at.has_value()) << row.why;
     }
 }
 
@@ -131,7 +131,7 @@ TEST(BudgetStatus, AnEvictionThatWasLetThroughCountsForTwoMinutes) {
     EXPECT_EQ(json::serialize(state.status.at("disruptedPods")), R"({"a":"2026-01-01T00:09:00Z"})");
     EXPECT_EQ(state.status.at("currentHealthy"), 2);
     EXPECT_EQ(state.status.at("disruptionsAllowed"), 1);
-    EXPECT_EQ(state.look_again, at("2026-01-01T00:11:00Z"));
+    EXPECT_EQ(state.requeue_at, at("2026-01-01T00:11:00Z"));
 }
 
 TEST(BudgetStatus, TheConditionKeepsItsTimeUntilItTurns) {

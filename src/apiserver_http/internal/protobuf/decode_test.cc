@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 using W = WireWriter;
 
-/// The object without apiVersion and kind, or the status_error's message.
+/// The object without apiVersion and kind, or the error's message.
 std::string decoded(std::string_view api_version, std::string_view kind, const W& object) {
     Result<json::object> result = decode_protobuf(protobuf_body(api_version, kind, object));
     if (!result) return result.error().message();

@@ -30,7 +30,7 @@ struct RequestRecord {
     bool long_running = false;
     std::optional<apiserver::Decision> decision;
     kube::ObjectPtr request_object;
-    kube::ObjectPtr response_object;     ///< of a status_error its Status
+    kube::ObjectPtr response_object;     ///< of an error its Status
     store::ObjectTextPtr response_text;  ///< of a stored object, in the place of the other
 
     bool is_resource() const { return !action.resource.empty(); }

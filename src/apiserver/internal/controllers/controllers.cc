@@ -1,0 +1,23 @@
+#include "apiserver/internal/controllers/controllers.h"
+
+#include "apiserver/internal/controllers/disruption_controller.h"
+#include "apiserver/internal/controllers/garbage_collector.h"
+#include "apiserver/internal/controllers/namespace_controller.h"
+#include "apiserver/internal/controllers/pod_gc_controller.h"
+#include "apiserver/internal/controllers/role_aggregation_controller.h"
+#include "apiserver/internal/controllers/service_account_controller.h"
+
+namespace muster::apiserver {
+
+std::vector<std::unique_ptr<Controller>> make_controllers(ServerState& state, Writer& writer) {
+    std::vector<std::unique_ptr<Controller>> all;
+    all.push_back(std::make_unique<GarbageCollector>(state, writer));
+    all.push_back(std::make_unique<NamespaceController>(state, writer));
+    all.push_back(std::make_unique<RoleAggregationController>(state, writer));
+    all.push_back(std::make_unique<ServiceAccountController>(state, writer));
+    all.push_back(std::make_unique<DisruptionController>(state, writer));
+    all.push_back(std::make_unique<PodGCController>(state, writer));
+    return all;
+}
+
+}  // namespace muster::apiserver

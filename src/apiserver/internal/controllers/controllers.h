@@ -1,0 +1,15 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "apiserver/internal/controllers/controller.h"
+#include "apiserver/internal/writing/writer.h"
+
+namespace muster::apiserver {
+
+/// All controllers of the server, in the order in which they are told of a change. They refer to
+/// both arguments.
+std::vector<std::unique_ptr<Controller>> make_controllers(ServerState& state, Writer& writer);
+
+}  // namespace muster::apiserver
