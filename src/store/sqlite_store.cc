@@ -9,11 +9,10 @@
 
 #include "base/log.h"
 #include "base/signal.h"
-#include "store/internal/change_window.h"
 #include "store/internal/file/file_lock.h"
 #include "store/internal/file/file_writer.h"
 #include "store/internal/file/open_file.h"
-#include "store/internal/object_tables.h"
+#include "store/internal/table_store.h"
 
 namespace muster::store {
 
@@ -21,16 +20,15 @@ namespace {
 
 /// The loop's side: decides against what is queued, hands over to the FileWriter, and lets a change
 /// be seen when that says that it is on disk.
-class SqliteStore final : public Store {
+class SqliteStore final : public TableStore {
   public:
     SqliteStore(asio::any_io_executor executor, FileLock lock, OpenFile file,
                 const SqliteStoreOptions& options)
-        : executor_(std::move(executor)),
+        : TableStore(std::move(file.content.objects), std::move(file.content.window)),
+          executor_(std::move(executor)),
           ended_(executor_),
           path_(file.writer->path()),
           lock_(std::move(lock)),
-          objects_(std::move(file.content.objects)),
-          window_(std::move(file.content.window)),
           committed_(file.content.revision),
           begun_(committed_),
           writer_(std::make_unique<FileWriter>(
@@ -45,42 +43,6 @@ class SqliteStore final : public Store {
 
     Revision revision() const override { return committed_; }
 
-    Task<Result<StoredObject>> create(StoreKey key, Make make) override {
-        CO_TRY_VOID(check_running());
-        const ObjectState before = newest(key);
-        if (Result<void> allowed = check_create(key, before); !allowed)
-            co_return co_await lose(std::move(key), std::move(allowed.error()));
-        co_return co_await write(std::move(key), before, false, std::move(make));
-    }
-
-    Task<Result<StoredObject>> update(StoreKey key, Revision expected, Make make) override {
-        CO_TRY_VOID(check_running());
-        const ObjectState before = newest(key);
-        if (Result<void> allowed = check_expected(key, before, expected); !allowed)
-            co_return co_await lose(std::move(key), std::move(allowed.error()));
-        co_return co_await write(std::move(key), before, false, std::move(make));
-    }
-
-    Task<Result<StoredObject>> remove(StoreKey key, Revision expected, Make make) override {
-        CO_TRY_VOID(check_running());
-        const ObjectState before = newest(key);
-        if (Result<void> allowed = check_expected(key, before, expected); !allowed)
-            co_return co_await lose(std::move(key), std::move(allowed.error()));
-        co_return co_await write(std::move(key), before, true, std::move(make));
-    }
-
-    Task<Result<StoredObject>> get(StoreKey key) override {
-        co_return objects_.get(std::move(key));
-    }
-
-    Task<Result<std::vector<StoredObject>>> list(std::string resource, std::string namespace_,
-                                                 std::optional<StoreKey> after,
-                                                 std::size_t limit) override {
-        co_return objects_.list(resource, namespace_, after, limit);
-    }
-
-    void observe(Observer observer) override { observer_ = std::move(observer); }
-    StoreHistory history() const override { return window_.history(); }
     std::optional<Error> failure() const override { return failure_; }
 
     Task<void> settled() override {
@@ -143,29 +105,26 @@ class SqliteStore final : public Store {
     /// With what is queued; what the next write of the key builds on.
     ObjectState newest(const StoreKey& key) const {
         auto queued = queued_.find(key);
-        return queued == queued_.end() ? objects_.find(key) : queued->second;
+        return queued == queued_.end() ? objects().find(key) : queued->second;
     }
 
-    Task<Outcome> write(StoreKey key, ObjectState before, bool deletes, Make make) {
-        const Revision revision = begun_ + 1;
-        kube::ObjectPtr object = make(revision);
-        const ObjectTextPtr text = ObjectText::of(object);
-        begun_ = revision;
+    Task<Outcome> commit(Write write) override {
+        CO_TRY_VOID(check_running());
+        ObjectState before = newest(write.key);
+        if (Result<void> allowed = check(write, before); !allowed)
+            co_return co_await lose(std::move(write.key), std::move(allowed.error()));
+        StoreChange change = change_of(std::move(write), before, begun_ + 1);
+        begun_ = change.revision;
         if (!working_) working_.emplace(executor_);
-        queued_.insert_or_assign(key, ObjectState{revision, deletes ? nullptr : text});
-        unwritten_.push_back({.key = key,
-                              .revision = revision,
+        const bool deletes = change.object == nullptr;
+        queued_.insert_or_assign(change.key,
+                                 ObjectState{change.revision, deletes ? nullptr : change.text});
+        unwritten_.push_back({.key = change.key,
+                              .revision = change.revision,
                               .previous = before.object == nullptr ? 0 : before.revision,
                               .deleted = deletes,
-                              .object = text});
+                              .object = change.text});
         begin_writing();
-        StoreChange change{std::move(key), revision, nullptr, nullptr, text};
-        if (deletes) {
-            change.previous = std::move(object);
-        } else {
-            change.object = std::move(object);
-            if (before.object != nullptr) change.previous = before.object->tree();
-        }
         pending_.push_back({std::move(change), std::move(before.object), {}});
         co_return co_await answer_of(pending_.back(), nullptr);
     }
@@ -209,15 +168,11 @@ class SqliteStore final : public Store {
             Pending done = std::move(pending_.front());
             pending_.pop_front();
             const StoreChange& change = done.change;
-            if (change.object != nullptr)
-                objects_.put(change.key, change.revision, change.text);
-            else
-                objects_.erase(change.key);
             committed_ = change.revision;
             if (auto queued = queued_.find(change.key);
                 queued != queued_.end() && queued->second.revision == change.revision)
                 queued_.erase(queued);
-            if (observer_) observer_(change);
+            apply(change, std::move(done.before));
             const StoredObject stored{change.key, change.revision, change.text};
             for (Waiter& waiter : done.waiters) {
                 if (waiter.lost != nullptr)
@@ -225,8 +180,6 @@ class SqliteStore final : public Store {
                 else
                     answer(std::move(waiter.handler), stored);
             }
-            window_.add({change.key.resource, change.revision, change.object == nullptr,
-                         change.text, std::move(done.before)});
         }
         if (pending_.empty()) working_.reset();
     }
@@ -259,8 +212,6 @@ class SqliteStore final : public Store {
     Signal ended_;
     std::string path_;
     std::optional<FileLock> lock_;
-    ObjectTables objects_;  ///< as committed and observed
-    ChangeWindow window_;
     Revision committed_;
     Revision begun_;  ///< the newest revision that was given
     std::deque<Pending> pending_;
@@ -271,7 +222,6 @@ class SqliteStore final : public Store {
     std::optional<asio::executor_work_guard<asio::any_io_executor>> working_;
     std::optional<Error> failure_;
     bool stopping_ = false;
-    Observer observer_;
     std::shared_ptr<SqliteStore*> alive_ = std::make_shared<SqliteStore*>(this);
     std::unique_ptr<FileWriter> writer_;  // last: its threads call listener()
 };
