@@ -97,6 +97,50 @@ class SnapshotWalk {
     const ObjectKey* key_ = nullptr;
 };
 
+/// Where a page begins, and which state it shows.
+struct PageStart {
+    store::Revision revision = 0;
+    bool current = true;  ///< the state is whatever the cache has
+    std::optional<ObjectKey> after = {};
+    std::optional<std::size_t> left = {};  ///< what follows, if it is known
+};
+
+StatusResult<PageStart> start_of(const ListQuery& query, store::Revision now) {
+    PageStart start{.revision = now};
+    if (!query.continue_.empty()) {
+        if (query.resource_version.value_or(0) != 0)
+            return bad_request("specifying resource version is not allowed when using continue");
+        TRY(ContinueToken token, decode_token(query.continue_));
+        if (token.revision > 0) {
+            start.revision = static_cast<store::Revision>(token.revision);
+            start.left = token.left;
+        }
+        start.after = std::move(token.after);
+    } else if (query.resource_version.value_or(0) > 0 &&
+               (query.resource_version_match == "Exact" ||
+                (query.resource_version_match.empty() && query.limit > 0))) {
+        start.revision = *query.resource_version;
+    }
+    start.current = start.revision == now;
+    return start;
+}
+
+/// The states that differ from what the cache has now, in one namespace unless that is empty.
+StatusResult<SnapshotWalk::States> states_of(const WatchCache& cache, const std::string& resource,
+                                             const std::string& namespace_,
+                                             const PageStart& start) {
+    if (start.current) return SnapshotWalk::States();
+    auto states = cache.states_at(resource, start.revision);
+    if (!states) {
+        if (start.after) return expired_token(*start.after);
+        return expired(fmt::format("The resourceVersion for the provided list is too old: {}",
+                                   start.revision));
+    }
+    if (!namespace_.empty())
+        std::erase_if(*states, [&](const auto& entry) { return entry.first.first != namespace_; });
+    return *std::move(states);
+}
+
 }  // namespace
 
 StatusResult<ListPage> list_objects(const WatchCache& cache, const Target& target,
@@ -105,48 +149,17 @@ StatusResult<ListPage> list_objects(const WatchCache& cache, const Target& targe
     const std::string resource = def.storage_key();
     TRY(const Selection selection,
         Selection::make(def, target.namespace_, query.label_selector, query.field_selector));
-    ListPage page;
-    page.revision = cache.revision();
-    std::optional<ObjectKey> after;
-    bool snapshot = false;
-    std::optional<std::size_t> left;
-    if (!query.continue_.empty()) {
-        if (query.resource_version.value_or(0) != 0)
-            return bad_request("specifying resource version is not allowed when using continue");
-        TRY(ContinueToken token, decode_token(query.continue_));
-        if (token.revision > 0) {
-            page.revision = static_cast<store::Revision>(token.revision);
-            left = token.left;
-        }
-        after = std::move(token.after);
-        snapshot = true;
-    } else if (query.resource_version.value_or(0) > 0 &&
-               (query.resource_version_match == "Exact" ||
-                (query.resource_version_match.empty() && query.limit > 0))) {
-        page.revision = *query.resource_version;
-        snapshot = true;
-    }
-
-    SnapshotWalk::States states;
-    if (snapshot && page.revision != cache.revision()) {
-        auto known = cache.states_at(resource, page.revision);
-        if (!known)
-            return after ? expired_token(*after)
-                         : expired(fmt::format("The resourceVersion for the provided list is too "
-                                               "old: {}",
-                                               page.revision));
-        states = *std::move(known);
-        if (!target.namespace_.empty())
-            std::erase_if(
-                states, [&](const auto& entry) { return entry.first.first != target.namespace_; });
-    }
+    TRY(const PageStart start, start_of(query, cache.revision()));
+    TRY(const SnapshotWalk::States states, states_of(cache, resource, target.namespace_, start));
     auto [first, last] = cache.range(resource, target.namespace_);
     auto then = states.begin();
-    if (after) {
-        first = cache.objects(resource).upper_bound(*after);
-        then = states.upper_bound(*after);
+    if (start.after) {
+        first = cache.objects(resource).upper_bound(*start.after);
+        then = states.upper_bound(*start.after);
     }
 
+    ListPage page;
+    page.revision = start.revision;
     // "0" asks for whatever the cache holds, whole.
     const std::size_t limit =
         query.resource_version == 0 && query.continue_.empty() ? 0 : query.limit;
@@ -161,14 +174,13 @@ StatusResult<ListPage> list_objects(const WatchCache& cache, const Target& targe
             continue;
         }
         ++more;
-        if (selection.has_selectors() || left) break;
+        if (selection.has_selectors() || start.left) break;
     }
-    if (more > 0) {
-        if (left) more = std::max(more, *left - std::min(*left, page.items.size()));
-        if (!selection.has_selectors()) page.remaining = more;
-        page.continue_ =
-            encode_token({static_cast<std::int64_t>(page.revision), last_key, page.remaining});
-    }
+    if (more == 0) return page;
+    if (start.left) more = std::max(more, *start.left - std::min(*start.left, page.items.size()));
+    if (!selection.has_selectors()) page.remaining = more;
+    page.continue_ =
+        encode_token({static_cast<std::int64_t>(page.revision), last_key, page.remaining});
     return page;
 }
 
