@@ -1,0 +1,47 @@
+#include "apiserver_http/internal/requests/incoming.h"
+
+#include <boost/json/parse.hpp>
+
+#include "apiserver_http/internal/wire/answer_headers.h"
+#include "store/json_text.h"
+
+namespace muster::apiserver_http {
+
+void Incoming::respond(int status, net::HttpHeaders headers, std::string json) {
+    if (accepted.yaml) {
+        headers.set("Content-Type", kYamlType);
+        json = yaml.write(json::parse(json));
+    }
+    exchange.respond(static_cast<unsigned>(status), std::move(headers), std::move(json));
+}
+
+void Incoming::respond_not_acceptable() {
+    exchange.respond(
+        406, headers_of(kTextType),
+        "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml");
+}
+
+void Incoming::refuse(const apiserver::StatusError& error) {
+    const bool plain = error.plain_text;
+    const kube::Response response =
+        apiserver::to_response(error, named ? &named->type() : nullptr, named ? named->name : "");
+    net::HttpHeaders headers = headers_of(plain ? kTextType : kJsonType);
+    add_retry_after(headers, response);
+    record().response_object = response.body;
+    if (plain) {
+        exchange.respond(static_cast<unsigned>(response.status), std::move(headers),
+                         error.error.message());
+        return;
+    }
+    std::string text;
+    store::append_json(text, *response.body);
+    respond(response.status, std::move(headers), std::move(text));
+}
+
+void Incoming::respond_overload() {
+    net::HttpHeaders headers = headers_of(kTextType);
+    headers.add("Retry-After", "1");
+    exchange.respond(429, std::move(headers), "Too many requests, please try again later.\n");
+}
+
+}  // namespace muster::apiserver_http

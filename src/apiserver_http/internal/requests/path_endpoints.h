@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "apiserver_http/internal/requests/access_control.h"
+#include "apiserver_http/internal/requests/incoming.h"
+#include "apiserver_http/internal/wire/documents.h"
+
+namespace muster::apiserver_http {
+
+/// Answers requests for paths that are no objects: health, metrics, the issuer's documents, and
+/// those that describe the server. Refers to its arguments. Thread: the server's loop.
+class PathEndpoints {
+  public:
+    /// `metrics`: what /metrics says besides what the accounts count.
+    PathEndpoints(const apiserver::RequestHandler& handler, const AccessControl& access,
+                  RequestAccounts& accounts,
+                  std::vector<std::shared_ptr<prometheus::Collectable>> metrics)
+        : handler_(handler),
+          access_(access),
+          accounts_(accounts),
+          metrics_(std::move(metrics)),
+          documents_(handler.registry()) {}
+
+    /// `unknown`: the error for a path that is none of these.
+    apiserver::StatusResult<void> serve(Incoming& incoming, apiserver::StatusError unknown);
+
+  private:
+    void respond_health(Incoming& incoming) const;
+    static void respond_document(Incoming& incoming, const Document& document);
+
+    const apiserver::RequestHandler& handler_;
+    const AccessControl& access_;
+    RequestAccounts& accounts_;
+    std::vector<std::shared_ptr<prometheus::Collectable>> metrics_;
+    Documents documents_;
+};
+
+}  // namespace muster::apiserver_http
