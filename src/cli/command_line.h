@@ -13,15 +13,15 @@
 #include "cli/internal/check/adjust.h"
 #include "cli/internal/drill/drill_words.h"
 #include "cli/internal/install/installation.h"
+#include "cli/internal/machine/fit.h"
 #include "cli/internal/operate/operate_options.h"
 #include "cli/internal/up/audit_log_limits.h"
 #include "cli/internal/up/listen_address.h"
 #include "rsh/line.h"
+#include "runtime/node.h"
 
 namespace muster::cli {
 
-enum class Fit { kScale, kStrict };
-enum class Sandbox { kAuto, kNamespaces, kNone };
 enum class OutputFormat { kNone, kJson, kYaml };
 
 /// What `run` and `validate` share: the manifest and how it is looked at.
@@ -55,7 +55,7 @@ struct RunOptions {
     std::optional<std::chrono::nanoseconds> timeout;
     bool quiet = false;
     int verbose = 0;
-    Sandbox sandbox = Sandbox::kAuto;
+    runtime::SandboxMode sandbox = runtime::SandboxMode::kAuto;
     bool private_files = false;
     std::uint64_t files_bytes = std::uint64_t{1} << 30;  ///< of memory, for what each pod writes
     bool elastic = false;                                ///< an agent before each replica's command
@@ -101,7 +101,7 @@ struct UpOptions {
     ListenAddress listen;
     bool detach = false;
     bool merge_kubeconfig = false;
-    Sandbox sandbox = Sandbox::kAuto;
+    runtime::SandboxMode sandbox = runtime::SandboxMode::kAuto;
     apiserver_http::RequestLimits limits;
     std::string audit_log;  ///< empty: none
     apiserver_http::AuditLevel audit_level = apiserver_http::AuditLevel::kMetadata;

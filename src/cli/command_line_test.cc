@@ -69,7 +69,7 @@ TEST(CommandLine, RunTakesItsFlags) {
     EXPECT_EQ(options.manifest.adjustments.namespace_, "ml");
     EXPECT_THAT(options.manifest.mounts, ElementsAre(Pair("/w", ".")));
     EXPECT_EQ(options.manifest.fit, Fit::kStrict);
-    EXPECT_EQ(options.sandbox, Sandbox::kNone);
+    EXPECT_EQ(options.sandbox, runtime::SandboxMode::kNone);
     EXPECT_EQ(options.timeout, std::chrono::seconds(90));
     EXPECT_EQ(options.output, OutputFormat::kYaml);
     EXPECT_TRUE(options.quiet && options.keep);
@@ -169,7 +169,7 @@ TEST(CommandLine, UpAndItsCompanions) {
     EXPECT_EQ(up.state_dir, "/s");
     EXPECT_EQ(up.listen, (ListenAddress{"0.0.0.0", 7443}));
     EXPECT_TRUE(up.detach && up.merge_kubeconfig);
-    EXPECT_EQ(up.sandbox, Sandbox::kNone);
+    EXPECT_EQ(up.sandbox, runtime::SandboxMode::kNone);
     EXPECT_EQ(up.verbose, 1);
     const Command audited =
         parse_command_line({"up", "--audit-log", "a.log", "--audit-level", "Request",

@@ -1,6 +1,5 @@
 #include "cli/dry_run.h"
 
-#include "cli/internal/manifest/yaml_writer.h"
 #include "kube/objects/codec.h"
 
 namespace muster::cli {
@@ -37,20 +36,6 @@ Result<std::vector<json::value>> planned_objects(const std::vector<CheckedObject
             planned.push_back(object.document.object);
     }
     return planned;
-}
-
-std::string print_objects(const std::vector<json::value>& objects, OutputFormat format) {
-    if (format == OutputFormat::kJson) {
-        json::array items(objects.begin(), objects.end());
-        return to_pretty_json(
-            json::object{{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}});
-    }
-    std::string text;
-    for (const json::value& object : objects) {
-        if (!text.empty()) text += "---\n";
-        text += to_yaml(object);
-    }
-    return text;
 }
 
 }  // namespace muster::cli

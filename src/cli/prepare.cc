@@ -7,7 +7,6 @@
 #include "cli/cluster_domain.h"
 #include "cli/internal/machine/fit.h"
 #include "cli/internal/machine/machine_check.h"
-#include "cli/old_versions.h"
 #include "cli/read_file.h"
 
 namespace muster::cli {
@@ -28,27 +27,6 @@ std::string absolute(const std::string& path, const std::string& base) {
 }
 
 }  // namespace
-
-Manifest read_files_as_written(const std::vector<std::string>& files) {
-    Manifest all;
-    for (const std::string& file : files) {
-        Result<std::string> text = read_file(file);
-        if (!text) {
-            all.problems.push_back(flag_problem(file, text.error().message()));
-            continue;
-        }
-        Manifest manifest = read_manifest(*text, file);
-        std::ranges::move(manifest.documents, std::back_inserter(all.documents));
-        std::ranges::move(manifest.problems, std::back_inserter(all.problems));
-    }
-    return all;
-}
-
-Manifest read_manifest_files(const std::vector<std::string>& files) {
-    Manifest all = read_files_as_written(files);
-    read_old_versions(all.documents, all.problems);
-    return all;
-}
 
 Prepared prepare(const ManifestOptions& options, const Caller& caller, const Machine& machine) {
     Manifest manifest = read_manifest_files(options.files);
@@ -99,18 +77,6 @@ Prepared prepare(const ManifestOptions& options, const Caller& caller, const Mac
     }
     sort_problems(prepared.problems);
     return prepared;
-}
-
-std::string count_problems(const std::vector<Problem>& problems) {
-    auto errors = std::ranges::count(problems, Severity::kError, &Problem::severity);
-    auto warnings = std::ranges::count(problems, Severity::kWarning, &Problem::severity);
-    auto words = [](std::ptrdiff_t count, std::string_view what) {
-        return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-    };
-    if (errors > 0 && warnings > 0)
-        return words(errors, "error") + " and " + words(warnings, "warning");
-    if (errors > 0) return words(errors, "error");
-    return warnings > 0 ? words(warnings, "warning") : std::string();
 }
 
 }  // namespace muster::cli

@@ -25,14 +25,4 @@ struct Prepared {
 /// Reads the files and runs every check, so that all problems of all files are told at once.
 Prepared prepare(const ManifestOptions& options, const Caller& caller, const Machine& machine);
 
-/// The documents of several files, those of old versions converted, and what can't be read of them
-/// or became another field. "-": standard input.
-Manifest read_manifest_files(const std::vector<std::string>& files);
-
-/// The same without conversions.
-Manifest read_files_as_written(const std::vector<std::string>& files);
-
-/// "2 errors and 1 warning"; "" for none.
-std::string count_problems(const std::vector<Problem>& problems);
-
 }  // namespace muster::cli

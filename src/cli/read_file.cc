@@ -3,9 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
-#include "cli/internal/manifest/manifest.h"
+#include "cli/old_versions.h"
 
 namespace muster::cli {
 
@@ -34,6 +35,29 @@ Result<std::string> read_file(const std::string& file) {
     }
     ::close(descriptor);
     return text;
+}
+
+Manifest read_files_as_written(const std::vector<std::string>& files) {
+    Manifest all;
+    for (const std::string& file : files) {
+        Result<std::string> text = read_file(file);
+        if (!text) {
+            Problem& problem = all.problems.emplace_back();
+            problem.source = file;
+            problem.message = text.error().message();
+            continue;
+        }
+        Manifest manifest = read_manifest(*text, file);
+        std::ranges::move(manifest.documents, std::back_inserter(all.documents));
+        std::ranges::move(manifest.problems, std::back_inserter(all.problems));
+    }
+    return all;
+}
+
+Manifest read_manifest_files(const std::vector<std::string>& files) {
+    Manifest all = read_files_as_written(files);
+    read_old_versions(all.documents, all.problems);
+    return all;
 }
 
 }  // namespace muster::cli

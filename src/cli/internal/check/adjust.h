@@ -4,10 +4,15 @@
 #include <utility>
 #include <vector>
 
-#include "cli/internal/check/agent_command.h"
 #include "cli/internal/manifest/manifest.h"
 
 namespace muster::cli {
+
+/// The words that start an agent, as "muster muster-run"; none: there shall be no agents.
+struct AgentWords {
+    std::vector<std::string> words = {};
+    bool warm = false;  ///< its workers leave warm spares behind, where they are Python's
+};
 
 /// What flags change in a manifest before it is checked.
 struct Adjustments {

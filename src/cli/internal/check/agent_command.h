@@ -2,18 +2,11 @@
 
 #include <boost/json/array.hpp>
 #include <optional>
-#include <string>
-#include <vector>
 
+#include "cli/internal/check/adjust.h"
 #include "kube/values/json.h"
 
 namespace muster::cli {
-
-/// The words that start an agent, as "muster muster-run"; none: there shall be no agents.
-struct AgentWords {
-    std::vector<std::string> words = {};
-    bool warm = false;  ///< its workers leave warm spares behind, where they are Python's
-};
 
 /// The command of a container with an agent before it. It takes the place of torchrun (`torchrun`,
 /// `python -m torch.distributed.run`), whose flags it knows; any other program it starts as it is,

@@ -19,11 +19,11 @@ struct Assignments {
     std::string_view form;
 };
 
-std::optional<std::string> take_apart(const Raw& raw, Sandbox& sandbox) {
+std::optional<std::string> take_apart(const Raw& raw, runtime::SandboxMode& sandbox) {
     if (raw.sandbox == "none")
-        sandbox = Sandbox::kNone;
+        sandbox = runtime::SandboxMode::kNone;
     else if (raw.sandbox == "namespaces")
-        sandbox = Sandbox::kNamespaces;
+        sandbox = runtime::SandboxMode::kNamespaces;
     else if (raw.sandbox != "auto")
         return fmt::format("--sandbox wants auto, namespaces or none, not \"{}\"", raw.sandbox);
     return std::nullopt;

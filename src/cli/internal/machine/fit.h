@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "cli/check.h"
-#include "cli/command_line.h"
 
 namespace muster::cli {
+
+/// What becomes of requests that exceed the machine.
+enum class Fit { kScale, kStrict };
 
 struct MachineSize {
     double cpus = 0;

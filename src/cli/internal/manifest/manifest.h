@@ -6,19 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "cli/internal/manifest/manifest_limits.h"
 #include "cli/internal/manifest/problem.h"
 #include "cli/internal/manifest/source_map.h"
 #include "jobs/conversion.h"
 #include "kube/values/json.h"
 
 namespace muster::cli {
-
-/// A manifest of at most this many bytes is read, and no document may grow past it by its aliases.
-/// It is etcd's default limit of one request (--max-request-bytes), which no object on a cluster
-/// can exceed either.
-inline constexpr std::size_t kMaxManifestBytes = 1'572'864;
-/// Lists and maps inside each other. The YAML library recurses, Kubernetes has nothing near it.
-inline constexpr int kMaxManifestDepth = 200;
 
 /// One object of a manifest: its JSON and where each part of it stands.
 struct Document {

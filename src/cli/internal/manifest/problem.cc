@@ -39,4 +39,16 @@ bool has_errors(const std::vector<Problem>& problems) {
         problems, [](const Problem& problem) { return problem.severity == Severity::kError; });
 }
 
+std::string count_problems(const std::vector<Problem>& problems) {
+    auto errors = std::ranges::count(problems, Severity::kError, &Problem::severity);
+    auto warnings = std::ranges::count(problems, Severity::kWarning, &Problem::severity);
+    auto words = [](std::ptrdiff_t count, std::string_view what) {
+        return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+    };
+    if (errors > 0 && warnings > 0)
+        return words(errors, "error") + " and " + words(warnings, "warning");
+    if (errors > 0) return words(errors, "error");
+    return warnings > 0 ? words(warnings, "warning") : std::string();
+}
+
 }  // namespace muster::cli

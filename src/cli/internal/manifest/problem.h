@@ -28,4 +28,7 @@ void sort_problems(std::vector<Problem>& problems);
 
 bool has_errors(const std::vector<Problem>& problems);
 
+/// "2 errors and 1 warning"; "" for none.
+std::string count_problems(const std::vector<Problem>& problems);
+
 }  // namespace muster::cli

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <utility>
 
-#include "cli/internal/manifest/manifest.h"
+#include "cli/internal/manifest/manifest_limits.h"
 #include "cli/internal/manifest/yaml_scalar.h"
 
 namespace muster::cli {

@@ -53,6 +53,20 @@ Result<std::string> print_objects(const std::vector<kube::ObjectPtr>& objects,
     return layout.render(whole);
 }
 
+std::string print_objects(const std::vector<json::value>& objects, OutputFormat format) {
+    if (format == OutputFormat::kJson) {
+        json::array items(objects.begin(), objects.end());
+        return to_pretty_json(
+            json::object{{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}});
+    }
+    std::string text;
+    for (const json::value& object : objects) {
+        if (!text.empty()) text += "---\n";
+        text += to_yaml(object);
+    }
+    return text;
+}
+
 void print(std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);

@@ -25,6 +25,9 @@ Result<std::string> print_objects(const std::vector<kube::ObjectPtr>& objects,
                                   const std::vector<const ApiResource*>& resources,
                                   const PrintedAs& as, bool one);
 
+/// YAML documents, or one JSON List. Pure.
+std::string print_objects(const std::vector<json::value>& objects, OutputFormat format);
+
 /// Writes to standard output at once.
 void print(std::string_view text);
 

@@ -2,12 +2,11 @@
 
 namespace muster::cli {
 
-runtime::NodeOptions node_settings(const Caller& caller, const Machine& machine, Sandbox sandbox,
-                                   std::filesystem::path state_dir, std::string cluster_domain) {
+runtime::NodeOptions node_settings(const Caller& caller, const Machine& machine,
+                                   runtime::SandboxMode sandbox, std::filesystem::path state_dir,
+                                   std::string cluster_domain) {
     runtime::NodeOptions node;
-    node.sandbox = sandbox == Sandbox::kNone         ? runtime::SandboxMode::kNone
-                   : sandbox == Sandbox::kNamespaces ? runtime::SandboxMode::kNamespaces
-                                                     : runtime::SandboxMode::kAuto;
+    node.sandbox = sandbox;
     node.state_dir = std::move(state_dir);
     node.working_dir = caller.working_dir;
     node.environment = caller.environment;

@@ -4,14 +4,14 @@
 #include <string>
 
 #include "cli/caller.h"
-#include "cli/command_line.h"
 #include "cli/internal/machine/machine.h"
 #include "runtime/node.h"
 
 namespace muster::cli {
 
 /// The node of this machine as every verb that runs pods begins with it.
-runtime::NodeOptions node_settings(const Caller& caller, const Machine& machine, Sandbox sandbox,
-                                   std::filesystem::path state_dir, std::string cluster_domain);
+runtime::NodeOptions node_settings(const Caller& caller, const Machine& machine,
+                                   runtime::SandboxMode sandbox, std::filesystem::path state_dir,
+                                   std::string cluster_domain);
 
 }  // namespace muster::cli

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "cli/dry_run.h"
+#include "cli/internal/objects/object_print.h"
 #include "cli/internal/run/posting.h"
 
 namespace muster::cli {

@@ -10,7 +10,7 @@
 #include "cli/internal/objects/object_print.h"
 #include "cli/internal/verbs/applied_change.h"
 #include "cli/internal/verbs/verbs.h"
-#include "cli/prepare.h"
+#include "cli/read_file.h"
 #include "kube/objects/api_status.h"
 
 namespace muster::cli {

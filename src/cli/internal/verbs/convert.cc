@@ -2,12 +2,11 @@
 
 #include <cstdio>
 
-#include "cli/dry_run.h"
 #include "cli/internal/manifest/yaml_writer.h"
 #include "cli/internal/objects/object_print.h"
 #include "cli/internal/verbs/verbs.h"
 #include "cli/old_versions.h"
-#include "cli/prepare.h"
+#include "cli/read_file.h"
 
 namespace muster::cli {
 

@@ -2,7 +2,6 @@
 
 #include <cstdio>
 
-#include "cli/dry_run.h"
 #include "cli/internal/explain/field_page.h"
 #include "cli/internal/explain/job_explanation.h"
 #include "cli/internal/machine/machine.h"

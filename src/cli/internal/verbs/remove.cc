@@ -10,7 +10,7 @@
 #include "cli/internal/objects/object_lists.h"
 #include "cli/internal/objects/object_print.h"
 #include "cli/internal/verbs/verbs.h"
-#include "cli/prepare.h"
+#include "cli/read_file.h"
 #include "kube/values/json_access.h"
 
 namespace muster::cli {

@@ -5,7 +5,6 @@
 
 #include "cli/internal/run/simulation_input.h"
 #include "cli/internal/verbs/verbs.h"
-#include "cli/prepare.h"
 #include "sim/world.h"
 
 namespace muster::cli {
