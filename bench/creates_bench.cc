@@ -11,7 +11,7 @@
 
 #include "base/real_clock.h"
 #include "base/task_group.h"
-#include "cli/read_file.h"
+#include "manifest/read_files.h"
 #include "net/http_client.h"
 
 namespace {

@@ -8,10 +8,10 @@
 #include <ctime>
 #include <vector>
 
-#include "cli/check.h"
-#include "cli/dry_run.h"
-#include "cli/old_versions.h"
-#include "cli/read_file.h"
+#include "manifest/check.h"
+#include "manifest/old_versions.h"
+#include "manifest/planned_objects.h"
+#include "manifest/read_files.h"
 
 namespace {
 

@@ -36,13 +36,13 @@
 #include "base/real_clock.h"
 #include "base/rng.h"
 #include "base/task_group.h"
-#include "cli/read_file.h"
 #include "kube/client/client.h"
 #include "kube/client/reflector.h"
 #include "kube/objects/core_objects.h"
 #include "kube/transport/credentials.h"
 #include "kube/transport/http_transport.h"
 #include "kube/values/json_access.h"
+#include "manifest/read_files.h"
 #include "net/http_client.h"
 
 namespace {

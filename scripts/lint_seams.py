@@ -59,7 +59,7 @@ ALLOWED = {
         "src/net/internal/http_parser.cc": "the parser of HTTP messages",
         "src/runtime/internal/life/network_check.cc": "the parser of what a pod answers a probe",
     },
-    "environment": {"src/cli/caller.cc": "what the person's shell hands over"},
+    "environment": {"src/control_plane/caller.cc": "what the person's shell hands over"},
     "thread": {
         "src/store/internal/file/thread.cc": "a commit blocks in fsync",
         "src/master/file_records.cc": "a lock that another process holds blocks, and a network's file system",
@@ -74,10 +74,10 @@ ALLOWED = {
         "src/store/power_cut_fixture.cc": "a disk of SQLite's for tests",
     },
     "cli11": {
-        "src/cli/command_line.cc": "all options of all verbs",
+        "src/cli/internal/command_line/command_line.cc": "all options of all verbs",
         "src/cli/internal/command_line/operator_flags.cc": "those of the operator, with its counterparts' names",
     },
-    "yaml-cpp": {"src/cli/internal/manifest/yaml_document.cc": "the reader"},
+    "yaml-cpp": {"src/manifest/yaml/yaml_document.cc": "the reader"},
 }
 
 # Names that say nothing about what a thing does.

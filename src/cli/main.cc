@@ -1,4 +1,4 @@
-#include "cli/internal/verbs/verbs.h"
+#include "cli/run_command_line.h"
 #include "muster_run/muster_run.h"
 #include "runtime/node.h"
 

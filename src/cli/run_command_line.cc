@@ -1,3 +1,5 @@
+#include "cli/run_command_line.h"
+
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -11,7 +11,7 @@
 #include "net/tcp.h"
 #include "rsh/internal/descriptor.h"
 #include "rsh/internal/frame_stream.h"
-#include "rsh/internal/talk.h"
+#include "rsh/internal/protocol.h"
 
 namespace muster::rsh {
 

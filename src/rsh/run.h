@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "rsh/arguments.h"
 #include "rsh/client.h"
-#include "rsh/line.h"
 
 namespace muster::rsh {
 

@@ -18,7 +18,7 @@
 #include "rsh/client.h"
 #include "rsh/internal/descriptor.h"
 #include "rsh/internal/frame_stream.h"
-#include "rsh/internal/talk.h"
+#include "rsh/internal/protocol.h"
 
 // Both ends with real sockets and processes.
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "rsh/internal/talk.h"
+#include "rsh/internal/protocol.h"
 
 using namespace muster::rsh;
 

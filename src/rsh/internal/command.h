@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "rsh/internal/descriptor.h"
-#include "rsh/internal/talk.h"
+#include "rsh/internal/protocol.h"
 
 namespace muster::rsh {
 

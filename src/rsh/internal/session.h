@@ -9,7 +9,7 @@
 #include "base/task_group.h"
 #include "rsh/internal/command.h"
 #include "rsh/internal/frame_stream.h"
-#include "rsh/internal/talk.h"
+#include "rsh/internal/protocol.h"
 
 namespace muster::rsh {
 

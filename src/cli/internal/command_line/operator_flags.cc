@@ -8,7 +8,7 @@
 
 #include "base/duration.h"
 #include "base/lower_case.h"
-#include "cli/command_line.h"
+#include "cli/internal/command_line/command_line.h"
 #include "jobs/kind.h"
 #include "kube/schema/schema.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/internal/operate/operate_options.h"
+#include "cli/internal/operator/operator_options.h"
 
 namespace CLI {
 class App;

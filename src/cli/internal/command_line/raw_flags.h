@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command_line.h"
+#include "cli/internal/command_line/command_line.h"
 
 namespace muster::cli {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/command_line.h"
+#include "cli/internal/command_line/command_line.h"
 #include "cli/internal/command_line/known_verbs.h"
 
 namespace muster::cli {

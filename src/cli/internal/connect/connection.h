@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/task_group.h"
-#include "cli/caller.h"
-#include "cli/command_line.h"
+#include "cli/internal/command_line/command_line.h"
+#include "control_plane/caller.h"
 #include "kube/client/client.h"
 #include "kube/client_config/server_connection.h"
 

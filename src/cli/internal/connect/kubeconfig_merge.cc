@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/internal/manifest/yaml_document.h"
 #include "kube/values/json_access.h"
+#include "manifest/yaml/yaml_document.h"
 
 namespace muster::cli {
 

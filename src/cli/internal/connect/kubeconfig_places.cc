@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/fields.h"
-#include "cli/read_file.h"
+#include "manifest/read_files.h"
 
 namespace muster::cli {
 

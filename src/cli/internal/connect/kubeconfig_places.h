@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/caller.h"
 #include "cli/internal/connect/kubeconfig_merge.h"
+#include "control_plane/caller.h"
 
 namespace muster::cli {
 

@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "cli/command_line.h"
+#include "cli/internal/command_line/command_line.h"
 #include "cli/internal/connect/connection.h"
 
 namespace muster::cli {

@@ -6,13 +6,13 @@
 #include <boost/json/array.hpp>
 
 #include "cli/internal/describe/event_lines.h"
-#include "cli/internal/manifest/yaml_writer.h"
 #include "cli/internal/objects/json_path_template.h"
 #include "cli/internal/objects/object_table.h"
 #include "cli/internal/run/views.h"
 #include "kube/values/age.h"
 #include "kube/values/base64.h"
 #include "kube/values/json_access.h"
+#include "manifest/yaml/yaml_writer.h"
 
 namespace muster::cli {
 

@@ -8,9 +8,9 @@
 
 #include "base/lower_case.h"
 #include "cli/internal/explain/job_explanation.h"
-#include "cli/internal/manifest/yaml_writer.h"
 #include "kube/objects/codec.h"
 #include "kube/values/json_access.h"
+#include "manifest/yaml/yaml_writer.h"
 
 namespace muster::cli {
 

@@ -4,8 +4,8 @@
 
 #include <boost/json/serialize.hpp>
 
-#include "cli/check.h"
 #include "kube/objects/codec.h"
+#include "manifest/check.h"
 
 namespace muster::cli {
 namespace {

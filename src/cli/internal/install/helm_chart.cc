@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "cli/internal/install/chart_text.h"
 #include "cli/internal/install/layouts.h"
-#include "cli/internal/manifest/yaml_writer.h"
+#include "manifest/yaml/yaml_writer.h"
 
 namespace muster::cli {
 

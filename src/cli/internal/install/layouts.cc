@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 
-#include "cli/internal/manifest/yaml_writer.h"
+#include "manifest/yaml/yaml_writer.h"
 
 namespace muster::cli {
 

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <set>
 
-#include "cli/internal/up/state_home.h"
+#include "control_plane/state_home.h"
 #include "jobs/kind.h"
 
 namespace muster::cli {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/caller.h"
 #include "cli/internal/logs/log_sources.h"
+#include "control_plane/caller.h"
 #include "kube/client_config/client_config.h"
 #include "runtime/kept_logs.h"
 

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/signal.h"
-#include "cli/command_line.h"
+#include "cli/internal/command_line/command_line.h"
 #include "cli/internal/connect/connection.h"
 #include "cli/internal/logs/log_merge.h"
 #include "cli/internal/logs/log_sources.h"
-#include "cli/internal/run/screen.h"
+#include "cli/internal/run/console.h"
 #include "runtime/kept_logs.h"
 
 namespace muster::cli {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/internal/check/known_kinds.h"
 #include "kube/values/json_access.h"
+#include "manifest/known_kinds.h"
 
 namespace muster::cli {
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "cli/internal/connect/connection.h"
-#include "cli/internal/manifest/manifest.h"
 #include "cli/internal/objects/api_resources.h"
+#include "manifest/manifest.h"
 
 namespace muster::cli {
 

@@ -5,9 +5,9 @@
 #include <boost/json/array.hpp>
 #include <cstdio>
 
-#include "cli/internal/manifest/yaml_writer.h"
 #include "cli/internal/objects/json_path_template.h"
 #include "kube/values/json_access.h"
+#include "manifest/yaml/yaml_writer.h"
 
 namespace muster::cli {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/command_line.h"
+#include "cli/internal/command_line/command_line.h"
 #include "cli/internal/objects/api_resources.h"
 #include "kube/values/json.h"
 

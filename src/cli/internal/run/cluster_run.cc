@@ -8,8 +8,8 @@
 #include "base/real_clock.h"
 #include "cli/internal/connect/connection.h"
 #include "cli/internal/connect/on_server.h"
-#include "cli/internal/machine/machine.h"
 #include "cli/internal/run/run_shell.h"
+#include "control_plane/machine.h"
 
 namespace muster::cli {
 

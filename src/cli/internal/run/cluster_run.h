@@ -1,7 +1,7 @@
 #pragma once
 
-#include "cli/caller.h"
-#include "cli/command_line.h"
+#include "cli/internal/command_line/command_line.h"
+#include "control_plane/caller.h"
 
 namespace muster::cli {
 

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/signal.h"
 #include "base/task_group.h"
-#include "cli/internal/run/screen.h"
+#include "cli/internal/run/console.h"
 #include "cli/internal/run/views.h"
 #include "kube/client/client.h"
 

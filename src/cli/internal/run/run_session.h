@@ -9,15 +9,15 @@
 #include "base/rng.h"
 #include "base/signal.h"
 #include "base/task_group.h"
-#include "cli/check.h"
-#include "cli/command_line.h"
-#include "cli/internal/run/chronicle.h"
+#include "cli/internal/command_line/command_line.h"
+#include "cli/internal/run/console.h"
 #include "cli/internal/run/log_follower.h"
-#include "cli/internal/run/own_objects.h"
-#include "cli/internal/run/posting.h"
-#include "cli/internal/run/screen.h"
+#include "cli/internal/run/run_history.h"
+#include "cli/internal/run/run_watcher.h"
+#include "cli/internal/run/submission.h"
 #include "cli/internal/run/views.h"
 #include "kube/client/client.h"
+#include "manifest/check.h"
 
 namespace muster::cli {
 

@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "cli/dry_run.h"
 #include "cli/internal/objects/object_print.h"
-#include "cli/internal/run/posting.h"
+#include "cli/internal/run/submission.h"
+#include "manifest/planned_objects.h"
 
 namespace muster::cli {
 

@@ -4,11 +4,11 @@
 #include <optional>
 #include <vector>
 
-#include "cli/caller.h"
-#include "cli/command_line.h"
+#include "cli/internal/command_line/command_line.h"
+#include "cli/internal/prepare/prepare.h"
+#include "cli/internal/run/console.h"
 #include "cli/internal/run/run_session.h"
-#include "cli/internal/run/screen.h"
-#include "cli/prepare.h"
+#include "control_plane/caller.h"
 
 namespace muster::cli {
 

@@ -2,16 +2,16 @@
 
 #include <cstdio>
 
-#include "cli/check.h"
-#include "cli/internal/check/known_kinds.h"
 #include "cli/internal/connect/on_server.h"
+#include "cli/internal/objects/applied_change.h"
 #include "cli/internal/objects/discover.h"
 #include "cli/internal/objects/manifest_objects.h"
 #include "cli/internal/objects/object_print.h"
-#include "cli/internal/verbs/applied_change.h"
 #include "cli/internal/verbs/verbs.h"
-#include "cli/read_file.h"
 #include "kube/objects/api_status.h"
+#include "manifest/check.h"
+#include "manifest/known_kinds.h"
+#include "manifest/read_files.h"
 
 namespace muster::cli {
 

@@ -2,9 +2,9 @@
 
 #include <cstdio>
 
-#include "cli/caller.h"
-#include "cli/internal/run/state_dir.h"
 #include "cli/internal/verbs/verbs.h"
+#include "control_plane/caller.h"
+#include "control_plane/state_dir.h"
 #include "runtime/leftovers.h"
 
 namespace muster::cli {

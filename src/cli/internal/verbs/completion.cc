@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "base/time_limit.h"
-#include "cli/caller.h"
 #include "cli/internal/connect/kubeconfig_places.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/objects/discover.h"
 #include "cli/internal/objects/object_lists.h"
 #include "cli/internal/objects/object_print.h"
 #include "cli/internal/verbs/verbs.h"
+#include "control_plane/caller.h"
 #include "kube/values/json_access.h"
 
 namespace muster::cli {

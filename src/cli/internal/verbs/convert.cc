@@ -2,11 +2,11 @@
 
 #include <cstdio>
 
-#include "cli/internal/manifest/yaml_writer.h"
 #include "cli/internal/objects/object_print.h"
 #include "cli/internal/verbs/verbs.h"
-#include "cli/old_versions.h"
-#include "cli/read_file.h"
+#include "manifest/old_versions.h"
+#include "manifest/read_files.h"
+#include "manifest/yaml/yaml_writer.h"
 
 namespace muster::cli {
 

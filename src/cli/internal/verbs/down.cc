@@ -7,9 +7,9 @@
 #include <csignal>
 #include <cstdio>
 
-#include "cli/caller.h"
-#include "cli/internal/up/state_home.h"
 #include "cli/internal/verbs/verbs.h"
+#include "control_plane/caller.h"
+#include "control_plane/state_home.h"
 #include "runtime/outlived.h"
 
 namespace muster::cli {

@@ -4,11 +4,11 @@
 
 #include "cli/internal/explain/field_page.h"
 #include "cli/internal/explain/job_explanation.h"
-#include "cli/internal/machine/machine.h"
-#include "cli/internal/manifest/yaml_writer.h"
 #include "cli/internal/objects/object_print.h"
+#include "cli/internal/prepare/prepare.h"
 #include "cli/internal/verbs/verbs.h"
-#include "cli/prepare.h"
+#include "control_plane/machine.h"
+#include "manifest/yaml/yaml_writer.h"
 
 namespace muster::cli {
 

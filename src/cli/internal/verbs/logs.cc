@@ -2,7 +2,6 @@
 
 #include <cstdio>
 
-#include "cli/caller.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/logs/kept_pods.h"
 #include "cli/internal/logs/log_session.h"
@@ -10,6 +9,7 @@
 #include "cli/internal/objects/object_follow.h"
 #include "cli/internal/objects/object_words.h"
 #include "cli/internal/verbs/verbs.h"
+#include "control_plane/caller.h"
 #include "jobs/kind.h"
 #include "kube/client/reflector.h"
 #include "kube/values/json_access.h"

@@ -1,5 +1,5 @@
-#include "cli/caller.h"
 #include "cli/internal/verbs/verbs.h"
+#include "control_plane/caller.h"
 #include "rsh/run.h"
 
 namespace muster::cli {

@@ -8,15 +8,15 @@
 
 #include "base/log.h"
 #include "base/real_clock.h"
-#include "cli/internal/drill/drill_door.h"
+#include "cli/internal/fault_injection/fault_socket.h"
+#include "cli/internal/prepare/prepare.h"
 #include "cli/internal/run/cluster_run.h"
-#include "cli/internal/run/local_cluster.h"
-#include "cli/internal/run/node_settings.h"
 #include "cli/internal/run/run_session.h"
 #include "cli/internal/run/run_shell.h"
-#include "cli/internal/run/state_dir.h"
 #include "cli/internal/verbs/verbs.h"
-#include "cli/prepare.h"
+#include "control_plane/local_cluster.h"
+#include "control_plane/node_settings.h"
+#include "control_plane/state_dir.h"
 
 namespace muster::cli {
 

@@ -3,7 +3,7 @@
 #include <boost/json/serialize.hpp>
 #include <cstdio>
 
-#include "cli/internal/run/simulation_input.h"
+#include "cli/internal/simulate/simulation_input.h"
 #include "cli/internal/verbs/verbs.h"
 #include "sim/world.h"
 

@@ -2,10 +2,10 @@
 
 #include <cstdio>
 
-#include "cli/caller.h"
 #include "cli/internal/connect/on_server.h"
-#include "cli/internal/up/state_home.h"
 #include "cli/internal/verbs/verbs.h"
+#include "control_plane/caller.h"
+#include "control_plane/state_home.h"
 
 namespace muster::cli {
 

@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
+#include "cli/internal/prepare/prepare.h"
 #include "cli/internal/verbs/verbs.h"
-#include "cli/prepare.h"
 
 namespace muster::cli {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/command_line.h"
+#include "cli/internal/command_line/command_line.h"
 
 namespace muster::cli {
 
@@ -32,8 +32,5 @@ int migrate(const MigrateOptions& options);
 int drill(const DrillOptions& options);
 int clean();
 int version();
-
-/// Parses the arguments and runs the verb.
-int run_command_line(int argc, char** argv);
 
 }  // namespace muster::cli

@@ -1,0 +1,17 @@
+#include "cli/internal/connect/shell_word.h"
+
+#include <gtest/gtest.h>
+
+namespace muster::cli {
+namespace {
+
+TEST(ShellWord, IsQuotedWhereAShellWouldReadItOtherwise) {
+    EXPECT_EQ(shell_word("/home/ann/.muster/kubeconfig"), "/home/ann/.muster/kubeconfig");
+    EXPECT_EQ(shell_word("/my files/k"), "'/my files/k'");
+    EXPECT_EQ(shell_word("/a$b/~x;y"), "'/a$b/~x;y'");
+    EXPECT_EQ(shell_word("/ann's"), "'/ann'\\''s'");
+    EXPECT_EQ(shell_word(""), "''");
+}
+
+}  // namespace
+}  // namespace muster::cli

@@ -1,0 +1,229 @@
+#include "cli/internal/fault_injection/fault_protocol.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "base/lower_case.h"
+#include "base/nearest_name.h"
+#include "cli/internal/logs/log_sources.h"
+#include "kube/values/json_access.h"
+
+namespace muster::cli {
+
+namespace {
+
+using kube::string_at;
+
+constexpr DrillVerb kVerbs[] = {DrillVerb::kKill, DrillVerb::kPause, DrillVerb::kPartition};
+
+Error not_understood(std::string_view line) {
+    return Error(Code::kInvalid,
+                 fmt::format("not understood: {} (the run is of another version of muster)",
+                             line.substr(0, 200)));
+}
+
+Result<json::object> parse_object(std::string_view line) {
+    boost::system::error_code failed;
+    json::value parsed = json::parse(line, failed);
+    if (failed || !parsed.is_object()) return not_understood(line);
+    return std::move(parsed.get_object());
+}
+
+std::string line_of(const json::object& object) { return json::serialize(object) + "\n"; }
+
+std::string listed(const std::set<std::string>& names) {
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+using Pods = std::vector<const DrillPod*>;
+
+Error no_such_job(const std::vector<DrillPod>& pods, const DrillTarget& target) {
+    std::set<std::string> jobs;
+    for (const DrillPod& pod : pods)
+        if (target.namespace_.empty() || pod.namespace_ == target.namespace_) jobs.insert(pod.job);
+    const std::string where =
+        target.namespace_.empty() ? "" : fmt::format(" in namespace {}", target.namespace_);
+    if (jobs.empty())
+        return Error(
+            Code::kNotFound,
+            fmt::format("no job of a 'muster run' is here{}: it has to be one of this user, "
+                        "with the same TMPDIR, that has pods",
+                        where));
+    const std::string nearest = nearest_name(target.job, {jobs.begin(), jobs.end()});
+    return Error(Code::kNotFound,
+                 fmt::format("there is no job \"{}\" here{}; {}", target.job, where,
+                             nearest.empty() ? fmt::format("there are: {}", listed(jobs))
+                                             : fmt::format("did you mean \"{}\"?", nearest)));
+}
+
+/// Those of one job of one run.
+Result<Pods> pods_of(const std::vector<DrillPod>& pods, const DrillTarget& target) {
+    Pods found;
+    std::set<std::string> namespaces;
+    std::set<std::size_t> runs;
+    for (const DrillPod& pod : pods) {
+        if (pod.job != target.job) continue;
+        if (!target.namespace_.empty() && pod.namespace_ != target.namespace_) continue;
+        found.push_back(&pod);
+        namespaces.insert(pod.namespace_);
+        runs.insert(pod.run);
+    }
+    if (found.empty()) return no_such_job(pods, target);
+    if (namespaces.size() > 1)
+        return Error(Code::kInvalid,
+                     fmt::format("there are jobs \"{}\" in the namespaces {}: say which with "
+                                 "--namespace",
+                                 target.job, listed(namespaces)));
+    if (runs.size() > 1)
+        return Error(Code::kInvalid,
+                     fmt::format("{} runs have a job \"{}\", which nothing tells apart: give one "
+                                 "of them a namespace of its own ('muster run --namespace')",
+                                 runs.size(), target.job));
+    return found;
+}
+
+}  // namespace
+
+std::string_view name_of(DrillVerb verb) {
+    switch (verb) {
+        case DrillVerb::kKill:
+            return "kill";
+        case DrillVerb::kPause:
+            return "pause";
+        case DrillVerb::kPartition:
+            return "partition";
+    }
+    std::unreachable();
+}
+
+std::optional<DrillPod> drill_pod(const json::value& object) {
+    const LogPod pod = log_pod(object);
+    if (pod.job.empty()) return std::nullopt;
+    // What stands behind the job's name: without an index where there is only one.
+    const std::string prefix = fmt::format("{}-{}", pod.job, pod.view.replica_type);
+    return DrillPod{.namespace_ = pod.view.namespace_,
+                    .job = pod.job,
+                    .replica = pod.view.name.starts_with(prefix)
+                                   ? pod.view.name.substr(pod.job.size() + 1)
+                                   : fmt::format("{}-{}", pod.view.replica_type, pod.index),
+                    .type = pod.view.replica_type,
+                    .name = pod.view.name,
+                    .phase = pod.view.phase};
+}
+
+Result<std::size_t> choose_pod(const std::vector<DrillPod>& pods, const DrillTarget& target) {
+    TRY(const Pods all, pods_of(pods, target));
+    const std::string replica = lower_case(target.replica);
+    std::set<std::string> names;
+    Pods meant;
+    for (const DrillPod* const pod : all) {
+        names.insert(pod->replica);
+        if (replica.empty() || replica == pod->replica || replica == pod->type ||
+            replica == pod->name)
+            meant.push_back(pod);
+    }
+    if (meant.empty())
+        return Error(Code::kNotFound, fmt::format("job {} has no replica \"{}\"; it has: {}",
+                                                  target.job, target.replica, listed(names)));
+    Pods alive;
+    for (const DrillPod* const pod : meant)
+        if (!pod->ended()) alive.push_back(pod);
+    if (alive.size() > 1) {
+        std::set<std::string> choice;
+        for (const DrillPod* const pod : alive) choice.insert(pod->replica);
+        return Error(Code::kInvalid, fmt::format("job {} has several: say which of {}", target.job,
+                                                 listed(choice)));
+    }
+    if (alive.empty())
+        return Error(Code::kUnavailable,
+                     fmt::format("{} of job {} has ended ({})",
+                                 meant.size() > 1 ? "each replica" : meant.front()->replica,
+                                 target.job, meant.front()->phase));
+    return static_cast<std::size_t>(alive.front() - pods.data());
+}
+
+std::optional<int> parse_signal(std::string_view text) {
+    int number = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (failed == std::errc() && end == text.data() + text.size())
+        return number > 0 && number < NSIG ? std::optional(number) : std::nullopt;
+    std::string name = lower_case(text);
+    if (name.starts_with("sig")) name.erase(0, 3);
+    for (int signal = 1; signal < NSIG; ++signal)
+        if (const char* const known = ::sigabbrev_np(signal);
+            known != nullptr && lower_case(known) == name)
+            return signal;
+    return std::nullopt;
+}
+
+std::string list_line() { return line_of({{"list", true}}); }
+
+std::string order_line(const DrillOrder& order) {
+    json::object line{
+        {"verb", name_of(order.verb)}, {"namespace", order.namespace_}, {"pod", order.pod}};
+    if (order.verb == DrillVerb::kKill) line["signal"] = order.signal.number;
+    if (order.signal.rank) line["rank"] = *order.signal.rank;
+    return line_of(line);
+}
+
+Result<std::optional<DrillOrder>> read_request(std::string_view line) {
+    TRY(const json::object request, parse_object(line));
+    if (kube::bool_at(request, "list")) return std::nullopt;
+    DrillOrder order;
+    const auto verb = std::ranges::find(kVerbs, string_at(request, "verb"), name_of);
+    if (verb == std::end(kVerbs)) return not_understood(line);
+    order.verb = *verb;
+    order.namespace_ = string_at(request, "namespace");
+    order.pod = string_at(request, "pod");
+    order.signal.number = static_cast<int>(kube::int_at(request, "signal").value_or(SIGKILL));
+    if (const auto rank = kube::int_at(request, "rank"))
+        order.signal.rank = static_cast<int>(*rank);
+    return std::optional(std::move(order));
+}
+
+std::string pods_line(const std::vector<DrillPod>& pods) {
+    json::array list;
+    for (const DrillPod& pod : pods)
+        list.push_back(json::object{{"namespace", pod.namespace_},
+                                    {"job", pod.job},
+                                    {"replica", pod.replica},
+                                    {"type", pod.type},
+                                    {"name", pod.name},
+                                    {"phase", pod.phase}});
+    return line_of({{"pods", std::move(list)}});
+}
+
+std::string done_line(std::int64_t process) { return line_of({{"process", process}}); }
+
+std::string error_line(const Error& error) { return line_of({{"error", error.message()}}); }
+
+Result<DrillAnswer> read_answer(std::string_view line) {
+    TRY(const json::object told, parse_object(line));
+    if (const std::string_view error = string_at(told, "error"); !error.empty())
+        return Error(Code::kUnavailable, std::string(error));
+    DrillAnswer answer;
+    answer.process = kube::int_at(told, "process").value_or(0);
+    const json::array* const pods = kube::array_at(told, "pods");
+    if (pods == nullptr) return answer;
+    for (const json::value& item : *pods) {
+        const json::object* const pod = item.if_object();
+        if (pod == nullptr) return not_understood(line);
+        answer.pods.push_back({.namespace_ = std::string(string_at(*pod, "namespace")),
+                               .job = std::string(string_at(*pod, "job")),
+                               .replica = std::string(string_at(*pod, "replica")),
+                               .type = std::string(string_at(*pod, "type")),
+                               .name = std::string(string_at(*pod, "name")),
+                               .phase = std::string(string_at(*pod, "phase"))});
+    }
+    return answer;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "cli/internal/operator/operator_metrics.h"
+#include "net/http_server.h"
+#include "operator/replica.h"
+
+namespace muster::cli {
+
+/// Answers /healthz, /livez and /readyz: 200 "ok", or 503 and why not. Without a reason to be
+/// restarted it is healthy: an API server that is away is none.
+Task<void> answer_health(net::HttpExchange& exchange, const operators::Replica& replica);
+
+/// Answers /metrics.
+Task<void> answer_metrics(net::HttpExchange& exchange, const operators::Replica& replica,
+                          OperatorMetrics& metrics);
+
+}  // namespace muster::cli

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "cli/internal/operator/bind_address.h"
+#include "kube/client/lease_election.h"
+#include "kube/transport/aimd_window.h"
+
+namespace muster::cli {
+
+/// `muster operator`, as its flags and its configuration file say.
+struct OperateOptions {
+    std::string config;              ///< a file with flags below these; empty: none
+    std::vector<std::string> words;  ///< the flags as written, for whoever reads that file
+    std::string kubeconfig;          ///< empty: where clients look; in a pod its service account
+    std::string context;
+    std::string namespace_;          ///< empty: all, or what KUBEFLOW_NAMESPACE says
+    std::vector<std::string> kinds;  ///< "PyTorchJob"; empty: all
+    std::string gang_scheduler_name;
+    int controller_threads = 64;  ///< jobs looked at at a time
+    kube::RequestLimits limits;   ///< none unless somebody wants them
+    bool leader_elect = false;
+    std::string lease_name = "muster-operator.kubeflow.org";
+    std::string lease_namespace;  ///< empty: the pod's own
+    kube::ElectionTiming election;
+    BindAddress metrics{.address = {}, .port = 8080};
+    BindAddress health{.address = {}, .port = 8081};
+    std::string cluster_domain;
+    std::string in_pods_image;   ///< empty: what MUSTER_IMAGE says
+    bool image_volumes = false;  ///< the cluster has them, and programs may be run from them
+    log::Format log_format = log::Format::kJson;
+    log::Level log_level = log::Level::kInfo;
+    /// Flags of its Go counterparts that were given and have nothing to say here, and why.
+    std::vector<std::string> ineffective;
+};
+
+}  // namespace muster::cli

@@ -1,0 +1,378 @@
+#include "cli/internal/prepare/machine_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "cli/internal/prepare/container_paths.h"
+#include "cli/internal/prepare/volume_check.h"
+#include "kube/values/json_access.h"
+#include "kube/values/quantity.h"
+#include "manifest/pod_specs.h"
+
+namespace muster::cli {
+
+namespace {
+
+using FileKind = Machine::FileKind;
+
+std::string parent_of(const std::string& path) {
+    std::string parent = std::filesystem::path(path).parent_path().string();
+    return parent.empty() ? "/" : parent;
+}
+
+/// Resources that every machine has, so that no device is asked for by them.
+bool is_native(std::string_view resource) {
+    return resource == "cpu" || resource == "memory" || resource == "ephemeral-storage" ||
+           resource == "storage" || resource == "pods" || resource.starts_with("hugepages-");
+}
+
+/// Programs whose first argument that is no option is a file to run.
+bool takes_script(std::string_view program) {
+    std::size_t slash = program.rfind('/');
+    if (slash != std::string_view::npos) program.remove_prefix(slash + 1);
+    if (program.starts_with("python")) {
+        program.remove_prefix(6);
+        return program.find_first_not_of("0123456789.") == std::string_view::npos;
+    }
+    constexpr std::array<std::string_view, 6> kPrograms = {"bash", "sh",   "dash",
+                                                           "perl", "node", "Rscript"};
+    return std::ranges::find(kPrograms, program) != kPrograms.end();
+}
+
+/// The script among the arguments of such a program, and its index; none after -c, -m, -e, "-".
+std::optional<std::size_t> script_index(const std::vector<std::string>& words) {
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        const std::string& word = words[i];
+        if (!word.starts_with('-')) return i;
+        // An option that takes a value of its own, or code instead of a file.
+        if (word != "-u" && word != "-B" && word != "-E" && word != "-I" && word != "-O" &&
+            word != "-s" && word != "-S" && word != "-v" && word != "-x" && word != "-e" &&
+            word != "-l")
+            return std::nullopt;
+        if (word == "-e" && !takes_script(words[0])) return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+/// One container in its pod.
+class ContainerCheck {
+  public:
+    /// `made`: the container as the job's kind makes it; null for a pod of the user's own. It may
+    /// have a command that the manifest leaves out.
+    ContainerCheck(const Document& document, const PodSpecRef& pod, const ContainerRef& ref,
+                   const kube::Container* made, const std::vector<MountPoint>& mounts,
+                   const Machine& machine, const Surroundings& around,
+                   std::vector<Problem>& problems)
+        : document_(document),
+          pod_(pod),
+          ref_(ref),
+          machine_(machine),
+          around_(around),
+          problems_(problems) {
+        for (const MountPoint& point : mounts) mounted_.push_back(point.path);
+        if (made != nullptr) given_ = made->command;
+    }
+
+    void run() {
+        check_resources();
+        working_dir_ = kube::string_at(*ref_.container, "workingDir");
+        bool own_dir = !working_dir_.empty();
+        if (!own_dir) working_dir_ = around_.working_dir;
+        // A relative workingDir starts at the root of the image.
+        if (!working_dir_.starts_with('/')) working_dir_ = "/" + working_dir_;
+        working_dir_ = normal_path(working_dir_);
+        if (own_dir) check_working_dir();
+        std::vector<std::string> words = kube::strings_at(*ref_.container, "command");
+        if (words.empty()) words = given_;
+        std::size_t of_command = words.size();
+        for (std::string& word : kube::strings_at(*ref_.container, "args"))
+            words.push_back(std::move(word));
+        if (words.empty()) return refuse_no_command();
+        if (of_command == 0) tell_args_are_the_command();
+        program_field_ = ref_.path + (of_command == 0 ? ".args[0]" : ".command[0]");
+        if (words[0].find("$(") != std::string::npos) return;  // known only when it starts
+        std::optional<std::string> program = find_program(words[0]);
+        if (program) check_interpreter(*program);
+        if (takes_script(words[0])) check_script(words, of_command);
+    }
+
+  private:
+    void error(const std::string& field, std::string message) {
+        problems_.push_back(document_.problem(Severity::kError, field, std::move(message)));
+    }
+
+    /// Where a path of the container is on this machine; nullopt when a volume provides it, so that
+    /// it is known only when the pod runs.
+    std::optional<std::string> here(const std::string& path) const {
+        for (const std::string& mount : mounted_)
+            if (is_below(path, mount)) return std::nullopt;
+        const std::pair<std::string, std::string>* best = nullptr;
+        for (const auto& mount : around_.mounts)
+            if (is_below(path, mount.first) &&
+                (best == nullptr || mount.first.size() > best->first.size()))
+                best = &mount;
+        // A pod's /tmp and /dev/shm are its own and empty, but for the caller's directory.
+        if (best == nullptr && is_below(path, around_.working_dir)) return path;
+        if (best == nullptr && (is_below(path, "/tmp") || is_below(path, "/dev/shm")))
+            return std::nullopt;
+        return best == nullptr
+                   ? path
+                   : best->second + path.substr(best->first == "/" ? 0 : best->first.size());
+    }
+    bool missing(const std::string& path) const {
+        std::optional<std::string> real = here(path);
+        return real && machine_.kind_of(*real) == FileKind::kMissing;
+    }
+    static std::string mount_hint(const std::string& directory) {
+        return fmt::format("nothing of the image is here, so say where it is with --mount {}=DIR",
+                           directory);
+    }
+
+    void refuse_no_command() {
+        const std::string_view image = kube::string_at(*ref_.container, "image");
+        error(ref_.path,
+              fmt::format("this container has no command, and no image is pulled here{}, so its "
+                          "entry point is not known; write it as command: [...]",
+                          image.empty() ? "" : fmt::format(" ({})", image)));
+    }
+
+    void tell_args_are_the_command() {
+        problems_.push_back(document_.problem(
+            Severity::kWarning, ref_.path + ".args",
+            "this container has no command, and no image is pulled here whose entry point could "
+            "take its args: they are run as the command"));
+    }
+
+    void check_working_dir() {
+        std::optional<std::string> real = here(working_dir_);
+        if (!real) return;
+        std::string field = ref_.path + ".workingDir";
+        FileKind kind = machine_.kind_of(*real);
+        if (kind == FileKind::kMissing)
+            error(
+                field,
+                fmt::format(
+                    "{} does not exist on this machine; {}, or start elsewhere with --workdir DIR",
+                    working_dir_, mount_hint(working_dir_)));
+        else if (kind != FileKind::kDirectory)
+            error(field, fmt::format("{} is not a directory; start elsewhere with --workdir DIR",
+                                     working_dir_));
+    }
+
+    /// PATH as the container will have it; nullopt when it comes from somewhere else.
+    std::optional<std::string> search_path() const {
+        std::optional<std::string> path = around_.path;
+        if (kube::array_at(*ref_.container, "envFrom") != nullptr) path = std::nullopt;
+        if (const json::array* env = kube::array_at(*ref_.container, "env"))
+            for (const json::value& item : *env) {
+                if (!item.is_object() || kube::string_at(item.get_object(), "name") != "PATH")
+                    continue;
+                path = kube::string_at(item.get_object(), "value");
+                if (item.get_object().contains("valueFrom") ||
+                    path->find("$(") != std::string::npos)
+                    path = std::nullopt;
+            }
+        return path;
+    }
+
+    /// The program on this machine; a problem when it is not here.
+    std::optional<std::string> find_program(const std::string& name) {
+        const std::string& field = program_field_;
+        if (name.empty()) {
+            error(field, "the program's name is empty");
+            return std::nullopt;
+        }
+        if (name.find('/') != std::string::npos) return check_program_file(name, field);
+        std::optional<std::string> path = search_path();
+        if (!path) return std::nullopt;
+        std::optional<std::string> found = look_along(name, *path);
+        if (!found)
+            error(
+                field,
+                fmt::format(
+                    "the program \"{}\" is not found along PATH ({}); install it, or activate the "
+                    "environment that has it, or give its place with --env PATH=DIR:$PATH",
+                    name, path->empty() ? "which is empty" : *path));
+        return found;
+    }
+
+    std::optional<std::string> look_along(const std::string& name, std::string_view path) const {
+        while (!path.empty()) {
+            std::string directory(path.substr(0, path.find(':')));
+            path.remove_prefix(std::min(path.size(), directory.size() + 1));
+            if (directory.empty()) directory = working_dir_;
+            if (!directory.starts_with('/')) directory = working_dir_ + "/" + directory;
+            std::string candidate = directory + "/" + name;
+            std::optional<std::string> real = here(normal_path(candidate));
+            // A volume may provide it.
+            if (!real) return candidate;
+            if (machine_.kind_of(*real) == FileKind::kProgram) return candidate;
+        }
+        return std::nullopt;
+    }
+
+    std::optional<std::string> check_program_file(const std::string& name,
+                                                  const std::string& field) {
+        std::string path = normal_path(name.starts_with('/') ? name : working_dir_ + "/" + name);
+        std::optional<std::string> real = here(path);
+        if (!real) return std::nullopt;
+        switch (machine_.kind_of(*real)) {
+            case FileKind::kProgram:
+                return path;
+            case FileKind::kMissing:
+                error(field,
+                      fmt::format("the program {} does not exist on this machine; {}", path,
+                                  name.starts_with('/') ? mount_hint(parent_of(path))
+                                                        : "start where it is, with --workdir DIR"));
+                break;
+            case FileKind::kDirectory:
+                error(field, fmt::format("{} is a directory, not a program", path));
+                break;
+            default:
+                error(field, fmt::format(
+                                 "{} is not executable; chmod +x it, or name its interpreter first",
+                                 path));
+        }
+        return std::nullopt;
+    }
+
+    void check_interpreter(const std::string& program) {
+        std::optional<std::string> real = here(normal_path(program));
+        std::string line = real ? machine_.first_line(*real) : std::string();
+        if (!line.starts_with("#!")) return;
+        std::size_t start = line.find_first_not_of(" \t", 2);
+        if (start == std::string::npos) return;
+        std::string interpreter = line.substr(start, line.find_first_of(" \t\r", start) - start);
+        const std::string& field = program_field_;
+        if (missing(normal_path(interpreter)))
+            return error(
+                field,
+                fmt::format("{} wants the interpreter {}, which does not exist on this machine; "
+                            "install it, or name another one first in command",
+                            program, interpreter));
+        if (!interpreter.ends_with("/env")) return;
+        std::size_t next = line.find_first_not_of(" \t", start + interpreter.size());
+        if (next == std::string::npos) return;
+        std::string name = line.substr(next, line.find_first_of(" \t\r", next) - next);
+        std::optional<std::string> path = search_path();
+        if (name.starts_with('-') || name.find('=') != std::string::npos || !path) return;
+        if (!look_along(name, *path))
+            error(field, fmt::format("{} wants the interpreter \"{}\", which is not found along "
+                                     "PATH ({}); install it, "
+                                     "or name another one first in command",
+                                     program, name, *path));
+    }
+
+    void check_script(const std::vector<std::string>& words, std::size_t of_command) {
+        std::optional<std::size_t> index = script_index(words);
+        if (!index || words[*index].find("$(") != std::string::npos) return;
+        // An init container may make it.
+        if (!ref_.init && kube::array_at(*pod_.spec, "initContainers") != nullptr) return;
+        const std::string& script = words[*index];
+        std::string path =
+            normal_path(script.starts_with('/') ? script : working_dir_ + "/" + script);
+        if (!missing(path)) return;
+        std::string field = *index < of_command
+                                ? fmt::format("{}.command[{}]", ref_.path, *index)
+                                : fmt::format("{}.args[{}]", ref_.path, *index - of_command);
+        error(field,
+              script.starts_with('/')
+                  ? fmt::format("{} does not exist on this machine; {}", path,
+                                mount_hint(parent_of(path)))
+                  : fmt::format("{} does not exist in {}; start where it is, with --workdir DIR",
+                                script, working_dir_));
+    }
+
+    void check_resources() {
+        const json::value* resources = ref_.container->if_contains("resources");
+        if (resources == nullptr || !resources->is_object()) return;
+        std::set<std::string> told;
+        for (std::string_view part : {"limits", "requests"}) {
+            const json::value* list = resources->get_object().if_contains(part);
+            if (list == nullptr || !list->is_object()) continue;
+            for (const auto& [name, amount] : list->get_object()) {
+                if (is_native(name) || !told.emplace(name).second) continue;
+                check_device(
+                    fmt::format("{}.resources.{}[{}]", ref_.path, part, std::string_view(name)),
+                    name, amount);
+            }
+        }
+    }
+
+    void check_device(const std::string& field, const std::string& name,
+                      const json::value& amount) {
+        const runtime::Devices devices = machine_.devices();
+        const auto found = devices.find(name);
+        if (found == devices.end())
+            return error(field,
+                         fmt::format("this machine has no \"{0}\" to hand out; run without it "
+                                     "with --ignore-resources {0}",
+                                     name));
+        const auto wanted = kube::Quantity::parse(amount);
+        const auto have = static_cast<std::int64_t>(found->second.size());
+        if (wanted && wanted->ceil_units() > have)
+            error(field,
+                  fmt::format("it asks for {} and this machine has {} in all; ask for fewer, "
+                              "or run without with --ignore-resources {}",
+                              wanted->to_string(), have, name));
+    }
+
+    const Document& document_;
+    const PodSpecRef& pod_;
+    const ContainerRef& ref_;
+    std::vector<std::string> given_;
+    const Machine& machine_;
+    const Surroundings& around_;
+    std::vector<Problem>& problems_;
+    std::vector<std::string> mounted_;
+    std::string working_dir_;
+    std::string program_field_;  ///< where the program is named
+};
+
+/// A job's pod as it will be made; nullopt for a pod of the user's own.
+std::optional<kube::Pod> made_pod(const std::optional<jobs::Job>& job, const PodSpecRef& pod) {
+    if (!job) return std::nullopt;
+    Result<kube::Pod> made = jobs::build_pod(*job, {pod.replica_type, 0});
+    if (!made) return std::nullopt;  // refused before, where its job was planned
+    return std::move(*made);
+}
+
+const kube::Container* container_named(const std::optional<kube::Pod>& pod, std::string_view name) {
+    if (!pod) return nullptr;
+    const auto found = std::ranges::find(pod->spec.containers, name, &kube::Container::name);
+    return found == pod->spec.containers.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::vector<Problem> check_machine(std::vector<CheckedObject>& objects, const Machine& machine,
+                                   const Surroundings& surroundings) {
+    std::vector<Problem> problems;
+    for (CheckedObject& object : objects) {
+        for (const PodSpecRef& pod : pod_specs(object.document)) {
+            if (object.job) {
+                const jobs::ReplicaSpec* spec = object.job->replica(pod.replica_type);
+                if (spec != nullptr && spec->replicas == 0) continue;
+            }
+            const std::optional<kube::Pod> made = made_pod(object.job, pod);
+            for (const ContainerRef& ref : containers(pod)) {
+                const kube::Container* container =
+                    container_named(made, kube::string_at(*ref.container, "name"));
+                const std::vector<MountPoint> mounts = mount_points(ref, container);
+                ContainerCheck(object.document, pod, ref, container, mounts, machine, surroundings,
+                               problems)
+                    .run();
+                check_mount_points(object.document, mounts, machine, surroundings, problems);
+            }
+            check_volumes(object.document, pod, machine, surroundings, problems);
+        }
+    }
+    return problems;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "control_plane/machine.h"
+#include "manifest/check.h"
+
+namespace muster::cli {
+
+/// What the containers will find when they start here.
+struct Surroundings {
+    std::string working_dir;  ///< of containers that name none; absolute
+    std::string path;         ///< the caller's PATH
+    /// --mount: a path of the image -> the directory that stands in for it. Absolute.
+    std::vector<std::pair<std::string, std::string>> mounts;
+};
+
+/// Everything in the checked objects that can't work on this machine: containers without a command,
+/// programs, scripts, interpreters, directories and devices that are not here. Each problem says
+/// which flag or change helps. Reads the machine, changes nothing.
+std::vector<Problem> check_machine(std::vector<CheckedObject>& objects, const Machine& machine,
+                                   const Surroundings& surroundings);
+
+}  // namespace muster::cli

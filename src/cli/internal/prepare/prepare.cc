@@ -1,0 +1,82 @@
+#include "cli/internal/prepare/prepare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/internal/prepare/machine_check.h"
+#include "control_plane/cluster_domain.h"
+#include "manifest/fit.h"
+#include "manifest/read_files.h"
+
+namespace muster::cli {
+
+namespace {
+
+Problem flag_problem(std::string flag, std::string message) {
+    Problem problem;
+    problem.source = std::move(flag);
+    problem.message = std::move(message);
+    return problem;
+}
+
+std::string absolute(const std::string& path, const std::string& base) {
+    std::string text = (std::filesystem::path(base) / path).lexically_normal().string();
+    if (text.size() > 1 && text.ends_with('/')) text.pop_back();
+    return text;
+}
+
+}  // namespace
+
+Prepared prepare(const ManifestOptions& options, const Caller& caller, const Machine& machine) {
+    Manifest manifest = read_manifest_files(options.files);
+    std::vector<Document> documents = std::move(manifest.documents);
+    Prepared prepared;
+    prepared.problems = std::move(manifest.problems);
+
+    Adjustments adjustments = options.adjustments;
+    prepared.working_dir = caller.working_dir;
+    if (!adjustments.workdir.empty())
+        prepared.working_dir = adjustments.workdir =
+            absolute(adjustments.workdir, caller.working_dir);
+    Surroundings around{prepared.working_dir, caller.variable("PATH"), {}};
+    for (const auto& [image, directory] : options.mounts) {
+        std::string here = absolute(directory, caller.working_dir);
+        if (!options.any_machine && machine.kind_of(here) != Machine::FileKind::kDirectory &&
+            machine.kind_of(here) != Machine::FileKind::kFile &&
+            machine.kind_of(here) != Machine::FileKind::kProgram)
+            prepared.problems.push_back(flag_problem(fmt::format("--mount {}={}", image, directory),
+                                                     fmt::format("{} does not exist", here)));
+        around.mounts.emplace_back(absolute(image, "/"), here);
+        prepared.mounts[absolute(image, "/")] = here;
+    }
+
+    auto add = [&](std::vector<Problem> problems) {
+        std::ranges::move(problems, std::back_inserter(prepared.problems));
+    };
+    add(adjust(documents, adjustments));
+    if (Result<std::string> domain = cluster_domain(caller))
+        prepared.cluster_domain = *std::move(domain);
+    else
+        add({flag_problem(std::string(kClusterDomainVariable), domain.error().message())});
+    CheckResult checked = check_documents(
+        std::move(documents),
+        {.strict = options.strict,
+         .site = {.node_program = options.any_machine ? std::string() : machine.own_program(),
+                  .cluster_domain = prepared.cluster_domain,
+                  .cluster = options.cluster}});
+    add(std::move(checked.problems));
+    prepared.objects = std::move(checked.objects);
+    if (!options.any_machine) {
+        add(check_machine(prepared.objects, machine, around));
+        FitResult fitted = fit_requests(
+            prepared.objects, {.cpus = machine.cpus(), .memory_bytes = machine.memory_bytes()},
+            options.fit);
+        add(std::move(fitted.problems));
+        prepared.notices = std::move(fitted.notices);
+    }
+    sort_problems(prepared.problems);
+    return prepared;
+}
+
+}  // namespace muster::cli

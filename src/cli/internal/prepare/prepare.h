@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/internal/command_line/command_line.h"
+#include "control_plane/caller.h"
+#include "control_plane/machine.h"
+#include "manifest/check.h"
+
+namespace muster::cli {
+
+/// A manifest that was read, adjusted and checked.
+struct Prepared {
+    std::vector<CheckedObject> objects;
+    std::vector<Problem> problems;     ///< sorted; objects may only be used when none is an error
+    std::vector<std::string> notices;  ///< what was changed to fit this machine
+    std::string working_dir;           ///< of containers that name none
+    std::map<std::filesystem::path, std::filesystem::path> mounts;  ///< absolute
+    std::string cluster_domain;                                     ///< empty where none is set
+};
+
+/// Reads the files and runs every check, so that all problems of all files are told at once.
+Prepared prepare(const ManifestOptions& options, const Caller& caller, const Machine& machine);
+
+}  // namespace muster::cli

@@ -1,0 +1,113 @@
+#include "cli/internal/prepare/volume_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cli/internal/prepare/container_paths.h"
+#include "kube/values/json_access.h"
+
+namespace muster::cli {
+
+namespace {
+
+using FileKind = Machine::FileKind;
+
+void check_host_paths(const Document& document, const PodSpecRef& pod, const Machine& machine,
+                      const Surroundings& around, std::vector<Problem>& problems) {
+    const json::array* volumes = kube::array_at(*pod.spec, "volumes");
+    if (volumes == nullptr) return;
+    for (std::size_t i = 0; i < volumes->size(); ++i) {
+        const json::value& volume = (*volumes)[i];
+        const json::value* source =
+            volume.is_object() ? volume.get_object().if_contains("hostPath") : nullptr;
+        if (source == nullptr || !source->is_object()) continue;
+        const std::string_view type = kube::string_at(source->get_object(), "type");
+        if (type.ends_with("OrCreate")) continue;
+        std::string path = normal_path(kube::string_at(source->get_object(), "path"));
+        for (const auto& [image, directory] : around.mounts)
+            if (is_below(path, image))
+                path = directory + path.substr(image == "/" ? 0 : image.size());
+        if (machine.kind_of(path) != FileKind::kMissing) continue;
+        problems.push_back(document.problem(
+            Severity::kError, fmt::format("{}.volumes[{}].hostPath.path", pod.path, i),
+            fmt::format("{0} does not exist on this machine; make it, or name the directory that "
+                        "stands in for it "
+                        "with --mount {0}=DIR",
+                        path)));
+    }
+}
+
+/// What a pod would wait for in vain: the API takes every source, the node has these.
+void check_sources(const Document& document, const PodSpecRef& pod,
+                   std::vector<Problem>& problems) {
+    static const std::set<std::string_view> kSources = {"emptyDir", "hostPath",    "configMap",
+                                                        "secret",   "downwardAPI", "projected"};
+    const json::array* volumes = kube::array_at(*pod.spec, "volumes");
+    if (volumes == nullptr) return;
+    for (std::size_t i = 0; i < volumes->size(); ++i) {
+        if (!(*volumes)[i].is_object()) continue;
+        for (const auto& [source, value] : (*volumes)[i].get_object())
+            if (value.is_object() && !kSources.contains(source))
+                problems.push_back(document.problem(
+                    Severity::kError,
+                    fmt::format("{}.volumes[{}].{}", pod.path, i, std::string_view(source)),
+                    "one machine has no volumes of this source; use emptyDir or hostPath in its "
+                    "place"));
+    }
+}
+
+}  // namespace
+
+void check_volumes(const Document& document, const PodSpecRef& pod, const Machine& machine,
+                   const Surroundings& around, std::vector<Problem>& problems) {
+    check_host_paths(document, pod, machine, around, problems);
+    check_sources(document, pod, problems);
+}
+
+std::vector<MountPoint> mount_points(const ContainerRef& container, const kube::Container* made) {
+    std::vector<MountPoint> points;
+    if (const json::array* mounts = kube::array_at(*container.container, "volumeMounts"))
+        for (std::size_t i = 0; i < mounts->size(); ++i)
+            if (const json::object* mount = (*mounts)[i].if_object())
+                points.push_back({fmt::format("{}.volumeMounts[{}].mountPath", container.path, i),
+                                  normal_path(kube::string_at(*mount, "mountPath")),
+                                  std::string(kube::string_at(*mount, "name")), true});
+    if (made == nullptr) return points;
+    for (const kube::VolumeMount& mount : made->volume_mounts) {
+        std::string path = normal_path(mount.mount_path);
+        if (std::ranges::find(points, path, &MountPoint::path) == points.end())
+            points.push_back({container.path, std::move(path), mount.name});
+    }
+    return points;
+}
+
+void check_mount_points(const Document& document, const std::vector<MountPoint>& points,
+                        const Machine& machine, const Surroundings& around,
+                        std::vector<Problem>& problems) {
+    std::set<std::string_view> mounted;
+    for (const MountPoint& point : points) mounted.insert(point.path);
+    for (const auto& [image, directory] : around.mounts) mounted.insert(image);
+    for (const MountPoint& point : points) {
+        // What is missing on the way is made; what is mounted on the way is not this machine's.
+        for (std::size_t end = point.path.find('/', 1); end != std::string::npos;
+             end = point.path.find('/', end + 1)) {
+            const std::string directory = point.path.substr(0, end);
+            if (mounted.contains(directory) || machine.kind_of(directory) == FileKind::kMissing)
+                break;
+            if (machine.may_enter(directory)) continue;
+            problems.push_back(document.problem(
+                Severity::kError, point.field,
+                fmt::format("volume \"{}\" can't be mounted at {}: you may not enter {}; {}, or "
+                            "start as root",
+                            point.volume, point.path, directory,
+                            point.written ? "mount it elsewhere"
+                                          : "choose another place (of an MPIJob's key: "
+                                            "spec.sshAuthMountPath)")));
+            break;
+        }
+    }
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/internal/prepare/machine_check.h"
+#include "kube/objects/pod.h"
+#include "manifest/pod_specs.h"
+
+namespace muster::cli {
+
+/// Volumes of the pod that can't be had on this machine: of sources that only a cluster has, and
+/// host paths that are missing.
+void check_volumes(const Document& document, const PodSpecRef& pod, const Machine& machine,
+                   const Surroundings& around, std::vector<Problem>& problems);
+
+/// Where the container has a volume.
+struct MountPoint {
+    std::string field;
+    std::string path;  ///< normal
+    std::string volume;
+    bool written = false;  ///< in the manifest, and not by the job's kind
+};
+
+/// `made`: the container as the job's kind makes it, with mounts of its own; null for a pod of the
+/// user's own.
+std::vector<MountPoint> mount_points(const ContainerRef& container, const kube::Container* made);
+
+/// Those that the caller may not reach.
+void check_mount_points(const Document& document, const std::vector<MountPoint>& points,
+                        const Machine& machine, const Surroundings& around,
+                        std::vector<Problem>& problems);
+
+}  // namespace muster::cli

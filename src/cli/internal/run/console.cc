@@ -1,0 +1,89 @@
+#include "cli/internal/run/console.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+namespace muster::cli {
+
+namespace {
+
+constexpr std::array<int, 10> kPodColors = {36, 33, 35, 34, 32, 96, 93, 95, 94, 92};
+constexpr std::string_view kEraseLine = "\r\x1b[K";
+
+}  // namespace
+
+Screen::~Screen() { clear_progress(); }
+
+void Screen::tell(const Told& told) {
+    if (options_.quiet && told.tone != Tone::kBad) return;
+    std::string line = "muster: " + told.text;
+    if (options_.color) {
+        int color = told.tone == Tone::kGood ? 32 : told.tone == Tone::kBad ? 31 : 2;
+        line = fmt::format("\x1b[{}m{}\x1b[0m", color, line);
+    }
+    write_block(line + "\n");
+}
+
+void Screen::tell(const std::vector<Told>& all) {
+    for (const Told& told : all) tell(told);
+}
+
+void Screen::write_block(std::string_view lines) {
+    if (!options_.live || progress_.empty()) return write_through(lines);
+    std::string block;
+    block.reserve(lines.size() + progress_.size() + 16);
+    block += kEraseLine;
+    block += lines;
+    block += progress_;
+    write_through(block);
+}
+
+std::string Screen::log_prefix(const std::string& name) {
+    if (!options_.color) return name + " | ";
+    auto it = std::ranges::find(names_, name);
+    auto index = static_cast<std::size_t>(it - names_.begin());
+    if (it == names_.end()) names_.push_back(name);
+    return fmt::format("\x1b[{}m{} |\x1b[0m ", kPodColors[index % kPodColors.size()], name);
+}
+
+void Screen::progress(const std::string& text) {
+    if (options_.quiet || text == progress_) return;
+    if (!options_.live) {
+        progress_ = text;
+        return tell({Tone::kPlain, text});
+    }
+    write_through(fmt::format("{}{}", kEraseLine, text));
+    progress_ = text;
+}
+
+void Screen::clear_progress() {
+    if (options_.live && !progress_.empty()) write_through(kEraseLine);
+    progress_.clear();
+}
+
+void Screen::write_through(std::string_view bytes) {
+    while (!bytes.empty() && !broken_) {
+        ssize_t written = ::write(options_.descriptor, bytes.data(), bytes.size());
+        if (written >= 0) {
+            bytes.remove_prefix(static_cast<std::size_t>(written));
+        } else if (errno == EAGAIN) {
+            pollfd wait{.fd = options_.descriptor, .events = POLLOUT, .revents = 0};
+            ::poll(&wait, 1, -1);
+        } else if (errno != EINTR) {
+            broken_ = true;
+        }
+    }
+}
+
+ScreenOptions screen_for(bool to_stderr, bool quiet, bool no_color) {
+    int descriptor = to_stderr ? STDERR_FILENO : STDOUT_FILENO;
+    bool terminal = ::isatty(descriptor) == 1;
+    return {
+        .descriptor = descriptor, .color = terminal && !no_color, .live = terminal, .quiet = quiet};
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/internal/run/event_text.h"
+
+namespace muster::cli {
+
+struct ScreenOptions {
+    int descriptor = 1;
+    bool color = false;
+    bool live = false;   ///< a terminal: the progress line is rewritten in place
+    bool quiet = false;  ///< of our own lines only the bad ones
+};
+
+/// Where people read: our own lines, the pods' lines and one progress line below them.
+/// A reader that has gone away sets broken() and is then ignored. Thread: the loop; writes block.
+class Screen {
+  public:
+    explicit Screen(ScreenOptions options) : options_(options) {}
+    ~Screen();
+
+    Screen(const Screen&) = delete;
+    Screen& operator=(const Screen&) = delete;
+
+    /// "muster: pod x started".
+    void tell(const Told& told);
+    void tell(const std::vector<Told>& all);
+    /// Whole lines of a pod, each ending in '\n', already with their names.
+    void write_block(std::string_view lines);
+    /// The name before a pod's lines: "digits-worker-0 | ", in a colour of its own.
+    std::string log_prefix(const std::string& name);
+    /// Replaces the progress line; on anything but a terminal, prints it as a line of its own.
+    void progress(const std::string& text);
+    void clear_progress();
+
+    bool live() const { return options_.live; }
+    bool broken() const { return broken_; }
+
+  private:
+    void write_through(std::string_view bytes);
+
+    ScreenOptions options_;
+    std::string progress_;
+    std::vector<std::string> names_;
+    bool broken_ = false;
+};
+
+/// Standard output, or standard error when the output is for programs.
+ScreenOptions screen_for(bool to_stderr, bool quiet, bool no_color);
+
+}  // namespace muster::cli

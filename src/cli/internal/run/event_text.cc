@@ -1,0 +1,177 @@
+#include "cli/internal/run/event_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace muster::cli {
+
+namespace {
+
+const ContainerView* container_of(const PodView* pod, const std::string& name, bool init) {
+    if (pod == nullptr) return nullptr;
+    for (const ContainerView& container : pod->containers)
+        if (container.name == name && container.init == init) return &container;
+    return nullptr;
+}
+
+/// "container x " in a pod of several, "" where there is no doubt.
+std::string which(const PodView& pod, const ContainerView& container) {
+    if (container.init) return fmt::format("init container {} ", container.name);
+    auto count = std::ranges::count(pod.containers, false, &ContainerView::init);
+    return count > 1 ? fmt::format("container {} ", container.name) : std::string();
+}
+
+/// Waiting that passes by itself.
+bool is_ordinary_wait(const std::string& reason) {
+    return reason.empty() || reason == "ContainerCreating" || reason == "PodInitializing";
+}
+
+/// A kubelet that can't pull an image goes to and fro between the try and the wait for the next.
+bool is_pull(const std::string& reason) {
+    return reason == "ErrImagePull" || reason == "ImagePullBackOff";
+}
+
+/// Warnings that say again what a condition or a container's state has told.
+bool repeats_a_state(const EventView& event) {
+    if (event.kind == "Pod")
+        return event.reason == "BackOff" || event.message == "Error: ErrImagePull" ||
+               event.message == "Error: ImagePullBackOff";
+    return event.reason.starts_with(event.kind) || event.message.starts_with("Error pod ");
+}
+
+/// A kubelet's message names the pod and its uid, which the line does already.
+std::string brief(const std::string& message) { return message.substr(0, message.find('=')); }
+
+class PodTeller {
+  public:
+    PodTeller(const PodView* before, const PodView& after) : before_(before), after_(after) {}
+
+    std::vector<Told> tell() {
+        if (after_.scheduled && !(before_ != nullptr && before_->scheduled))
+            say(Tone::kPlain, "scheduled");
+        for (const ContainerView& container : after_.containers)
+            if (container.init) tell_container(container);
+        if (after_.started() && !(before_ != nullptr && before_->started()))
+            say(Tone::kPlain, "started");
+        for (const ContainerView& container : after_.containers)
+            if (!container.init) tell_container(container);
+        if (before_ == nullptr || before_->phase != after_.phase) tell_phase();
+        if (after_.deleting && !(before_ != nullptr && before_->deleting) && !after_.finished())
+            say(Tone::kPlain, "is being deleted");
+        return std::move(told_);
+    }
+
+  private:
+    void say(Tone tone, std::string_view what) {
+        told_.push_back({tone, fmt::format("pod {} {}", after_.name, what)});
+    }
+
+    void tell_container(const ContainerView& now) {
+        const ContainerView* then = container_of(before_, now.name, now.init);
+        int restarts_before = then == nullptr ? 0 : then->restarts;
+        if (now.restarts > restarts_before) {
+            std::string why =
+                now.last_terminated ? ": it " + describe(*now.last_terminated) : std::string();
+            say(Tone::kBad,
+                fmt::format("{}restarted (restart {}){}", which(after_, now), now.restarts, why));
+        }
+        const bool told =
+            then != nullptr && is_pull(then->waiting_reason) && is_pull(now.waiting_reason);
+        if (!told && !is_ordinary_wait(now.waiting_reason) &&
+            (then == nullptr || then->waiting_reason != now.waiting_reason ||
+             (then->waiting_message != now.waiting_message &&
+              now.waiting_reason != "CrashLoopBackOff"))) {
+            bool back_off = now.waiting_reason == "CrashLoopBackOff";
+            std::string message = back_off ? brief(now.waiting_message) : now.waiting_message;
+            std::string why = message.empty() ? "" : ": " + message;
+            say(Tone::kBad,
+                fmt::format("{}waits: {}{}", which(after_, now), now.waiting_reason, why));
+        }
+        bool ended_now = now.terminated && !(then != nullptr && then->terminated);
+        bool several = std::ranges::count(after_.containers, false, &ContainerView::init) > 1;
+        if (ended_now && (several || now.init)) {
+            bool good = now.terminated->exit_code == 0;
+            say(good ? Tone::kPlain : Tone::kBad, which(after_, now) + describe(*now.terminated));
+        }
+    }
+
+    void tell_phase() {
+        if (after_.phase == "Succeeded") return say(Tone::kGood, "finished");
+        if (after_.phase != "Failed") return;
+        if (after_.deleting) return say(Tone::kPlain, "stopped");
+        // What the node says of the pod comes before what its containers exited with, and those
+        // before init containers: a sidecar is stopped when the others have ended.
+        for (const bool init : {false, true})
+            for (const ContainerView& container : after_.containers)
+                if (after_.reason.empty() && container.init == init && container.terminated &&
+                    container.terminated->exit_code != 0)
+                    return say(Tone::kBad, "failed: " + which(after_, container) +
+                                               (which(after_, container).empty() ? "it " : "") +
+                                               describe(*container.terminated));
+        std::string why = after_.reason;
+        if (!after_.message.empty()) why += (why.empty() ? "" : ": ") + after_.message;
+        say(Tone::kBad, why.empty() ? "failed" : "failed: " + why);
+    }
+
+    const PodView* before_;
+    const PodView& after_;
+    std::vector<Told> told_;
+};
+
+}  // namespace
+
+std::vector<Told> tell_pod(const PodView* before, const PodView* after) {
+    if (after == nullptr) {
+        if (before == nullptr || before->finished()) return {};
+        return {{Tone::kPlain, fmt::format("pod {} is gone", before->name)}};
+    }
+    // The same name again is another pod.
+    if (before != nullptr && before->uid != after->uid) before = nullptr;
+    return PodTeller(before, *after).tell();
+}
+
+std::vector<Told> tell_job(const JobView* before, const JobView* after) {
+    std::vector<Told> told;
+    if (after == nullptr) return told;
+    for (const ConditionView& condition : after->conditions) {
+        if (!condition.is_true) continue;
+        const ConditionView* then =
+            before == nullptr ? nullptr : before->true_condition(condition.type);
+        if (then != nullptr && then->message == condition.message) continue;
+        Tone tone = condition.type == "Succeeded"                                  ? Tone::kGood
+                    : condition.type == "Failed" || condition.type == "Restarting" ? Tone::kBad
+                                                                                   : Tone::kPlain;
+        told.push_back(
+            {tone, fmt::format("job {} {}: {}", after->name, condition.type, condition.message)});
+    }
+    return told;
+}
+
+std::vector<Told> tell_event(const EventView* before, const EventView* after) {
+    if (after == nullptr || !after->warning) return {};
+    if (before != nullptr && before->message == after->message) return {};
+    if (repeats_a_state(*after)) return {};
+    std::string kind = after->kind;
+    if (!kind.empty()) kind[0] = static_cast<char>(kind[0] | 0x20);
+    if (kind != "pod") kind = "job";
+    return {{Tone::kBad,
+             fmt::format("{} {}: {}: {}", kind, after->name, after->reason, after->message)}};
+}
+
+std::string tell_progress(const JobView& job) {
+    CountsView counts = job.counts();
+    return fmt::format("{} active, {} succeeded, {} failed", counts.active, counts.succeeded,
+                       counts.failed);
+}
+
+std::string tell_duration(double seconds) {
+    if (seconds < 10) return fmt::format("{:.2f} s", seconds);
+    if (seconds < 60) return fmt::format("{:.1f} s", seconds);
+    auto whole = static_cast<std::int64_t>(std::llround(seconds));
+    if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+    return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+}  // namespace muster::cli

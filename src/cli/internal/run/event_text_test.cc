@@ -1,0 +1,285 @@
+#include "cli/internal/run/event_text.h"
+
+#include <gmock/gmock.h>
+
+#include "cli/internal/run/line_splitter.h"
+#include "cli/internal/run/run_history.h"
+
+namespace muster::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+PodView pod(std::string phase, ContainerView container = {}) {
+    PodView view;
+    view.namespace_ = "default";
+    view.name = "d-worker-0";
+    view.uid = "u1";
+    view.owner_uid = "job";
+    view.phase = std::move(phase);
+    view.scheduled = true;
+    container.name = "pytorch";
+    view.containers = {std::move(container)};
+    return view;
+}
+ContainerView running(int restarts = 0) {
+    ContainerView view;
+    view.running = true;
+    view.restarts = restarts;
+    return view;
+}
+ContainerView ended(int code, int restarts = 0, int signal = 0) {
+    ContainerView view;
+    view.terminated = TerminationView{code, signal, code == 0 ? "Completed" : "Error", ""};
+    view.restarts = restarts;
+    return view;
+}
+std::vector<std::string> texts(const std::vector<Told>& told) {
+    std::vector<std::string> all;
+    for (const Told& one : told) all.push_back(one.text);
+    return all;
+}
+
+TEST(Narrator, TellsEachStepOnce) {
+    PodView created = pod("Pending");
+    created.scheduled = false;
+    PodView scheduled = pod("Pending");
+    PodView started = pod("Running", running());
+    PodView done = pod("Succeeded", ended(0));
+    EXPECT_THAT(tell_pod(nullptr, &created), IsEmpty());
+    EXPECT_THAT(texts(tell_pod(&created, &scheduled)), ElementsAre("pod d-worker-0 scheduled"));
+    EXPECT_THAT(texts(tell_pod(&scheduled, &started)), ElementsAre("pod d-worker-0 started"));
+    EXPECT_THAT(tell_pod(&started, &started), IsEmpty());
+    EXPECT_THAT(texts(tell_pod(&started, &done)), ElementsAre("pod d-worker-0 finished"));
+    EXPECT_THAT(tell_pod(&done, nullptr), IsEmpty());
+}
+
+TEST(Narrator, SeveralStepsInOneUpdateComeInOrder) {
+    PodView done = pod("Failed", ended(3));
+    EXPECT_THAT(texts(tell_pod(nullptr, &done)),
+                ElementsAre("pod d-worker-0 scheduled", "pod d-worker-0 started",
+                            "pod d-worker-0 failed: it exited with code 3"));
+}
+
+TEST(Narrator, RestartsSayWhy) {
+    PodView before = pod("Running", running());
+    ContainerView again = running(1);
+    again.last_terminated = TerminationView{137, 9, "OOMKilled", ""};
+    PodView after = pod("Running", again);
+    EXPECT_THAT(
+        texts(tell_pod(&before, &after)),
+        ElementsAre("pod d-worker-0 restarted (restart 1): it was killed by SIGKILL (OOMKilled)"));
+}
+
+TEST(Narrator, AnotherPodOfTheSameNameIsNew) {
+    PodView before = pod("Failed", ended(1));
+    PodView after = pod("Running", running());
+    after.uid = "u2";
+    EXPECT_THAT(texts(tell_pod(&before, &after)),
+                ElementsAre("pod d-worker-0 scheduled", "pod d-worker-0 started"));
+}
+
+TEST(Narrator, WaitsThatNeedAttentionAreTold) {
+    ContainerView waiting;
+    waiting.waiting_reason = "CreateContainerConfigError";
+    waiting.waiting_message = "secret \"s\" not found";
+    PodView before = pod("Pending");
+    PodView after = pod("Pending", waiting);
+    EXPECT_THAT(
+        texts(tell_pod(&before, &after)),
+        ElementsAre("pod d-worker-0 waits: CreateContainerConfigError: secret \"s\" not found"));
+    EXPECT_THAT(tell_pod(&after, &after), IsEmpty());
+}
+
+TEST(Narrator, AnImageThatCanNotBePulledIsToldOnce) {
+    ContainerView waiting;
+    waiting.waiting_reason = "ErrImagePull";
+    waiting.waiting_message = "not found";
+    const PodView tried = pod("Pending", waiting);
+    waiting.waiting_reason = "ImagePullBackOff";
+    waiting.waiting_message = "Back-off pulling image";
+    const PodView waits = pod("Pending", waiting);
+    const PodView before = pod("Pending");
+    EXPECT_THAT(texts(tell_pod(&before, &tried)),
+                ElementsAre("pod d-worker-0 waits: ErrImagePull: not found"));
+    EXPECT_THAT(tell_pod(&tried, &waits), IsEmpty());
+    EXPECT_THAT(tell_pod(&waits, &tried), IsEmpty());
+    EXPECT_THAT(texts(tell_pod(&before, &waits)),
+                ElementsAre("pod d-worker-0 waits: ImagePullBackOff: Back-off pulling image"));
+}
+
+TEST(Narrator, Durations) {
+    EXPECT_EQ(tell_duration(0.351), "0.35 s");
+    EXPECT_EQ(tell_duration(12.34), "12.3 s");
+    EXPECT_EQ(tell_duration(245.2), "4 min 5 s");
+    EXPECT_EQ(tell_duration(7384), "2 h 3 min");
+}
+
+JobView job(std::string type) {
+    JobView view;
+    view.kind = "PyTorchJob";
+    view.namespace_ = "default";
+    view.name = "d";
+    view.uid = "job";
+    view.conditions = {{.type = std::move(type), .is_true = true, .reason = "R", .message = "m"}};
+    return view;
+}
+
+TEST(Chronicle, TheFirstUnrepairedFailureIsTheCulprit) {
+    Chronicle chronicle;
+    auto other = [](PodView view, std::string name) {
+        view.name = view.uid = std::move(name);
+        return view;
+    };
+    // a fails and is repaired by a restart; b fails for good, then c because of b.
+    PodView a1 = other(pod("Running", running()), "a");
+    PodView a2 = other(pod("Running", ended(7)), "a");
+    ContainerView again = running(1);
+    again.last_terminated = a2.containers[0].terminated;
+    PodView a3 = other(pod("Running", again), "a");
+    PodView b = other(pod("Failed", ended(3)), "b");
+    PodView c = other(pod("Failed", ended(1)), "c");
+    chronicle.pod_changed(nullptr, &a1);
+    chronicle.pod_changed(&a1, &a2);
+    chronicle.pod_changed(&a2, &a3);
+    chronicle.pod_changed(nullptr, &b);
+    chronicle.pod_changed(nullptr, &c);
+    chronicle.event_changed({.namespace_ = "",
+                             .kind = "Pod",
+                             .name = "b",
+                             .uid = "b",
+                             .warning = true,
+                             .reason = "W",
+                             .message = "w"});
+    Verdict verdict = chronicle.verdict(job("Failed"));
+    ASSERT_TRUE(verdict.failure);
+    EXPECT_EQ(verdict.failure->pod, "b");
+    EXPECT_EQ(verdict.exit_code, 3);
+    EXPECT_EQ(verdict.restarts, 1);
+    EXPECT_EQ(verdict.event, "W: w");
+    EXPECT_THAT(
+        texts(tell_verdict(verdict, {"last"})),
+        ElementsAre("PyTorchJob default/d failed after 0.00 s, 1 restart", "  because: R: m",
+                    "  first to fail: pod b, container pytorch exited with code 3",
+                    "  its last lines:", "    | last", "  last warning: W: w"));
+}
+
+TEST(Chronicle, ASuccessHasNoCulprit) {
+    Chronicle chronicle;
+    PodView failed = pod("Failed", ended(1));
+    chronicle.pod_changed(nullptr, &failed);
+    Verdict verdict = chronicle.verdict(job("Succeeded"));
+    EXPECT_EQ(verdict.exit_code, 0);
+    EXPECT_THAT(texts(tell_verdict(verdict, {})), ElementsAre(HasSubstr("succeeded after")));
+}
+
+// A deadline stops what runs; nobody failed.
+TEST(Chronicle, WhatIsStoppedHasNotFailed) {
+    Chronicle chronicle;
+    PodView before = pod("Running", running());
+    PodView stopping = before;
+    stopping.deleting = true;
+    PodView stopped = pod("Failed", ended(143));
+    stopped.deleting = true;
+    chronicle.pod_changed(nullptr, &before);
+    chronicle.pod_changed(&before, &stopping);
+    chronicle.pod_changed(&stopping, &stopped);
+    const Verdict verdict = chronicle.verdict(job("Failed"));
+    EXPECT_FALSE(verdict.failure);
+    EXPECT_EQ(verdict.exit_code, 1);
+}
+
+TEST(Chronicle, ARestartOfAllPodsIsOne) {
+    JobView view = job("Succeeded");
+    view.group_restarts = 2;
+    EXPECT_THAT(texts(tell_verdict(Chronicle().verdict(view), {})),
+                ElementsAre(HasSubstr(", 2 restarts of all its pods")));
+}
+
+TEST(Chronicle, APodMadeAgainIsARestart) {
+    Chronicle chronicle;
+    PodView first = pod("Failed", ended(137, 0, 9));
+    PodView second = pod("Running", running());
+    second.uid = "u2";
+    chronicle.pod_changed(nullptr, &first);
+    chronicle.pod_changed(&first, nullptr);
+    chronicle.pod_changed(nullptr, &second);
+    EXPECT_EQ(chronicle.restarts("job"), 1);
+    EXPECT_EQ(chronicle.verdict(job("Failed")).exit_code, 137);
+}
+
+TEST(Chronicle, APodThatFailsWithoutAContainer) {
+    Chronicle chronicle;
+    PodView evicted = pod("Failed");
+    evicted.reason = "Evicted";
+    chronicle.pod_changed(nullptr, &evicted);
+    Verdict verdict = chronicle.verdict(job("Failed"));
+    ASSERT_TRUE(verdict.failure);
+    EXPECT_EQ(verdict.failure->reason, "Evicted");
+    EXPECT_EQ(verdict.exit_code, 1);
+}
+
+TEST(TellPod, AFailedContainerComesBeforeTheSidecarThatWasStoppedForIt) {
+    PodView runs = pod("Running", running());
+    PodView failed = pod("Failed", ended(5));
+    failed.containers[0].terminated->message = "said\n";
+    ContainerView sidecar = ended(143);
+    sidecar.name = "side";
+    sidecar.init = true;
+    failed.containers.insert(failed.containers.begin(), sidecar);
+    EXPECT_EQ(tell_pod(&runs, &failed).back().text,
+              "pod d-worker-0 failed: it exited with code 5: said");
+}
+
+TEST(Chronicle, WhatANodeEndedSaysWhyBesideItsExitCode) {
+    PodView runs = pod("Running", running());
+    PodView late = pod("Failed", ended(143));
+    late.reason = "DeadlineExceeded";
+    late.message = "too long";
+    const std::vector<Told> told = tell_pod(&runs, &late);
+    ASSERT_FALSE(told.empty());
+    EXPECT_THAT(told.back().text, ::testing::HasSubstr("failed: DeadlineExceeded: too long"));
+    Chronicle chronicle;
+    chronicle.pod_changed(nullptr, &runs);
+    PodView ended_first = late;
+    ended_first.phase = "Running";
+    ended_first.reason.clear();
+    ended_first.message.clear();
+    chronicle.pod_changed(&runs, &ended_first);
+    chronicle.pod_changed(&ended_first, &late);
+    const Verdict verdict = chronicle.verdict(late);
+    ASSERT_TRUE(verdict.failure);
+    EXPECT_EQ(verdict.failure->exit_code(), 143);
+    EXPECT_EQ(verdict.failure->reason, "DeadlineExceeded: too long");
+}
+
+std::vector<std::string> split(const std::vector<std::string>& pieces) {
+    std::vector<std::string> lines;
+    LineSplitter splitter([&](std::string_view line) { lines.emplace_back(line); });
+    for (const std::string& piece : pieces) splitter.add(piece);
+    splitter.finish();
+    return lines;
+}
+
+TEST(LineSplitter, LinesAcrossPieces) {
+    EXPECT_THAT(split({"a", "b\nc\n", "\nd"}), ElementsAre("ab", "c", "", "d"));
+    EXPECT_THAT(split({"a\r\nb\r", "\nc\rd\n"}), ElementsAre("a", "b", "c", "d"));
+    EXPECT_THAT(split({}), IsEmpty());
+}
+
+TEST(LineSplitter, ALineWithoutEndIsCutAndNothingIsLost) {
+    std::string whole;
+    for (int i = 0; i < 20'000; ++i) whole += "\xC3\xBC";  // two bytes each
+    std::string joined;
+    for (const std::string& line : split({whole})) {
+        EXPECT_LE(line.size(), LineSplitter::kLongest);
+        EXPECT_NE(static_cast<unsigned char>(line[0]) & 0xC0, 0x80) << "a character was cut in two";
+        joined += line;
+    }
+    EXPECT_EQ(joined, whole);
+}
+
+}  // namespace
+}  // namespace muster::cli

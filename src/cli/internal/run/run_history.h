@@ -1,0 +1,69 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/internal/run/event_text.h"
+#include "cli/internal/run/views.h"
+
+namespace muster::cli {
+
+/// A container that ended badly, or a pod that failed without one. What ends because its pod is
+/// stopped is neither.
+struct Failure {
+    std::string pod_uid;
+    std::string pod;
+    std::string container;  ///< empty: the pod itself failed
+    std::optional<TerminationView> termination;
+    std::string reason;  ///< of the pod, when there is no termination
+
+    int exit_code() const;
+};
+
+/// How a job (or a bare pod) ended.
+struct Verdict {
+    std::string name;  ///< "PyTorchJob default/digits"
+    bool succeeded = false;
+    std::string result;  ///< "succeeded", "failed", "interrupted", "timed out"
+    double seconds = 0;
+    int restarts = 0;
+    int group_restarts = 0;          ///< of all pods together; `restarts` has each of them then
+    std::string condition;           ///< reason and message of the condition that ended it
+    std::optional<Failure> failure;  ///< the first one that was not made good by a restart
+    std::string event;               ///< the last warning about it
+    int exit_code = 0;
+};
+
+/// Remembers of a run what its verdict needs, in the order in which it happened. Pure.
+class Chronicle {
+  public:
+    void pod_changed(const PodView* before, const PodView* after);
+    void event_changed(const EventView& event);
+
+    Verdict verdict(const JobView& job) const;
+    Verdict verdict(const PodView& pod) const;
+    int restarts(const std::string& owner_uid) const;
+
+  private:
+    struct PodRecord {
+        PodView last;
+        std::vector<Failure> failures;
+    };
+    void note_failures(PodRecord& record, const PodView* before, const PodView& after);
+    std::optional<Failure> first_failure(const std::function<bool(const PodView&)>& belongs) const;
+    std::string last_warning(const std::optional<Failure>& failure,
+                             const std::string& owner_uid) const;
+
+    std::map<std::string, PodRecord> pods_;                 ///< by uid, gone ones too
+    std::vector<std::pair<std::string, Failure>> order_;    ///< pod uid and failure, oldest first
+    std::map<std::string, std::vector<std::string>> uids_;  ///< by namespace/name: incarnations
+    std::vector<EventView> events_;
+};
+
+/// The lines of a verdict, with the failed container's last lines of log.
+std::vector<Told> tell_verdict(const Verdict& verdict, const std::vector<std::string>& last_lines);
+
+}  // namespace muster::cli

@@ -1,0 +1,164 @@
+#include "cli/internal/run/run_watcher.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace muster::cli {
+
+namespace {
+
+constexpr const char* kJobNameLabel = "training.kubeflow.org/job-name";
+
+kube::ListOptions in(std::string ns) {
+    kube::ListOptions options;
+    options.namespace_ = std::move(ns);
+    return options;
+}
+
+kube::ListOptions named(std::string ns, std::string_view name) {
+    kube::ListOptions options = in(std::move(ns));
+    options.field_selector = fmt::format("metadata.name={}", name);
+    return options;
+}
+
+/// Nobody is told of the others, and a busy namespace has thousands.
+std::optional<EventView> warning_view(const json::value& object) {
+    std::optional<EventView> view = event_view(object);
+    if (view && !view->warning) view.reset();
+    return view;
+}
+
+/// In the order of their names, since a cache has none.
+template <class T>
+std::map<std::string, const T*> sorted(const kube::Informer<T>& informer) {
+    std::map<std::string, const T*> all;
+    for (const auto& [key, item] : informer.items()) all.emplace(key, &item);
+    return all;
+}
+
+}  // namespace
+
+OwnObjects::OwnObjects(kube::Client& client, Clock& clock, Rng& rng,
+                       const std::vector<CheckedObject>& objects, Handlers handlers)
+    : client_(client), clock_(clock), rng_(rng), handlers_(std::move(handlers)) {
+    std::map<std::string, std::vector<std::string>> jobs_of;  // by namespace
+    std::set<std::string> namespaces;
+    for (const CheckedObject& object : objects) {
+        const bool is_pod = object.type == kube::types::kPods;
+        if (!object.job && !is_pod) continue;
+        namespaces.insert(object.namespace_);
+        if (is_pod) {
+            watch_pods(named(object.namespace_, object.name));
+            continue;
+        }
+        jobs_of[object.namespace_].push_back(object.name);
+        job_informers_.push_back(std::make_unique<kube::Informer<JobView>>(
+            client_, clock_, rng_, object.type, named(object.namespace_, object.name), job_view));
+        job_informers_.back()->on_change(
+            [this](const std::string&, const JobView* before, const JobView* after) {
+                job_changed(before, after);
+            });
+    }
+    for (const auto& [ns, names] : jobs_of) {
+        kube::ListOptions options = in(ns);
+        options.label_selector = fmt::format("{} in ({})", kJobNameLabel, fmt::join(names, ","));
+        watch_pods(std::move(options));
+    }
+    for (const std::string& ns : namespaces) {
+        event_informers_.push_back(std::make_unique<kube::Informer<EventView>>(
+            client_, clock_, rng_, kube::types::kEvents, in(ns), warning_view));
+        event_informers_.back()->on_change(
+            [this](const std::string&, const EventView* before, const EventView* after) {
+                if (after != nullptr && known_.contains(after->uid))
+                    handlers_.event(before, *after);
+            });
+    }
+}
+
+void OwnObjects::watch_pods(kube::ListOptions options) {
+    pod_informers_.push_back(std::make_unique<kube::Informer<PodView>>(
+        client_, clock_, rng_, kube::types::kPods, std::move(options), pod_view));
+    pod_informers_.back()->on_change([this](const std::string&, const PodView* before,
+                                            const PodView* after) { pod_changed(before, after); });
+}
+
+void OwnObjects::start(TaskGroup& tasks) {
+    for (auto& informer : job_informers_) informer->start(tasks);
+    for (auto& informer : pod_informers_) informer->start(tasks);
+    for (auto& informer : event_informers_) informer->start(tasks);
+}
+
+Task<Result<void>> OwnObjects::wait_settled() {
+    for (auto& informer : job_informers_) {
+        co_await informer->wait_settled();
+        if (const Error* refusal = informer->refusal()) co_return *refusal;
+    }
+    for (auto& informer : pod_informers_) {
+        co_await informer->wait_settled();
+        if (const Error* refusal = informer->refusal()) co_return *refusal;
+    }
+    for (auto& informer : event_informers_) co_await informer->wait_settled();
+    co_return Result<void>();
+}
+
+const Error* OwnObjects::events_refusal() const {
+    for (const auto& informer : event_informers_)
+        if (const Error* refusal = informer->refusal()) return refusal;
+    return nullptr;
+}
+
+void OwnObjects::add(const std::string& uid) {
+    added_.insert(uid);
+    known_.insert(uid);
+    for (const auto& informer : job_informers_)
+        for (const auto& [key, job] : sorted(*informer))
+            if (job->uid == uid) job_changed(nullptr, job);
+    for (const auto& informer : pod_informers_)
+        for (const auto& [key, pod] : sorted(*informer))
+            if (pod->uid == uid || pod->owner_uid == uid) pod_seen(*pod);
+    tell_events_about(uid);
+}
+
+/// The names of events about one object are in the order in which they were made.
+void OwnObjects::tell_events_about(const std::string& uid) {
+    for (const auto& informer : event_informers_)
+        for (const auto& [key, event] : sorted(*informer))
+            if (event->uid == uid) handlers_.event(nullptr, *event);
+}
+
+void OwnObjects::job_changed(const JobView* before, const JobView* after) {
+    // A list after a lost connection may show another one under the name.
+    if (before != nullptr && (after == nullptr || after->uid != before->uid)) {
+        if (auto gone = jobs_.extract(before->uid)) handlers_.job(&gone.mapped(), nullptr);
+    }
+    if (after == nullptr || !added_.contains(after->uid)) return;
+    auto [it, is_new] = jobs_.try_emplace(after->uid, *after);
+    if (is_new) return handlers_.job(nullptr, &it->second);
+    const JobView then = std::exchange(it->second, *after);
+    handlers_.job(&then, &it->second);
+}
+
+void OwnObjects::pod_changed(const PodView* before, const PodView* after) {
+    const bool ours =
+        after != nullptr && (added_.contains(after->uid) || added_.contains(after->owner_uid));
+    // A pod that its job let go of is no more of it than one that is gone.
+    if (before != nullptr && (!ours || after->uid != before->uid)) {
+        if (auto gone = pods_.extract(before->uid)) handlers_.pod(&gone.mapped(), nullptr);
+    }
+    if (ours) pod_seen(*after);
+}
+
+void OwnObjects::pod_seen(const PodView& pod) {
+    auto [it, is_new] = pods_.try_emplace(pod.uid, pod);
+    if (!is_new) {
+        const PodView then = std::exchange(it->second, pod);
+        return handlers_.pod(&then, &it->second);
+    }
+    handlers_.pod(nullptr, &it->second);
+    if (known_.insert(pod.uid).second) tell_events_about(pod.uid);
+}
+
+}  // namespace muster::cli

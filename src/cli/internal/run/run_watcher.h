@@ -1,0 +1,71 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/task_group.h"
+#include "cli/internal/run/views.h"
+#include "kube/client/client.h"
+#include "kube/client/informer.h"
+#include "manifest/check.h"
+
+namespace muster::cli {
+
+/// Watches the jobs and pods of a manifest, the pods of those jobs, and the warnings about all of
+/// them. An API server has those of others too: what belongs to no object that was add()ed is not
+/// told. What was seen before its owner was added is told then. Thread: the loop of the task group.
+class OwnObjects {
+  public:
+    /// Null: it is new, or gone. Events have no end.
+    struct Handlers {
+        std::function<void(const JobView* before, const JobView* after)> job;
+        std::function<void(const PodView* before, const PodView* after)> pod;
+        std::function<void(const EventView* before, const EventView& after)> event;
+    };
+
+    /// One watch for each job, each pod, the pods of all jobs of a namespace, and its warnings.
+    OwnObjects(kube::Client& client, Clock& clock, Rng& rng,
+               const std::vector<CheckedObject>& objects, Handlers handlers);
+
+    void start(TaskGroup& tasks);
+    /// Returns once everything is watched, or with why jobs or pods can't be.
+    Task<Result<void>> wait_settled();
+    /// Why warnings are not watched; null: they are.
+    const Error* events_refusal() const;
+
+    /// The job or pod with this uid is ours.
+    void add(const std::string& uid);
+
+    /// By uid, those that are there.
+    const std::map<std::string, JobView>& jobs() const { return jobs_; }
+    const std::map<std::string, PodView>& pods() const { return pods_; }
+
+  private:
+    template <class T>
+    using Informers = std::vector<std::unique_ptr<kube::Informer<T>>>;
+
+    void watch_pods(kube::ListOptions options);
+    void job_changed(const JobView* before, const JobView* after);
+    void pod_changed(const PodView* before, const PodView* after);
+    void pod_seen(const PodView& pod);
+    void tell_events_about(const std::string& uid);
+
+    kube::Client& client_;
+    Clock& clock_;
+    Rng& rng_;
+    Handlers handlers_;
+    Informers<JobView> job_informers_;
+    Informers<PodView> pod_informers_;
+    Informers<EventView> event_informers_;
+    std::set<std::string> added_;
+    std::set<std::string> known_;  ///< added ones, and pods that are ours, gone ones too
+    std::map<std::string, JobView> jobs_;
+    std::map<std::string, PodView> pods_;
+};
+
+}  // namespace muster::cli

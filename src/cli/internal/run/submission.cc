@@ -1,0 +1,192 @@
+#include "cli/internal/run/submission.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <ranges>
+
+#include "kube/objects/api_status.h"
+
+namespace muster::cli {
+
+namespace {
+
+std::string uid_of(const json::value& object) {
+    return std::string(object.at("metadata").at("uid").get_string());
+}
+
+/// Why an object can't be created, where the server's words leave the reader alone with it.
+std::optional<Problem> explained(const CheckedObject& object, const Error& error) {
+    const auto problem = [&](std::string field, std::string message) {
+        return object.document.problem(Severity::kError, std::move(field), std::move(message));
+    };
+    if (error.code() == Code::kAlreadyExists)
+        return problem("metadata.name",
+                       fmt::format("{} is there already: delete it ('muster delete -f FILE' "
+                                   "deletes all that a file names), or choose another name",
+                                   shown_name(object)));
+    if (error.code() != Code::kNotFound) return std::nullopt;
+    if (error.message().contains(fmt::format("namespaces \"{}\"", object.namespace_)))
+        return problem("metadata.namespace",
+                       fmt::format("there is no namespace \"{0}\": make it ('kubectl create "
+                                   "namespace {0}'), or put it into the manifest",
+                                   object.namespace_));
+    if (!object.job)
+        return problem("kind", fmt::format("the server has no {}", object.type.qualified()));
+    return problem("kind", fmt::format("the server has no {}: 'muster manifests | kubectl apply "
+                                       "-f -' installs the operator and the kinds that it runs",
+                                       object.type.qualified()));
+}
+
+}  // namespace
+
+bool is_workload(const CheckedObject& object) {
+    return object.job.has_value() || object.type == kube::types::kPods;
+}
+
+std::string shown_name(const CheckedObject& object) {
+    return fmt::format("{} {}{}{}", object.type.kind, object.namespace_,
+                       object.namespace_.empty() ? "" : "/", object.name);
+}
+
+bool holds(const json::value& there, const json::value& wanted) {
+    if (const json::object* fields = wanted.if_object()) {
+        const json::object* others = there.if_object();
+        return others != nullptr && std::ranges::all_of(*fields, [&](const auto& field) {
+                   const json::value* other = others->if_contains(field.key());
+                   return other != nullptr && holds(*other, field.value());
+               });
+    }
+    if (const json::array* items = wanted.if_array()) {
+        const json::array* others = there.if_array();
+        return others != nullptr && std::ranges::equal(*others, *items, holds);
+    }
+    return there == wanted;
+}
+
+Posting::Posting(kube::Client& client, Screen& screen, const std::vector<CheckedObject>& objects,
+                 bool make_namespaces, std::function<bool()> stopped)
+    : client_(client),
+      screen_(screen),
+      objects_(objects),
+      make_namespaces_(make_namespaces),
+      stopped_(std::move(stopped)) {}
+
+Task<bool> Posting::rehearse() {
+    if (!co_await post_namespaces()) co_return false;
+    co_return co_await post_all(true, {});
+}
+
+Task<bool> Posting::post(std::function<void(std::size_t, std::string)> posted) {
+    co_return co_await post_all(false, posted);
+}
+
+/// Those of the manifest, then those that its objects name.
+Task<bool> Posting::post_namespaces() {
+    std::map<std::string, const CheckedObject*> wanted;
+    for (const CheckedObject& object : objects_) {
+        if (object.type == kube::types::kNamespaces)
+            wanted[object.name] = &object;
+        else if (make_namespaces_ && !object.namespace_.empty())
+            wanted.try_emplace(object.namespace_, nullptr);
+    }
+    for (const auto& [name, object] : wanted) {
+        json::value body = json::object{
+            {"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}};
+        if (object != nullptr) body = object->document.object;
+        const Result<void> posted = co_await post_namespace(std::move(body), name);
+        if (posted) continue;
+        if (object != nullptr && !kube::is_away(posted.error()))
+            refuse(*object, posted.error());
+        else
+            failure_ = Error(posted.error()).prefix("making the namespace " + name);
+        co_return false;
+    }
+    co_return true;
+}
+
+/// One that is there is used, also by those who may make none.
+Task<Result<void>> Posting::post_namespace(json::value object, std::string name) {
+    auto written = co_await client_.create(kube::types::kNamespaces, {}, std::move(object));
+    if (written) {
+        made_.push_back({kube::types::kNamespaces, {}, name, uid_of(*written->object)});
+        co_return Result<void>();
+    }
+    if (written.error().code() == Code::kAlreadyExists) co_return Result<void>();
+    if (!kube::is_away(written.error()) && co_await client_.get(kube::types::kNamespaces, {}, name))
+        co_return Result<void>();
+    co_return std::move(written.error());
+}
+
+Task<bool> Posting::post_all(bool dry_run,
+                             const std::function<void(std::size_t, std::string)>& posted) {
+    bool accepted = true;
+    for (const bool workload : {false, true}) {
+        for (std::size_t i = 0; i < objects_.size() && !stopped_(); ++i) {
+            const CheckedObject& object = objects_[i];
+            if (is_workload(object) != workload || object.type == kube::types::kNamespaces ||
+                used_.contains(shown_name(object)))
+                continue;
+            kube::WriteOptions options;
+            options.dry_run = dry_run;
+            options.field_validation =
+                kube::FieldValidation::kIgnore;  // the check has told about them
+            json::value body = object.document.object;
+            auto written =
+                co_await client_.create(object.type, object.namespace_, std::move(body), options);
+            if (!written) {
+                if (written.error().code() == Code::kAlreadyExists && co_await is_there(object))
+                    continue;
+                refuse(object, written.error());
+                accepted = false;
+                // A dry run is for telling everything at once; what comes behind is in vain.
+                if (!dry_run || failure_) co_return false;
+            } else if (!dry_run) {
+                std::string uid = uid_of(*written->object);
+                made_.push_back({object.type, object.namespace_, object.name, uid});
+                if (workload) posted(i, std::move(uid));
+            }
+        }
+    }
+    co_return accepted;
+}
+
+/// What jobs use may be there from an earlier run. A job is another run's.
+Task<bool> Posting::is_there(const CheckedObject& object) {
+    if (is_workload(object)) co_return false;
+    auto found = co_await client_.get(object.type, object.namespace_, object.name);
+    if (!found || !holds(**found, object.document.object)) co_return false;
+    used_.insert(shown_name(object));
+    screen_.tell({Tone::kPlain,
+                  fmt::format("{} is there already, as the manifest has it", shown_name(object))});
+    co_return true;
+}
+
+void Posting::refuse(const CheckedObject& object, const Error& error) {
+    if (kube::is_away(error)) {
+        failure_ = Error(error).prefix("creating " + shown_name(object));
+        return;
+    }
+    if (auto problem = explained(object, error)) return problems_.push_back(*std::move(problem));
+    if (error.causes().empty())
+        problems_.push_back(object.document.problem(Severity::kError, "", error.message()));
+    for (const Cause& cause : error.causes())
+        problems_.push_back(object.document.problem(Severity::kError, cause.field, cause.message));
+}
+
+Task<void> Posting::withdraw() {
+    for (const Made& made : std::views::reverse(made_)) {
+        kube::DeleteOptions options;
+        options.propagation = kube::Propagation::kBackground;
+        options.precondition_uid = made.uid;
+        auto removed = co_await client_.remove(made.type, made.namespace_, made.name, options);
+        if (!removed && removed.error().code() != Code::kNotFound)
+            screen_.tell(
+                {Tone::kBad, fmt::format("{} {} was made and could not be deleted: {}",
+                                         made.type.kind, made.name, removed.error().message())});
+    }
+    made_.clear();
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,160 @@
+#include "cli/internal/simulate/simulation_input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/internal/prepare/prepare.h"
+#include "control_plane/caller.h"
+#include "kube/schema/schema.h"
+#include "manifest/read_files.h"
+#include "sim/builtin_scenarios.h"
+
+namespace muster::cli {
+
+namespace {
+
+/// Of a job whose manifest says nothing about what its containers do.
+constexpr sim::DurationRange kStartDelay{std::chrono::seconds(1), std::chrono::seconds(3)};
+constexpr sim::DurationRange kRunTime{std::chrono::seconds(30), std::chrono::seconds(60)};
+constexpr std::chrono::hours kDuration{3};
+
+Problem problem_of(std::string source, std::string message) {
+    Problem problem;
+    problem.source = std::move(source);
+    problem.message = std::move(message);
+    return problem;
+}
+
+const sim::BuiltinScenario* find_builtin(std::string_view name) {
+    for (const sim::BuiltinScenario& scenario : sim::builtin_scenarios())
+        if (scenario.name == name) return &scenario;
+    return nullptr;
+}
+
+/// The text of a file, or of the scenario that comes with the program.
+Result<std::string> text_of(const std::string& name) {
+    const sim::BuiltinScenario* builtin = find_builtin(name);
+    std::error_code ignored;
+    if (builtin != nullptr && !std::filesystem::exists(name, ignored))
+        return std::string(builtin->text);
+    return read_file(name);
+}
+
+std::string unknown(const std::string& name, const Error& error) {
+    std::vector<std::string> names;
+    for (const sim::BuiltinScenario& scenario : sim::builtin_scenarios())
+        names.emplace_back(scenario.name);
+    const std::string near = kube::nearest_name(name, names);
+    return near.empty() ? error.message()
+                        : fmt::format("{}, and no scenario has that name; did you mean {}?",
+                                      error.message(), near);
+}
+
+/// What says of itself that it is an object of the API.
+bool is_object(const Document& document) {
+    const json::object* object = document.object.if_object();
+    return object != nullptr && (object->contains("kind") || object->contains("apiVersion"));
+}
+
+void add_causes(const Document& document, const Error& error, std::vector<Problem>& problems) {
+    for (const Cause& cause : error.causes())
+        problems.push_back(cause.reason == sim::kUnknownField
+                               ? document.key_problem(Severity::kError, cause.field, cause.message)
+                               : document.problem(Severity::kError, cause.field, cause.message));
+}
+
+void add_faults(const std::string& name, SimulationInput& input) {
+    Result<std::string> text = text_of(name);
+    if (!text) {
+        input.problems.push_back(problem_of("--faults " + name, unknown(name, text.error())));
+        return;
+    }
+    Manifest manifest = read_manifest(*text, name);
+    std::ranges::move(manifest.problems, std::back_inserter(input.problems));
+    for (const Document& document : manifest.documents)
+        if (Result<void> added = sim::add_faults(input.scenario, document.object); !added)
+            add_causes(document, added.error(), input.problems);
+}
+
+SimulationInput read_manifests(const SimulateOptions& options) {
+    SimulationInput input;
+    ManifestOptions manifests;
+    manifests.files = options.files;
+    manifests.any_machine = true;
+    const Caller caller = current_caller();
+    Prepared prepared = prepare(manifests, caller, *make_real_machine(caller.environment));
+    input.problems = std::move(prepared.problems);
+    bool jobs = false;
+    for (CheckedObject& checked : prepared.objects) {
+        jobs |= checked.job.has_value();
+        input.scenario.manifests.push_back(checked.document.object.as_object());
+    }
+    if (!jobs && !has_errors(input.problems))
+        input.problems.push_back(problem_of(options.files.front(), "there is no job in it"));
+    input.scenario.duration = kDuration;
+    input.scenario.faults_until = {};
+    input.scenario.pods = {.start_delay = kStartDelay,
+                           .run_time = kRunTime,
+                           .stop_time = {},
+                           .exits = {},
+                           .never_starts = 0,
+                           .runs_forever = 0};
+    return input;
+}
+
+}  // namespace
+
+SimulationInput read_scenario_text(std::string_view text, const std::string& source) {
+    SimulationInput input;
+    input.is_scenario = true;
+    Manifest manifest = read_manifest(text, source);
+    input.problems = std::move(manifest.problems);
+    if (manifest.documents.size() != 1) {
+        if (input.problems.empty())
+            input.problems.push_back(problem_of(source, "a scenario is one document"));
+        return input;
+    }
+    const Document& document = manifest.documents.front();
+    Result<sim::Scenario> scenario = sim::read_scenario(document.object);
+    if (scenario)
+        input.scenario = *std::move(scenario);
+    else
+        add_causes(document, scenario.error(), input.problems);
+    return input;
+}
+
+SimulationInput read_simulation_input(const SimulateOptions& options) {
+    SimulationInput input;
+    const std::string& first = options.files.front();
+    Result<std::string> text = first == "-" ? Result<std::string>(std::string()) : text_of(first);
+    if (!text) {
+        input.problems.push_back(problem_of(first, unknown(first, text.error())));
+        return input;
+    }
+    const Manifest manifest = read_manifest(*text, first);
+    const bool scenario = first != "-" && options.files.size() == 1 &&
+                          !manifest.documents.empty() &&
+                          std::ranges::none_of(manifest.documents, is_object);
+    input = scenario ? read_scenario_text(*text, first) : read_manifests(options);
+    if (!options.faults.empty()) {
+        if (!scenario) input.scenario.faults_until = std::chrono::minutes(20);
+        add_faults(options.faults, input);
+    }
+    if (!scenario) {
+        input.scenario.duration = input.scenario.faults_until + kDuration;
+        // That a job does not end is no mistake of the operator's here: it is told by its state.
+        input.scenario.except.emplace_back("ends");
+    }
+    if (options.nodes) input.scenario.nodes = *options.nodes;
+    if (options.duration) {
+        input.scenario.duration = *options.duration;
+        input.scenario.faults_until =
+            std::min<Duration>(input.scenario.faults_until, input.scenario.duration);
+    }
+    sort_problems(input.problems);
+    return input;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "cli/internal/command_line/command_line.h"
+#include "manifest/problem.h"
+#include "sim/scenario.h"
+
+namespace muster::cli {
+
+struct SimulationInput {
+    sim::Scenario scenario;
+    bool is_scenario = false;  ///< the file was one; otherwise it held manifests
+    std::vector<Problem> problems;
+};
+
+/// Reads the manifests or the scenario that `options` name, and the faults to go with them. What is
+/// neither a file nor a scenario of that name is a problem.
+SimulationInput read_simulation_input(const SimulateOptions& options);
+
+/// A scenario from text; problems carry `source`, line and column. Pure.
+SimulationInput read_scenario_text(std::string_view text, const std::string& source);
+
+}  // namespace muster::cli

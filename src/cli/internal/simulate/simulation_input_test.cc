@@ -1,0 +1,150 @@
+#include "cli/internal/simulate/simulation_input.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cli/internal/command_line/command_line.h"
+#include "sim/builtin_scenarios.h"
+#include "sim/world.h"
+
+namespace muster::cli {
+namespace {
+
+/// Enough to see every kind of fault; ./dev test runs thousands of seeds with the release build.
+constexpr std::uint64_t kSeeds = 4;
+
+class BuiltinScenarios : public ::testing::TestWithParam<sim::BuiltinScenario> {};
+
+TEST_P(BuiltinScenarios, KeepTheRules) {
+    const SimulationInput input = read_scenario_text(GetParam().text, "scenario");
+    for (const Problem& problem : input.problems) ADD_FAILURE() << format(problem);
+    ASSERT_FALSE(HasFailure());
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+        const auto outcome = sim::simulate(input.scenario, {.seed = seed, .tell = {}});
+        ASSERT_TRUE(outcome) << outcome.error().message();
+        for (const sim::Violation& violation : outcome->violations)
+            ADD_FAILURE() << violation.invariant << ": " << violation.what
+                          << "\nreplay: ./dev drill sim " << GetParam().name << " --seed " << seed
+                          << " --trace";
+        if (HasFailure()) break;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BuiltinScenarios, ::testing::ValuesIn(sim::builtin_scenarios()),
+                         [](const auto& tested) {
+                             std::string name(tested.param.name);
+                             for (char& c : name)
+                                 if (c == '-') c = '_';
+                             return name;
+                         });
+
+struct Faults {
+    const char* scenario;
+    std::vector<std::string> told;  ///< in lines about faults, each at least once
+};
+
+class FaultsOfScenarios : public ::testing::TestWithParam<Faults> {};
+
+sim::Scenario scenario_named(std::string_view name) {
+    for (const sim::BuiltinScenario& builtin : sim::builtin_scenarios())
+        if (builtin.name == name) return read_scenario_text(builtin.text, "scenario").scenario;
+    ADD_FAILURE() << "no scenario " << name;
+    return {};
+}
+
+TEST_P(FaultsOfScenarios, ReallyHappen) {
+    const sim::Scenario scenario = scenario_named(GetParam().scenario);
+    std::vector<std::string> missing = GetParam().told;
+    constexpr std::uint64_t kMostSeeds = 40;
+    for (std::uint64_t seed = 1; seed <= kMostSeeds && !missing.empty(); ++seed) {
+        std::string lines;
+        ASSERT_TRUE(
+            sim::simulate(scenario, {.seed = seed, .tell = [&](const sim::HistoryLine& line) {
+                                         lines += fmt::format("{}: {}\n", line.who, line.what);
+                                     }}));
+        std::erase_if(missing, [&](const std::string& told) {
+            return lines.find(told) != std::string::npos;
+        });
+    }
+    EXPECT_EQ(missing, std::vector<std::string>());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, FaultsOfScenarios,
+    ::testing::Values(
+        Faults{"lossy-api",
+               {"a request is lost", "a watch is lost", "a write times out without effect",
+                "a write times out with effect", "too many requests", "a request is on its way",
+                "an answer is on its way"}},
+        Faults{"conflicts", {"operator-1: a conflict"}},
+        Faults{"stale-caches",
+               {"a list as of revision", "a list expires", "a watch is refused with 410",
+                "a watch expires", "a watch breaks", "an event comes twice", "an event lags"}},
+        Faults{"node-death", {"dies", "is back", "(NodeLost)"}},
+        Faults{"node-silence", {"falls silent", "is back", "s late"}},
+        Faults{"evictions", {"is evicted", "is killed", "(Evicted)", "user: pod"}},
+        Faults{"crashes",
+               {"operator-1 crashes before a write", "operator-1 crashes after a write",
+                "operator-1 crashes\n"}},
+        Faults{"two-operators", {"operator-1: pod", "operator-2: pod"}},
+        Faults{"clock-jumps", {"the calendar is set by -", "the calendar is set by "}},
+        Faults{"limits", {"reached the specified backoff limit", "active longer than"}},
+        Faults{"groups", {"All of its pods restart together", "is evicted"}},
+        Faults{"meddling",
+               {"PyTorchJobSuspended", "PyTorchJobResumed", "user: pod", "user: services",
+                "user: pytorchjobs"}}),
+    [](const auto& tested) {
+        std::string name(tested.param.scenario);
+        std::ranges::replace(name, '-', '_');
+        return name;
+    });
+
+TEST(Help, NamesEveryScenario) {
+    for (const sim::BuiltinScenario& scenario : sim::builtin_scenarios())
+        EXPECT_NE(help_text("simulate").find(scenario.name), std::string_view::npos)
+            << scenario.name;
+}
+
+TEST(FaultPoints, OfTheCodeChangeTheCourseOfThings) {
+    const sim::Scenario with = scenario_named("fault-points");
+    sim::Scenario without = with;
+    without.fault_sites = 0;
+    int changed = 0;
+    for (std::uint64_t seed = 1; seed <= 5; ++seed)
+        changed += sim::simulate(with, {.seed = seed, .tell = {}})->hash !=
+                   sim::simulate(without, {.seed = seed, .tell = {}})->hash;
+    EXPECT_GT(changed, 0);
+}
+
+TEST(SimulationInput, AWrongScenarioIsRefusedWithEveryPlace) {
+    const SimulationInput input = read_scenario_text(
+        "nodes: 0\n"
+        "jobs:\n"
+        "- workrs: 3\n"
+        "pods:\n"
+        "  runTime: soon\n"
+        "  exits: {300: 1}\n"
+        "api: {conflict: 1.5}\n"
+        "clockJumps: {every: 1s..0s}\n",
+        "bad.yaml");
+    std::vector<std::string> said;
+    for (const Problem& problem : input.problems) said.push_back(format(problem));
+    const std::vector<std::string> wanted = {
+        "bad.yaml:1:8: error: nodes: must be a whole number from 1 to 100000",
+        "bad.yaml:3:3: error: jobs[0].workrs: no such field; did you mean workers?",
+        "bad.yaml:5:12: error: pods.runTime: must be a time span or a range of two, such as 5s..2m",
+        "bad.yaml:6:16: error: pods.exits.300: must be an exit code from 0 to 255 and its weight",
+        "bad.yaml:7:17: error: api.conflict: must be a probability, from 0 to 1",
+        "bad.yaml:8:21: error: clockJumps.every: must be a time span or a range of two, such as "
+        "5s..2m"};
+    for (const std::string& line : wanted)
+        EXPECT_NE(std::find(said.begin(), said.end(), line), said.end())
+            << line << "\nsaid:\n"
+            << fmt::format("{}", fmt::join(said, "\n"));
+    EXPECT_EQ(said.size(), wanted.size());
+}
+
+}  // namespace
+}  // namespace muster::cli

@@ -1,0 +1,8 @@
+#pragma once
+
+namespace muster::cli {
+
+/// The whole program: parses the arguments, runs the verb and gives the exit status.
+int run_command_line(int argc, char** argv);
+
+}  // namespace muster::cli

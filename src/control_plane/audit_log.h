@@ -1,0 +1,52 @@
+#pragma once
+
+#include <prometheus/metric_family.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "apiserver_http/audit.h"
+#include "base/result.h"
+#include "control_plane/audit_log_limits.h"
+
+namespace muster::cli {
+
+/// The audit log in a file that its user alone may read (0600). A line is in it as a whole or not
+/// at all. Lines that can't be written are counted, and told in the log of muster when that begins
+/// and when it is over. Owns its descriptor. Thread: one.
+class AuditLog final : public apiserver_http::AuditSink {
+  public:
+    /// Goes on behind what the file has. Fails for what is no file of this user's.
+    static Result<std::unique_ptr<AuditLog>> open(std::filesystem::path path,
+                                                  AuditLogLimits limits);
+    ~AuditLog() override;
+    AuditLog(const AuditLog&) = delete;
+    AuditLog& operator=(const AuditLog&) = delete;
+
+    void write(std::string line) override;
+
+    /// How many lines were to be written, and how many of them could not.
+    std::vector<prometheus::MetricFamily> metrics() const;
+
+  private:
+    AuditLog(std::filesystem::path path, AuditLogLimits limits)
+        : path_(std::move(path)), limits_(limits) {}
+
+    Result<void> open_file();
+    Result<void> append(std::string_view text);
+    Result<void> rotate();
+    void tell(const Result<void>& written);
+
+    std::filesystem::path path_;
+    AuditLogLimits limits_;
+    int file_ = -1;
+    std::uint64_t size_ = 0;  ///< of the file, up to the end of its last whole line
+    bool oversized_ = false;  ///< and told so
+    std::uint64_t events_ = 0;
+    std::uint64_t lost_ = 0;
+    std::uint64_t lost_before_ = 0;  ///< when it began to fail; equal: it does not
+};
+
+}  // namespace muster::cli

@@ -1,0 +1,87 @@
+#include "control_plane/background.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
+namespace muster::cli {
+
+namespace {
+
+constexpr char kReady = 'r';
+constexpr char kFailed = 'f';
+
+[[noreturn]] void wait_as_parent(int pipe, pid_t child, const std::filesystem::path& log) {
+    std::string told;
+    std::array<char, 4096> buffer;
+    for (;;) {
+        const ssize_t size = ::read(pipe, buffer.data(), buffer.size());
+        if (size > 0) told.append(buffer.data(), static_cast<std::size_t>(size));
+        if (size == 0 || (size < 0 && errno != EINTR)) break;
+    }
+    if (told.starts_with(kReady)) {
+        fmt::print("{}", told.substr(1));
+        std::fflush(stdout);
+        ::_exit(0);
+    }
+    if (told.starts_with(kFailed)) {
+        fmt::print(stderr, "{}", told.substr(1));
+        ::_exit(1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    fmt::print(stderr, "muster up: the background process ended before it was ready ({}); see {}\n",
+               WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
+                                   : fmt::format("exit status {}", WEXITSTATUS(status)),
+               log.string());
+    ::_exit(1);
+}
+
+}  // namespace
+
+Result<Background> Background::start(const std::filesystem::path& log) {
+    const int output = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (output < 0) return system_error("opening " + log.string(), errno);
+    const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    std::array<int, 2> pipe{};
+    if (nothing < 0 || ::pipe2(pipe.data(), O_CLOEXEC) < 0)
+        return system_error("going into the background", errno);
+    const pid_t child = ::fork();
+    if (child < 0) return system_error("going into the background", errno);
+    if (child > 0) {
+        ::close(pipe[1]);
+        wait_as_parent(pipe[0], child, log);
+    }
+    ::close(pipe[0]);
+    // Away from the terminal, whose signals are not for it.
+    ::setsid();
+    ::dup2(nothing, STDIN_FILENO);
+    ::dup2(output, STDOUT_FILENO);
+    ::dup2(output, STDERR_FILENO);
+    ::close(nothing);
+    ::close(output);
+    return Background(pipe[1]);
+}
+
+Background::~Background() {
+    if (ready_ >= 0) ::close(ready_);
+}
+
+void Background::ready(const std::string& text) { tell(kReady, text); }
+
+void Background::failed(const std::string& text) { tell(kFailed, text); }
+
+void Background::tell(char outcome, const std::string& text) {
+    const std::string whole = outcome + text;
+    // If the parent is gone there is nobody to tell.
+    std::ignore = ::write(ready_, whole.data(), whole.size());
+    ::close(ready_);
+    ready_ = -1;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,121 @@
+#include "control_plane/credentials.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace muster::cli {
+
+namespace {
+
+constexpr auto kCaLife = std::chrono::hours(24 * 365 * 10);
+constexpr auto kLeafLife = std::chrono::hours(24 * 365 * 2);
+constexpr auto kRenewBefore = std::chrono::hours(24 * 30);
+// Clocks of clients may be a little behind.
+constexpr auto kSlack = std::chrono::hours(1);
+
+net::Validity validity(WallTime now, Duration life) { return {now - kSlack, now + life}; }
+
+/// The pair that is kept under this name; empty when a part of it is missing.
+Result<net::KeyPair> kept(const StateHome& home, const std::string& name) {
+    TRY(std::optional<std::string> certificate, home.read(name + ".crt"));
+    TRY(std::optional<std::string> key, home.read(name + ".key"));
+    if (!certificate || !key) return net::KeyPair{};
+    auto belongs = net::key_belongs(*certificate, *key);
+    if (!belongs)
+        return belongs.error().prefix(
+            fmt::format("{0}.crt and {0}.key can't be used; remove both to have new ones",
+                        (home.path() / name).string()));
+    if (!*belongs)
+        return Error(Code::kInvalid,
+                     fmt::format("{0}.key is not the key of {0}.crt; remove both to have new ones",
+                                 (home.path() / name).string()));
+    return net::KeyPair{*std::move(certificate), *std::move(key)};
+}
+
+Result<void> keep(const StateHome& home, const std::string& name, const net::KeyPair& pair) {
+    TRY_VOID(home.write(name + ".key", pair.key));
+    return home.write(name + ".crt", pair.certificate);
+}
+
+bool holds_all(const std::vector<std::string>& have, const std::vector<std::string>& wanted) {
+    return std::ranges::all_of(wanted, [&](const std::string& name) {
+        return std::ranges::find(have, name) != have.end();
+    });
+}
+
+Result<bool> is_good(const net::KeyPair& pair, const net::ServerNames& names, WallTime now) {
+    if (pair.certificate.empty()) return false;
+    TRY(const WallTime end, net::certificate_expiry(pair.certificate));
+    if (end < now + kRenewBefore) return false;
+    TRY(const net::ServerNames present, net::certificate_names(pair.certificate));
+    return holds_all(present.addresses, names.addresses) &&
+           holds_all(present.dns_names, names.dns_names);
+}
+
+/// What can be sent behind "Bearer".
+bool is_token(std::string_view text) {
+    return std::ranges::all_of(text, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               std::string_view("-._~+/=").contains(c);
+    });
+}
+
+/// The key of the directory, made when there is none.
+Result<std::shared_ptr<const net::SigningKey>> account_key(const StateHome& home) {
+    TRY(std::optional<std::string> pem, home.read("sa.key"));
+    if (!pem || pem->empty()) {
+        TRY(pem, net::make_signing_key());
+        TRY_VOID(home.write("sa.key", *pem));
+    }
+    auto key = net::SigningKey::parse(*pem);
+    if (!key)
+        key.error().prefix(fmt::format(
+            "{} can't be used; remove it to have a new one, with which tokens of before "
+            "are no good",
+            (home.path() / "sa.key").string()));
+    return key;
+}
+
+}  // namespace
+
+Result<Credentials> load_credentials(const StateHome& home, const net::ServerNames& names,
+                                     WallTime now) {
+    Credentials credentials;
+    TRY(credentials.ca, kept(home, "ca"));
+    const bool new_ca = credentials.ca.certificate.empty();
+    if (new_ca) {
+        TRY(credentials.ca, net::make_ca("muster", validity(now, kCaLife)));
+        TRY_VOID(keep(home, "ca", credentials.ca));
+    }
+    TRY(credentials.server, kept(home, "server"));
+    TRY(const bool server_good, is_good(credentials.server, names, now));
+    if (new_ca || !server_good) {
+        TRY(credentials.server, net::sign_server_certificate(credentials.ca, "muster", names,
+                                                             validity(now, kLeafLife)));
+        TRY_VOID(keep(home, "server", credentials.server));
+    }
+    TRY(credentials.admin, kept(home, "admin"));
+    TRY(const bool admin_good, is_good(credentials.admin, {}, now));
+    if (new_ca || !admin_good) {
+        TRY(credentials.admin,
+            net::sign_client_certificate(credentials.ca, {"muster-admin", {"system:masters"}},
+                                         validity(now, kLeafLife)));
+        TRY_VOID(keep(home, "admin", credentials.admin));
+    }
+    TRY(std::optional<std::string> token, home.read("admin.token"));
+    if (!token || token->empty()) {
+        TRY(token, net::random_token());
+        TRY_VOID(home.write("admin.token", *token));
+    }
+    if (!is_token(*token))
+        return Error(Code::kInvalid,
+                     fmt::format("{} can't be used: a token is one line of letters, digits and "
+                                 "-._~+/= alone; remove it to have a new one",
+                                 (home.path() / "admin.token").string()));
+    credentials.admin_token = *std::move(token);
+    TRY(credentials.account_key, account_key(home));
+    return credentials;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,98 @@
+#include "control_plane/kubeconfig.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "manifest/yaml/yaml_document.h"
+
+namespace muster::cli {
+namespace {
+
+using testing::HasSubstr;
+
+const KubeAccess kAccess{
+    .server = "https://127.0.0.1:6443", .ca_pem = "CA", .token = "secret", .client = {}};
+
+json::value parse(std::string_view text) {
+    const LineIndex lines(text);
+    YamlDocument document = parse_yaml_document(text, 0, lines);
+    EXPECT_TRUE(document.problems.empty()) << text;
+    return document.value;
+}
+
+TEST(Kubeconfig, HasOneContext) {
+    const json::value config = make_kubeconfig(kAccess);
+    EXPECT_EQ(config.at("current-context"), "muster");
+    EXPECT_EQ(config.at_pointer("/contexts/0/name"), "muster");
+    EXPECT_EQ(config.at_pointer("/contexts/0/context/cluster"),
+              config.at_pointer("/clusters/0/name"));
+    EXPECT_EQ(config.at_pointer("/contexts/0/context/user"), config.at_pointer("/users/0/name"));
+    EXPECT_EQ(config.at_pointer("/clusters/0/cluster/server"), "https://127.0.0.1:6443");
+    EXPECT_EQ(config.at_pointer("/clusters/0/cluster/certificate-authority-data"), "Q0E=");
+    EXPECT_EQ(config.at_pointer("/users/0/user/token"), "secret");
+    EXPECT_FALSE(config.at_pointer("/users/0/user").as_object().contains("client-key-data"));
+}
+
+TEST(Kubeconfig, ShowsACertificateWhereOneIsDemanded) {
+    KubeAccess access = kAccess;
+    access.client = net::KeyPair{"CERT", "KEY"};
+    const json::value config = make_kubeconfig(access);
+    EXPECT_EQ(config.at_pointer("/users/0/user/client-certificate-data"), "Q0VSVA==");
+    EXPECT_EQ(config.at_pointer("/users/0/user/client-key-data"), "S0VZ");
+}
+
+TEST(Kubeconfig, MergedIntoNothingIsAWholeOne) {
+    for (const char* empty : {"", " \n"}) {
+        const Result<std::string> merged = merge_kubeconfig(empty, kAccess);
+        ASSERT_TRUE(merged.has_value());
+        EXPECT_EQ(parse(*merged), json::value(make_kubeconfig(kAccess)));
+    }
+}
+
+TEST(Kubeconfig, MergingKeepsAllThatIsNotOurs) {
+    const Result<std::string> merged = merge_kubeconfig(R"(
+apiVersion: v1
+kind: Config
+preferences: {colors: true}
+clusters:
+- name: prod
+  cluster: {server: "https://prod", extension: [1, 2]}
+- name: muster
+  cluster: {server: "https://old"}
+users:
+- {name: ann, user: {token: "007"}}
+contexts:
+- {name: prod, context: {cluster: prod, user: ann, namespace: x}}
+current-context: prod
+)",
+                                                        kAccess);
+    ASSERT_TRUE(merged.has_value()) << merged.error().message();
+    const json::value config = parse(*merged);
+    EXPECT_EQ(config.at_pointer("/preferences/colors"), true);
+    EXPECT_EQ(config.at("clusters").as_array().size(), 2);
+    EXPECT_EQ(config.at_pointer("/clusters/0/cluster/extension/1"), 2);
+    EXPECT_EQ(config.at_pointer("/clusters/1/cluster/server"), "https://127.0.0.1:6443");
+    EXPECT_EQ(config.at_pointer("/users/0/user/token"), "007");
+    EXPECT_EQ(config.at_pointer("/users/1/name"), "muster-admin");
+    EXPECT_EQ(config.at_pointer("/contexts/0/context/namespace"), "x");
+    EXPECT_EQ(config.at("current-context"), "muster");
+    EXPECT_EQ(*merge_kubeconfig(*merged, kAccess), *merged);
+}
+
+TEST(Kubeconfig, WhatIsNoKubeconfigIsLeftAlone) {
+    struct Case {
+        const char* text;
+        const char* why;
+    };
+    for (const Case& c : {Case{"a: [", "line 1"}, Case{"just text", "kind"},
+                          Case{"kind: Pod", "kind"}, Case{"kind: Config\nusers: 5", "users"}}) {
+        const Result<std::string> merged = merge_kubeconfig(c.text, kAccess);
+        ASSERT_FALSE(merged.has_value()) << c.text;
+        EXPECT_THAT(merged.error().message(), HasSubstr(c.why)) << c.text;
+    }
+}
+
+}  // namespace
+}  // namespace muster::cli

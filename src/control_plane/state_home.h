@@ -1,0 +1,65 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+#include "control_plane/caller.h"
+
+namespace muster::cli {
+
+/// Where the daemon's node has what its pods use; they may outlive the daemon.
+inline constexpr const char* kNodeDirectory = "node";
+
+/// Who runs in a state directory.
+struct Daemon {
+    pid_t pid = 0;
+    std::string address;  ///< "127.0.0.1:6443"; empty while it starts
+};
+
+/// The directory of one `muster up`, held by a lock while this lives. The kernel lets go of it when
+/// the process ends, however it ends.
+class StateHome {
+  public:
+    /// Makes the directory (0700) if it is missing. kAlreadyExists when another process holds it;
+    /// kForbidden when others may write to it.
+    static Result<StateHome> take(std::filesystem::path path);
+    ~StateHome();
+    StateHome(StateHome&& other) noexcept
+        : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
+    StateHome& operator=(StateHome&&) = delete;
+
+    const std::filesystem::path& path() const { return path_; }
+    /// Tells others where this process can be reached.
+    Result<void> announce(const Daemon& daemon) const;
+
+    /// A directory below (0700), made if it is missing.
+    Result<std::filesystem::path> make_directory(const std::string& name) const;
+
+    /// A file of the directory; nullopt when there is none.
+    Result<std::optional<std::string>> read(const std::string& name) const;
+    /// The same, replaced as a whole and on disk when this returns; 0600.
+    Result<void> write(const std::string& name, std::string_view text) const;
+
+  private:
+    StateHome(std::filesystem::path path, int lock) : path_(std::move(path)), lock_(lock) {}
+
+    std::filesystem::path path_;
+    int lock_ = -1;
+};
+
+/// What --state says (empty: ~/.muster), as an absolute path.
+std::filesystem::path state_path(const std::string& option, const Caller& caller);
+
+/// The process that holds a state directory; nullopt when nobody does.
+Result<std::optional<Daemon>> find_daemon(const std::filesystem::path& path);
+
+/// A file that only this user may read, replaced as a whole. Its directory is made (0700) if it is
+/// missing.
+Result<void> write_private_file(const std::filesystem::path& path, std::string_view text);
+
+}  // namespace muster::cli

@@ -1,0 +1,356 @@
+#include "manifest/adjust.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <optional>
+#include <set>
+
+#include "manifest/internal/agent_command.h"
+#include "manifest/known_kinds.h"
+#include "manifest/pod_specs.h"
+#include "manifest/yaml/yaml_document.h"
+
+namespace muster::cli {
+
+namespace {
+
+struct Segment {
+    std::string name;
+    bool bracketed = false;
+};
+
+/// "spec.list[0].labels[a.b/c]", or the same with "a\.b". Empty for a malformed path.
+std::vector<Segment> split_path(std::string_view path) {
+    std::vector<Segment> segments;
+    std::string name;
+    bool after_bracket = false;
+    for (std::size_t i = 0; i < path.size(); ++i) {
+        char c = path[i];
+        if (c == '\\' && i + 1 < path.size()) {
+            name += path[++i];
+        } else if (c == '.' || c == '[') {
+            if (name.empty() && !after_bracket) return {};
+            if (!name.empty()) segments.push_back({std::exchange(name, {}), false});
+            after_bracket = false;
+            if (c == '.') continue;
+            std::size_t close = path.find(']', i);
+            if (close == std::string_view::npos || close == i + 1) return {};
+            segments.push_back({std::string(path.substr(i + 1, close - i - 1)), true});
+            i = close;
+            after_bracket = true;
+        } else {
+            if (after_bracket) return {};
+            name += c;
+        }
+    }
+    if (!name.empty())
+        segments.push_back({std::move(name), false});
+    else if (!after_bracket)
+        return {};
+    return segments;
+}
+
+std::string join_path(const std::vector<Segment>& segments) {
+    std::string path;
+    for (const Segment& segment : segments) {
+        if (segment.bracketed) {
+            path += '[' + segment.name + ']';
+        } else {
+            if (!path.empty()) path += '.';
+            path += segment.name;
+        }
+    }
+    return path;
+}
+
+std::optional<std::size_t> as_index(std::string_view text) {
+    std::size_t index = 0;
+    auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+    if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
+    return index;
+}
+
+/// The slot that the path names, made where it is missing; a reason where it can't be.
+Result<json::value*> slot_at(json::value& root, const std::vector<Segment>& segments) {
+    json::value* at = &root;
+    std::string walked;
+    for (const Segment& segment : segments) {
+        if (at->is_array()) {
+            auto index = as_index(segment.name);
+            json::array& list = at->get_array();
+            // One past the end appends.
+            if (!index || *index > list.size())
+                return Error(Code::kInvalid,
+                             fmt::format("{} is a list of {}; \"{}\" is no index of it", walked,
+                                         list.size(), segment.name));
+            if (*index == list.size()) list.emplace_back(nullptr);
+            at = &list[*index];
+        } else {
+            if (at->is_null()) *at = json::object();
+            if (!at->is_object())
+                return Error(Code::kInvalid,
+                             fmt::format("{} is not a map, so it has no \"{}\"",
+                                         walked.empty() ? "the object" : walked, segment.name));
+            at = &at->get_object()[segment.name];
+        }
+        if (!walked.empty() && !segment.bracketed) walked += '.';
+        walked += segment.bracketed ? '[' + segment.name + ']' : segment.name;
+    }
+    return at;
+}
+
+Result<json::value> typed_value(const std::string& text) {
+    LineIndex lines(text);
+    YamlDocument parsed = parse_yaml_document(text, 0, lines);
+    if (!parsed.problems.empty()) return Error(Code::kInvalid, parsed.problems.front().message);
+    return parsed.value;
+}
+
+/// True where the schema wants text: `--set spec.nprocPerNode=2` then means "2", which a shell user
+/// could hardly quote twice.
+bool wants_text(const kube::Schema* schema, const std::vector<Segment>& segments) {
+    for (const Segment& segment : segments) {
+        if (schema == nullptr) return false;
+        if (const kube::Schema* field = schema->property(segment.name))
+            schema = field;
+        else
+            schema = schema->type == kube::Schema::Type::kArray ? schema->items.get()
+                                                                : schema->additional.get();
+    }
+    return schema != nullptr && schema->type == kube::Schema::Type::kString;
+}
+
+const KnownKind* kind_of(Document& document) {
+    json::object* root = document.object.if_object();
+    if (root == nullptr) return nullptr;
+    auto text = [&](std::string_view key) {
+        json::value* field = root->if_contains(key);
+        return field != nullptr && field->is_string() ? std::string(field->get_string())
+                                                      : std::string();
+    };
+    return look_up(text("apiVersion"), text("kind")).known;
+}
+
+class Adjuster {
+  public:
+    Adjuster(std::vector<Document>& documents, std::vector<Problem>& problems)
+        : documents_(documents), problems_(problems) {}
+
+    void set_namespace(const std::string& ns) {
+        for (Document& document : documents_) {
+            const KnownKind* kind = kind_of(document);
+            if (kind == nullptr || !kind->type.namespaced) continue;
+            json::value& metadata = document.object.get_object()["metadata"];
+            if (metadata.is_null()) metadata = json::object();
+            if (!metadata.is_object()) continue;
+            json::value& field = metadata.get_object()["namespace"];
+            if (field.is_string() && field.get_string() != ns && !field.get_string().empty()) {
+                problems_.push_back(document.problem(
+                    Severity::kError, "metadata.namespace",
+                    fmt::format(
+                        "the manifest says \"{}\" and --namespace says \"{}\"; change one of them",
+                        std::string_view(field.get_string()), ns)));
+                continue;
+            }
+            if (field.is_null()) mark(document, "metadata.namespace", "--namespace " + ns);
+            field = ns;
+        }
+    }
+
+    void set_default_namespace(const std::string& ns) {
+        for (Document& document : documents_) {
+            const KnownKind* kind = kind_of(document);
+            if (kind == nullptr || !kind->type.namespaced) continue;
+            json::value* metadata = document.object.get_object().if_contains("metadata");
+            if (metadata == nullptr || !metadata->is_object()) continue;
+            json::value& field = metadata->get_object()["namespace"];
+            if (field.is_null() || field == "") field = ns;
+        }
+    }
+
+    void set_field(const std::string& path, const std::string& text) {
+        std::string flag = fmt::format("--set {}={}", path, text);
+        std::vector<Segment> segments = split_path(path);
+        if (segments.empty())
+            return refuse(flag,
+                          "this is not a field path; write it as spec.runPolicy.backoffLimit or "
+                          "metadata.labels[example.com/name]");
+        Result<json::value> value = typed_value(text);
+        if (!value) return refuse(flag, value.error().message());
+        bool any = false;
+        for (Document& document : documents_) {
+            const KnownKind* kind = kind_of(document);
+            if (kind == nullptr || kind->job_kind == nullptr) continue;
+            any = true;
+            Result<json::value*> slot = slot_at(document.object, segments);
+            if (!slot) return refuse(flag, slot.error().message());
+            const bool as_text = (value->is_number() || value->is_bool()) &&
+                                 wants_text(kind->schema.get(), segments);
+            **slot = as_text ? json::value(text) : *value;
+            mark(document, join_path(segments), flag);
+        }
+        if (!any) refuse(flag, "the manifest has no job to set it in");
+    }
+
+    void set_replicas(const std::string& type, const std::string& text) {
+        std::string flag = fmt::format("--replicas {}={}", type, text);
+        auto count = as_index(text);
+        if (!count || *count > 1'000'000)
+            return refuse(flag, "the number of replicas must be 0 or more");
+        std::set<std::string> known;
+        bool any = false;
+        for (Document& document : documents_) {
+            const KnownKind* kind = kind_of(document);
+            if (kind == nullptr || kind->job_kind == nullptr) continue;
+            json::object& root = document.object.get_object();
+            const std::string& field = kind->job_kind->replicas_field;
+            json::value* spec = root.if_contains("spec");
+            json::value* specs = spec == nullptr || !spec->is_object()
+                                     ? nullptr
+                                     : spec->get_object().if_contains(field);
+            if (specs == nullptr || !specs->is_object()) continue;
+            for (auto& [key, replica] : specs->get_object()) {
+                known.emplace(key);
+                if (!same_type(key, type) || !replica.is_object()) continue;
+                any = true;
+                replica.get_object()["replicas"] = static_cast<std::int64_t>(*count);
+                mark(document, fmt::format("spec.{}.{}.replicas", field, std::string_view(key)),
+                     flag);
+            }
+        }
+        if (!any)
+            refuse(flag, known.empty()
+                             ? "the manifest has no job with replicas"
+                             : fmt::format("no job has this replica type; the manifest has {}",
+                                           fmt::join(known, ", ")));
+    }
+
+    void set_env(const std::string& name, const std::string& value) {
+        std::string flag = fmt::format("--env {}", name);
+        if (!each_container([&](Document& document, const ContainerRef& ref) {
+                json::value& list = (*ref.container)["env"];
+                if (list.is_null()) list = json::array();
+                if (!list.is_array()) return;
+                json::array& env = list.get_array();
+                auto same = [&](const json::value& item) {
+                    const json::value* field =
+                        item.is_object() ? item.get_object().if_contains("name") : nullptr;
+                    return field != nullptr && field->is_string() && field->get_string() == name;
+                };
+                auto it = std::ranges::find_if(env, same);
+                if (it == env.end()) it = env.insert(env.end(), json::value(nullptr));
+                *it = json::object{{"name", name}, {"value", value}};
+                mark(document, fmt::format("{}.env[{}]", ref.path, it - env.begin()), flag);
+            }))
+            refuse(flag, "the manifest has no container to set it in");
+    }
+
+    void set_workdir(const std::string& dir) {
+        std::string flag = "--workdir " + dir;
+        if (!each_container([&](Document& document, const ContainerRef& ref) {
+                (*ref.container)["workingDir"] = dir;
+                mark(document, ref.path + ".workingDir", flag);
+            }))
+            refuse(flag, "the manifest has no container to set it in");
+    }
+
+    void put_agents(const AgentWords& agent) {
+        const std::string flag = "--elastic";
+        bool any = false;
+        for (Document& document : documents_) {
+            const KnownKind* kind = kind_of(document);
+            if (kind == nullptr || kind->job_kind == nullptr) continue;
+            if (kind->job_kind->resource.kind != "PyTorchJob") {
+                problems_.push_back(document.problem(
+                    Severity::kError, "kind",
+                    fmt::format("{} is for PyTorchJobs: a {} has other variables than torchrun's",
+                                flag, kind->job_kind->resource.kind)));
+                continue;
+            }
+            any = true;
+            for (const PodSpecRef& pod : pod_specs(document))
+                for (const ContainerRef& ref : containers(pod)) {
+                    const json::value* name = ref.container->if_contains("name");
+                    if (ref.init || name == nullptr || !name->is_string() ||
+                        name->get_string() != kind->job_kind->container_name)
+                        continue;
+                    std::optional<json::array> command = agent_command(*ref.container, agent);
+                    if (!command) continue;
+                    (*ref.container)["command"] = *std::move(command);
+                    ref.container->erase("args");
+                    mark(document, ref.path + ".command", flag);
+                }
+        }
+        if (!any) refuse(flag, "the manifest has no PyTorchJob");
+    }
+
+    void drop_resource(const std::string& name) {
+        each_container([&](Document&, const ContainerRef& ref) {
+            json::value* resources = ref.container->if_contains("resources");
+            if (resources == nullptr || !resources->is_object()) return;
+            for (std::string_view part : {"limits", "requests"}) {
+                json::value* list = resources->get_object().if_contains(part);
+                if (list != nullptr && list->is_object()) list->get_object().erase(name);
+            }
+        });
+    }
+
+  private:
+    static bool same_type(std::string_view a, std::string_view b) {
+        auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+        return std::ranges::equal(a, b, {}, lower, lower);
+    }
+
+    bool each_container(const std::function<void(Document&, const ContainerRef&)>& change) {
+        bool any = false;
+        for (Document& document : documents_)
+            for (const PodSpecRef& pod : pod_specs(document))
+                for (const ContainerRef& ref : containers(pod)) {
+                    change(document, ref);
+                    any = true;
+                }
+        return any;
+    }
+
+    void mark(Document& document, std::string path, std::string flag) {
+        document.overrides.emplace_back(std::move(path), std::move(flag));
+    }
+    void refuse(const std::string& flag, std::string message) {
+        Problem problem;
+        problem.source = flag;
+        problem.message = std::move(message);
+        problems_.push_back(std::move(problem));
+    }
+
+    std::vector<Document>& documents_;
+    std::vector<Problem>& problems_;
+};
+
+}  // namespace
+
+std::vector<Problem> adjust(std::vector<Document>& documents, const Adjustments& adjustments) {
+    std::vector<Problem> problems;
+    Adjuster adjuster(documents, problems);
+    if (!adjustments.namespace_.empty())
+        adjuster.set_namespace(adjustments.namespace_);
+    else if (!adjustments.default_namespace.empty())
+        adjuster.set_default_namespace(adjustments.default_namespace);
+    for (const auto& [type, count] : adjustments.replicas) adjuster.set_replicas(type, count);
+    for (const auto& [path, value] : adjustments.sets) adjuster.set_field(path, value);
+    for (const auto& [name, value] : adjustments.env) adjuster.set_env(name, value);
+    if (!adjustments.workdir.empty()) adjuster.set_workdir(adjustments.workdir);
+    for (const std::string& name : adjustments.ignored_resources) adjuster.drop_resource(name);
+    if (!adjustments.agent.words.empty()) adjuster.put_agents(adjustments.agent);
+    return problems;
+}
+
+bool split_assignment(const std::string& text, std::pair<std::string, std::string>& out) {
+    std::size_t at = text.find('=');
+    if (at == std::string::npos || at == 0) return false;
+    out = {text.substr(0, at), text.substr(at + 1)};
+    return true;
+}
+
+}  // namespace muster::cli

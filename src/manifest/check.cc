@@ -1,0 +1,197 @@
+#include "manifest/check.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "apiserver/object_rules.h"
+#include "kube/objects/codec.h"
+#include "kube/schema/schema.h"
+#include "manifest/internal/review_job.h"
+#include "manifest/known_kinds.h"
+#include "manifest/pod_specs.h"
+
+namespace muster::cli {
+
+namespace {
+
+/// The string at a key of an object, or null.
+const json::string* text_at(const json::value& value, std::string_view key) {
+    const json::object* object = value.if_object();
+    const json::value* field = object == nullptr ? nullptr : object->if_contains(key);
+    return field == nullptr ? nullptr : field->if_string();
+}
+
+std::string_view type_word(const json::value& value) {
+    if (value.is_array()) return "a list";
+    if (value.is_string()) return "a text";
+    if (value.is_bool()) return "true or false";
+    return "a number";
+}
+
+/// Messages of validation repeat the path, which our lines show already.
+std::string without_path(std::string message, const std::string& field) {
+    std::string repeated = field + " in body ";
+    std::size_t at = field.empty() ? std::string::npos : message.find(repeated);
+    if (at != std::string::npos) message.erase(at, repeated.size());
+    return message;
+}
+
+class DocumentCheck {
+  public:
+    DocumentCheck(const Document& document, const CheckOptions& options,
+                  std::vector<Problem>& problems)
+        : document_(document), options_(options), problems_(problems) {}
+
+    std::optional<CheckedObject> run() {
+        if (!document_.object.is_object()) {
+            error("", fmt::format("this is {}, not an object with apiVersion and kind",
+                                  type_word(document_.object)));
+            return std::nullopt;
+        }
+        const json::string* api_version = required_text("apiVersion");
+        const json::string* kind = required_text("kind");
+        if (api_version == nullptr || kind == nullptr) return std::nullopt;
+        Lookup found = look_up(*api_version, *kind);
+        if (!found.known) {
+            error(found.kind_is_known ? "apiVersion" : "kind", found.message);
+            return std::nullopt;
+        }
+        CheckedObject checked{
+            .document = {}, .type = found.known->type, .namespace_ = {}, .name = {}, .job = {}};
+        std::size_t before = problems_.size();
+        check_unknown(*found.known);
+        if (found.known->job_kind != nullptr)
+            check_job(*found.known->job_kind, checked);
+        else
+            check_built_in(*found.known);
+        bool good =
+            std::none_of(problems_.begin() + static_cast<std::ptrdiff_t>(before), problems_.end(),
+                         [](const Problem& p) { return p.severity == Severity::kError; });
+        if (!good) return std::nullopt;
+        const json::value& metadata = document_.object.get_object().at("metadata");
+        if (const json::string* name = text_at(metadata, "name")) checked.name = *name;
+        if (checked.type.namespaced) {
+            const json::string* ns = text_at(metadata, "namespace");
+            checked.namespace_ = ns == nullptr || ns->empty() ? "default" : std::string(*ns);
+        }
+        return checked;
+    }
+
+  private:
+    void error(std::string field, std::string message) {
+        problems_.push_back(
+            document_.problem(Severity::kError, std::move(field), std::move(message)));
+    }
+
+    const json::string* required_text(std::string_view key) {
+        const json::value* field = document_.object.get_object().if_contains(key);
+        if (field == nullptr) {
+            error(std::string(key), "missing; every object names its apiVersion and kind");
+            return nullptr;
+        }
+        if (!field->is_string()) {
+            error(std::string(key), "must be a text");
+            return nullptr;
+        }
+        return field->if_string();
+    }
+
+    void check_unknown(const KnownKind& known) {
+        Severity severity = options_.strict ? Severity::kError : Severity::kWarning;
+        for (kube::UnknownField& unknown : kube::find_unknown(*known.schema, document_.object)) {
+            std::string message = options_.strict ? "unknown field" : "unknown field, ignored";
+            if (!unknown.nearest.empty())
+                message += fmt::format("; did you mean \"{}\"?", unknown.nearest);
+            problems_.push_back(
+                document_.key_problem(severity, std::move(unknown.path), std::move(message)));
+        }
+    }
+
+    void check_job(const jobs::JobKind& kind, CheckedObject& checked) {
+        jobs::Review review = review_job(kind, document_.object, options_.site);
+        for (const Cause& cause : review.problems)
+            error(cause.field, without_path(cause.message, cause.field));
+        for (const Cause& cause : review.warnings)
+            problems_.push_back(document_.problem(Severity::kWarning, cause.field,
+                                                  without_path(cause.message, cause.field)));
+        if (!review.problems.empty()) return;
+        check_pods(review.job);
+        checked.job = std::move(review.job);
+    }
+
+    /// What the API would refuse in the job's pods each time that the operator tries to make them.
+    void check_pods(jobs::Job job) {
+        job.metadata.uid = "given when it is created";
+        json::error_code missing;
+        const json::value* specs =
+            document_.object.find_pointer("/spec/" + job.kind->replicas_field, missing);
+        if (specs == nullptr || !specs->is_object()) return;
+        for (const auto& entry : specs->get_object()) {
+            const jobs::ReplicaType* type = type_named(*job.kind, entry.key());
+            if (type == nullptr) continue;
+            const Result<kube::Pod> pod = jobs::build_pod(job, {type->name, 0});
+            if (!pod) continue;
+            const std::string template_path = fmt::format(
+                "spec.{}.{}.template.", job.kind->replicas_field, std::string_view(entry.key()));
+            for (const Cause& cause :
+                 apiserver::field_errors_of(kube::types::kPods, kube::encode(*pod)))
+                if (is_of_template(cause.field))
+                    error(template_path + cause.field, without_path(cause.message, cause.field));
+        }
+    }
+
+    /// The rest of a pod's metadata is made, not copied.
+    static bool is_of_template(std::string_view field) {
+        return field.starts_with("spec") || field.starts_with("metadata.labels") ||
+               field.starts_with("metadata.annotations") ||
+               field.starts_with("metadata.finalizers");
+    }
+
+    void check_built_in(const KnownKind& known) {
+        std::vector<Cause> causes = kube::validate(*known.schema, document_.object);
+        const json::value* metadata = document_.object.get_object().if_contains("metadata");
+        if (metadata == nullptr || text_at(*metadata, "name") == nullptr)
+            causes.push_back(
+                {"FieldValueRequired", "Required value: the object needs a name", "metadata.name"});
+        if (causes.empty()) causes = apiserver::field_errors_of(known.type, document_.object);
+        for (const Cause& cause : causes)
+            error(cause.field, without_path(cause.message, cause.field));
+    }
+
+    const Document& document_;
+    const CheckOptions& options_;
+    std::vector<Problem>& problems_;
+};
+
+}  // namespace
+
+CheckResult check_documents(std::vector<Document> documents, const CheckOptions& options) {
+    CheckResult result;
+    using Key = std::tuple<std::string, std::string, std::string>;
+    std::map<Key, Problem> seen;
+    for (Document& document : documents) {
+        std::optional<CheckedObject> checked =
+            DocumentCheck(document, options, result.problems).run();
+        if (!checked) continue;
+        Key key(checked->type.qualified(), checked->namespace_, checked->name);
+        Problem problem = document.problem(Severity::kError, "metadata.name",
+                                           fmt::format("the {} \"{}\" is in the manifest twice",
+                                                       checked->type.kind, checked->name));
+        if (auto [it, fresh] = seen.emplace(key, problem); !fresh) {
+            problem.message += fmt::format("; first at {}:{}:{}", it->second.source,
+                                           it->second.place.line, it->second.place.column);
+            result.problems.push_back(std::move(problem));
+            continue;
+        }
+        checked->document = std::move(document);
+        result.objects.push_back(*std::move(checked));
+    }
+    return result;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jobs/kind.h"
+#include "kube/objects/resource_type.h"
+#include "manifest/manifest.h"
+
+namespace muster::cli {
+
+struct CheckOptions {
+    bool strict = false;   ///< unknown fields are errors
+    jobs::Site site = {};  ///< of jobs that will run here
+};
+
+/// An object that can be posted.
+struct CheckedObject {
+    Document document;
+    kube::ResourceType type;
+    std::string namespace_;  ///< "default" where the manifest names none; empty if cluster-scoped
+    std::string name;
+    std::optional<jobs::Job> job;  ///< defaulted; empty for the built-in kinds
+};
+
+struct CheckResult {
+    std::vector<CheckedObject> objects;  ///< in the order of the manifest; only the faultless ones
+    std::vector<Problem> problems;
+};
+
+/// Everything that can be said about the objects without looking at this machine. Pure.
+CheckResult check_documents(std::vector<Document> documents, const CheckOptions& options);
+
+}  // namespace muster::cli

@@ -1,0 +1,36 @@
+#include "manifest/internal/review_job.h"
+
+#include <boost/json/object.hpp>
+#include <boost/json/string.hpp>
+
+namespace muster::cli {
+
+namespace {
+
+/// What is malformed is left as it is, for the review to tell.
+json::value in_a_namespace(const json::value& object) {
+    json::value stored = object;
+    json::object* fields = stored.if_object();
+    json::value* metadata = fields == nullptr ? nullptr : fields->if_contains("metadata");
+    if (metadata == nullptr || !metadata->is_object()) return stored;
+    json::value& ns = metadata->get_object()["namespace"];
+    if (ns.is_null() || (ns.is_string() && ns.get_string().empty())) ns = "default";
+    return stored;
+}
+
+}  // namespace
+
+jobs::Review review_job(const jobs::JobKind& kind, const json::value& object,
+                        const jobs::Site& site) {
+    const jobs::JobKind& written = jobs::kind_as_written(kind, object);
+    json::value stored = in_a_namespace(object);
+    jobs::Review review = jobs::review(written, stored, site);
+    const kube::ObjectMeta& meta = review.job.metadata;
+    if (!review.problems.empty() || !meta.name.empty()) return review;
+    // Only now: what is wrong with a prefix is said of the prefix.
+    stored.at("metadata").get_object()["name"] = meta.generate_name + "xxxxx";
+    review.job = jobs::review(written, stored, site).job;
+    return review;
+}
+
+}  // namespace muster::cli

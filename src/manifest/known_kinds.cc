@@ -1,0 +1,86 @@
+#include "manifest/known_kinds.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+namespace muster::cli {
+
+namespace {
+
+std::vector<KnownKind> make_known_kinds() {
+    std::vector<KnownKind> kinds;
+    for (const jobs::JobKind* kind : jobs::all_kinds())
+        kinds.push_back({kind->resource, jobs::object_schema(*kind), kind});
+    for (const kube::ResourceType* type :
+         {&kube::types::kConfigMaps, &kube::types::kNamespaces, &kube::types::kPods,
+          &kube::types::kSecrets, &kube::types::kServices})
+        kinds.push_back({*type, kube::core_schema(type->kind), nullptr});
+    return kinds;
+}
+
+/// Job kinds of Kubeflow and DLRover that people have manifests of; each moves to jobs/ in time.
+struct Elsewhere {
+    std::string_view kind;
+    std::string_view project;
+};
+constexpr std::array<Elsewhere, 9> kElsewhere = {{
+    {"ElasticJob", "DLRover"},
+    {"JAXJob", "Kubeflow"},
+    {"MXJob", "Kubeflow"},
+    {"PaddleJob", "Kubeflow"},
+    {"PyTorchJob", "Kubeflow"},
+    {"ScalePlan", "DLRover"},
+    {"TFJob", "Kubeflow"},
+    {"TrainJob", "Kubeflow"},
+    {"XGBoostJob", "Kubeflow"},
+}};
+
+std::string list_known() {
+    std::vector<std::string> names;
+    for (const KnownKind& known : known_kinds())
+        names.push_back(fmt::format("{} ({})", known.type.kind, known.type.api_version()));
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+const std::vector<KnownKind>& known_kinds() {
+    static const std::vector<KnownKind> kinds = make_known_kinds();
+    return kinds;
+}
+
+Lookup look_up(std::string_view api_version, std::string_view kind) {
+    Lookup found;
+    std::vector<std::string> versions;
+    std::vector<std::string> names;
+    for (const KnownKind& known : known_kinds()) {
+        names.push_back(known.type.kind);
+        if (known.type.kind != kind) continue;
+        versions.push_back(known.type.api_version());
+        if (known.type.api_version() == api_version) found.known = &known;
+    }
+    if (found.known != nullptr) return found;
+    if (!versions.empty()) {
+        found.kind_is_known = true;
+        found.message = fmt::format("{} is not served in version \"{}\"; write apiVersion: {}",
+                                    kind, api_version, fmt::join(versions, " or "));
+        return found;
+    }
+    auto elsewhere = std::ranges::find(kElsewhere, kind, &Elsewhere::kind);
+    if (elsewhere != kElsewhere.end()) {
+        found.message = fmt::format("{} is known in {}, but not served here yet; served are {}",
+                                    kind, elsewhere->project, list_known());
+        return found;
+    }
+    std::string nearest = kube::nearest_name(kind, names);
+    found.message = fmt::format("the kind \"{}\" is not known{}; known are {}", kind,
+                                nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest),
+                                list_known());
+    return found;
+}
+
+}  // namespace muster::cli

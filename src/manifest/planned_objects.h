@@ -1,0 +1,13 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <vector>
+
+#include "manifest/check.h"
+
+namespace muster::cli {
+
+/// The pods and services that the objects lead to, in the order in which they are made. Pure.
+Result<std::vector<json::value>> planned_objects(const std::vector<CheckedObject>& objects);
+
+}  // namespace muster::cli

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <string>
+#include <vector>
+
+#include "jobs/kind.h"
+#include "manifest/manifest.h"
+
+namespace muster::cli {
+
+/// The replica type that a key of a manifest means, in whatever case; null for an unknown one.
+const jobs::ReplicaType* type_named(const jobs::JobKind& kind, std::string_view key);
+
+/// One pod template (or pod) inside a document, as JSON and whatever state it is in.
+struct PodSpecRef {
+    std::string path;          ///< "spec.pytorchReplicaSpecs.Worker.template.spec"
+    std::string replica_type;  ///< canonical; empty for a Pod
+    json::object* spec = nullptr;
+};
+
+/// The parts that are there and are objects; what is malformed is left to the check.
+std::vector<PodSpecRef> pod_specs(Document& document);
+
+/// One container, with init containers first.
+struct ContainerRef {
+    std::string path;
+    bool init = false;
+    json::object* container = nullptr;
+};
+std::vector<ContainerRef> containers(const PodSpecRef& pod);
+
+}  // namespace muster::cli

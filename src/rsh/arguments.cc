@@ -1,0 +1,159 @@
+#include "rsh/arguments.h"
+
+#include <fmt/format.h>
+
+#include "base/duration.h"
+#include "net/port.h"
+
+namespace muster::rsh {
+
+namespace {
+
+/// Of ssh, one letter each. What they ask for makes no difference here: nobody is asked for a
+/// password, there is no terminal, nothing is forwarded.
+constexpr std::string_view kWithoutValue = "1246AaCGgKkMnqsTtVvXxYy";
+constexpr std::string_view kWithValue = "BbcDEeFIiJLmOopQRSWw";
+
+constexpr std::string_view kHelp =
+    R"(Runs a command at a worker of an MPIJob: the remote shell that mpirun calls, and the server at its other
+end. Jobs get both by themselves, along with the token that lets the one in at the other.
+
+Usage: muster rsh [FLAGS] HOST COMMAND...
+       muster rsh --serve [FLAGS]
+
+The command is one line for /bin/sh there, in the directory and environment of the server. Its standard input,
+output and error are those of this side, and its exit status is ours. It is ended when this side goes away.
+
+      --token-file FILE      the job's token (default: /etc/muster-rsh/token)
+      --port N, -p N         of the server (default: 7322)
+      --patience DURATION    how long a host is tried that is not known, or does not answer (default: 1m)
+  -n                         no standard input
+      --serve                be the server, until SIGTERM
+      --listen ADDRESS       of this machine, where to serve (default: all)
+
+Options of ssh that change nothing here are taken and ignored, as -x, -q and -o are; another user (-l) is refused.
+
+Exit status: that of the command; 128 + the signal that ended it; 126 when it could not be started; 255 when it
+was not reached or the connection broke. As a server: 0, or 255 when it could not listen.
+)";
+
+class Parser {
+  public:
+    Parser(const std::vector<std::string>& words, Line& options)
+        : words_(words), options_(options) {}
+
+    std::optional<std::string> parse() {
+        while (at_ < words_.size() && !wrong_ && words_[at_].starts_with('-')) {
+            const std::string& word = words_[at_++];
+            if (word == "--") break;
+            if (word.starts_with("--"))
+                take_long(word);
+            else
+                take_letters(word);
+        }
+        if (wrong_) return wrong_;
+        return options_.serve ? no_more() : take_command();
+    }
+
+  private:
+    /// Behind "=", or the next word.
+    std::string value_of(const std::string& flag, std::optional<std::string> attached) {
+        if (attached) return *attached;
+        if (at_ < words_.size()) return words_[at_++];
+        wrong_ = fmt::format("{} wants a value", flag);
+        return {};
+    }
+
+    void set_port(const std::string& flag, const std::string& value) {
+        if (wrong_) return;
+        if (const auto port = net::parse_port(value))
+            options_.port = *port;
+        else
+            wrong_ = fmt::format("{} is a number from 1 to 65535, not \"{}\"", flag, value);
+    }
+
+    void take_long(const std::string& word) {
+        const std::size_t equals = word.find('=');
+        const std::string flag = word.substr(0, equals);
+        const std::optional<std::string> attached =
+            equals == std::string::npos ? std::nullopt : std::optional(word.substr(equals + 1));
+        if (flag == "--serve" && !attached) {
+            options_.serve = true;
+        } else if (flag == "--token-file") {
+            options_.token_file = value_of(flag, attached);
+        } else if (flag == "--listen") {
+            options_.listen = value_of(flag, attached);
+        } else if (flag == "--port") {
+            set_port(flag, value_of(flag, attached));
+        } else if (flag == "--patience") {
+            const std::string value = value_of(flag, attached);
+            if (wrong_) return;
+            if (const auto patience = parse_duration(value))
+                options_.patience = *patience;
+            else
+                wrong_ = fmt::format("--patience is a time such as 60s, not \"{}\"", value);
+        } else {
+            wrong_ = fmt::format("unknown flag \"{}\"", flag);
+        }
+    }
+
+    /// "-xq", "-p22", "-o ConnectionAttempts=10".
+    void take_letters(const std::string& word) {
+        for (std::size_t i = 1; i < word.size(); ++i) {
+            const char letter = word[i];
+            if (letter == 'l') return refuse_user();
+            if (kWithValue.find(letter) != std::string_view::npos) {
+                const std::string rest = word.substr(i + 1);
+                const std::string flag{'-', letter};
+                const std::string value =
+                    value_of(flag, rest.empty() ? std::nullopt : std::optional(rest));
+                if (letter == 'p') set_port(flag, value);
+                return;
+            }
+            if (kWithoutValue.find(letter) == std::string_view::npos) {
+                wrong_ = fmt::format("unknown flag \"-{}\"", letter);
+                return;
+            }
+            if (letter == 'n') options_.input = false;
+        }
+        if (word.size() == 1) wrong_ = "\"-\" is no host";
+    }
+
+    void refuse_user() { wrong_ = "commands run as the user of the worker; name no other one"; }
+
+    std::optional<std::string> no_more() const {
+        if (at_ == words_.size()) return std::nullopt;
+        return fmt::format("--serve takes no host and no command, and here is \"{}\"", words_[at_]);
+    }
+
+    /// As ssh does: the words with blanks between them are what a shell reads there.
+    std::optional<std::string> take_command() {
+        if (at_ == words_.size()) return "say at which host: muster rsh HOST COMMAND...";
+        options_.host = words_[at_++];
+        if (options_.host.find('@') != std::string::npos) {
+            refuse_user();
+            return wrong_;
+        }
+        for (; at_ < words_.size(); ++at_)
+            options_.command += (options_.command.empty() ? "" : " ") + words_[at_];
+        if (options_.command.empty())
+            return fmt::format("say what to run at {}; there is no terminal to log in from",
+                               options_.host);
+        return std::nullopt;
+    }
+
+    const std::vector<std::string>& words_;
+    Line& options_;
+    std::size_t at_ = 0;
+    std::optional<std::string> wrong_;
+};
+
+}  // namespace
+
+std::optional<std::string> parse_line(const std::vector<std::string>& words, Line& options) {
+    return Parser(words, options).parse();
+}
+
+std::string_view line_help() { return kHelp; }
+
+}  // namespace muster::rsh
