@@ -87,12 +87,12 @@ int main(int argc, char** argv) {
     asio::io_context context;
     RealClock clock;
     const auto tls =
-        must(net::TlsClientContext::create(clock, {.ca_pem = must(cli::read_file(argv[2]))}));
+        must(net::TlsClientContext::create(clock, {.ca_pem = must(manifest::read_file(argv[2]))}));
     net::HttpClient client(context.get_executor(), clock,
                            net::tcp_connector(context.get_executor(), "127.0.0.1",
                                               static_cast<std::uint16_t>(port), tls.get()),
                            {.idle_connections = static_cast<std::size_t>(connections)});
-    Load load{client, must(cli::read_file(argv[3])), {}};
+    Load load{client, must(manifest::read_file(argv[3])), {}};
     const auto run = std::chrono::system_clock::now().time_since_epoch().count();
     for (int i = 0; i < count; ++i)
         load.pods.push_back(

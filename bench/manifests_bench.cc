@@ -25,21 +25,21 @@ using namespace muster;
 /// Processor time: what else runs on the machine does not count.
 double now_ms() { return static_cast<double>(std::clock()) * 1e3 / CLOCKS_PER_SEC; }
 
-void work(const std::string& file, std::vector<cli::Document> documents) {
-    std::vector<cli::Problem> problems;
-    cli::read_old_versions(documents, problems);
-    cli::CheckResult checked = cli::check_documents(std::move(documents), {});
+void work(const std::string& file, std::vector<manifest::Document> documents) {
+    std::vector<manifest::Problem> problems;
+    manifest::read_old_versions(documents, problems);
+    manifest::CheckResult checked = manifest::check_documents(std::move(documents), {});
     std::ranges::move(checked.problems, std::back_inserter(problems));
-    for (const cli::Problem& problem : problems)
-        if (problem.severity == cli::Severity::kError) die(format(problem));
-    const auto planned = cli::planned_objects(checked.objects);
+    for (const manifest::Problem& problem : problems)
+        if (problem.severity == manifest::Severity::kError) die(format(problem));
+    const auto planned = manifest::planned_objects(checked.objects);
     if (!planned || planned->empty()) die(file + ": nothing is planned");
 }
 
-double measure(const std::string& file, const std::vector<cli::Document>& documents) {
+double measure(const std::string& file, const std::vector<manifest::Document>& documents) {
     double best = 1e9;
     for (int round = 0; round < 3; ++round) {
-        std::vector<cli::Document> fresh = documents;
+        std::vector<manifest::Document> fresh = documents;
         const double begin = now_ms();
         work(file, std::move(fresh));
         best = std::min(best, now_ms() - begin);
@@ -54,9 +54,9 @@ int main(int argc, char** argv) {
     std::vector<std::pair<double, std::string>> times;
     for (int i = 1; i < argc; ++i) {
         const std::string file = argv[i];
-        const Result<std::string> text = cli::read_file(file);
+        const Result<std::string> text = manifest::read_file(file);
         if (!text) die(text.error().message());
-        const cli::Manifest manifest = cli::read_manifest(*text, file);
+        const manifest::Manifest manifest = manifest::read_manifest(*text, file);
         if (!manifest.problems.empty()) die(format(manifest.problems.front()));
         // Schemas are made when they are asked for, once a process: no manifest pays for them.
         if (i == 1) work(file, manifest.documents);

@@ -364,13 +364,13 @@ int main(int argc, char** argv) {
     RealClock clock;
     Rng rng = Rng::from_system();
     const auto tls =
-        must(net::TlsClientContext::create(clock, {.ca_pem = must(cli::read_file(argv[2]))}));
+        must(net::TlsClientContext::create(clock, {.ca_pem = must(manifest::read_file(argv[2]))}));
     net::HttpClient http(
         context.get_executor(), clock,
         net::tcp_connector(context.get_executor(), "127.0.0.1",
                            static_cast<std::uint16_t>(std::atoi(argv[1])), tls.get()),
         {.idle_connections = kConnections});
-    kube::FixedToken token(must(cli::read_file(argv[3])));
+    kube::FixedToken token(must(manifest::read_file(argv[3])));
     kube::HttpTransport transport(http, token, {});
     Bench bench(context, clock, rng, transport);
     asio::co_spawn(

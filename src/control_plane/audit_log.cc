@@ -10,7 +10,7 @@
 #include "apiserver_http/metric_family.h"
 #include "base/log.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 namespace {
 
@@ -125,4 +125,4 @@ std::vector<prometheus::MetricFamily> AuditLog::metrics() const {
                    "plugin", {{"log", static_cast<double>(lost_)}})};
 }
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "control_plane/audit_log_limits.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 /// The audit log in a file that its user alone may read (0600). A line is in it as a whole or not
 /// at all. Lines that can't be written are counted, and told in the log of muster when that begins
@@ -49,4 +49,4 @@ class AuditLog final : public apiserver_http::AuditSink {
     std::uint64_t lost_before_ = 0;  ///< when it began to fail; equal: it does not
 };
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

@@ -2,11 +2,11 @@
 
 #include <cstdint>
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 struct AuditLogLimits {
     std::uint64_t file_bytes = std::uint64_t{100} * 1024 * 1024;  ///< then the next one begins
     unsigned kept = 5;  ///< older files: FILE.1 is the youngest of them; 0: none
 };
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

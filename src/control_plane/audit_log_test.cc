@@ -10,7 +10,7 @@
 
 #include "manifest/read_files.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 namespace {
 
 using testing::HasSubstr;
@@ -30,7 +30,7 @@ class AuditLogTest : public testing::Test {
         return *std::move(log);
     }
     std::string text(const std::string& suffix = "") const {
-        const auto read = read_file(file_.string() + suffix);
+        const auto read = manifest::read_file(file_.string() + suffix);
         return read ? *read : "none";
     }
     static double lost(const AuditLog& log) {
@@ -109,4 +109,4 @@ TEST_F(AuditLogTest, OnAFullDiskLinesStayWholeAndLostOnesAreCounted) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::control_plane

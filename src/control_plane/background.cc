@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 namespace {
 
@@ -84,4 +84,4 @@ void Background::tell(char outcome, const std::string& text) {
     ready_ = -1;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 /// Of a command that goes on in the background: the child goes on, the parent waits until the child
 /// is ready or gone and then exits with what it was told.
@@ -32,4 +32,4 @@ class Background {
     int ready_ = -1;
 };
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

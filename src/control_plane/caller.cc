@@ -7,7 +7,7 @@
 
 #include "kube/client_config/environment.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 std::string Caller::variable(const std::string& name) const {
     return kube::variable_of(environment, name);
@@ -35,4 +35,4 @@ Caller current_caller() {
     return caller;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 /// Who called us: the directory and environment that containers inherit.
 struct Caller {
@@ -20,4 +20,4 @@ struct Caller {
 /// The only reader of this process's environment and directory.
 Caller current_caller();
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

@@ -4,7 +4,7 @@
 
 #include "kube/values/name_syntax.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 Result<std::string> cluster_domain(const Caller& caller) {
     std::string domain = caller.variable(std::string(kClusterDomainVariable));
@@ -16,4 +16,4 @@ Result<std::string> cluster_domain(const Caller& caller) {
     return domain;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

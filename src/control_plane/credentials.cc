@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 namespace {
 
@@ -118,4 +118,4 @@ Result<Credentials> load_credentials(const StateHome& home, const net::ServerNam
     return credentials;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

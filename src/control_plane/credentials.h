@@ -9,7 +9,7 @@
 #include "net/certificates.h"
 #include "net/signing_key.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 /// What a server proves itself with, and what its admin does.
 struct Credentials {
@@ -27,4 +27,4 @@ struct Credentials {
 Result<Credentials> load_credentials(const StateHome& home, const net::ServerNames& names,
                                      WallTime now);
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

@@ -6,7 +6,7 @@
 #include "manifest/yaml/yaml_document.h"
 #include "manifest/yaml/yaml_writer.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 namespace {
 
@@ -60,9 +60,9 @@ json::object make_kubeconfig(const KubeAccess& access) {
 
 Result<std::string> merge_kubeconfig(std::string_view existing, const KubeAccess& access) {
     json::object ours = make_kubeconfig(access);
-    if (existing.find_first_not_of(" \t\r\n") == existing.npos) return to_yaml(ours);
-    const LineIndex lines(existing);
-    YamlDocument document = parse_yaml_document(existing, 0, lines);
+    if (existing.find_first_not_of(" \t\r\n") == existing.npos) return manifest::to_yaml(ours);
+    const manifest::LineIndex lines(existing);
+    manifest::YamlDocument document = manifest::parse_yaml_document(existing, 0, lines);
     if (!document.problems.empty())
         return Error(Code::kInvalid,
                      fmt::format("line {}: {}", document.problems.front().place.line,
@@ -74,7 +74,7 @@ Result<std::string> merge_kubeconfig(std::string_view existing, const KubeAccess
     for (const std::string_view list : {"clusters", "users", "contexts"})
         TRY_VOID(put(*config, list, ours.at(list).get_array().front()));
     (*config)["current-context"] = kName;
-    return to_yaml(*config);
+    return manifest::to_yaml(*config);
 }
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

@@ -9,7 +9,7 @@
 #include "kube/values/json.h"
 #include "net/certificates.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 /// How a person's clients reach a server and who they are there.
 struct KubeAccess {
@@ -27,4 +27,4 @@ json::object make_kubeconfig(const KubeAccess& access);
 /// context the current one. kInvalid when the text is no kubeconfig: nothing of it may be lost.
 Result<std::string> merge_kubeconfig(std::string_view existing, const KubeAccess& access);
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

@@ -7,7 +7,7 @@
 
 #include "manifest/yaml/yaml_document.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 namespace {
 
 using testing::HasSubstr;
@@ -16,8 +16,8 @@ const KubeAccess kAccess{
     .server = "https://127.0.0.1:6443", .ca_pem = "CA", .token = "secret", .client = {}};
 
 json::value parse(std::string_view text) {
-    const LineIndex lines(text);
-    YamlDocument document = parse_yaml_document(text, 0, lines);
+    const manifest::LineIndex lines(text);
+    manifest::YamlDocument document = manifest::parse_yaml_document(text, 0, lines);
     EXPECT_TRUE(document.problems.empty()) << text;
     return document.value;
 }
@@ -95,4 +95,4 @@ TEST(Kubeconfig, WhatIsNoKubeconfigIsLeftAlone) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::control_plane

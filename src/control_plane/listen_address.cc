@@ -13,7 +13,7 @@
 
 #include "kube/transport/server_address.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 namespace {
 
@@ -112,4 +112,4 @@ net::ServerNames machine_names() {
     return names;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

@@ -7,7 +7,7 @@
 
 #include "net/certificates.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 /// Where a server listens.
 struct ListenAddress {
@@ -34,4 +34,4 @@ net::ServerNames server_names(const ListenAddress& address, const net::ServerNam
 /// The addresses of this machine's interfaces and its host name.
 net::ServerNames machine_names();
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::cli {
+namespace muster::control_plane {
 namespace {
 
 using testing::Contains;
@@ -54,4 +54,4 @@ TEST(ListenAddress, TheMachineHasLoopbackAndAName) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::control_plane

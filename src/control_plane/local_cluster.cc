@@ -4,7 +4,7 @@
 #include "control_plane/machine.h"
 #include "jobs/kind.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 /// Connects the API's seam to the node, so that neither folder knows the other.
 class LocalCluster::NodeSeam final : public apiserver::NodeApi {
@@ -104,4 +104,4 @@ Task<void> LocalCluster::stop() {
     co_await api_.stop();
 }
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

@@ -13,7 +13,7 @@
 #include "operator/operator.h"
 #include "runtime/node.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 /// The whole control plane in this process: the embedded API, the operator and the node of this
 /// machine, wired together. start() and stop() each once. Thread: one loop.
@@ -60,4 +60,4 @@ class LocalCluster {
     std::unique_ptr<NodeSeam> node_seam_;
 };
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 namespace {
 
@@ -52,7 +52,7 @@ class RealMachine final : public Machine {
         return runtime::visible_devices(runtime::find_devices("/"), environment_);
     }
 
-    std::string own_program() const override { return cli::own_program(); }
+    std::string own_program() const override { return control_plane::own_program(); }
 
   private:
     std::vector<std::string> environment_;
@@ -73,4 +73,4 @@ std::unique_ptr<Machine> make_real_machine(std::vector<std::string> environment)
     return std::make_unique<RealMachine>(std::move(environment));
 }
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

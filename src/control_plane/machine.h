@@ -8,7 +8,7 @@
 
 #include "runtime/devices.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 /// What the checks ask about this machine. The seam between them and the file system.
 class Machine {
@@ -37,4 +37,4 @@ std::string own_program();
 /// `environment` ("KEY=value") leaves visible.
 std::unique_ptr<Machine> make_real_machine(std::vector<std::string> environment);
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

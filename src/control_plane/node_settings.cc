@@ -1,6 +1,6 @@
 #include "control_plane/node_settings.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 runtime::NodeOptions node_settings(const Caller& caller, const Machine& machine,
                                    runtime::SandboxMode sandbox, std::filesystem::path state_dir,
@@ -17,4 +17,4 @@ runtime::NodeOptions node_settings(const Caller& caller, const Machine& machine,
     return node;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

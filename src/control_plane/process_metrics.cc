@@ -10,7 +10,7 @@
 #include "base/fields.h"
 #include "manifest/read_files.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 namespace {
 
@@ -26,7 +26,7 @@ std::optional<std::uint64_t> number(std::string_view text) {
 
 /// When the machine was booted, in seconds since 1970.
 std::optional<std::uint64_t> boot_time() {
-    const Result<std::string> stat = read_file("/proc/stat");
+    const Result<std::string> stat = manifest::read_file("/proc/stat");
     if (!stat) return std::nullopt;
     const std::size_t at = stat->find("\nbtime ");
     if (at == stat->npos) return std::nullopt;
@@ -70,7 +70,7 @@ std::vector<prometheus::MetricFamily> process_metrics() {
     using apiserver_http::family;
     std::vector<prometheus::MetricFamily> all;
     const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
-    const Result<std::string> line = read_file("/proc/self/stat");
+    const Result<std::string> line = manifest::read_file("/proc/self/stat");
     if (const auto stat = line ? parse_process_stat(*line) : std::nullopt) {
         all.push_back(family("process_cpu_seconds_total", "User and system CPU time, in seconds.",
                              kCounter, static_cast<double>(stat->cpu_ticks) / ticks));
@@ -94,4 +94,4 @@ std::vector<prometheus::MetricFamily> process_metrics() {
     return all;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

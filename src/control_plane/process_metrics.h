@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 /// What /proc/PID/stat says of a process.
 struct ProcessStat {
@@ -24,4 +24,4 @@ std::optional<ProcessStat> parse_process_stat(std::string_view line);
 /// can't be read is left out.
 std::vector<prometheus::MetricFamily> process_metrics();
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace muster::cli {
+namespace muster::control_plane {
 namespace {
 
 TEST(ProcessMetrics, ALineIsReadWhateverTheNameOfTheProgramIs) {
@@ -36,4 +36,4 @@ TEST(ProcessMetrics, ThisProcessIsDescribed) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::control_plane

@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 namespace {
 
@@ -56,4 +56,4 @@ StateDir::~StateDir() {
     if (lock_ >= 0) ::close(lock_);
 }
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "runtime/keeper.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 /// What the name of a run's directory begins with. Such a directory that nobody has locked is what
 /// a killed run left.
@@ -44,4 +44,4 @@ class StateDir {
     bool kept_ = false;
 };
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

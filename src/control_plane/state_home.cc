@@ -12,7 +12,7 @@
 
 #include "kube/values/json.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 namespace {
 
@@ -200,4 +200,4 @@ Result<void> write_private_file(const std::filesystem::path& path, std::string_v
     return {};
 }
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

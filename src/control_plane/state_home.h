@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "control_plane/caller.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 /// Where the daemon's node has what its pods use; they may outlive the daemon.
 inline constexpr const char* kNodeDirectory = "node";
@@ -62,4 +62,4 @@ Result<std::optional<Daemon>> find_daemon(const std::filesystem::path& path);
 /// missing.
 Result<void> write_private_file(const std::filesystem::path& path, std::string_view text);
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-namespace muster::cli {
+namespace muster::control_plane {
 namespace {
 
 namespace fs = std::filesystem;
@@ -102,4 +102,4 @@ TEST(StatePath, IsInTheHomeDirectoryUnlessSaidOtherwise) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::control_plane

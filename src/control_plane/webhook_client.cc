@@ -3,7 +3,7 @@
 #include "manifest/read_files.h"
 #include "net/http_client.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 namespace {
 
@@ -33,7 +33,7 @@ net::HttpConnector pod_connector(WebhookClient::ConnectToPod connect, apiserver:
 Task<Result<std::string>> WebhookClient::post(apiserver::WebhookEndpoint endpoint, std::string body,
                                               Duration time) {
     if (endpoint.ca_pem.empty()) {
-        CO_TRY(endpoint.ca_pem, read_file(kSystemRoots));
+        CO_TRY(endpoint.ca_pem, manifest::read_file(kSystemRoots));
     }
     CO_TRY(const auto tls,
            net::TlsClientContext::create(clock_, {.ca_pem = std::move(endpoint.ca_pem)}));
@@ -61,4 +61,4 @@ Task<Result<std::string>> WebhookClient::post(apiserver::WebhookEndpoint endpoin
     co_return std::move(answer->body);
 }
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

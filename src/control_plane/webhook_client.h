@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "net/byte_stream.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 /// Calls admission webhooks over TLS: a connection for each call. An endpoint is an address or
 /// "localhost" of this machine's networks, or a pod. Thread: the loop.
@@ -31,4 +31,4 @@ class WebhookClient final : public apiserver::WebhookCaller {
     ConnectToPod connect_to_pod_;
 };
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

@@ -6,24 +6,25 @@
 #include "manifest/yaml/yaml_document.h"
 #include "manifest/yaml/yaml_writer.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 namespace {
 
-Error refusal(Place place, std::string_view why) {
+Error refusal(manifest::Place place, std::string_view why) {
     return Error(Code::kBadRequest,
                  fmt::format("line {}, column {}: {}", place.line, place.column, why));
 }
 
 Result<json::value> read(std::string_view text) {
-    if (text.size() > kMaxManifestBytes)
-        return Error(Code::kBadRequest,
-                     fmt::format("it is longer than {} bytes; send it as JSON", kMaxManifestBytes));
-    const LineIndex lines(text);
-    if (const auto bad = find_bad_byte(text)) return refusal(lines.at(bad->offset), bad->what);
-    YamlDocument document = parse_yaml_document(text, 0, lines);
+    if (text.size() > manifest::kMaxManifestBytes)
+        return Error(Code::kBadRequest, fmt::format("it is longer than {} bytes; send it as JSON",
+                                                    manifest::kMaxManifestBytes));
+    const manifest::LineIndex lines(text);
+    if (const auto bad = manifest::find_bad_byte(text))
+        return refusal(lines.at(bad->offset), bad->what);
+    manifest::YamlDocument document = manifest::parse_yaml_document(text, 0, lines);
     if (!document.problems.empty()) {
-        const YamlProblem& first = document.problems.front();
+        const manifest::YamlProblem& first = document.problems.front();
         return refusal(first.place, first.message);
     }
     return std::move(document.value);
@@ -31,6 +32,6 @@ Result<json::value> read(std::string_view text) {
 
 }  // namespace
 
-apiserver_http::YamlText yaml_bodies() { return {.read = read, .write = to_yaml}; }
+apiserver_http::YamlText yaml_bodies() { return {.read = read, .write = manifest::to_yaml}; }
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

@@ -2,9 +2,9 @@
 
 #include "apiserver_http/yaml_text.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 /// YAML of the API's clients, by the reader and the writer of manifests.
 apiserver_http::YamlText yaml_bodies();
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

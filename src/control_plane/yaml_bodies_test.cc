@@ -6,7 +6,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-namespace muster::cli {
+namespace muster::control_plane {
 namespace {
 
 TEST(YamlBodies, AreReadOrRefusedWithTheirPlace) {
@@ -51,4 +51,4 @@ TEST(YamlBodies, WhatOthersReadAsADateIsQuoted) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::control_plane

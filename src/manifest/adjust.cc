@@ -12,7 +12,7 @@
 #include "manifest/pod_specs.h"
 #include "manifest/yaml/yaml_document.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 namespace {
 
@@ -353,4 +353,4 @@ bool split_assignment(const std::string& text, std::pair<std::string, std::strin
     return true;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -6,7 +6,7 @@
 
 #include "manifest/manifest.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 /// The words that start an agent, as "muster muster-run"; none: there shall be no agents.
 struct AgentWords {
@@ -43,4 +43,4 @@ std::vector<Problem> adjust(std::vector<Document>& documents, const Adjustments&
 /// Splits "a=b" at the first '='; false without one or with an empty name.
 bool split_assignment(const std::string& text, std::pair<std::string, std::string>& out);
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -15,7 +15,7 @@
 #include "manifest/known_kinds.h"
 #include "manifest/pod_specs.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 namespace {
 
@@ -194,4 +194,4 @@ CheckResult check_documents(std::vector<Document> documents, const CheckOptions&
     return result;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

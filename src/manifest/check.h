@@ -8,7 +8,7 @@
 #include "kube/objects/resource_type.h"
 #include "manifest/manifest.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 struct CheckOptions {
     bool strict = false;   ///< unknown fields are errors
@@ -32,4 +32,4 @@ struct CheckResult {
 /// Everything that can be said about the objects without looking at this machine. Pure.
 CheckResult check_documents(std::vector<Document> documents, const CheckOptions& options);
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

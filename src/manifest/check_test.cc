@@ -7,7 +7,7 @@
 #include "manifest/fit.h"
 #include "manifest/job_lines_fixture.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 namespace {
 
 using testing::ElementsAre;
@@ -284,4 +284,4 @@ TEST(Fit, ScalesWhatTogetherExceedsTheMachine) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -10,7 +10,7 @@
 #include "manifest/internal/review_job.h"
 #include "manifest/pod_specs.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 namespace {
 
@@ -130,4 +130,4 @@ FitResult fit_requests(std::vector<CheckedObject>& objects, const MachineSize& m
     return result;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -6,7 +6,7 @@
 
 #include "manifest/check.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 /// What becomes of requests that exceed the machine.
 enum class Fit { kScale, kStrict };
@@ -26,4 +26,4 @@ struct FitResult {
 /// kStrict they are a problem. A container without requests requests its limits, as on a cluster.
 FitResult fit_requests(std::vector<CheckedObject>& objects, const MachineSize& machine, Fit fit);
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

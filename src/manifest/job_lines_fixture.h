@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster::cli {
+namespace muster::manifest {
 
 /// A job whose lines have known numbers; `line` replaces the line that starts with the same words.
 inline std::string job_with(const std::vector<std::pair<std::string, std::string>>& changes = {}) {
@@ -41,4 +41,4 @@ inline std::string job_with(const std::vector<std::pair<std::string, std::string
     return all;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -7,7 +7,7 @@
 #include <array>
 #include <memory>
 
-namespace muster::cli {
+namespace muster::manifest {
 
 namespace {
 
@@ -83,4 +83,4 @@ Lookup look_up(std::string_view api_version, std::string_view kind) {
     return found;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -9,7 +9,7 @@
 #include "kube/objects/resource_type.h"
 #include "kube/schema/schema.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 /// A kind that a manifest may hold.
 struct KnownKind {
@@ -28,4 +28,4 @@ struct Lookup {
 };
 Lookup look_up(std::string_view api_version, std::string_view kind);
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

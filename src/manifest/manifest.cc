@@ -7,7 +7,7 @@
 #include "manifest/yaml/yaml_document.h"
 #include "manifest/yaml/yaml_text.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 namespace {
 
@@ -113,4 +113,4 @@ Manifest read_manifest(std::string_view text, std::string source) {
     return manifest;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -12,7 +12,7 @@
 #include "manifest/yaml/manifest_limits.h"
 #include "manifest/yaml/source_map.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 /// One object of a manifest: its JSON and where each part of it stands.
 struct Document {
@@ -41,4 +41,4 @@ struct Manifest {
 /// A document that can't be parsed is left out, with one problem; the others are read.
 Manifest read_manifest(std::string_view text, std::string source);
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

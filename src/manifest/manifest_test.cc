@@ -5,7 +5,7 @@
 #include <boost/json/serialize.hpp>
 #include <cmath>
 
-namespace muster::cli {
+namespace muster::manifest {
 namespace {
 
 using testing::ElementsAre;
@@ -254,4 +254,4 @@ TEST(Manifest, ProblemsOfASetFieldNameTheFlag) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -9,7 +9,7 @@
 #include "jobs/kind.h"
 #include "kube/values/json_access.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 namespace {
 
@@ -74,4 +74,4 @@ bool convert_document(Document& document, const std::string& kind, const std::st
     return true;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -5,7 +5,7 @@
 
 #include "manifest/manifest.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 /// Reads objects of old versions as those of a version that is served, each with a warning for the
 /// version and for every field that became another one. What can't be converted is left out, with
@@ -18,4 +18,4 @@ void read_old_versions(std::vector<Document>& documents, std::vector<Problem>& p
 bool convert_document(Document& document, const std::string& kind, const std::string& version,
                       std::vector<Problem>& problems);
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

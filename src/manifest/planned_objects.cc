@@ -2,7 +2,7 @@
 
 #include "kube/objects/codec.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 namespace {
 
@@ -38,4 +38,4 @@ Result<std::vector<json::value>> planned_objects(const std::vector<CheckedObject
     return planned;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -5,9 +5,9 @@
 
 #include "manifest/check.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 /// The pods and services that the objects lead to, in the order in which they are made. Pure.
 Result<std::vector<json::value>> planned_objects(const std::vector<CheckedObject>& objects);
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

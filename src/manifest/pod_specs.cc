@@ -4,7 +4,7 @@
 
 #include "manifest/known_kinds.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 namespace {
 
@@ -75,4 +75,4 @@ std::vector<ContainerRef> containers(const PodSpecRef& pod) {
     return refs;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -7,7 +7,7 @@
 #include "jobs/kind.h"
 #include "manifest/manifest.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 /// The replica type that a key of a manifest means, in whatever case; null for an unknown one.
 const jobs::ReplicaType* type_named(const jobs::JobKind& kind, std::string_view key);
@@ -30,4 +30,4 @@ struct ContainerRef {
 };
 std::vector<ContainerRef> containers(const PodSpecRef& pod);
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

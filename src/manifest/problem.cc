@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace muster::cli {
+namespace muster::manifest {
 
 std::string format(const Problem& problem) {
     std::string text = problem.source;
@@ -51,4 +51,4 @@ std::string count_problems(const std::vector<Problem>& problems) {
     return warnings > 0 ? words(warnings, "warning") : std::string();
 }
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

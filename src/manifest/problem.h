@@ -5,7 +5,7 @@
 
 #include "manifest/yaml/source_map.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 enum class Severity { kError, kWarning };
 
@@ -31,4 +31,4 @@ bool has_errors(const std::vector<Problem>& problems);
 /// "2 errors and 1 warning"; "" for none.
 std::string count_problems(const std::vector<Problem>& problems);
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -8,7 +8,7 @@
 
 #include "manifest/old_versions.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 namespace {
 
@@ -60,4 +60,4 @@ Manifest read_manifest_files(const std::vector<std::string>& files) {
     return all;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

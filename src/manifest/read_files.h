@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "manifest/manifest.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 /// All of a file, or of standard input for "-". What is far too large for a manifest is cut off
 /// where read_manifest() refuses it.
@@ -19,4 +19,4 @@ Manifest read_manifest_files(const std::vector<std::string>& files);
 /// The same without conversions.
 Manifest read_files_as_written(const std::vector<std::string>& files);
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

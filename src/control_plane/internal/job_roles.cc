@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 namespace {
 
@@ -57,4 +57,4 @@ bool is_kept_up_to_date(const json::value& role) {
     return says == nullptr || *says != json::value("false");
 }
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

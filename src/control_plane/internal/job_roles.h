@@ -7,7 +7,7 @@
 #include "kube/objects/resource_type.h"
 #include "kube/values/json.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 extern const kube::ResourceType kClusterRoles;
 
@@ -19,4 +19,4 @@ std::vector<json::value> job_roles(std::span<const jobs::JobKind* const> kinds);
 /// rbac.authorization.kubernetes.io/autoupdate may say "false".
 bool is_kept_up_to_date(const json::value& role);
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane

@@ -12,8 +12,9 @@ void require(bool condition) {
 }
 
 /// Beside every value of the JSON stands its place, inside the text and no deeper than allowed.
-void check_places(const json::value& value, const cli::SourcePtr& places, int lines, int depth) {
-    require(places != nullptr && depth <= cli::kMaxManifestDepth);
+void check_places(const json::value& value, const manifest::SourcePtr& places, int lines,
+                  int depth) {
+    require(places != nullptr && depth <= manifest::kMaxManifestDepth);
     require(places->value.line >= 1 && places->value.line <= lines && places->value.column >= 1);
     if (const json::array* list = value.if_array()) {
         require(places->list && places->children.size() == list->size());
@@ -33,13 +34,13 @@ void check_places(const json::value& value, const cli::SourcePtr& places, int li
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
     std::string_view text(reinterpret_cast<const char*>(data), size);
-    cli::Manifest manifest = cli::read_manifest(text, "f");
+    manifest::Manifest manifest = manifest::read_manifest(text, "f");
     int lines = 1;
     for (char c : text) lines += c == '\n';
     require(!manifest.documents.empty() || !manifest.problems.empty());
-    for (const cli::Problem& problem : manifest.problems)
+    for (const manifest::Problem& problem : manifest.problems)
         require(!problem.message.empty() && problem.place.line >= 1 && problem.place.line <= lines);
-    for (const cli::Document& document : manifest.documents)
+    for (const manifest::Document& document : manifest.documents)
         check_places(document.object, document.places, lines, 0);
     return 0;
 }

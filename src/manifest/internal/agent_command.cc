@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace muster::cli {
+namespace muster::manifest {
 namespace {
 
 /// How many words call torchrun.
@@ -66,4 +66,4 @@ std::optional<json::array> agent_command(const json::object& container, const Ag
     return command;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

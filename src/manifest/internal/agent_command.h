@@ -6,7 +6,7 @@
 #include "kube/values/json.h"
 #include "manifest/adjust.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 /// The command of a container with an agent before it. It takes the place of torchrun (`torchrun`,
 /// `python -m torch.distributed.run`), whose flags it knows; any other program it starts as it is,
@@ -14,4 +14,4 @@ namespace muster::cli {
 /// begin in one. Nothing: the container has no command, or a malformed one, which the check tells.
 std::optional<json::array> agent_command(const json::object& container, const AgentWords& agent);
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

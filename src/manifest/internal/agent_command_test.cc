@@ -5,7 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-namespace muster::cli {
+namespace muster::manifest {
 namespace {
 
 struct Row {
@@ -65,4 +65,4 @@ TEST(AgentCommand, StartsScriptsOfPythonItselfWhereTheyShallBeWarm) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -3,7 +3,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/string.hpp>
 
-namespace muster::cli {
+namespace muster::manifest {
 
 namespace {
 
@@ -33,4 +33,4 @@ jobs::Review review_job(const jobs::JobKind& kind, const json::value& object,
     return review;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

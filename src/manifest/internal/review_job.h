@@ -3,7 +3,7 @@
 #include "jobs/kind.h"
 #include "kube/values/json.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 /// What a manifest's job would be at the server: by the conventions of its version, in a namespace
 /// ("default" unless it names one), and with a name where the server is to make one up. The names
@@ -11,4 +11,4 @@ namespace muster::cli {
 jobs::Review review_job(const jobs::JobKind& kind, const json::value& object,
                         const jobs::Site& site = {});
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

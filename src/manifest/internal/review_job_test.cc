@@ -4,7 +4,7 @@
 
 #include <boost/json/parse.hpp>
 
-namespace muster::cli {
+namespace muster::manifest {
 namespace {
 
 struct Case {
@@ -53,4 +53,4 @@ TEST(ReviewJob, LeavesWhatIsMalformedToTheReview) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::manifest

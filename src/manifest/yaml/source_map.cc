@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace muster::cli {
+namespace muster::manifest {
 
 namespace {
 
@@ -73,4 +73,4 @@ Place place_of(const SourcePtr& root, std::string_view path) {
 
 Place place_of_key(const SourcePtr& root, std::string_view path) { return locate(root, path).key; }
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster::cli {
+namespace muster::manifest {
 
 /// Where something stands in a manifest: 1-based line and column, the column counted in characters.
 /// Line 0: nowhere.
@@ -51,4 +51,4 @@ Place place_of(const SourcePtr& root, std::string_view path);
 /// Where an unknown or misspelled key is shown.
 Place place_of_key(const SourcePtr& root, std::string_view path);
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -14,7 +14,7 @@
 #include "manifest/yaml/manifest_limits.h"
 #include "manifest/yaml/yaml_scalar.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 namespace {
 
@@ -367,4 +367,4 @@ YamlDocument parse_yaml_document(std::string_view text, std::size_t offset,
     return document;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -9,7 +9,7 @@
 #include "manifest/yaml/source_map.h"
 #include "manifest/yaml/yaml_text.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 struct YamlProblem {
     Place place;
@@ -26,4 +26,4 @@ struct YamlDocument {
 /// With problems, the value is what could be made of the rest.
 YamlDocument parse_yaml_document(std::string_view text, std::size_t offset, const LineIndex& lines);
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <optional>
 
-namespace muster::cli {
+namespace muster::manifest {
 
 namespace {
 
@@ -175,4 +175,4 @@ Result<std::string> key_from_value(const json::value& value) {
     return json::serialize(value);
 }
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "kube/values/json.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 /// The value of an unquoted YAML scalar, as the YAML library of the Kubernetes tools reads it
 /// (sigs.k8s.io/yaml, goyaml.v2/resolve.go). That is YAML 1.1 where it hurts: y, yes, on and their
@@ -23,4 +23,4 @@ Result<json::value> resolve_tagged(std::string_view tag, std::string_view text, 
 /// The string that a value becomes when it is the key of a map; kInvalid for null.
 Result<std::string> key_from_value(const json::value& value);
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace muster::cli {
+namespace muster::manifest {
 
 namespace {
 
@@ -160,4 +160,4 @@ std::string join_surrogates(std::string_view text) {
     return joined;
 }
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

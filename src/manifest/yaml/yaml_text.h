@@ -8,7 +8,7 @@
 
 #include "manifest/yaml/source_map.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 /// Turns byte offsets of a text into lines and columns.
 class LineIndex {
@@ -46,4 +46,4 @@ std::vector<TextSpan> split_documents(std::string_view text);
 /// becomes one \U escape. Only for a document in JSON form.
 std::string join_surrogates(std::string_view json_text);
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -4,7 +4,7 @@
 
 #include "manifest/yaml/yaml_scalar.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 namespace {
 
@@ -119,4 +119,4 @@ std::string to_pretty_json(const json::value& value) {
     return out + '\n';
 }
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -5,7 +5,7 @@
 
 #include "kube/values/json.h"
 
-namespace muster::cli {
+namespace muster::manifest {
 
 /// Block-style YAML that read_manifest() reads back to the same value.
 std::string to_yaml(const json::value& value);
@@ -13,4 +13,4 @@ std::string to_yaml(const json::value& value);
 /// JSON with indentation, keys in their order.
 std::string to_pretty_json(const json::value& value);
 
-}  // namespace muster::cli
+}  // namespace muster::manifest

@@ -27,11 +27,11 @@ enum class OutputFormat { kNone, kJson, kYaml };
 /// What `run` and `validate` share: the manifest and how it is looked at.
 struct ManifestOptions {
     std::vector<std::string> files;  ///< "-": standard input
-    Adjustments adjustments;
+    manifest::Adjustments adjustments;
     std::vector<std::pair<std::string, std::string>>
         mounts;                ///< --mount IMAGE_PATH=DIR, as written
     bool own_workdir = false;  ///< --workdir per-pod
-    Fit fit = Fit::kScale;
+    manifest::Fit fit = manifest::Fit::kScale;
     bool strict = false;
     bool any_machine = false;  ///< validate --anywhere: this machine is not looked at
     bool cluster = false;      ///< jobs run where schedulers and autoscalers may look after them
@@ -98,14 +98,14 @@ struct SimulateOptions {
 
 struct UpOptions {
     std::string state_dir;  ///< empty: ~/.muster
-    ListenAddress listen;
+    control_plane::ListenAddress listen;
     bool detach = false;
     bool merge_kubeconfig = false;
     runtime::SandboxMode sandbox = runtime::SandboxMode::kAuto;
     apiserver_http::RequestLimits limits;
     std::string audit_log;  ///< empty: none
     apiserver_http::AuditLevel audit_level = apiserver_http::AuditLevel::kMetadata;
-    AuditLogLimits audit_limits;
+    control_plane::AuditLogLimits audit_limits;
     int verbose = 0;
 };
 

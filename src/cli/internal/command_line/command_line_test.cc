@@ -68,7 +68,7 @@ TEST(CommandLine, RunTakesItsFlags) {
     EXPECT_THAT(options.manifest.adjustments.ignored_resources, ElementsAre("x", "y"));
     EXPECT_EQ(options.manifest.adjustments.namespace_, "ml");
     EXPECT_THAT(options.manifest.mounts, ElementsAre(Pair("/w", ".")));
-    EXPECT_EQ(options.manifest.fit, Fit::kStrict);
+    EXPECT_EQ(options.manifest.fit, manifest::Fit::kStrict);
     EXPECT_EQ(options.sandbox, runtime::SandboxMode::kNone);
     EXPECT_EQ(options.timeout, std::chrono::seconds(90));
     EXPECT_EQ(options.output, OutputFormat::kYaml);
@@ -158,7 +158,7 @@ TEST(CommandLine, UpAndItsCompanions) {
     const Command plain = parse_command_line({"up"});
     const auto& defaults = std::get<UpOptions>(plain);
     EXPECT_EQ(defaults.state_dir, "");
-    EXPECT_EQ(defaults.listen, (ListenAddress{"127.0.0.1", 6443}));
+    EXPECT_EQ(defaults.listen, (control_plane::ListenAddress{"127.0.0.1", 6443}));
     EXPECT_FALSE(defaults.detach || defaults.merge_kubeconfig);
     EXPECT_EQ(defaults.limits.read_only, 400U);
     EXPECT_EQ(defaults.limits.mutating, 200U);
@@ -167,7 +167,7 @@ TEST(CommandLine, UpAndItsCompanions) {
          "none", "-v", "--max-requests-inflight", "9", "--max-mutating-requests-inflight", "0"});
     const auto& up = std::get<UpOptions>(full);
     EXPECT_EQ(up.state_dir, "/s");
-    EXPECT_EQ(up.listen, (ListenAddress{"0.0.0.0", 7443}));
+    EXPECT_EQ(up.listen, (control_plane::ListenAddress{"0.0.0.0", 7443}));
     EXPECT_TRUE(up.detach && up.merge_kubeconfig);
     EXPECT_EQ(up.sandbox, runtime::SandboxMode::kNone);
     EXPECT_EQ(up.verbose, 1);
@@ -279,15 +279,15 @@ TEST(YamlWriter, ReadsBackAsTheSameValue) {
         R"({"a":"text","b":"1","c":"yes","d":"","e":"a: b","f":"- x","g":"line\nline","h":[],"i":{},"j":[1,[2,{"k":null}],
         {"l":[true,-1.5]}],"m":{"n":{"o":"#"}},"true":"key","p":" lead","q":"tail ","r":"~","s":"0x1F","t":"\u00fc\ud83d\ude00",
         "u":"<<","v":"2020-01-01","w":"a #b","x":"back\\slash \"quoted\"","y/z.w":"500m"})");
-    std::string text = to_yaml(value);
-    Manifest manifest = read_manifest(text, "w.yaml");
+    std::string text = manifest::to_yaml(value);
+    manifest::Manifest manifest = manifest::read_manifest(text, "w.yaml");
     ASSERT_TRUE(manifest.problems.empty()) << text << format(manifest.problems[0]);
     EXPECT_EQ(manifest.documents.at(0).object, value) << text;
-    EXPECT_EQ(json::parse(to_pretty_json(value)), value);
+    EXPECT_EQ(json::parse(manifest::to_pretty_json(value)), value);
 }
 
 TEST(YamlWriter, LooksAsKubectlWritesIt) {
-    EXPECT_EQ(to_yaml(json::parse(R"({"a":{"b":[{"c":1,"d":"x"},2]},"e":[]})")),
+    EXPECT_EQ(manifest::to_yaml(json::parse(R"({"a":{"b":[{"c":1,"d":"x"},2]},"e":[]})")),
               "a:\n  b:\n  - c: 1\n    d: x\n  - 2\ne: []\n");
 }
 

@@ -39,14 +39,14 @@ std::optional<std::string> take_apart(const Raw& raw, ManifestOptions& options) 
           Assignments{raw.mounts, options.mounts, "--mount", "IMAGE_PATH=DIR"}}) {
         for (const std::string& text : list.written) {
             std::pair<std::string, std::string> parsed;
-            if (!split_assignment(text, parsed))
+            if (!manifest::split_assignment(text, parsed))
                 return fmt::format("{} wants {}, not \"{}\"", list.flag, list.form, text);
             list.parsed.push_back(std::move(parsed));
         }
     }
     if (raw.fit != "scale" && raw.fit != "strict")
         return fmt::format("--fit wants scale or strict, not \"{}\"", raw.fit);
-    options.fit = raw.fit == "strict" ? Fit::kStrict : Fit::kScale;
+    options.fit = raw.fit == "strict" ? manifest::Fit::kStrict : manifest::Fit::kScale;
     for (const auto& [image, directory] : options.mounts) {
         if (!image.starts_with('/'))
             return fmt::format("--mount {}={}: the path of the image must be absolute", image,
@@ -89,7 +89,8 @@ std::optional<std::string> take_apart(const Raw& raw, UpOptions& options) {
         return "--audit-level needs --audit-log FILE: nothing is recorded without it";
     if (auto wrong = take_apart(raw, options.sandbox)) return wrong;
     if (raw.listen.empty()) return std::nullopt;
-    const std::optional<ListenAddress> listen = parse_listen_address(raw.listen);
+    const std::optional<control_plane::ListenAddress> listen =
+        control_plane::parse_listen_address(raw.listen);
     if (!listen)
         return fmt::format(
             "--listen wants an IP address with or without a port, such as 127.0.0.1:6443 or "

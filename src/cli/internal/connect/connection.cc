@@ -14,7 +14,8 @@ constexpr const char* kDiscoveryType =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
 
 /// What a kubeconfig says; where none is named and none exists, what the pod around us has.
-Result<kube::ClientConfig> choose_access(const ServerOptions& options, const Caller& caller) {
+Result<kube::ClientConfig> choose_access(const ServerOptions& options,
+                                         const control_plane::Caller& caller) {
     const KubeconfigPlaces places = kubeconfig_places(options.kubeconfig, caller);
     const auto texts = read_kubeconfigs(places);
     if (!texts && texts.error().code() == Code::kNotFound && !places.all &&
@@ -46,7 +47,7 @@ Task<void> Connection::stop() {
 }
 
 Result<std::unique_ptr<Connection>> Connection::open(const ServerOptions& options,
-                                                     const Caller& caller,
+                                                     const control_plane::Caller& caller,
                                                      asio::any_io_executor executor, Clock& clock) {
     TRY(kube::ClientConfig access, choose_access(options, caller));
     std::string ns = options.namespace_.empty() ? access.namespace_ : options.namespace_;

@@ -22,7 +22,7 @@ class Connection {
     /// Reads kubeconfigs and what they name, and runs an exec plugin: all of it before the loop
     /// runs, blocking. Nothing is sent yet.
     static Result<std::unique_ptr<Connection>> open(const ServerOptions& options,
-                                                    const Caller& caller,
+                                                    const control_plane::Caller& caller,
                                                     asio::any_io_executor executor, Clock& clock);
 
     Clock& clock() { return clock_; }

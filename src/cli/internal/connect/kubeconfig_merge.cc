@@ -15,10 +15,10 @@ Error wrong(const std::string& file, std::string_view field, std::string_view wh
 
 Result<json::object> parse_config(const KubeconfigText& config) {
     if (config.text.find_first_not_of(" \t\r\n") == std::string::npos) return json::object();
-    const LineIndex lines(config.text);
-    YamlDocument document = parse_yaml_document(config.text, 0, lines);
+    const manifest::LineIndex lines(config.text);
+    manifest::YamlDocument document = manifest::parse_yaml_document(config.text, 0, lines);
     if (!document.problems.empty()) {
-        const YamlProblem& problem = document.problems.front();
+        const manifest::YamlProblem& problem = document.problems.front();
         return Error(Code::kInvalid, fmt::format("{}:{}:{}: {}", config.file, problem.place.line,
                                                  problem.place.column, problem.message));
     }

@@ -11,13 +11,13 @@ namespace muster::cli {
 
 namespace {
 
-std::string absolute(const std::string& path, const Caller& caller) {
+std::string absolute(const std::string& path, const control_plane::Caller& caller) {
     return (std::filesystem::path(caller.working_dir) / path).lexically_normal();
 }
 
 }  // namespace
 
-KubeconfigPlaces kubeconfig_places(const std::string& flag, const Caller& caller) {
+KubeconfigPlaces kubeconfig_places(const std::string& flag, const control_plane::Caller& caller) {
     if (!flag.empty()) return {.files = {absolute(flag, caller)}, .all = true, .missing = false};
     KubeconfigPlaces places{.files = {}, .all = true, .missing = true};
     const std::string list = caller.variable("KUBECONFIG");
@@ -38,7 +38,7 @@ Result<std::vector<KubeconfigText>> read_kubeconfigs(const KubeconfigPlaces& pla
         std::error_code failed;
         // One that can't be looked at is there: to go on without it would be another cluster.
         if (places.missing && !std::filesystem::exists(file, failed) && !failed) continue;
-        Result<std::string> text = read_file(file);
+        Result<std::string> text = manifest::read_file(file);
         if (!text) return Error(text.error()).prefix(file);
         texts.push_back({file, *std::move(text)});
         if (!places.all) break;

@@ -18,7 +18,7 @@ struct KubeconfigPlaces {
 
 /// What `flag` (--kubeconfig) names, else the list in KUBECONFIG, else ~/.kube/config, else what
 /// `muster up` of this user wrote. Pure.
-KubeconfigPlaces kubeconfig_places(const std::string& flag, const Caller& caller);
+KubeconfigPlaces kubeconfig_places(const std::string& flag, const control_plane::Caller& caller);
 
 /// Reads them. kNotFound when there is none.
 Result<std::vector<KubeconfigText>> read_kubeconfigs(const KubeconfigPlaces& places);

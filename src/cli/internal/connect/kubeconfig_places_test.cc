@@ -8,7 +8,7 @@ namespace {
 
 using testing::ElementsAre;
 
-Caller caller(std::vector<std::string> environment) {
+control_plane::Caller caller(std::vector<std::string> environment) {
     return {.working_dir = "/work", .environment = std::move(environment)};
 }
 

@@ -45,7 +45,7 @@ void tell_error(const std::string& verb, const Error& error) {
 }
 
 int on_server(const std::string& verb, const ServerOptions& options, const ServerWork& work) {
-    const Caller caller = current_caller();
+    const control_plane::Caller caller = control_plane::current_caller();
     RealClock clock;
     asio::io_context context(1);
     auto connection = Connection::open(options, caller, context.get_executor(), clock);

@@ -55,7 +55,7 @@ class Page {
     }
     void yaml(std::string_view title, const json::value& value) {
         fmt::format_to(std::back_inserter(text_), "{}:\n", title);
-        indented(to_yaml(value));
+        indented(manifest::to_yaml(value));
     }
     std::string take() { return std::move(text_); }
 

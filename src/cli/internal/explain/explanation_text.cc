@@ -242,7 +242,7 @@ Result<std::string> type_text(const jobs::Job& job, const jobs::ReplicaType& typ
     out += environment_text(*job.kind, type.name, comparison, replicas);
     out += fmt::format("  the pod {}{}:\n", pod_name(0),
                        first.variables.empty() ? "" : ", without its environment");
-    return out + indented(to_yaml(without_variables(first.pod)), 4);
+    return out + indented(manifest::to_yaml(without_variables(first.pod)), 4);
 }
 
 std::string attachments_text(const jobs::Job& job) {
@@ -258,7 +258,7 @@ std::string attachments_text(const jobs::Job& job) {
             const json::object* fields = value.if_object();
             const bool texts = key == "data" && fields != nullptr;
             if (!texts) {
-                out += indented(to_yaml(json::object{{key, value}}), 4);
+                out += indented(manifest::to_yaml(json::object{{key, value}}), 4);
                 continue;
             }
             for (const auto& [file, content] : *fields)
@@ -299,7 +299,7 @@ std::string explanation_text(const jobs::Job& job, const ExplainedPod& pod) {
             out += fmt::format("  environment of {}:\n", container = variable.container);
         out += "    " + variable_line(variable);
     }
-    return out + "  as it will be created:\n" + indented(to_yaml(pod.pod), 4);
+    return out + "  as it will be created:\n" + indented(manifest::to_yaml(pod.pod), 4);
 }
 
 }  // namespace muster::cli

@@ -32,8 +32,8 @@ jobs::Job job_of(const std::string& api_version, const std::string& kind, const 
     pod.replace(pod.find("NAME"), 4, container);
     for (const auto& [type, count] : replicas)
         text += "    " + type + ":\n      replicas: " + std::to_string(count) + "\n" + pod;
-    Manifest manifest = read_manifest(text, "j.yaml");
-    CheckResult checked = check_documents(std::move(manifest.documents), {});
+    manifest::Manifest manifest = manifest::read_manifest(text, "j.yaml");
+    manifest::CheckResult checked = manifest::check_documents(std::move(manifest.documents), {});
     EXPECT_EQ(checked.objects.size(), 1u) << text;
     return *checked.objects.at(0).job;
 }

@@ -19,7 +19,7 @@ inline constexpr const char* kDrillSocket = "drill";
 /// it is destroyed, and before the cluster stops.
 class DrillDoor {
   public:
-    DrillDoor(asio::any_io_executor executor, Clock& clock, LocalCluster& cluster)
+    DrillDoor(asio::any_io_executor executor, Clock& clock, control_plane::LocalCluster& cluster)
         : clock_(clock), cluster_(cluster), tasks_(std::move(executor)) {}
 
     /// Below `directory`, which is private.
@@ -34,7 +34,7 @@ class DrillDoor {
     Task<std::string> list();
 
     Clock& clock_;
-    LocalCluster& cluster_;
+    control_plane::LocalCluster& cluster_;
     std::unique_ptr<net::Listener> listener_;
     TaskGroup tasks_;
 };

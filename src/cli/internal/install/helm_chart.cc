@@ -70,20 +70,21 @@ std::string values_file(const Installation& installation, const std::vector<Valu
     std::string text(kOrigin);
     for (const Value& value : values)
         text += fmt::format("\n# {}\n{}", value.comment,
-                            to_yaml(json::object{{value.name, value.standard}}));
+                            manifest::to_yaml(json::object{{value.name, value.standard}}));
     return text;
 }
 
 std::string chart_file(std::string_view version) {
-    return to_yaml(json::object{{"apiVersion", "v2"},
-                                {"name", "muster"},
-                                {"description",
-                                 "An operator for distributed training jobs: PyTorchJob, TFJob, "
-                                 "MPIJob and the others of kubeflow.org"},
-                                {"type", "application"},
-                                {"version", version},
-                                {"appVersion", version},
-                                {"kubeVersion", ">=1.23.0-0"}});
+    return manifest::to_yaml(
+        json::object{{"apiVersion", "v2"},
+                     {"name", "muster"},
+                     {"description",
+                      "An operator for distributed training jobs: PyTorchJob, TFJob, "
+                      "MPIJob and the others of kubeflow.org"},
+                     {"type", "application"},
+                     {"version", version},
+                     {"appVersion", version},
+                     {"kubeVersion", ">=1.23.0-0"}});
 }
 
 /// Everything that is installed, its values being marks.

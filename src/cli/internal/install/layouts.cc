@@ -23,7 +23,7 @@ std::string file_of(const std::vector<json::value>& objects) {
 std::string yaml_stream(const std::vector<json::value>& objects) {
     std::string text;
     for (const json::value& object : objects)
-        text += (text.empty() ? "" : "---\n") + to_yaml(object);
+        text += (text.empty() ? "" : "---\n") + manifest::to_yaml(object);
     return text;
 }
 

@@ -19,10 +19,10 @@ std::string label(const runtime::KeptPod& pod, std::string_view key) {
 }  // namespace
 
 std::optional<std::filesystem::path> kept_logs_dir(const kube::ClientConfig& access,
-                                                   const Caller& caller) {
-    for (const std::filesystem::path& home :
-         {std::filesystem::path(access.file).parent_path(), state_path({}, caller)}) {
-        const auto daemon = find_daemon(home);
+                                                   const control_plane::Caller& caller) {
+    for (const std::filesystem::path& home : {std::filesystem::path(access.file).parent_path(),
+                                              control_plane::state_path({}, caller)}) {
+        const auto daemon = control_plane::find_daemon(home);
         // One that can't be looked at is not ours.
         if (!daemon || !*daemon || (*daemon)->address.empty()) continue;
         const auto url = kube::parse_server_url((*daemon)->address, true);

@@ -15,7 +15,7 @@ namespace muster::cli {
 /// Where the `muster up` that we speak to keeps logs, if it is one of this machine and this user's:
 /// its state directory is that of the kubeconfig in use, or ~/.muster.
 std::optional<std::filesystem::path> kept_logs_dir(const kube::ClientConfig& access,
-                                                   const Caller& caller);
+                                                   const control_plane::Caller& caller);
 
 /// A job, by its name and uid, or a pod by its name.
 struct KeptSubject {

@@ -7,7 +7,7 @@
 
 namespace muster::cli {
 
-DocumentIdentity identity_of(const Document& document) {
+DocumentIdentity identity_of(const manifest::Document& document) {
     const json::object* object = document.object.if_object();
     if (object == nullptr) return {};
     return {.api_version = std::string(kube::string_at(*object, "apiVersion")),
@@ -16,12 +16,12 @@ DocumentIdentity identity_of(const Document& document) {
             .namespace_ = std::string(kube::namespace_of(*object))};
 }
 
-std::vector<Problem> check_identity(const Document& document) {
+std::vector<manifest::Problem> check_identity(const manifest::Document& document) {
     const DocumentIdentity identity = identity_of(document);
-    std::vector<Problem> problems;
+    std::vector<manifest::Problem> problems;
     const auto require = [&](const std::string& text, const char* field) {
         if (text.empty())
-            problems.push_back(document.problem(Severity::kError, field,
+            problems.push_back(document.problem(manifest::Severity::kError, field,
                                                 "is missing, or no text: an object is named by its "
                                                 "apiVersion, its kind and its name"));
     };
@@ -31,9 +31,9 @@ std::vector<Problem> check_identity(const Document& document) {
     return problems;
 }
 
-std::expected<ManifestObject, Problem> place_object(Document document,
-                                                    const ResourceCatalog& catalog,
-                                                    const std::string& default_namespace) {
+std::expected<ManifestObject, manifest::Problem> place_object(
+    manifest::Document document, const ResourceCatalog& catalog,
+    const std::string& default_namespace) {
     DocumentIdentity identity = identity_of(document);
     const ApiResource* resource = catalog.find_kind(identity.api_version, identity.kind);
     if (resource == nullptr) {
@@ -41,7 +41,7 @@ std::expected<ManifestObject, Problem> place_object(Document document,
         for (const ApiResource& other : catalog.all())
             if (other.type.kind == identity.kind) versions.push_back(other.type.api_version());
         return std::unexpected(document.problem(
-            Severity::kError, versions.empty() ? "kind" : "apiVersion",
+            manifest::Severity::kError, versions.empty() ? "kind" : "apiVersion",
             versions.empty()
                 ? fmt::format("the server has no {} of {}; its definition may be missing there",
                               identity.kind, identity.api_version)

@@ -11,7 +11,7 @@ namespace muster::cli {
 
 /// An object of a manifest, and where the server has it.
 struct ManifestObject {
-    Document document;
+    manifest::Document document;
     kube::ResourceType type;
     std::string shown;       ///< "pod/a"
     std::string namespace_;  ///< empty if it has none
@@ -25,15 +25,15 @@ struct DocumentIdentity {
     std::string name;
     std::string namespace_;
 };
-DocumentIdentity identity_of(const Document& document);
+DocumentIdentity identity_of(const manifest::Document& document);
 
 /// What is missing of a document that names one object: apiVersion, kind, metadata.name. Pure.
-std::vector<Problem> check_identity(const Document& document);
+std::vector<manifest::Problem> check_identity(const manifest::Document& document);
 
 /// The object of a document on a server that has those kinds; a problem of the document when it
 /// has not. Pure.
-std::expected<ManifestObject, Problem> place_object(Document document,
-                                                    const ResourceCatalog& catalog,
-                                                    const std::string& default_namespace);
+std::expected<ManifestObject, manifest::Problem> place_object(manifest::Document document,
+                                                              const ResourceCatalog& catalog,
+                                                              const std::string& default_namespace);
 
 }  // namespace muster::cli

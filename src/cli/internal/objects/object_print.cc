@@ -47,8 +47,8 @@ Result<std::string> print_objects(const std::vector<kube::ObjectPtr>& objects,
                              {"kind", "List"},
                              {"metadata", json::object{{"resourceVersion", ""}}}};
     }
-    if (as.format == ObjectFormat::kJson) return to_pretty_json(whole);
-    if (as.format == ObjectFormat::kYaml) return to_yaml(whole);
+    if (as.format == ObjectFormat::kJson) return manifest::to_pretty_json(whole);
+    if (as.format == ObjectFormat::kYaml) return manifest::to_yaml(whole);
     TRY(const JsonPathTemplate layout, JsonPathTemplate::parse(as.json_path));
     return layout.render(whole);
 }
@@ -56,13 +56,13 @@ Result<std::string> print_objects(const std::vector<kube::ObjectPtr>& objects,
 std::string print_objects(const std::vector<json::value>& objects, OutputFormat format) {
     if (format == OutputFormat::kJson) {
         json::array items(objects.begin(), objects.end());
-        return to_pretty_json(
+        return manifest::to_pretty_json(
             json::object{{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}});
     }
     std::string text;
     for (const json::value& object : objects) {
         if (!text.empty()) text += "---\n";
-        text += to_yaml(object);
+        text += manifest::to_yaml(object);
     }
     return text;
 }

@@ -43,13 +43,13 @@ std::optional<std::string> scalar_text(const json::value& value) {
 
 Result<std::vector<std::string>> flags_of_config(const std::string& file, const std::string& text,
                                                  const KnownVerb& verb) {
-    const LineIndex lines(text);
-    const YamlDocument document = parse_yaml_document(text, 0, lines);
+    const manifest::LineIndex lines(text);
+    const manifest::YamlDocument document = manifest::parse_yaml_document(text, 0, lines);
     const auto wrong = [&](std::string_view key, std::string_view what) {
         return Error(Code::kInvalid, fmt::format("{}: {} {}", file, key, what));
     };
     if (!document.problems.empty()) {
-        const YamlProblem& problem = document.problems.front();
+        const manifest::YamlProblem& problem = document.problems.front();
         return Error(Code::kInvalid, fmt::format("{}:{}:{}: {}", file, problem.place.line,
                                                  problem.place.column, problem.message));
     }

@@ -152,7 +152,7 @@ void OperatorMetrics::look_at(const operators::Replica& replica) {
 
 std::string OperatorMetrics::text() const {
     std::vector<prometheus::MetricFamily> all = registry_.Collect();
-    std::ranges::move(process_metrics(), std::back_inserter(all));
+    std::ranges::move(control_plane::process_metrics(), std::back_inserter(all));
     return prometheus::TextSerializer().Serialize(all);
 }
 

@@ -18,7 +18,7 @@ namespace muster::cli {
 
 namespace {
 
-using FileKind = Machine::FileKind;
+using FileKind = control_plane::Machine::FileKind;
 
 std::string parent_of(const std::string& path) {
     std::string parent = std::filesystem::path(path).parent_path().string();
@@ -64,10 +64,10 @@ class ContainerCheck {
   public:
     /// `made`: the container as the job's kind makes it; null for a pod of the user's own. It may
     /// have a command that the manifest leaves out.
-    ContainerCheck(const Document& document, const PodSpecRef& pod, const ContainerRef& ref,
-                   const kube::Container* made, const std::vector<MountPoint>& mounts,
-                   const Machine& machine, const Surroundings& around,
-                   std::vector<Problem>& problems)
+    ContainerCheck(const manifest::Document& document, const manifest::PodSpecRef& pod,
+                   const manifest::ContainerRef& ref, const kube::Container* made,
+                   const std::vector<MountPoint>& mounts, const control_plane::Machine& machine,
+                   const Surroundings& around, std::vector<manifest::Problem>& problems)
         : document_(document),
           pod_(pod),
           ref_(ref),
@@ -103,7 +103,8 @@ class ContainerCheck {
 
   private:
     void error(const std::string& field, std::string message) {
-        problems_.push_back(document_.problem(Severity::kError, field, std::move(message)));
+        problems_.push_back(
+            document_.problem(manifest::Severity::kError, field, std::move(message)));
     }
 
     /// Where a path of the container is on this machine; nullopt when a volume provides it, so that
@@ -143,7 +144,7 @@ class ContainerCheck {
 
     void tell_args_are_the_command() {
         problems_.push_back(document_.problem(
-            Severity::kWarning, ref_.path + ".args",
+            manifest::Severity::kWarning, ref_.path + ".args",
             "this container has no command, and no image is pulled here whose entry point could "
             "take its args: they are run as the command"));
     }
@@ -322,20 +323,21 @@ class ContainerCheck {
                               wanted->to_string(), have, name));
     }
 
-    const Document& document_;
-    const PodSpecRef& pod_;
-    const ContainerRef& ref_;
+    const manifest::Document& document_;
+    const manifest::PodSpecRef& pod_;
+    const manifest::ContainerRef& ref_;
     std::vector<std::string> given_;
-    const Machine& machine_;
+    const control_plane::Machine& machine_;
     const Surroundings& around_;
-    std::vector<Problem>& problems_;
+    std::vector<manifest::Problem>& problems_;
     std::vector<std::string> mounted_;
     std::string working_dir_;
     std::string program_field_;  ///< where the program is named
 };
 
 /// A job's pod as it will be made; nullopt for a pod of the user's own.
-std::optional<kube::Pod> made_pod(const std::optional<jobs::Job>& job, const PodSpecRef& pod) {
+std::optional<kube::Pod> made_pod(const std::optional<jobs::Job>& job,
+                                  const manifest::PodSpecRef& pod) {
     if (!job) return std::nullopt;
     Result<kube::Pod> made = jobs::build_pod(*job, {pod.replica_type, 0});
     if (!made) return std::nullopt;  // refused before, where its job was planned
@@ -350,17 +352,18 @@ const kube::Container* container_named(const std::optional<kube::Pod>& pod, std:
 
 }  // namespace
 
-std::vector<Problem> check_machine(std::vector<CheckedObject>& objects, const Machine& machine,
-                                   const Surroundings& surroundings) {
-    std::vector<Problem> problems;
-    for (CheckedObject& object : objects) {
-        for (const PodSpecRef& pod : pod_specs(object.document)) {
+std::vector<manifest::Problem> check_machine(std::vector<manifest::CheckedObject>& objects,
+                                             const control_plane::Machine& machine,
+                                             const Surroundings& surroundings) {
+    std::vector<manifest::Problem> problems;
+    for (manifest::CheckedObject& object : objects) {
+        for (const manifest::PodSpecRef& pod : manifest::pod_specs(object.document)) {
             if (object.job) {
                 const jobs::ReplicaSpec* spec = object.job->replica(pod.replica_type);
                 if (spec != nullptr && spec->replicas == 0) continue;
             }
             const std::optional<kube::Pod> made = made_pod(object.job, pod);
-            for (const ContainerRef& ref : containers(pod)) {
+            for (const manifest::ContainerRef& ref : manifest::containers(pod)) {
                 const kube::Container* container =
                     container_named(made, kube::string_at(*ref.container, "name"));
                 const std::vector<MountPoint> mounts = mount_points(ref, container);

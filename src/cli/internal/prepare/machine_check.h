@@ -20,7 +20,8 @@ struct Surroundings {
 /// Everything in the checked objects that can't work on this machine: containers without a command,
 /// programs, scripts, interpreters, directories and devices that are not here. Each problem says
 /// which flag or change helps. Reads the machine, changes nothing.
-std::vector<Problem> check_machine(std::vector<CheckedObject>& objects, const Machine& machine,
-                                   const Surroundings& surroundings);
+std::vector<manifest::Problem> check_machine(std::vector<manifest::CheckedObject>& objects,
+                                             const control_plane::Machine& machine,
+                                             const Surroundings& surroundings);
 
 }  // namespace muster::cli

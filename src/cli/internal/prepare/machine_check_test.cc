@@ -17,9 +17,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
-using FileKind = Machine::FileKind;
+using FileKind = control_plane::Machine::FileKind;
 
-class FakeMachine final : public Machine {
+class FakeMachine final : public control_plane::Machine {
   public:
     std::map<std::string, FileKind> files{{"/bin/train", FileKind::kProgram},
                                           {"/home", FileKind::kDirectory}};
@@ -48,11 +48,13 @@ class MachineCheck : public testing::Test {
   public:
     std::vector<std::string> check(
         const std::vector<std::pair<std::string, std::string>>& changes) {
-        Manifest manifest = read_manifest(job_with(changes), "j.yaml");
-        CheckResult checked = check_documents(std::move(manifest.documents), {});
+        manifest::Manifest manifest =
+            manifest::read_manifest(manifest::job_with(changes), "j.yaml");
+        manifest::CheckResult checked =
+            manifest::check_documents(std::move(manifest.documents), {});
         EXPECT_THAT(checked.problems, IsEmpty());
         std::vector<std::string> lines;
-        for (const Problem& problem : check_machine(checked.objects, machine, around)) {
+        for (const manifest::Problem& problem : check_machine(checked.objects, machine, around)) {
             std::string line = format(problem);
             std::size_t at = line.find("containers[0]");
             lines.push_back(line.substr(at == std::string::npos ? 0 : at));
@@ -73,11 +75,11 @@ spec:
     Launcher: {template: {spec: {containers: [{name: mpi, image: x, command: [train]}]}}}
     Worker: {replicas: 2, template: {spec: {containers: [{name: mpi, image: x}]}}}
 )";
-        CheckResult checked = check_documents(read_manifest(text, "j.yaml").documents,
-                                              {.site = {.node_program = program}});
+        manifest::CheckResult checked = manifest::check_documents(
+            manifest::read_manifest(text, "j.yaml").documents, {.site = {.node_program = program}});
         EXPECT_THAT(checked.problems, IsEmpty());
         std::vector<std::string> lines;
-        for (const Problem& problem : check_machine(checked.objects, machine, around))
+        for (const manifest::Problem& problem : check_machine(checked.objects, machine, around))
             lines.push_back(format(problem));
         return lines;
     }

@@ -13,8 +13,8 @@ namespace muster::cli {
 
 namespace {
 
-Problem flag_problem(std::string flag, std::string message) {
-    Problem problem;
+manifest::Problem flag_problem(std::string flag, std::string message) {
+    manifest::Problem problem;
     problem.source = std::move(flag);
     problem.message = std::move(message);
     return problem;
@@ -28,13 +28,14 @@ std::string absolute(const std::string& path, const std::string& base) {
 
 }  // namespace
 
-Prepared prepare(const ManifestOptions& options, const Caller& caller, const Machine& machine) {
-    Manifest manifest = read_manifest_files(options.files);
-    std::vector<Document> documents = std::move(manifest.documents);
+Prepared prepare(const ManifestOptions& options, const control_plane::Caller& caller,
+                 const control_plane::Machine& machine) {
+    manifest::Manifest manifest = manifest::read_manifest_files(options.files);
+    std::vector<manifest::Document> documents = std::move(manifest.documents);
     Prepared prepared;
     prepared.problems = std::move(manifest.problems);
 
-    Adjustments adjustments = options.adjustments;
+    manifest::Adjustments adjustments = options.adjustments;
     prepared.working_dir = caller.working_dir;
     if (!adjustments.workdir.empty())
         prepared.working_dir = adjustments.workdir =
@@ -42,24 +43,26 @@ Prepared prepare(const ManifestOptions& options, const Caller& caller, const Mac
     Surroundings around{prepared.working_dir, caller.variable("PATH"), {}};
     for (const auto& [image, directory] : options.mounts) {
         std::string here = absolute(directory, caller.working_dir);
-        if (!options.any_machine && machine.kind_of(here) != Machine::FileKind::kDirectory &&
-            machine.kind_of(here) != Machine::FileKind::kFile &&
-            machine.kind_of(here) != Machine::FileKind::kProgram)
+        if (!options.any_machine &&
+            machine.kind_of(here) != control_plane::Machine::FileKind::kDirectory &&
+            machine.kind_of(here) != control_plane::Machine::FileKind::kFile &&
+            machine.kind_of(here) != control_plane::Machine::FileKind::kProgram)
             prepared.problems.push_back(flag_problem(fmt::format("--mount {}={}", image, directory),
                                                      fmt::format("{} does not exist", here)));
         around.mounts.emplace_back(absolute(image, "/"), here);
         prepared.mounts[absolute(image, "/")] = here;
     }
 
-    auto add = [&](std::vector<Problem> problems) {
+    auto add = [&](std::vector<manifest::Problem> problems) {
         std::ranges::move(problems, std::back_inserter(prepared.problems));
     };
-    add(adjust(documents, adjustments));
-    if (Result<std::string> domain = cluster_domain(caller))
+    add(manifest::adjust(documents, adjustments));
+    if (Result<std::string> domain = control_plane::cluster_domain(caller))
         prepared.cluster_domain = *std::move(domain);
     else
-        add({flag_problem(std::string(kClusterDomainVariable), domain.error().message())});
-    CheckResult checked = check_documents(
+        add({flag_problem(std::string(control_plane::kClusterDomainVariable),
+                          domain.error().message())});
+    manifest::CheckResult checked = manifest::check_documents(
         std::move(documents),
         {.strict = options.strict,
          .site = {.node_program = options.any_machine ? std::string() : machine.own_program(),
@@ -69,13 +72,13 @@ Prepared prepare(const ManifestOptions& options, const Caller& caller, const Mac
     prepared.objects = std::move(checked.objects);
     if (!options.any_machine) {
         add(check_machine(prepared.objects, machine, around));
-        FitResult fitted = fit_requests(
+        manifest::FitResult fitted = manifest::fit_requests(
             prepared.objects, {.cpus = machine.cpus(), .memory_bytes = machine.memory_bytes()},
             options.fit);
         add(std::move(fitted.problems));
         prepared.notices = std::move(fitted.notices);
     }
-    sort_problems(prepared.problems);
+    manifest::sort_problems(prepared.problems);
     return prepared;
 }
 

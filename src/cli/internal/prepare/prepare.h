@@ -14,8 +14,9 @@ namespace muster::cli {
 
 /// A manifest that was read, adjusted and checked.
 struct Prepared {
-    std::vector<CheckedObject> objects;
-    std::vector<Problem> problems;     ///< sorted; objects may only be used when none is an error
+    std::vector<manifest::CheckedObject> objects;
+    std::vector<manifest::Problem>
+        problems;                      ///< sorted; objects may only be used when none is an error
     std::vector<std::string> notices;  ///< what was changed to fit this machine
     std::string working_dir;           ///< of containers that name none
     std::map<std::filesystem::path, std::filesystem::path> mounts;  ///< absolute
@@ -23,6 +24,7 @@ struct Prepared {
 };
 
 /// Reads the files and runs every check, so that all problems of all files are told at once.
-Prepared prepare(const ManifestOptions& options, const Caller& caller, const Machine& machine);
+Prepared prepare(const ManifestOptions& options, const control_plane::Caller& caller,
+                 const control_plane::Machine& machine);
 
 }  // namespace muster::cli

@@ -12,10 +12,11 @@ namespace muster::cli {
 
 namespace {
 
-using FileKind = Machine::FileKind;
+using FileKind = control_plane::Machine::FileKind;
 
-void check_host_paths(const Document& document, const PodSpecRef& pod, const Machine& machine,
-                      const Surroundings& around, std::vector<Problem>& problems) {
+void check_host_paths(const manifest::Document& document, const manifest::PodSpecRef& pod,
+                      const control_plane::Machine& machine, const Surroundings& around,
+                      std::vector<manifest::Problem>& problems) {
     const json::array* volumes = kube::array_at(*pod.spec, "volumes");
     if (volumes == nullptr) return;
     for (std::size_t i = 0; i < volumes->size(); ++i) {
@@ -31,7 +32,7 @@ void check_host_paths(const Document& document, const PodSpecRef& pod, const Mac
                 path = directory + path.substr(image == "/" ? 0 : image.size());
         if (machine.kind_of(path) != FileKind::kMissing) continue;
         problems.push_back(document.problem(
-            Severity::kError, fmt::format("{}.volumes[{}].hostPath.path", pod.path, i),
+            manifest::Severity::kError, fmt::format("{}.volumes[{}].hostPath.path", pod.path, i),
             fmt::format("{0} does not exist on this machine; make it, or name the directory that "
                         "stands in for it "
                         "with --mount {0}=DIR",
@@ -40,8 +41,8 @@ void check_host_paths(const Document& document, const PodSpecRef& pod, const Mac
 }
 
 /// What a pod would wait for in vain: the API takes every source, the node has these.
-void check_sources(const Document& document, const PodSpecRef& pod,
-                   std::vector<Problem>& problems) {
+void check_sources(const manifest::Document& document, const manifest::PodSpecRef& pod,
+                   std::vector<manifest::Problem>& problems) {
     static const std::set<std::string_view> kSources = {"emptyDir", "hostPath",    "configMap",
                                                         "secret",   "downwardAPI", "projected"};
     const json::array* volumes = kube::array_at(*pod.spec, "volumes");
@@ -51,7 +52,7 @@ void check_sources(const Document& document, const PodSpecRef& pod,
         for (const auto& [source, value] : (*volumes)[i].get_object())
             if (value.is_object() && !kSources.contains(source))
                 problems.push_back(document.problem(
-                    Severity::kError,
+                    manifest::Severity::kError,
                     fmt::format("{}.volumes[{}].{}", pod.path, i, std::string_view(source)),
                     "one machine has no volumes of this source; use emptyDir or hostPath in its "
                     "place"));
@@ -60,13 +61,15 @@ void check_sources(const Document& document, const PodSpecRef& pod,
 
 }  // namespace
 
-void check_volumes(const Document& document, const PodSpecRef& pod, const Machine& machine,
-                   const Surroundings& around, std::vector<Problem>& problems) {
+void check_volumes(const manifest::Document& document, const manifest::PodSpecRef& pod,
+                   const control_plane::Machine& machine, const Surroundings& around,
+                   std::vector<manifest::Problem>& problems) {
     check_host_paths(document, pod, machine, around, problems);
     check_sources(document, pod, problems);
 }
 
-std::vector<MountPoint> mount_points(const ContainerRef& container, const kube::Container* made) {
+std::vector<MountPoint> mount_points(const manifest::ContainerRef& container,
+                                     const kube::Container* made) {
     std::vector<MountPoint> points;
     if (const json::array* mounts = kube::array_at(*container.container, "volumeMounts"))
         for (std::size_t i = 0; i < mounts->size(); ++i)
@@ -83,9 +86,9 @@ std::vector<MountPoint> mount_points(const ContainerRef& container, const kube::
     return points;
 }
 
-void check_mount_points(const Document& document, const std::vector<MountPoint>& points,
-                        const Machine& machine, const Surroundings& around,
-                        std::vector<Problem>& problems) {
+void check_mount_points(const manifest::Document& document, const std::vector<MountPoint>& points,
+                        const control_plane::Machine& machine, const Surroundings& around,
+                        std::vector<manifest::Problem>& problems) {
     std::set<std::string_view> mounted;
     for (const MountPoint& point : points) mounted.insert(point.path);
     for (const auto& [image, directory] : around.mounts) mounted.insert(image);
@@ -98,7 +101,7 @@ void check_mount_points(const Document& document, const std::vector<MountPoint>&
                 break;
             if (machine.may_enter(directory)) continue;
             problems.push_back(document.problem(
-                Severity::kError, point.field,
+                manifest::Severity::kError, point.field,
                 fmt::format("volume \"{}\" can't be mounted at {}: you may not enter {}; {}, or "
                             "start as root",
                             point.volume, point.path, directory,

@@ -11,8 +11,9 @@ namespace muster::cli {
 
 /// Volumes of the pod that can't be had on this machine: of sources that only a cluster has, and
 /// host paths that are missing.
-void check_volumes(const Document& document, const PodSpecRef& pod, const Machine& machine,
-                   const Surroundings& around, std::vector<Problem>& problems);
+void check_volumes(const manifest::Document& document, const manifest::PodSpecRef& pod,
+                   const control_plane::Machine& machine, const Surroundings& around,
+                   std::vector<manifest::Problem>& problems);
 
 /// Where the container has a volume.
 struct MountPoint {
@@ -24,11 +25,12 @@ struct MountPoint {
 
 /// `made`: the container as the job's kind makes it, with mounts of its own; null for a pod of the
 /// user's own.
-std::vector<MountPoint> mount_points(const ContainerRef& container, const kube::Container* made);
+std::vector<MountPoint> mount_points(const manifest::ContainerRef& container,
+                                     const kube::Container* made);
 
 /// Those that the caller may not reach.
-void check_mount_points(const Document& document, const std::vector<MountPoint>& points,
-                        const Machine& machine, const Surroundings& around,
-                        std::vector<Problem>& problems);
+void check_mount_points(const manifest::Document& document, const std::vector<MountPoint>& points,
+                        const control_plane::Machine& machine, const Surroundings& around,
+                        std::vector<manifest::Problem>& problems);
 
 }  // namespace muster::cli

@@ -25,18 +25,18 @@ Task<int> run_and_stop(asio::signal_set& signals, Connection& connection, RunSes
 }
 
 /// The checks of one machine, but for those that look at it.
-Prepared prepare_for_cluster(const RunOptions& options, const Caller& caller,
+Prepared prepare_for_cluster(const RunOptions& options, const control_plane::Caller& caller,
                              const Connection& connection) {
     ManifestOptions manifest = options.manifest;
     manifest.any_machine = true;
     manifest.cluster = true;
     manifest.adjustments.default_namespace = connection.default_namespace();
-    return prepare(manifest, caller, *make_real_machine(caller.environment));
+    return prepare(manifest, caller, *control_plane::make_real_machine(caller.environment));
 }
 
 }  // namespace
 
-int run_on_cluster(const RunOptions& options, const Caller& caller) {
+int run_on_cluster(const RunOptions& options, const control_plane::Caller& caller) {
     RealClock clock;
     asio::io_context context(1);
     auto connection = Connection::open(*options.cluster, caller, context.get_executor(), clock);

@@ -6,6 +6,6 @@
 namespace muster::cli {
 
 /// `muster run` on the cluster of options.cluster: the exit status.
-int run_on_cluster(const RunOptions& options, const Caller& caller);
+int run_on_cluster(const RunOptions& options, const control_plane::Caller& caller);
 
 }  // namespace muster::cli

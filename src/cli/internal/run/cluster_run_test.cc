@@ -121,7 +121,8 @@ class ClusterRun : public testing::Test, protected SimulatedLoop {
 
     void begin(std::string manifest, RunSession::Options options = {}) {
         options.on_cluster = true;
-        CheckResult checked = check_documents(read_manifest(manifest, "m.yaml").documents, {});
+        manifest::CheckResult checked =
+            manifest::check_documents(manifest::read_manifest(manifest, "m.yaml").documents, {});
         EXPECT_THAT(checked.problems, IsEmpty());
         session_ = std::make_unique<RunSession>(context.get_executor(), clock, rng_, client_,
                                                 screen_, std::move(checked.objects), options);

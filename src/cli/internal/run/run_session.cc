@@ -39,7 +39,8 @@ std::string name_some(const std::vector<std::string>& names) {
 }  // namespace
 
 RunSession::RunSession(asio::any_io_executor executor, Clock& clock, Rng& rng, kube::Client& client,
-                       Screen& screen, std::vector<CheckedObject> objects, Options options)
+                       Screen& screen, std::vector<manifest::CheckedObject> objects,
+                       Options options)
     : clock_(clock),
       client_(client),
       screen_(screen),
@@ -209,7 +210,7 @@ void RunSession::lose(Posted& posted) {
 
 void RunSession::tell_unattended() {
     for (const Posted& posted : posted_) {
-        const CheckedObject& object = objects_[posted.object];
+        const manifest::CheckedObject& object = objects_[posted.object];
         if (!object.job || posted.ended || (posted.job && !posted.job->conditions.empty()))
             continue;
         screen_.tell(
@@ -278,7 +279,7 @@ Task<void> RunSession::linger() {
 }
 
 Task<void> RunSession::collect() {
-    for (const CheckedObject& object : objects_) {
+    for (const manifest::CheckedObject& object : objects_) {
         auto last = co_await client_.get(object.type, object.namespace_, object.name);
         if (last) final_objects_.push_back(kube::copy_of(**last));
     }
@@ -325,7 +326,7 @@ Task<void> RunSession::remove_all() {
 }
 
 Task<void> RunSession::remove(Posted& posted) {
-    const CheckedObject& object = objects_[posted.object];
+    const manifest::CheckedObject& object = objects_[posted.object];
     kube::DeleteOptions options;
     options.propagation = kube::Propagation::kBackground;
     options.precondition_uid = posted.uid;
@@ -370,7 +371,7 @@ void RunSession::tell_what_stays() {
                       "the last request has no answer yet: 'muster get' shows what it "
                       "has made"});
     for (const Posted& posted : posted_) {
-        const CheckedObject& object = objects_[posted.object];
+        const manifest::CheckedObject& object = objects_[posted.object];
         if (posted.removed || posted.lost) continue;
         screen_.tell({Tone::kBad, fmt::format("{} stays: 'muster delete {} {} -n {}' deletes it",
                                               shown_name(object), object.type.plural, object.name,

@@ -50,7 +50,7 @@ class RunSession {
     };
 
     RunSession(asio::any_io_executor executor, Clock& clock, Rng& rng, kube::Client& client,
-               Screen& screen, std::vector<CheckedObject> objects, Options options);
+               Screen& screen, std::vector<manifest::CheckedObject> objects, Options options);
     ~RunSession();
 
     /// The exit status. Problems of the objects are kept in problems().
@@ -58,7 +58,7 @@ class RunSession {
     /// Ends the run early; a second call stops waiting for the processes.
     void stop(Stop why);
 
-    const std::vector<Problem>& problems() const { return posting_.problems(); }
+    const std::vector<manifest::Problem>& problems() const { return posting_.problems(); }
     /// What was wrong with the server when nothing could be started.
     const std::optional<Error>& failure() const { return failure_; }
     /// The posted objects as they were at the end.
@@ -103,7 +103,7 @@ class RunSession {
     Clock& clock_;
     kube::Client& client_;
     Screen& screen_;
-    const std::vector<CheckedObject> objects_;
+    const std::vector<manifest::CheckedObject> objects_;
     const Options options_;
     TaskGroup tasks_;
     Signal changed_;

@@ -29,7 +29,8 @@ class RunSessionTest : public testing::Test {
     /// Posts the manifest and returns the exit status; `play` runs beside the session.
     int run(const std::string& manifest, RunSession::Options options,
             std::function<Task<void>(RunSession&, kube::Client&)> play = {}) {
-        CheckResult checked = check_documents(read_manifest(manifest, "m.yaml").documents, {});
+        manifest::CheckResult checked =
+            manifest::check_documents(manifest::read_manifest(manifest, "m.yaml").documents, {});
         EXPECT_THAT(checked.problems, IsEmpty());
         session = std::make_unique<RunSession>(context.get_executor(), clock, rng, client, screen,
                                                std::move(checked.objects), options);

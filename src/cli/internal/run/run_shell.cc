@@ -15,19 +15,19 @@ namespace muster::cli {
 
 namespace {
 
-void print_problems(const std::vector<Problem>& problems) {
-    for (const Problem& problem : problems) fmt::print(stderr, "{}\n", format(problem));
+void print_problems(const std::vector<manifest::Problem>& problems) {
+    for (const manifest::Problem& problem : problems) fmt::print(stderr, "{}\n", format(problem));
 }
 
-int refuse(const std::vector<Problem>& problems) {
-    fmt::print(stderr, "muster run: {}; nothing was started\n", count_problems(problems));
+int refuse(const std::vector<manifest::Problem>& problems) {
+    fmt::print(stderr, "muster run: {}; nothing was started\n", manifest::count_problems(problems));
     return 2;
 }
 
 void require_workload(Prepared& prepared) {
     if (prepared.objects.empty() || std::ranges::any_of(prepared.objects, is_workload)) return;
     prepared.problems.push_back(prepared.objects.front().document.problem(
-        Severity::kError, "kind",
+        manifest::Severity::kError, "kind",
         "the manifest has no job and no pod, so there is nothing to run"));
 }
 
@@ -41,9 +41,9 @@ int fail_run(const Error& error) {
 std::optional<int> end_before_start(const RunOptions& options, Prepared& prepared) {
     require_workload(prepared);
     print_problems(prepared.problems);
-    if (has_errors(prepared.problems)) return refuse(prepared.problems);
+    if (manifest::has_errors(prepared.problems)) return refuse(prepared.problems);
     if (!options.dry_run) return std::nullopt;
-    Result<std::vector<json::value>> planned = planned_objects(prepared.objects);
+    Result<std::vector<json::value>> planned = manifest::planned_objects(prepared.objects);
     if (!planned) return fail_run(planned.error());
     fmt::print("{}", print_objects(*planned, options.output));
     return 0;
@@ -57,7 +57,7 @@ Result<void> make_logs_dir(const RunOptions& options) {
     return {};
 }
 
-ScreenOptions screen_of_run(const RunOptions& options, const Caller& caller) {
+ScreenOptions screen_of_run(const RunOptions& options, const control_plane::Caller& caller) {
     return screen_for(options.output != OutputFormat::kNone, options.quiet,
                       !caller.variable("NO_COLOR").empty());
 }

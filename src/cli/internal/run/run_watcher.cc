@@ -42,11 +42,11 @@ std::map<std::string, const T*> sorted(const kube::Informer<T>& informer) {
 }  // namespace
 
 OwnObjects::OwnObjects(kube::Client& client, Clock& clock, Rng& rng,
-                       const std::vector<CheckedObject>& objects, Handlers handlers)
+                       const std::vector<manifest::CheckedObject>& objects, Handlers handlers)
     : client_(client), clock_(clock), rng_(rng), handlers_(std::move(handlers)) {
     std::map<std::string, std::vector<std::string>> jobs_of;  // by namespace
     std::set<std::string> namespaces;
-    for (const CheckedObject& object : objects) {
+    for (const manifest::CheckedObject& object : objects) {
         const bool is_pod = object.type == kube::types::kPods;
         if (!object.job && !is_pod) continue;
         namespaces.insert(object.namespace_);

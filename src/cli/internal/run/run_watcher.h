@@ -30,7 +30,7 @@ class OwnObjects {
 
     /// One watch for each job, each pod, the pods of all jobs of a namespace, and its warnings.
     OwnObjects(kube::Client& client, Clock& clock, Rng& rng,
-               const std::vector<CheckedObject>& objects, Handlers handlers);
+               const std::vector<manifest::CheckedObject>& objects, Handlers handlers);
 
     void start(TaskGroup& tasks);
     /// Returns once everything is watched, or with why jobs or pods can't be.

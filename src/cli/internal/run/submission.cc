@@ -17,9 +17,11 @@ std::string uid_of(const json::value& object) {
 }
 
 /// Why an object can't be created, where the server's words leave the reader alone with it.
-std::optional<Problem> explained(const CheckedObject& object, const Error& error) {
+std::optional<manifest::Problem> explained(const manifest::CheckedObject& object,
+                                           const Error& error) {
     const auto problem = [&](std::string field, std::string message) {
-        return object.document.problem(Severity::kError, std::move(field), std::move(message));
+        return object.document.problem(manifest::Severity::kError, std::move(field),
+                                       std::move(message));
     };
     if (error.code() == Code::kAlreadyExists)
         return problem("metadata.name",
@@ -41,11 +43,11 @@ std::optional<Problem> explained(const CheckedObject& object, const Error& error
 
 }  // namespace
 
-bool is_workload(const CheckedObject& object) {
+bool is_workload(const manifest::CheckedObject& object) {
     return object.job.has_value() || object.type == kube::types::kPods;
 }
 
-std::string shown_name(const CheckedObject& object) {
+std::string shown_name(const manifest::CheckedObject& object) {
     return fmt::format("{} {}{}{}", object.type.kind, object.namespace_,
                        object.namespace_.empty() ? "" : "/", object.name);
 }
@@ -65,8 +67,9 @@ bool holds(const json::value& there, const json::value& wanted) {
     return there == wanted;
 }
 
-Posting::Posting(kube::Client& client, Screen& screen, const std::vector<CheckedObject>& objects,
-                 bool make_namespaces, std::function<bool()> stopped)
+Posting::Posting(kube::Client& client, Screen& screen,
+                 const std::vector<manifest::CheckedObject>& objects, bool make_namespaces,
+                 std::function<bool()> stopped)
     : client_(client),
       screen_(screen),
       objects_(objects),
@@ -84,8 +87,8 @@ Task<bool> Posting::post(std::function<void(std::size_t, std::string)> posted) {
 
 /// Those of the manifest, then those that its objects name.
 Task<bool> Posting::post_namespaces() {
-    std::map<std::string, const CheckedObject*> wanted;
-    for (const CheckedObject& object : objects_) {
+    std::map<std::string, const manifest::CheckedObject*> wanted;
+    for (const manifest::CheckedObject& object : objects_) {
         if (object.type == kube::types::kNamespaces)
             wanted[object.name] = &object;
         else if (make_namespaces_ && !object.namespace_.empty())
@@ -124,7 +127,7 @@ Task<bool> Posting::post_all(bool dry_run,
     bool accepted = true;
     for (const bool workload : {false, true}) {
         for (std::size_t i = 0; i < objects_.size() && !stopped_(); ++i) {
-            const CheckedObject& object = objects_[i];
+            const manifest::CheckedObject& object = objects_[i];
             if (is_workload(object) != workload || object.type == kube::types::kNamespaces ||
                 used_.contains(shown_name(object)))
                 continue;
@@ -153,7 +156,7 @@ Task<bool> Posting::post_all(bool dry_run,
 }
 
 /// What jobs use may be there from an earlier run. A job is another run's.
-Task<bool> Posting::is_there(const CheckedObject& object) {
+Task<bool> Posting::is_there(const manifest::CheckedObject& object) {
     if (is_workload(object)) co_return false;
     auto found = co_await client_.get(object.type, object.namespace_, object.name);
     if (!found || !holds(**found, object.document.object)) co_return false;
@@ -163,16 +166,18 @@ Task<bool> Posting::is_there(const CheckedObject& object) {
     co_return true;
 }
 
-void Posting::refuse(const CheckedObject& object, const Error& error) {
+void Posting::refuse(const manifest::CheckedObject& object, const Error& error) {
     if (kube::is_away(error)) {
         failure_ = Error(error).prefix("creating " + shown_name(object));
         return;
     }
     if (auto problem = explained(object, error)) return problems_.push_back(*std::move(problem));
     if (error.causes().empty())
-        problems_.push_back(object.document.problem(Severity::kError, "", error.message()));
+        problems_.push_back(
+            object.document.problem(manifest::Severity::kError, "", error.message()));
     for (const Cause& cause : error.causes())
-        problems_.push_back(object.document.problem(Severity::kError, cause.field, cause.message));
+        problems_.push_back(
+            object.document.problem(manifest::Severity::kError, cause.field, cause.message));
 }
 
 Task<void> Posting::withdraw() {

@@ -13,10 +13,10 @@
 namespace muster::cli {
 
 /// A job or a pod, which runs; everything else of a manifest is what they use.
-bool is_workload(const CheckedObject& object);
+bool is_workload(const manifest::CheckedObject& object);
 
 /// "PyTorchJob ml/digits".
-std::string shown_name(const CheckedObject& object);
+std::string shown_name(const manifest::CheckedObject& object);
 
 /// Whether `there` has every field of `wanted` with the same value; the server adds fields of its
 /// own. Pure.
@@ -29,8 +29,9 @@ class Posting {
   public:
     /// `make_namespaces`: those that objects name are made; else they have to be there, unless the
     /// manifest has them. `stopped`: nothing further is to be posted.
-    Posting(kube::Client& client, Screen& screen, const std::vector<CheckedObject>& objects,
-            bool make_namespaces, std::function<bool()> stopped);
+    Posting(kube::Client& client, Screen& screen,
+            const std::vector<manifest::CheckedObject>& objects, bool make_namespaces,
+            std::function<bool()> stopped);
 
     /// A dry run of everything, so that a refusal of one object comes before any has started.
     /// Namespaces are made for it. False: problems() or failure() say why not.
@@ -41,7 +42,7 @@ class Posting {
     Task<void> withdraw();
 
     /// What is wrong with the objects.
-    const std::vector<Problem>& problems() const { return problems_; }
+    const std::vector<manifest::Problem>& problems() const { return problems_; }
     /// What is wrong with the way to the server.
     const std::optional<Error>& failure() const { return failure_; }
 
@@ -56,17 +57,17 @@ class Posting {
     Task<bool> post_namespaces();
     Task<Result<void>> post_namespace(json::value object, std::string name);
     Task<bool> post_all(bool dry_run, const std::function<void(std::size_t, std::string)>& posted);
-    Task<bool> is_there(const CheckedObject& object);
-    void refuse(const CheckedObject& object, const Error& error);
+    Task<bool> is_there(const manifest::CheckedObject& object);
+    void refuse(const manifest::CheckedObject& object, const Error& error);
 
     kube::Client& client_;
     Screen& screen_;
-    const std::vector<CheckedObject>& objects_;
+    const std::vector<manifest::CheckedObject>& objects_;
     const bool make_namespaces_;
     std::function<bool()> stopped_;
     std::vector<Made> made_;
     std::set<std::string> used_;  ///< those that were there, as they are shown
-    std::vector<Problem> problems_;
+    std::vector<manifest::Problem> problems_;
     std::optional<Error> failure_;
 };
 

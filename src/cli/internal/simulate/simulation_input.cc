@@ -20,8 +20,8 @@ constexpr sim::DurationRange kStartDelay{std::chrono::seconds(1), std::chrono::s
 constexpr sim::DurationRange kRunTime{std::chrono::seconds(30), std::chrono::seconds(60)};
 constexpr std::chrono::hours kDuration{3};
 
-Problem problem_of(std::string source, std::string message) {
-    Problem problem;
+manifest::Problem problem_of(std::string source, std::string message) {
+    manifest::Problem problem;
     problem.source = std::move(source);
     problem.message = std::move(message);
     return problem;
@@ -39,7 +39,7 @@ Result<std::string> text_of(const std::string& name) {
     std::error_code ignored;
     if (builtin != nullptr && !std::filesystem::exists(name, ignored))
         return std::string(builtin->text);
-    return read_file(name);
+    return manifest::read_file(name);
 }
 
 std::string unknown(const std::string& name, const Error& error) {
@@ -53,16 +53,18 @@ std::string unknown(const std::string& name, const Error& error) {
 }
 
 /// What says of itself that it is an object of the API.
-bool is_object(const Document& document) {
+bool is_object(const manifest::Document& document) {
     const json::object* object = document.object.if_object();
     return object != nullptr && (object->contains("kind") || object->contains("apiVersion"));
 }
 
-void add_causes(const Document& document, const Error& error, std::vector<Problem>& problems) {
+void add_causes(const manifest::Document& document, const Error& error,
+                std::vector<manifest::Problem>& problems) {
     for (const Cause& cause : error.causes())
-        problems.push_back(cause.reason == sim::kUnknownField
-                               ? document.key_problem(Severity::kError, cause.field, cause.message)
-                               : document.problem(Severity::kError, cause.field, cause.message));
+        problems.push_back(
+            cause.reason == sim::kUnknownField
+                ? document.key_problem(manifest::Severity::kError, cause.field, cause.message)
+                : document.problem(manifest::Severity::kError, cause.field, cause.message));
 }
 
 void add_faults(const std::string& name, SimulationInput& input) {
@@ -71,9 +73,9 @@ void add_faults(const std::string& name, SimulationInput& input) {
         input.problems.push_back(problem_of("--faults " + name, unknown(name, text.error())));
         return;
     }
-    Manifest manifest = read_manifest(*text, name);
+    manifest::Manifest manifest = manifest::read_manifest(*text, name);
     std::ranges::move(manifest.problems, std::back_inserter(input.problems));
-    for (const Document& document : manifest.documents)
+    for (const manifest::Document& document : manifest.documents)
         if (Result<void> added = sim::add_faults(input.scenario, document.object); !added)
             add_causes(document, added.error(), input.problems);
 }
@@ -83,15 +85,16 @@ SimulationInput read_manifests(const SimulateOptions& options) {
     ManifestOptions manifests;
     manifests.files = options.files;
     manifests.any_machine = true;
-    const Caller caller = current_caller();
-    Prepared prepared = prepare(manifests, caller, *make_real_machine(caller.environment));
+    const control_plane::Caller caller = control_plane::current_caller();
+    Prepared prepared =
+        prepare(manifests, caller, *control_plane::make_real_machine(caller.environment));
     input.problems = std::move(prepared.problems);
     bool jobs = false;
-    for (CheckedObject& checked : prepared.objects) {
+    for (manifest::CheckedObject& checked : prepared.objects) {
         jobs |= checked.job.has_value();
         input.scenario.manifests.push_back(checked.document.object.as_object());
     }
-    if (!jobs && !has_errors(input.problems))
+    if (!jobs && !manifest::has_errors(input.problems))
         input.problems.push_back(problem_of(options.files.front(), "there is no job in it"));
     input.scenario.duration = kDuration;
     input.scenario.faults_until = {};
@@ -109,14 +112,14 @@ SimulationInput read_manifests(const SimulateOptions& options) {
 SimulationInput read_scenario_text(std::string_view text, const std::string& source) {
     SimulationInput input;
     input.is_scenario = true;
-    Manifest manifest = read_manifest(text, source);
+    manifest::Manifest manifest = manifest::read_manifest(text, source);
     input.problems = std::move(manifest.problems);
     if (manifest.documents.size() != 1) {
         if (input.problems.empty())
             input.problems.push_back(problem_of(source, "a scenario is one document"));
         return input;
     }
-    const Document& document = manifest.documents.front();
+    const manifest::Document& document = manifest.documents.front();
     Result<sim::Scenario> scenario = sim::read_scenario(document.object);
     if (scenario)
         input.scenario = *std::move(scenario);
@@ -133,7 +136,7 @@ SimulationInput read_simulation_input(const SimulateOptions& options) {
         input.problems.push_back(problem_of(first, unknown(first, text.error())));
         return input;
     }
-    const Manifest manifest = read_manifest(*text, first);
+    const manifest::Manifest manifest = manifest::read_manifest(*text, first);
     const bool scenario = first != "-" && options.files.size() == 1 &&
                           !manifest.documents.empty() &&
                           std::ranges::none_of(manifest.documents, is_object);
@@ -153,7 +156,7 @@ SimulationInput read_simulation_input(const SimulateOptions& options) {
         input.scenario.faults_until =
             std::min<Duration>(input.scenario.faults_until, input.scenario.duration);
     }
-    sort_problems(input.problems);
+    manifest::sort_problems(input.problems);
     return input;
 }
 

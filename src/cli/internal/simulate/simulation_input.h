@@ -12,7 +12,7 @@ namespace muster::cli {
 struct SimulationInput {
     sim::Scenario scenario;
     bool is_scenario = false;  ///< the file was one; otherwise it held manifests
-    std::vector<Problem> problems;
+    std::vector<manifest::Problem> problems;
 };
 
 /// Reads the manifests or the scenario that `options` name, and the faults to go with them. What is

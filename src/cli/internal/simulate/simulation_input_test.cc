@@ -19,7 +19,7 @@ class BuiltinScenarios : public ::testing::TestWithParam<sim::BuiltinScenario> {
 
 TEST_P(BuiltinScenarios, KeepTheRules) {
     const SimulationInput input = read_scenario_text(GetParam().text, "scenario");
-    for (const Problem& problem : input.problems) ADD_FAILURE() << format(problem);
+    for (const manifest::Problem& problem : input.problems) ADD_FAILURE() << format(problem);
     ASSERT_FALSE(HasFailure());
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
         const auto outcome = sim::simulate(input.scenario, {.seed = seed, .tell = {}});
@@ -130,7 +130,7 @@ TEST(SimulationInput, AWrongScenarioIsRefusedWithEveryPlace) {
         "clockJumps: {every: 1s..0s}\n",
         "bad.yaml");
     std::vector<std::string> said;
-    for (const Problem& problem : input.problems) said.push_back(format(problem));
+    for (const manifest::Problem& problem : input.problems) said.push_back(format(problem));
     const std::vector<std::string> wanted = {
         "bad.yaml:1:8: error: nodes: must be a whole number from 1 to 100000",
         "bad.yaml:3:3: error: jobs[0].workrs: no such field; did you mean workers?",

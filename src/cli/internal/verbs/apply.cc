@@ -24,28 +24,30 @@ constexpr int kRefused = 2;
 
 /// What can be said without the server: of kinds that we know, everything; of others, that they
 /// have a name.
-std::vector<Problem> check(const std::vector<Document>& documents, bool strict) {
-    std::vector<Document> known;
-    std::vector<Problem> problems;
-    for (const Document& document : documents) {
+std::vector<manifest::Problem> check(const std::vector<manifest::Document>& documents,
+                                     bool strict) {
+    std::vector<manifest::Document> known;
+    std::vector<manifest::Problem> problems;
+    for (const manifest::Document& document : documents) {
         const DocumentIdentity identity = identity_of(document);
-        std::vector<Problem> unnamed = check_identity(document);
-        if (unnamed.empty() && look_up(identity.api_version, identity.kind).known != nullptr)
+        std::vector<manifest::Problem> unnamed = check_identity(document);
+        if (unnamed.empty() &&
+            manifest::look_up(identity.api_version, identity.kind).known != nullptr)
             known.push_back(document);
         std::ranges::move(unnamed, std::back_inserter(problems));
     }
-    CheckResult checked = check_documents(std::move(known), {.strict = strict});
+    manifest::CheckResult checked = manifest::check_documents(std::move(known), {.strict = strict});
     std::ranges::move(checked.problems, std::back_inserter(problems));
     return problems;
 }
 
-int refuse(const std::vector<Problem>& problems, std::string_view done) {
-    fmt::print(stderr, "muster apply: {}; {}\n", count_problems(problems), done);
+int refuse(const std::vector<manifest::Problem>& problems, std::string_view done) {
+    fmt::print(stderr, "muster apply: {}; {}\n", manifest::count_problems(problems), done);
     return kRefused;
 }
 
-void tell(const std::vector<Problem>& problems) {
-    for (const Problem& problem : problems) fmt::print(stderr, "{}\n", format(problem));
+void tell(const std::vector<manifest::Problem>& problems) {
+    for (const manifest::Problem& problem : problems) fmt::print(stderr, "{}\n", format(problem));
 }
 
 /// The server's refusal in the manifest's own terms.
@@ -92,10 +94,10 @@ Task<Result<std::string>> apply_one(Connection& connection, const ApplyOptions& 
 }
 
 Task<Result<int>> apply_all(Connection& connection, const ApplyOptions& options,
-                            const std::vector<Document>& documents) {
+                            const std::vector<manifest::Document>& documents) {
     CO_TRY(ResourceCatalog catalog, co_await discover(connection));
     int status = 0;
-    for (const Document& document : documents) {
+    for (const manifest::Document& document : documents) {
         auto object = place_object(document, catalog, connection.default_namespace());
         if (!object) {
             // It may be defined by what was applied just now.
@@ -125,12 +127,12 @@ Task<Result<int>> apply_all(Connection& connection, const ApplyOptions& options,
 }  // namespace
 
 int apply(const ApplyOptions& options) {
-    Manifest manifest = read_manifest_files(options.files);
-    std::vector<Problem> problems = std::move(manifest.problems);
+    manifest::Manifest manifest = manifest::read_manifest_files(options.files);
+    std::vector<manifest::Problem> problems = std::move(manifest.problems);
     std::ranges::move(check(manifest.documents, options.strict), std::back_inserter(problems));
-    sort_problems(problems);
+    manifest::sort_problems(problems);
     tell(problems);
-    if (has_errors(problems)) return refuse(problems, "nothing was applied");
+    if (manifest::has_errors(problems)) return refuse(problems, "nothing was applied");
     if (manifest.documents.empty()) {
         fmt::print(stderr, "muster apply: the files hold no object\n");
         return kRefused;

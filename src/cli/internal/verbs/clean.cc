@@ -10,9 +10,9 @@
 namespace muster::cli {
 
 int clean() {
-    const std::string temporary = current_caller().variable("TMPDIR");
-    auto removed =
-        runtime::remove_leftovers(temporary.empty() ? "/tmp" : temporary, kStateDirPrefix);
+    const std::string temporary = control_plane::current_caller().variable("TMPDIR");
+    auto removed = runtime::remove_leftovers(temporary.empty() ? "/tmp" : temporary,
+                                             control_plane::kStateDirPrefix);
     if (!removed) {
         fmt::print(stderr, "muster: {}\n", removed.error().message());
         return 1;

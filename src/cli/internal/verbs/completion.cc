@@ -24,7 +24,8 @@ constexpr Duration kPatience = std::chrono::seconds(2);
 
 std::vector<std::string> contexts(const ServerOptions& server) {
     std::vector<std::string> names;
-    const auto texts = read_kubeconfigs(kubeconfig_places(server.kubeconfig, current_caller()));
+    const auto texts =
+        read_kubeconfigs(kubeconfig_places(server.kubeconfig, control_plane::current_caller()));
     const auto config =
         texts ? merge_kubeconfigs(*texts) : Result<kube::MergedKubeconfig>(texts.error());
     if (config)

@@ -12,27 +12,29 @@ namespace muster::cli {
 
 namespace {
 
-std::string text_of(const std::vector<Document>& documents, OutputFormat format) {
+std::string text_of(const std::vector<manifest::Document>& documents, OutputFormat format) {
     if (documents.size() == 1 && format == OutputFormat::kJson)
-        return to_pretty_json(documents.front().object);
+        return manifest::to_pretty_json(documents.front().object);
     std::vector<json::value> objects;
     objects.reserve(documents.size());
-    for (const Document& document : documents) objects.push_back(document.object);
+    for (const manifest::Document& document : documents) objects.push_back(document.object);
     return print_objects(objects, format);
 }
 
 }  // namespace
 
 int convert(const ConvertOptions& options) {
-    Manifest manifest = read_files_as_written(options.files);
+    manifest::Manifest manifest = manifest::read_files_as_written(options.files);
     bool found = false;
-    for (Document& document : manifest.documents)
-        found |= convert_document(document, options.to_kind, options.to_version, manifest.problems);
-    sort_problems(manifest.problems);
-    for (const Problem& problem : manifest.problems) fmt::print(stderr, "{}\n", format(problem));
-    if (has_errors(manifest.problems)) {
+    for (manifest::Document& document : manifest.documents)
+        found |= manifest::convert_document(document, options.to_kind, options.to_version,
+                                            manifest.problems);
+    manifest::sort_problems(manifest.problems);
+    for (const manifest::Problem& problem : manifest.problems)
+        fmt::print(stderr, "{}\n", format(problem));
+    if (manifest::has_errors(manifest.problems)) {
         fmt::print(stderr, "muster convert: {}; nothing was printed\n",
-                   count_problems(manifest.problems));
+                   manifest::count_problems(manifest.problems));
         return 2;
     }
     if (!found) {

@@ -39,11 +39,11 @@ kube::DeleteOptions delete_options(const RemoveOptions& options) {
 Result<std::vector<Doomed>> doomed_of_files(const RemoveOptions& options,
                                             const ResourceCatalog& catalog,
                                             const std::string& default_namespace) {
-    Manifest manifest = read_manifest_files(options.objects.files);
-    std::vector<Problem> problems = std::move(manifest.problems);
+    manifest::Manifest manifest = manifest::read_manifest_files(options.objects.files);
+    std::vector<manifest::Problem> problems = std::move(manifest.problems);
     std::vector<Doomed> doomed;
-    for (Document& document : manifest.documents) {
-        std::vector<Problem> unnamed = check_identity(document);
+    for (manifest::Document& document : manifest.documents) {
+        std::vector<manifest::Problem> unnamed = check_identity(document);
         std::ranges::copy(unnamed, std::back_inserter(problems));
         if (!unnamed.empty()) continue;
         auto placed = place_object(std::move(document), catalog, default_namespace);
@@ -52,10 +52,10 @@ Result<std::vector<Doomed>> doomed_of_files(const RemoveOptions& options,
         else
             problems.push_back(placed.error());
     }
-    sort_problems(problems);
-    for (const Problem& problem : problems) fmt::print(stderr, "{}\n", format(problem));
-    if (has_errors(problems))
-        return Error(Code::kInvalid, count_problems(problems) + "; nothing was deleted");
+    manifest::sort_problems(problems);
+    for (const manifest::Problem& problem : problems) fmt::print(stderr, "{}\n", format(problem));
+    if (manifest::has_errors(problems))
+        return Error(Code::kInvalid, manifest::count_problems(problems) + "; nothing was deleted");
     return doomed;
 }
 

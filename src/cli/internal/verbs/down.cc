@@ -22,7 +22,7 @@ Result<void> stop_process(pid_t pid, const std::filesystem::path& home, int sign
     if (fd < 0 && errno == ESRCH) return {};
     if (fd < 0) return system_error(fmt::format("finding process {}", pid), errno);
     // It may have ended, and another got its number, between the lock and here.
-    Result<std::optional<Daemon>> still = find_daemon(home);
+    Result<std::optional<control_plane::Daemon>> still = control_plane::find_daemon(home);
     if (still && *still && (**still).pid == pid &&
         ::syscall(SYS_pidfd_send_signal, fd, signal, nullptr, 0) < 0 && errno != ESRCH) {
         const int error = errno;
@@ -45,16 +45,17 @@ int signal_for(const DownOptions& options) {
 /// Of a daemon that was killed, or told to leave them.
 Result<std::size_t> end_pods(const std::filesystem::path& home) {
     std::error_code missing;
-    const std::filesystem::path node = home / kNodeDirectory;
+    const std::filesystem::path node = home / control_plane::kNodeDirectory;
     if (!std::filesystem::exists(node, missing)) return std::size_t{0};
     // Nobody takes them over meanwhile.
-    TRY(const StateHome held, StateHome::take(home));
+    TRY(const control_plane::StateHome held, control_plane::StateHome::take(home));
     return runtime::end_outlived_pods(node);
 }
 
 Result<std::string> stop(const DownOptions& options) {
-    const std::filesystem::path home = state_path(options.state_dir, current_caller());
-    TRY(const std::optional<Daemon> daemon, find_daemon(home));
+    const std::filesystem::path home =
+        control_plane::state_path(options.state_dir, control_plane::current_caller());
+    TRY(const std::optional<control_plane::Daemon> daemon, control_plane::find_daemon(home));
     if (daemon) TRY_VOID(stop_process(daemon->pid, home, signal_for(options)));
     std::string said = daemon
                            ? fmt::format("muster is down; its state is kept in {}", home.string())

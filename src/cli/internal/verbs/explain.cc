@@ -31,12 +31,12 @@ int explain_path(const ExplainOptions& options) {
 /// to give.
 std::vector<jobs::Job> jobs_of(const Prepared& prepared, const std::string& image) {
     std::vector<jobs::Job> found;
-    for (const CheckedObject& object : prepared.objects) {
+    for (const manifest::CheckedObject& object : prepared.objects) {
         if (!object.job) continue;
         found.push_back(*object.job);
         jobs::Site& site = found.back().site;
         site.program_image = image;
-        site.node_program = image.empty() ? own_program() : std::string();
+        site.node_program = image.empty() ? control_plane::own_program() : std::string();
         site.cluster = !image.empty();
     }
     return found;
@@ -68,8 +68,8 @@ Result<std::string> objects_of(const std::vector<jobs::Job>& jobs, const Explain
         all.push_back(std::move(one));
     }
     if (options.output == OutputFormat::kYaml) return print_objects(all, OutputFormat::kYaml);
-    return all.size() == 1 ? to_pretty_json(all.front())
-                           : to_pretty_json(json::array(all.begin(), all.end()));
+    return all.size() == 1 ? manifest::to_pretty_json(all.front())
+                           : manifest::to_pretty_json(json::array(all.begin(), all.end()));
 }
 
 std::string no_such_rank(const std::vector<jobs::Job>& jobs, const std::string& rank) {
@@ -86,13 +86,16 @@ std::string no_such_rank(const std::vector<jobs::Job>& jobs, const std::string& 
 }
 
 int explain_files(const ExplainOptions& options) {
-    const Caller caller = current_caller();
+    const control_plane::Caller caller = control_plane::current_caller();
     ManifestOptions manifest;
     manifest.files = options.files;
     manifest.any_machine = true;
-    const Prepared prepared = prepare(manifest, caller, *make_real_machine(caller.environment));
-    for (const Problem& problem : prepared.problems) fmt::print(stderr, "{}\n", format(problem));
-    if (has_errors(prepared.problems)) return refuse(count_problems(prepared.problems));
+    const Prepared prepared =
+        prepare(manifest, caller, *control_plane::make_real_machine(caller.environment));
+    for (const manifest::Problem& problem : prepared.problems)
+        fmt::print(stderr, "{}\n", format(problem));
+    if (manifest::has_errors(prepared.problems))
+        return refuse(manifest::count_problems(prepared.problems));
     const std::vector<jobs::Job> jobs = jobs_of(prepared, options.in_pods_image);
     if (jobs.empty()) return refuse("the files hold no job");
     const auto text = options.output == OutputFormat::kNone ? text_of(jobs, options.rank)

@@ -34,7 +34,9 @@ std::vector<fs::path> find_sockets(const fs::path& temporary) {
     std::error_code failed;
     for (const fs::directory_entry& entry : fs::directory_iterator(temporary, failed)) {
         const std::string name = entry.path().filename().string();
-        if (!name.starts_with(kStateDirPrefix) && !name.starts_with(kKeptDirPrefix)) continue;
+        if (!name.starts_with(control_plane::kStateDirPrefix) &&
+            !name.starts_with(control_plane::kKeptDirPrefix))
+            continue;
         std::error_code hidden;  // of another user
         if (fs::is_socket(entry.path() / kDrillSocket, hidden))
             found.push_back(entry.path() / kDrillSocket);
@@ -139,7 +141,7 @@ struct Drilling {
 }  // namespace
 
 int drill(const DrillOptions& options) {
-    std::string temporary = current_caller().variable("TMPDIR");
+    std::string temporary = control_plane::current_caller().variable("TMPDIR");
     if (temporary.empty()) temporary = "/tmp";
     std::signal(SIGPIPE, SIG_IGN);  // a run that ends is seen as a failed write
     RealClock clock;

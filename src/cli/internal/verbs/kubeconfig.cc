@@ -11,14 +11,15 @@ namespace muster::cli {
 
 int kubeconfig(const KubeconfigOptions& options) {
     const std::filesystem::path file =
-        state_path(options.state_dir, current_caller()) / "kubeconfig";
+        control_plane::state_path(options.state_dir, control_plane::current_caller()) /
+        "kubeconfig";
     std::error_code missing;
     if (!std::filesystem::exists(file, missing) && !missing) {
         fmt::print(stderr, "muster kubeconfig: there is no {}; 'muster up' writes it\n",
                    file.string());
         return 1;
     }
-    auto text = read_file(file.string());
+    auto text = manifest::read_file(file.string());
     if (!text) {
         fmt::print(stderr, "muster kubeconfig: {}: {}\n", file.string(), text.error().message());
         return 1;

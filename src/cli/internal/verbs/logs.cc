@@ -33,7 +33,7 @@ struct Subject {
 
 /// The logs that were kept of pods of the namespace.
 std::vector<runtime::KeptPod> list_kept(const Connection& connection) {
-    const auto directory = kept_logs_dir(connection.access(), current_caller());
+    const auto directory = kept_logs_dir(connection.access(), control_plane::current_caller());
     if (!directory) return {};
     return runtime::list_kept_logs(*directory, connection.default_namespace());
 }
@@ -249,7 +249,8 @@ Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, 
 }  // namespace
 
 int logs(const LogsOptions& options) {
-    Screen screen(screen_for(false, false, !current_caller().variable("NO_COLOR").empty()));
+    Screen screen(
+        screen_for(false, false, !control_plane::current_caller().variable("NO_COLOR").empty()));
     return on_server(kVerb, options.server, [&](Connection& connection) {
         return show_logs(connection, options, screen);
     });

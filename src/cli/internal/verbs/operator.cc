@@ -38,7 +38,7 @@ int fail(const Error& error) {
 
 /// What the file says, below what the command line says.
 Command with_config(const OperateOptions& options) {
-    Result<std::string> text = read_file(options.config);
+    Result<std::string> text = manifest::read_file(options.config);
     if (!text)
         return Print{.exit_code = 1,
                      .out = {},
@@ -58,7 +58,7 @@ Command with_config(const OperateOptions& options) {
 }
 
 /// Of this process and no other: a pod's name stays when its container starts anew.
-std::string identity_of(const Caller& caller, Rng& rng) {
+std::string identity_of(const control_plane::Caller& caller, Rng& rng) {
     std::string name = caller.variable("MY_POD_NAME");
     if (name.empty()) name = caller.variable("HOSTNAME");
     if (name.empty()) name = "muster";
@@ -66,7 +66,7 @@ std::string identity_of(const Caller& caller, Rng& rng) {
 }
 
 Result<operators::ReplicaOptions> replica_options(const OperateOptions& options,
-                                                  const Caller& caller,
+                                                  const control_plane::Caller& caller,
                                                   const Connection& connection, Rng& rng) {
     operators::ReplicaOptions replica;
     replica.work.namespace_ =
@@ -83,8 +83,9 @@ Result<operators::ReplicaOptions> replica_options(const OperateOptions& options,
     replica.work.site.image_volumes = options.image_volumes;
     replica.work.site.cluster_domain = options.cluster_domain;
     if (options.cluster_domain.empty()) {
-        Result<std::string> domain = cluster_domain(caller);
-        if (!domain) return Error(domain.error()).prefix(std::string(kClusterDomainVariable));
+        Result<std::string> domain = control_plane::cluster_domain(caller);
+        if (!domain)
+            return Error(domain.error()).prefix(std::string(control_plane::kClusterDomainVariable));
         replica.work.site.cluster_domain = *std::move(domain);
     }
     replica.limits = options.limits;
@@ -131,7 +132,7 @@ int operate_with(const OperateOptions& options) {
     log::set_format(options.log_format);
     log::set_level(options.log_level);
     std::signal(SIGPIPE, SIG_IGN);  // a client that goes away is seen as a failed write
-    const Caller caller = current_caller();
+    const control_plane::Caller caller = control_plane::current_caller();
     RealClock clock;
     Rng rng = Rng::from_system();
     asio::io_context context(1);

@@ -5,7 +5,7 @@
 namespace muster::cli {
 
 int rsh(const RshOptions& options) {
-    return rsh::run(options, current_caller().environment, rsh::resolve_by_system);
+    return rsh::run(options, control_plane::current_caller().environment, rsh::resolve_by_system);
 }
 
 }  // namespace muster::cli

@@ -23,10 +23,11 @@ namespace muster::cli {
 namespace {
 
 runtime::NodeOptions node_options(const RunOptions& options, const Prepared& prepared,
-                                  const Caller& caller, const Machine& machine,
-                                  const StateDir& state, runtime::Keeper& keeper) {
-    runtime::NodeOptions node =
-        node_settings(caller, machine, options.sandbox, state.path(), prepared.cluster_domain);
+                                  const control_plane::Caller& caller,
+                                  const control_plane::Machine& machine,
+                                  const control_plane::StateDir& state, runtime::Keeper& keeper) {
+    runtime::NodeOptions node = control_plane::node_settings(caller, machine, options.sandbox,
+                                                             state.path(), prepared.cluster_domain);
     node.keeper = &keeper;
     node.working_dir = prepared.working_dir;
     node.mounts = prepared.mounts;
@@ -39,8 +40,9 @@ runtime::NodeOptions node_options(const RunOptions& options, const Prepared& pre
     return node;
 }
 
-Task<int> run_in_cluster(asio::signal_set& signals, LocalCluster& cluster, RunSession& session,
-                         DrillDoor& drills, const StateDir& state) {
+Task<int> run_in_cluster(asio::signal_set& signals, control_plane::LocalCluster& cluster,
+                         RunSession& session, DrillDoor& drills,
+                         const control_plane::StateDir& state) {
     TaskGroup tasks(co_await asio::this_coro::executor);
     tasks.spawn("signals", watch_signals(signals, session));
     Result<void> started = co_await cluster.start();
@@ -54,15 +56,16 @@ Task<int> run_in_cluster(asio::signal_set& signals, LocalCluster& cluster, RunSe
     co_return status;
 }
 
-int run_here(const RunOptions& options, Prepared prepared, const Caller& caller,
-             const Machine& machine) {
+int run_here(const RunOptions& options, Prepared prepared, const control_plane::Caller& caller,
+             const control_plane::Machine& machine) {
     std::string temporary = caller.variable("TMPDIR");
     if (temporary.empty()) temporary = "/tmp";
     Rng rng = Rng::from_system();
     auto keeper = runtime::Keeper::start();
     if (!keeper) return fail_run(keeper.error());
-    Result<StateDir> state = options.keep ? StateDir::create_kept(temporary, rng)
-                                          : StateDir::create(temporary, rng, **keeper);
+    Result<control_plane::StateDir> state =
+        options.keep ? control_plane::StateDir::create_kept(temporary, rng)
+                     : control_plane::StateDir::create(temporary, rng, **keeper);
     if (!state) return fail_run(state.error());
     if (Result<void> made = make_logs_dir(options); !made) return fail_run(made.error());
 
@@ -72,9 +75,9 @@ int run_here(const RunOptions& options, Prepared prepared, const Caller& caller,
     RealClock clock;
     Screen screen(screen_of_run(options, caller));
     for (const std::string& notice : prepared.notices) screen.tell({Tone::kPlain, notice});
-    auto cluster =
-        LocalCluster::create(context.get_executor(), clock, rng, store::make_memory_store(), {},
-                             node_options(options, prepared, caller, machine, *state, **keeper));
+    auto cluster = control_plane::LocalCluster::create(
+        context.get_executor(), clock, rng, store::make_memory_store(), {},
+        node_options(options, prepared, caller, machine, *state, **keeper));
     if (!cluster) return fail_run(cluster.error());
     for (const std::string& notice : (*cluster)->notices()) screen.tell({Tone::kPlain, notice});
     RunSession session(context.get_executor(), clock, rng, (*cluster)->client(), screen,
@@ -108,9 +111,10 @@ int run(RunOptions options) {
     if (options.elastic) put_agents(options);
     if (options.verbose > 0)
         log::set_level(options.verbose > 1 ? log::Level::kDebug : log::Level::kInfo);
-    Caller caller = current_caller();
+    control_plane::Caller caller = control_plane::current_caller();
     if (options.cluster) return run_on_cluster(options, caller);
-    std::unique_ptr<Machine> machine = make_real_machine(caller.environment);
+    std::unique_ptr<control_plane::Machine> machine =
+        control_plane::make_real_machine(caller.environment);
     Prepared prepared = prepare(options.manifest, caller, *machine);
     if (const std::optional<int> status = end_before_start(options, prepared)) return *status;
     return run_here(options, std::move(prepared), caller, *machine);

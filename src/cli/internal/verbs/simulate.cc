@@ -159,9 +159,10 @@ int simulate_many(const SimulateOptions& options, const SimulationInput& input) 
 
 int simulate(const SimulateOptions& options) {
     const SimulationInput input = read_simulation_input(options);
-    for (const Problem& problem : input.problems) fmt::print(stderr, "{}\n", format(problem));
-    if (has_errors(input.problems)) {
-        fmt::print(stderr, "muster simulate: {}\n", count_problems(input.problems));
+    for (const manifest::Problem& problem : input.problems)
+        fmt::print(stderr, "{}\n", format(problem));
+    if (manifest::has_errors(input.problems)) {
+        fmt::print(stderr, "muster simulate: {}\n", manifest::count_problems(input.problems));
         return 2;
     }
     return options.seeds > 1 ? simulate_many(options, input) : simulate_one(options, input);

@@ -27,8 +27,9 @@ Task<Result<int>> ask_whether_ready(Connection& server) {
 }  // namespace
 
 int status(const StatusOptions& options) {
-    const std::filesystem::path home = state_path(options.state_dir, current_caller());
-    auto daemon = find_daemon(home);
+    const std::filesystem::path home =
+        control_plane::state_path(options.state_dir, control_plane::current_caller());
+    auto daemon = control_plane::find_daemon(home);
     if (!daemon) {
         fmt::print(stderr, "muster status: {}\n", daemon.error().message());
         return 1;
@@ -37,7 +38,7 @@ int status(const StatusOptions& options) {
         fmt::print("muster is not up in {}; 'muster up' starts it\n", home.string());
         return 3;
     }
-    const Daemon& found = **daemon;
+    const control_plane::Daemon& found = **daemon;
     if (found.address.empty()) {
         fmt::print("muster starts: process {}, state in {}\n", found.pid, home.string());
         return 0;

@@ -47,7 +47,7 @@ std::uint16_t port_of(std::string_view address) {
     return port;
 }
 
-std::filesystem::path default_kubeconfig(const Caller& caller) {
+std::filesystem::path default_kubeconfig(const control_plane::Caller& caller) {
     // As for those who read: a list, in which empty entries stand for nothing.
     std::filesystem::path file = kubeconfig_places("", caller).files.front();
     std::error_code failed;
@@ -57,11 +57,12 @@ std::filesystem::path default_kubeconfig(const Caller& caller) {
 }
 
 /// Writes where clients look, and what a person has to know.
-Result<std::string> introduce(const UpOptions& options, const Caller& caller, const StateHome& home,
-                              const KubeAccess& access) {
+Result<std::string> introduce(const UpOptions& options, const control_plane::Caller& caller,
+                              const control_plane::StateHome& home,
+                              const control_plane::KubeAccess& access) {
     const std::filesystem::path own = home.path() / "kubeconfig";
-    TRY(const std::string text, merge_kubeconfig("", access));
-    TRY_VOID(write_private_file(own, text));
+    TRY(const std::string text, control_plane::merge_kubeconfig("", access));
+    TRY_VOID(control_plane::write_private_file(own, text));
     std::string said = fmt::format("muster is up at {}\n", access.server);
     if (!options.merge_kubeconfig) {
         said += fmt::format("  export KUBECONFIG={}\n", shell_word(own.string()));
@@ -71,26 +72,26 @@ Result<std::string> introduce(const UpOptions& options, const Caller& caller, co
     std::error_code missing;
     std::string existing;
     if (std::filesystem::exists(theirs, missing)) {
-        Result<std::string> before = read_file(theirs.string());
+        Result<std::string> before = manifest::read_file(theirs.string());
         if (!before) return Error(before.error()).prefix(theirs.string());
         existing = *std::move(before);
     }
-    Result<std::string> merged = merge_kubeconfig(existing, access);
+    Result<std::string> merged = control_plane::merge_kubeconfig(existing, access);
     if (!merged) {
         merged.error().prefix(fmt::format(
             "--merge-kubeconfig can't add to {}, which was left as it is", theirs.string()));
         return merged.error();
     }
-    TRY_VOID(write_private_file(theirs, *merged));
+    TRY_VOID(control_plane::write_private_file(theirs, *merged));
     said += fmt::format("  {} has the context muster now\n", theirs.string());
     return said;
 }
 
 /// What /metrics says of this process, its sockets and its audit log, if there is one.
 std::shared_ptr<prometheus::Collectable> metrics_of(const net::HttpServer& server,
-                                                    const AuditLog* audit) {
+                                                    const control_plane::AuditLog* audit) {
     return std::make_shared<apiserver_http::CollectedNow>([&server, audit] {
-        std::vector<prometheus::MetricFamily> all = process_metrics();
+        std::vector<prometheus::MetricFamily> all = control_plane::process_metrics();
         if (audit != nullptr) std::ranges::move(audit->metrics(), std::back_inserter(all));
         all.push_back(apiserver_http::family(
             "muster_http_connections", "Open connections of clients.",
@@ -102,10 +103,10 @@ std::shared_ptr<prometheus::Collectable> metrics_of(const net::HttpServer& serve
 /// Everything of one daemon, in the order in which it is made.
 struct Daemonship {
     const UpOptions& options;
-    const Caller& caller;
-    StateHome& home;
-    Credentials& credentials;
-    LocalCluster& cluster;
+    const control_plane::Caller& caller;
+    control_plane::StateHome& home;
+    control_plane::Credentials& credentials;
+    control_plane::LocalCluster& cluster;
     net::HttpServer& server;
     std::unique_ptr<net::Listener> listener;
     /// For the pods alone: they neither take connections away from others, nor have certificates.
@@ -122,10 +123,10 @@ Task<Result<std::string>> start(Daemonship& daemon) {
     else if (*inside)
         daemon.server_for_pods.serve(*std::move(inside), &daemon.tls);
     daemon.server.serve(std::move(daemon.listener), &daemon.tls);
-    KubeAccess access{.server = daemon.options.listen.url(port_of(address)),
-                      .ca_pem = daemon.credentials.ca.certificate,
-                      .token = daemon.credentials.admin_token,
-                      .client = {}};
+    control_plane::KubeAccess access{.server = daemon.options.listen.url(port_of(address)),
+                                     .ca_pem = daemon.credentials.ca.certificate,
+                                     .token = daemon.credentials.admin_token,
+                                     .client = {}};
     if (!daemon.options.listen.loopback()) access.client = daemon.credentials.admin;
     CO_TRY(std::string said, introduce(daemon.options, daemon.caller, daemon.home, access));
     CO_TRY_VOID(daemon.home.announce({.pid = ::getpid(), .address = access.server}));
@@ -133,7 +134,7 @@ Task<Result<std::string>> start(Daemonship& daemon) {
 }
 
 Task<int> serve(Daemonship& daemon, asio::signal_set& signals,
-                std::optional<Background>& background) {
+                std::optional<control_plane::Background>& background) {
     Result<std::string> started = co_await start(daemon);
     int status = 0;
     bool leaves_pods = false;
@@ -169,8 +170,8 @@ Task<int> serve(Daemonship& daemon, asio::signal_set& signals,
 int up(const UpOptions& options) {
     if (options.verbose > 0)
         log::set_level(options.verbose > 1 ? log::Level::kDebug : log::Level::kInfo);
-    const Caller caller = current_caller();
-    std::optional<Background> background;
+    const control_plane::Caller caller = control_plane::current_caller();
+    std::optional<control_plane::Background> background;
     const auto fail = [&](const Error& error) {
         const std::string text = fmt::format("muster up: {}\n", error.message());
         if (background)
@@ -179,22 +180,24 @@ int up(const UpOptions& options) {
             fmt::print(stderr, "{}", text);
         return 1;
     };
-    const Result<std::string> domain = cluster_domain(caller);
+    const Result<std::string> domain = control_plane::cluster_domain(caller);
     if (!domain)
-        return fail(Error(Code::kInvalid,
-                          fmt::format("{}: {}", kClusterDomainVariable, domain.error().message())));
-    std::unique_ptr<AuditLog> audit;
+        return fail(
+            Error(Code::kInvalid, fmt::format("{}: {}", control_plane::kClusterDomainVariable,
+                                              domain.error().message())));
+    std::unique_ptr<control_plane::AuditLog> audit;
     if (!options.audit_log.empty()) {
-        auto opened = AuditLog::open(std::filesystem::path(caller.working_dir) / options.audit_log,
-                                     options.audit_limits);
+        auto opened = control_plane::AuditLog::open(
+            std::filesystem::path(caller.working_dir) / options.audit_log, options.audit_limits);
         if (!opened) return fail(opened.error());
         audit = *std::move(opened);
     }
-    auto home = StateHome::take(state_path(options.state_dir, caller));
+    auto home =
+        control_plane::StateHome::take(control_plane::state_path(options.state_dir, caller));
     if (!home) return fail(home.error());
     if (options.detach) {
         // The child has the lock as well, and goes on to hold it when this process has ended.
-        auto started = Background::start(home->path() / "muster.log");
+        auto started = control_plane::Background::start(home->path() / "muster.log");
         if (!started) return fail(started.error());
         background.emplace(*std::move(started));
         if (Result<void> told = home->announce({.pid = ::getpid(), .address = {}}); !told)
@@ -203,11 +206,12 @@ int up(const UpOptions& options) {
 
     std::signal(SIGPIPE, SIG_IGN);  // a client that goes away is seen as a failed write
     Rng rng = Rng::from_system();
-    auto node_dir = home->make_directory(kNodeDirectory);
+    auto node_dir = home->make_directory(control_plane::kNodeDirectory);
     if (!node_dir) return fail(node_dir.error());
     RealClock clock;
-    auto credentials =
-        load_credentials(*home, server_names(options.listen, machine_names()), clock.wall_now());
+    auto credentials = control_plane::load_credentials(
+        *home, control_plane::server_names(options.listen, control_plane::machine_names()),
+        clock.wall_now());
     if (!credentials) return fail(credentials.error());
 
     asio::io_context context(1);
@@ -226,26 +230,28 @@ int up(const UpOptions& options) {
                                           listener.error().message(), options.listen.address)));
         return fail(listener.error());
     }
-    const std::unique_ptr<Machine> machine = make_real_machine(caller.environment);
-    auto store =
-        store::open_sqlite_store((home->path() / "store.db").string(), {}, context.get_executor());
+    const std::unique_ptr<control_plane::Machine> machine =
+        control_plane::make_real_machine(caller.environment);
+    auto store = store::open_sqlite_store((home->path() / "store.db").string(), {},
+                                              context.get_executor());
     if (!store) return fail(store.error());
     runtime::NodeOptions node =
-        node_settings(caller, *machine, options.sandbox, *node_dir, *domain);
+        control_plane::node_settings(caller, *machine, options.sandbox, *node_dir, *domain);
     node.pods_outlive = true;
     node.logs_dir = home->path() / "logs";
     node.server = {.host = options.listen.wildcard() ? "127.0.0.1" : options.listen.address,
                    .port = port_of((*listener)->address())};
-    auto cluster = LocalCluster::create(context.get_executor(), clock, rng, *std::move(store),
-                                        {.manage_fields = true,
-                                         .default_roles = true,
-                                         .signing_key = credentials->account_key,
-                                         .root_ca_pem = credentials->ca.certificate},
-                                        std::move(node));
+    auto cluster =
+        control_plane::LocalCluster::create(context.get_executor(), clock, rng, *std::move(store),
+                                            {.manage_fields = true,
+                                             .default_roles = true,
+                                             .signing_key = credentials->account_key,
+                                             .root_ca_pem = credentials->ca.certificate},
+                                            std::move(node));
     if (!cluster) return fail(cluster.error());
-    WebhookClient webhooks(context.get_executor(), clock, [&](apiserver::PodPort port) {
-        return (*cluster)->connect(std::move(port));
-    });
+    control_plane::WebhookClient webhooks(
+        context.get_executor(), clock,
+        [&](apiserver::PodPort port) { return (*cluster)->connect(std::move(port)); });
     (*cluster)->api().connect_webhooks(webhooks);
     for (const std::string& notice : (*cluster)->notices()) fmt::print(stderr, "{}\n", notice);
     std::optional<apiserver_http::HttpFront> front;
@@ -256,14 +262,14 @@ int up(const UpOptions& options) {
         apiserver::AccessOptions{.admin_token = credentials->admin_token,
                                  .demand_certificate = !options.listen.loopback()},
         apiserver_http::FrontOptions{.limits = options.limits,
-                                     .audit = {.sink = audit.get(), .level = options.audit_level},
-                                     .yaml = yaml_bodies(),
-                                     .metrics = {metrics_of(server, audit.get())}});
+                                .audit = {.sink = audit.get(), .level = options.audit_level},
+                                .yaml = control_plane::yaml_bodies(),
+                                .metrics = {metrics_of(server, audit.get())}});
     apiserver_http::HttpFront front_for_pods(
         (*cluster)->api(), {.admin_token = credentials->admin_token},
         {.limits = options.limits,
          .audit = {.sink = audit.get(), .level = options.audit_level},
-         .yaml = yaml_bodies()});
+         .yaml = control_plane::yaml_bodies()});
     net::HttpServer server_for_pods(
         context.get_executor(), clock, {},
         [&](net::HttpExchange& exchange) { return front_for_pods.serve(exchange); });
