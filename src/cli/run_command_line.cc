@@ -20,7 +20,7 @@ int run_command_line(int argc, char** argv) {
     if (const auto* options = std::get_if<StatusOptions>(&command)) return status(*options);
     if (const auto* options = std::get_if<KubeconfigOptions>(&command)) return kubeconfig(*options);
     if (const auto* options = std::get_if<GetOptions>(&command)) return get(*options);
-    if (const auto* options = std::get_if<RemoveOptions>(&command)) return remove(*options);
+    if (const auto* options = std::get_if<DeleteOptions>(&command)) return remove(*options);
     if (const auto* options = std::get_if<ApplyOptions>(&command)) return apply(*options);
     if (const auto* options = std::get_if<WaitOptions>(&command)) return wait(*options);
     if (const auto* options = std::get_if<LogsOptions>(&command)) return logs(*options);
@@ -31,9 +31,9 @@ int run_command_line(int argc, char** argv) {
     if (const auto* options = std::get_if<CompletionOptions>(&command)) return completion(*options);
     if (const auto* options = std::get_if<CompleteOptions>(&command)) return complete(*options);
     if (const auto* options = std::get_if<RshOptions>(&command)) return rsh(*options);
-    if (const auto* options = std::get_if<OperateOptions>(&command)) return operate(*options);
+    if (const auto* options = std::get_if<OperatorOptions>(&command)) return operate(*options);
     if (const auto* options = std::get_if<MigrateOptions>(&command)) return migrate(*options);
-    if (const auto* options = std::get_if<DrillOptions>(&command)) return drill(*options);
+    if (const auto* options = std::get_if<FaultInjectionOptions>(&command)) return drill(*options);
     if (std::holds_alternative<CleanOptions>(command)) return clean();
     if (std::holds_alternative<VersionOptions>(command)) return version();
     const Print& text = std::get<Print>(command);

@@ -52,11 +52,11 @@ int print(std::string_view text) {
 }
 
 int remote_shell(const std::vector<std::string>& words, std::vector<std::string> environment) {
-    if (asks_for_help(words)) return print(rsh::line_help());
-    rsh::Line line;
-    if (const auto wrong = rsh::parse_line(words, line)) return refuse("rsh: " + *wrong);
+    if (asks_for_help(words)) return print(rsh::help_text());
+    rsh::Arguments arguments;
+    if (const auto wrong = rsh::parse_arguments(words, arguments)) return refuse("rsh: " + *wrong);
     net::ignore_openssl_configuration();
-    return rsh::run(line, std::move(environment),
+    return rsh::run(arguments, std::move(environment),
                     [](const std::string& host) { return net::addresses_by_files(host); });
 }
 

@@ -39,7 +39,7 @@ was not reached or the connection broke. As a server: 0, or 255 when it could no
 
 class Parser {
   public:
-    Parser(const std::vector<std::string>& words, Line& options)
+    Parser(const std::vector<std::string>& words, Arguments& options)
         : words_(words), options_(options) {}
 
     std::optional<std::string> parse() {
@@ -143,17 +143,18 @@ class Parser {
     }
 
     const std::vector<std::string>& words_;
-    Line& options_;
+    Arguments& options_;
     std::size_t at_ = 0;
     std::optional<std::string> wrong_;
 };
 
 }  // namespace
 
-std::optional<std::string> parse_line(const std::vector<std::string>& words, Line& options) {
+std::optional<std::string> parse_arguments(const std::vector<std::string>& words,
+                                           Arguments& options) {
     return Parser(words, options).parse();
 }
 
-std::string_view line_help() { return kHelp; }
+std::string_view help_text() { return kHelp; }
 
 }  // namespace muster::rsh

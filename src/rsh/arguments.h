@@ -10,7 +10,7 @@
 namespace muster::rsh {
 
 /// What follows `muster rsh`: a command for a host, or the server of one.
-struct Line {
+struct Arguments {
     bool serve = false;
     std::string listen;  ///< an IP address; empty: all of this machine's
     std::string token_file = "/etc/muster-rsh/token";
@@ -23,9 +23,10 @@ struct Line {
 
 /// Not by a parser of flags: what follows the host is somebody else's command line, and before it
 /// come the options that launchers give to ssh. Returns what is wrong, or nothing.
-std::optional<std::string> parse_line(const std::vector<std::string>& words, Line& line);
+std::optional<std::string> parse_arguments(const std::vector<std::string>& words,
+                                           Arguments& arguments);
 
 /// The text of `muster rsh --help`.
-std::string_view line_help();
+std::string_view help_text();
 
 }  // namespace muster::rsh

@@ -14,11 +14,11 @@ struct LineCase {
     Words words;
     std::string host;
     std::string command;
-    std::uint16_t port = Line().port;
+    std::uint16_t port = Arguments().port;
     bool input = true;
 };
 
-TEST(RshLine, HasOptionsOfSshThenAHostThenACommandForAShell) {
+TEST(RshArguments, HasOptionsOfSshThenAHostThenACommandForAShell) {
     for (const LineCase& row : std::vector<LineCase>{
              {"Open MPI",
               {"w-0.job.ns.svc", "PATH=/x:$PATH", ";", "orted -mca a \"b\""},
@@ -43,8 +43,8 @@ TEST(RshLine, HasOptionsOfSshThenAHostThenACommandForAShell) {
              {"options of ours", {"--port=99", "--port", "98", "w", "ls"}, "w", "ls", 98},
          }) {
         SCOPED_TRACE(row.name);
-        Line options;
-        const auto wrong = parse_line(row.words, options);
+        Arguments options;
+        const auto wrong = parse_arguments(row.words, options);
         EXPECT_EQ(wrong, std::nullopt);
         EXPECT_EQ(options.host, row.host);
         EXPECT_EQ(options.command, row.command);
@@ -54,18 +54,18 @@ TEST(RshLine, HasOptionsOfSshThenAHostThenACommandForAShell) {
     }
 }
 
-TEST(RshLine, OrServes) {
-    Line options;
-    EXPECT_EQ(
-        parse_line({"--serve", "--listen", "10.0.0.1", "--port=5", "--token-file", "t"}, options),
-        std::nullopt);
+TEST(RshArguments, OrServes) {
+    Arguments options;
+    EXPECT_EQ(parse_arguments({"--serve", "--listen", "10.0.0.1", "--port=5", "--token-file", "t"},
+                              options),
+              std::nullopt);
     EXPECT_TRUE(options.serve);
     EXPECT_EQ(options.listen, "10.0.0.1");
     EXPECT_EQ(options.port, 5);
     EXPECT_EQ(options.token_file, "t");
 }
 
-TEST(RshLine, SaysWhatIsWrong) {
+TEST(RshArguments, SaysWhatIsWrong) {
     const std::pair<Words, const char*> rows[] = {
         {{}, "at which host"},
         {{"w"}, "what to run at w"},
@@ -80,8 +80,8 @@ TEST(RshLine, SaysWhatIsWrong) {
         {{"--serve", "w"}, "no host"},
     };
     for (const auto& [words, part] : rows) {
-        Line options;
-        const auto wrong = parse_line(words, options);
+        Arguments options;
+        const auto wrong = parse_arguments(words, options);
         ASSERT_TRUE(wrong) << part;
         EXPECT_NE(wrong->find(part), std::string::npos) << *wrong;
     }

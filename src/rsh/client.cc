@@ -91,28 +91,28 @@ class Conversation {
     }
 
     Task<Result<Outcome>> run() {
-        co_await then_stop(talk(), parts_);
+        co_await then_stop(receive(), parts_);
         co_return *std::move(end_);
     }
 
   private:
-    Task<void> talk() { end_.emplace(co_await listen()); }
+    Task<void> receive() { end_.emplace(co_await listen()); }
 
     Task<Result<Outcome>> listen() {
         CO_TRY_VOID(co_await frames_.write(request_frame(options_.command)));
         parts_.spawn("input of a remote command", send_input());
-        ServerTalk talk;
+        ServerProtocol protocol;
         for (;;) {
             CO_TRY(std::optional<Frame> frame, co_await frames_.read());
             if (!frame)
                 co_return Error(Code::kUnavailable, "the server left before the command had ended");
-            CO_TRY(const News news, talk.take(*std::move(frame)));
-            if (const auto* end = std::get_if<Outcome>(&news)) co_return *end;
-            if (const auto* credit = std::get_if<Credit>(&news)) {
+            CO_TRY(const ServerMessage message, protocol.take(*std::move(frame)));
+            if (const auto* end = std::get_if<Outcome>(&message)) co_return *end;
+            if (const auto* credit = std::get_if<Credit>(&message)) {
                 credit_ += credit->bytes;
                 credit_came_.notify_all();
             }
-            if (const auto* output = std::get_if<Output>(&news))
+            if (const auto* output = std::get_if<Output>(&message))
                 CO_TRY_VOID(co_await (output->is_error ? errors_ : output_)
                                 .write(asio::buffer(output->bytes)));
         }

@@ -70,12 +70,13 @@ Task<void> serve_until_told(Server& server, asio::signal_set& signals) {
     co_await server.stop();
 }
 
-int serve(const Line& line, net::SharedKeyTls& keys, std::vector<std::string> environment) {
+int serve(const Arguments& arguments, net::SharedKeyTls& keys,
+          std::vector<std::string> environment) {
     asio::io_context context(1);
     RealClock clock;
-    auto listener = line.listen.empty()
-                        ? net::listen_tcp_everywhere(context.get_executor(), line.port)
-                        : net::listen_tcp(context.get_executor(), line.listen, line.port);
+    auto listener = arguments.listen.empty()
+                        ? net::listen_tcp_everywhere(context.get_executor(), arguments.port)
+                        : net::listen_tcp(context.get_executor(), arguments.listen, arguments.port);
     if (!listener) {
         const bool taken = listener.error().code() == Code::kAlreadyExists;
         return fail(fmt::format("{}{}", listener.error().message(),
@@ -94,16 +95,16 @@ int serve(const Line& line, net::SharedKeyTls& keys, std::vector<std::string> en
 }
 
 /// Stopped by a signal it just ends: the connection does, too, and so the command there.
-int run_there(const Line& line, net::SharedKeyTls& keys, Resolve resolve) {
+int run_there(const Arguments& arguments, net::SharedKeyTls& keys, Resolve resolve) {
     asio::io_context context(1);
     RealClock clock;
     std::optional<Result<int>> status;
     ClientOptions to_host;
-    to_host.host = line.host;
-    to_host.port = line.port;
-    to_host.command = line.command;
-    to_host.patience = line.patience;
-    if (!line.input) to_host.input = -1;
+    to_host.host = arguments.host;
+    to_host.port = arguments.port;
+    to_host.command = arguments.command;
+    to_host.patience = arguments.patience;
+    if (!arguments.input) to_host.input = -1;
     to_host.resolve = std::move(resolve);
     asio::co_spawn(context, run_at_host(clock, keys, std::move(to_host)),
                    [&](std::exception_ptr thrown, Result<int> result) {
@@ -116,13 +117,13 @@ int run_there(const Line& line, net::SharedKeyTls& keys, Resolve resolve) {
 
 }  // namespace
 
-int run(const Line& line, std::vector<std::string> environment, Resolve resolve) {
+int run(const Arguments& arguments, std::vector<std::string> environment, Resolve resolve) {
     fill_first_descriptors();
     std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is seen as a failed write
-    auto keys = read_token(line.token_file);
+    auto keys = read_token(arguments.token_file);
     if (!keys) return fail(keys.error().message());
-    return line.serve ? serve(line, **keys, std::move(environment))
-                      : run_there(line, **keys, std::move(resolve));
+    return arguments.serve ? serve(arguments, **keys, std::move(environment))
+                           : run_there(arguments, **keys, std::move(resolve));
 }
 
 }  // namespace muster::rsh

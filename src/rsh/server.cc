@@ -12,7 +12,7 @@ namespace {
 
 struct Greeted {
     std::unique_ptr<FrameStream> frames;
-    ClientTalk talk;
+    ClientProtocol protocol;
     std::string command;
 };
 
@@ -20,19 +20,19 @@ Task<Result<Greeted>> take_request(asio::any_io_executor executor, net::SharedKe
                                    std::unique_ptr<net::ByteStream> stream) {
     CO_TRY(auto secured, co_await keys.accept(std::move(stream)));
     Greeted greeted{.frames = std::make_unique<FrameStream>(executor, std::move(secured)),
-                    .talk = {},
+                    .protocol = {},
                     .command = {}};
     CO_TRY(std::optional<Frame> frame, co_await greeted.frames->read());
     if (!frame) co_return Error(Code::kUnavailable, "the client said nothing");
-    Result<Wish> wish = greeted.talk.take(*std::move(frame));
-    if (!wish) {
+    Result<ClientMessage> message = greeted.protocol.take(*std::move(frame));
+    if (!message) {
         // A client of another version is told why.
         (void)co_await greeted.frames->write(outcome_frame(
-            {.how = Outcome::How::kRefused, .number = 0, .why = wish.error().message()}));
+            {.how = Outcome::How::kRefused, .number = 0, .why = message.error().message()}));
         (void)co_await greeted.frames->shut_down_write();
-        co_return wish.error();
+        co_return message.error();
     }
-    greeted.command = std::get<Start>(*std::move(wish)).command;
+    greeted.command = std::get<Start>(*std::move(message)).command;
     co_return std::move(greeted);
 }
 
@@ -54,7 +54,7 @@ Task<void> run_command(asio::any_io_executor executor, Clock& clock, ServerOptio
         co_return;
     }
     Session session(executor, clock, options.mercy, std::move(greeted.frames),
-                    std::move(greeted.talk), *std::move(command));
+                    std::move(greeted.protocol), *std::move(command));
     TaskGroup watch(executor);
     watch.spawn("a server that stops", end_with_server(session, stopping, stops));
     co_await session.run();

@@ -118,7 +118,7 @@ class RshServer : public ::testing::Test, public RealLoop {
     bool has(const std::string& file) const { return fs::exists(directory_ / file); }
     std::string path(const std::string& file) const { return (directory_ / file).string(); }
     /// A client of the protocol itself.
-    std::unique_ptr<FrameStream> talk() {
+    std::unique_ptr<FrameStream> open_stream() {
         auto below = await(net::connect_tcp(context.get_executor(), "127.0.0.1", port_));
         auto secured = await(keys_->connect(*std::move(below)));
         EXPECT_TRUE(secured) << secured.error().message();
@@ -235,7 +235,7 @@ TEST_F(RshServer, WhatIsNotOurProtocolIsTurnedAway) {
 }
 
 TEST_F(RshServer, AnotherVersionIsToldWhy) {
-    auto frames = talk();
+    auto frames = open_stream();
     ASSERT_TRUE(await(frames->write(FrameType::kRequest, "\2true")));
     const auto answer = await(frames->read());
     ASSERT_TRUE(answer && *answer);
@@ -257,7 +257,7 @@ std::string traced(const std::string& at) {
 }
 
 TEST_F(RshServer, ACommandEndsWhenItsClientGoesAway) {
-    auto frames = talk();
+    auto frames = open_stream();
     begin_command(*frames, traced(path("ended")));
     frames.reset();
     run_until([&] { return server_->commands() == 0; });
@@ -265,7 +265,7 @@ TEST_F(RshServer, ACommandEndsWhenItsClientGoesAway) {
 }
 
 TEST_F(RshServer, ACutFrameEndsItToo) {
-    auto frames = talk();
+    auto frames = open_stream();
     begin_command(*frames, traced(path("ended")));
     ASSERT_TRUE(await(frames->write(frame_text(FrameType::kInput, "input").substr(0, 7))));
     ASSERT_TRUE(await(frames->shut_down_write()));
@@ -274,7 +274,7 @@ TEST_F(RshServer, ACutFrameEndsItToo) {
 }
 
 TEST_F(RshServer, NoClientLeavesUnnoticedWhileItsCommandReadsNothing) {
-    auto frames = talk();
+    auto frames = open_stream();
     begin_command(*frames, traced(path("ended")));
     // A window full, which is more than a pipe holds.
     for (std::size_t size = 0; size < kWindow; size += kMostData)
@@ -287,14 +287,14 @@ TEST_F(RshServer, NoClientLeavesUnnoticedWhileItsCommandReadsNothing) {
 TEST_F(RshServer, WhoDoesNotListenIsKilled) {
     await(server_->stop());
     begin({.mercy = std::chrono::milliseconds(100)});
-    auto frames = talk();
+    auto frames = open_stream();
     begin_command(*frames, "trap '' TERM; echo runs; sleep 1000 & exec >&- 2>&-; wait");
     frames.reset();
     run_until([&] { return server_->commands() == 0; });
 }
 
 TEST_F(RshServer, AServerThatStopsEndsItsCommandsAndTellsTheirClients) {
-    auto frames = talk();
+    auto frames = open_stream();
     begin_command(*frames, "echo runs; exec sleep 1000");
     bool stopped = false;
     asio::co_spawn(context, server_->stop(), [&](std::exception_ptr) { stopped = true; });

@@ -21,7 +21,7 @@ struct Heard {
     friend bool operator==(const Heard&, const Heard&) = default;
 };
 
-void hear(const Frame& frame, ClientTalk& client, ServerTalk& server, Heard& heard) {
+void hear(const Frame& frame, ClientProtocol& client, ServerProtocol& server, Heard& heard) {
     heard.frames += frame_text(frame.type, frame.payload);
     const auto wish = client.take(frame);
     if (wish) {
@@ -38,8 +38,8 @@ void hear(const Frame& frame, ClientTalk& client, ServerTalk& server, Heard& hea
 
 Heard listen(std::string_view bytes, std::size_t piece) {
     FrameReader reader;
-    ClientTalk client;
-    ServerTalk server;
+    ClientProtocol client;
+    ServerProtocol server;
     Heard heard;
     for (std::size_t at = 0; at < bytes.size(); at += piece) {
         reader.put(bytes.substr(at, piece));

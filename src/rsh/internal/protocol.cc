@@ -28,22 +28,22 @@ Result<Start> read_request(const std::string& payload) {
 
 }  // namespace
 
-Result<Wish> ClientTalk::take(Frame frame) {
+Result<ClientMessage> ClientProtocol::take(Frame frame) {
     if (frame.type == FrameType::kRequest && !started_) {
         started_ = true;
         TRY(Start start, read_request(frame.payload));
-        return Wish(std::move(start));
+        return ClientMessage(std::move(start));
     }
     if (!started_ || input_ended_) return out_of_turn(frame.type);
     if (frame.type == FrameType::kInputEnd) {
         input_ended_ = true;
-        return Wish(InputEnd{});
+        return ClientMessage(InputEnd{});
     }
     if (frame.type != FrameType::kInput) return out_of_turn(frame.type);
     if (frame.payload.size() > credit_)
         return Error(Code::kInvalid, "more input than there is room for");
     credit_ -= frame.payload.size();
-    return Wish(Input{std::move(frame.payload)});
+    return ClientMessage(Input{std::move(frame.payload)});
 }
 
 int Outcome::exit_status() const {
@@ -58,7 +58,7 @@ int Outcome::exit_status() const {
     return 126;
 }
 
-Result<News> ServerTalk::take(Frame frame) {
+Result<ServerMessage> ServerProtocol::take(Frame frame) {
     if (over_) return out_of_turn(frame.type);
     switch (frame.type) {
         case FrameType::kCredit: {
@@ -67,25 +67,28 @@ Result<News> ServerTalk::take(Frame frame) {
             for (const char byte : frame.payload)
                 bytes = bytes << 8 | static_cast<std::uint8_t>(byte);
             begun_ = true;
-            return News(Credit{bytes});
+            return ServerMessage(Credit{bytes});
         }
         case FrameType::kOutput:
         case FrameType::kErrors:
             begun_ = true;
-            return News(Output{std::move(frame.payload), frame.type == FrameType::kErrors});
+            return ServerMessage(
+                Output{std::move(frame.payload), frame.type == FrameType::kErrors});
         case FrameType::kExited:
         case FrameType::kKilled: {
             if (frame.payload.size() != 1) return Error(Code::kInvalid, "an end without a number");
             over_ = true;
-            return News(Outcome{.how = frame.type == FrameType::kExited ? Outcome::How::kExited
-                                                                        : Outcome::How::kKilled,
-                                .number = static_cast<std::uint8_t>(frame.payload.front()),
-                                .why = {}});
+            return ServerMessage(Outcome{.how = frame.type == FrameType::kExited
+                                                    ? Outcome::How::kExited
+                                                    : Outcome::How::kKilled,
+                                         .number = static_cast<std::uint8_t>(frame.payload.front()),
+                                         .why = {}});
         }
         case FrameType::kRefused:
             if (begun_) return out_of_turn(frame.type);
             over_ = true;
-            return News(Outcome{.how = Outcome::How::kRefused, .number = 0, .why = frame.payload});
+            return ServerMessage(
+                Outcome{.how = Outcome::How::kRefused, .number = 0, .why = frame.payload});
         case FrameType::kRequest:
         case FrameType::kInput:
         case FrameType::kInputEnd:

@@ -9,7 +9,7 @@
 
 namespace muster::rsh {
 
-// Who may say what when, as two state machines over frames:
+// What each side may send, and when, as two state machines over frames:
 //
 //   client   Request (Input | InputEnd)*      no input after InputEnd, never more than the credit
 //   server   (Credit | Output | Errors)* (Exited | Killed)      or Refused alone
@@ -27,12 +27,12 @@ struct Input {
 struct InputEnd {
     friend bool operator==(const InputEnd&, const InputEnd&) = default;
 };
-using Wish = std::variant<Start, Input, InputEnd>;
+using ClientMessage = std::variant<Start, Input, InputEnd>;
 
 /// A client as its server hears it.
-class ClientTalk {
+class ClientProtocol {
   public:
-    Result<Wish> take(Frame frame);
+    Result<ClientMessage> take(Frame frame);
     /// The command has taken so many bytes of its input.
     void give_credit(std::size_t bytes) { credit_ += bytes; }
 
@@ -63,12 +63,12 @@ struct Output {
     bool is_error = false;  ///< it was written to standard error
     friend bool operator==(const Output&, const Output&) = default;
 };
-using News = std::variant<Credit, Output, Outcome>;
+using ServerMessage = std::variant<Credit, Output, Outcome>;
 
 /// A server as its client hears it.
-class ServerTalk {
+class ServerProtocol {
   public:
-    Result<News> take(Frame frame);
+    Result<ServerMessage> take(Frame frame);
 
   private:
     bool over_ = false;

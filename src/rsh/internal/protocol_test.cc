@@ -7,7 +7,7 @@
 namespace muster::rsh {
 namespace {
 
-struct TalkCase {
+struct ProtocolCase {
     std::string name;
     std::vector<std::string> frames;
     std::size_t taken;  ///< so many are, then one is refused; all of them: none is
@@ -25,8 +25,8 @@ std::string window() {
     return all;
 }
 
-template <class Talk>
-std::size_t taken_of(Talk& talk, const TalkCase& row) {
+template <class Protocol>
+std::size_t taken_of(Protocol& protocol, const ProtocolCase& row) {
     FrameReader reader;
     std::size_t taken = 0;
     for (const std::string& bytes : row.frames) {
@@ -34,7 +34,7 @@ std::size_t taken_of(Talk& talk, const TalkCase& row) {
         for (;;) {
             const auto frame = reader.next();
             if (!frame || !*frame) break;
-            const auto said = talk.take(**frame);
+            const auto said = protocol.take(**frame);
             if (!said) {
                 EXPECT_EQ(said.error().code(), Code::kInvalid);
                 return taken;
@@ -45,8 +45,8 @@ std::size_t taken_of(Talk& talk, const TalkCase& row) {
     return taken;
 }
 
-TEST(Talk, AClientAsksOnceAndSendsNoMoreThanThereIsRoomFor) {
-    for (const TalkCase& row : std::vector<TalkCase>{
+TEST(Protocol, AClientAsksOnceAndSendsNoMoreThanThereIsRoomFor) {
+    for (const ProtocolCase& row : std::vector<ProtocolCase>{
              {"a command", {kHello}, 1},
              {"with input", {kHello, input(1), input(0), kEnd}, 4},
              {"with a window full of it", {kHello, window(), kEnd}, 3},
@@ -62,20 +62,20 @@ TEST(Talk, AClientAsksOnceAndSendsNoMoreThanThereIsRoomFor) {
              {"no version", {frame_text(FrameType::kRequest, "")}, 0},
          }) {
         SCOPED_TRACE(row.name);
-        ClientTalk talk;
-        EXPECT_EQ(taken_of(talk, row), row.taken);
+        ClientProtocol protocol;
+        EXPECT_EQ(taken_of(protocol, row), row.taken);
     }
-    ClientTalk talk;
-    EXPECT_EQ(taken_of(talk, {"", {kHello, window()}, 2}), 2);
-    talk.give_credit(2);
-    EXPECT_EQ(taken_of(talk, {"", {input(2), input(1)}, 1}), 1);
+    ClientProtocol protocol;
+    EXPECT_EQ(taken_of(protocol, {"", {kHello, window()}, 2}), 2);
+    protocol.give_credit(2);
+    EXPECT_EQ(taken_of(protocol, {"", {input(2), input(1)}, 1}), 1);
 }
 
-TEST(Talk, AServerEndsOnce) {
+TEST(Protocol, AServerEndsOnce) {
     const std::string output = frame_text(FrameType::kOutput, "x");
     const std::string exited = outcome_frame({Outcome::How::kExited, 7, {}});
     const std::string refused = outcome_frame({Outcome::How::kRefused, 0, "no"});
-    for (const TalkCase& row : std::vector<TalkCase>{
+    for (const ProtocolCase& row : std::vector<ProtocolCase>{
              {"output, credit, end", {output, credit_frame(5), exited}, 3},
              {"refused", {refused}, 1},
              {"refused after output", {output, refused}, 1},
@@ -86,20 +86,20 @@ TEST(Talk, AServerEndsOnce) {
              {"a credit without a number", {frame_text(FrameType::kCredit, "123")}, 0},
          }) {
         SCOPED_TRACE(row.name);
-        ServerTalk talk;
-        EXPECT_EQ(taken_of(talk, row), row.taken);
+        ServerProtocol protocol;
+        EXPECT_EQ(taken_of(protocol, row), row.taken);
     }
 }
 
-TEST(Talk, AnOutcomeArrivesAsItWas) {
+TEST(Protocol, AnOutcomeArrivesAsItWas) {
     for (const Outcome& outcome :
          {Outcome{Outcome::How::kExited, 0, {}}, Outcome{Outcome::How::kExited, 255, {}},
           Outcome{Outcome::How::kKilled, 9, {}},
           Outcome{Outcome::How::kRefused, 0, "there is no shell"}}) {
         FrameReader reader;
         reader.put(outcome_frame(outcome));
-        ServerTalk talk;
-        EXPECT_EQ(std::get<Outcome>(talk.take(*reader.next().value()).value()), outcome);
+        ServerProtocol protocol;
+        EXPECT_EQ(std::get<Outcome>(protocol.take(*reader.next().value()).value()), outcome);
     }
     EXPECT_EQ((Outcome{Outcome::How::kExited, 7, {}}).exit_status(), 7);
     EXPECT_EQ((Outcome{Outcome::How::kKilled, 15, {}}).exit_status(), 143);

@@ -9,12 +9,12 @@
 namespace muster::rsh {
 
 Session::Session(asio::any_io_executor executor, Clock& clock, Duration mercy,
-                 std::unique_ptr<FrameStream> frames, ClientTalk talk,
+                 std::unique_ptr<FrameStream> frames, ClientProtocol protocol,
                  std::unique_ptr<Command> command)
     : clock_(clock),
       mercy_(mercy),
       frames_(std::move(frames)),
-      talk_(std::move(talk)),
+      protocol_(std::move(protocol)),
       command_(std::move(command)),
       parts_(executor),
       changed_(executor),
@@ -91,14 +91,14 @@ Task<void> Session::listen() {
     for (;;) {
         Result<std::optional<Frame>> frame = co_await frames_->read();
         if (!frame || !*frame) break;
-        const Result<Wish> wish = talk_.take(*std::move(*frame));
-        if (!wish) {
+        const Result<ClientMessage> message = protocol_.take(*std::move(*frame));
+        if (!message) {
             log::warning("a client broke the protocol",
-                         {{"client", frames_->peer_address()}, {"why", wish.error().message()}});
+                         {{"client", frames_->peer_address()}, {"why", message.error().message()}});
             break;
         }
-        if (const auto* input = std::get_if<Input>(&*wish)) input_.push_back(input->bytes);
-        if (std::holds_alternative<InputEnd>(*wish)) input_ended_ = true;
+        if (const auto* input = std::get_if<Input>(&*message)) input_.push_back(input->bytes);
+        if (std::holds_alternative<InputEnd>(*message)) input_ended_ = true;
         input_came_.notify_all();
     }
     client_gone_ = true;
@@ -114,7 +114,7 @@ Task<void> Session::feed() {
         input_.pop_front();
         // A command that reads no more of its input is not the client's fault: it goes nowhere.
         if (taken) taken = (co_await command_->input().write(asio::buffer(bytes))).has_value();
-        talk_.give_credit(bytes.size());
+        protocol_.give_credit(bytes.size());
         // That the connection broke is seen by who reads from it.
         (void)co_await frames_->write(credit_frame(static_cast<std::uint32_t>(bytes.size())));
     }

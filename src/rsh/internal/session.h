@@ -16,9 +16,10 @@ namespace muster::rsh {
 /// One command and its client, from the start to the last byte. Thread: one loop.
 class Session {
   public:
-    /// `talk` has taken the request.
+    /// `protocol` has taken the request.
     Session(asio::any_io_executor executor, Clock& clock, Duration mercy,
-            std::unique_ptr<FrameStream> frames, ClientTalk talk, std::unique_ptr<Command> command);
+            std::unique_ptr<FrameStream> frames, ClientProtocol protocol,
+            std::unique_ptr<Command> command);
 
     /// Returns when the command has ended and the client knows, or is gone.
     Task<void> run();
@@ -41,7 +42,7 @@ class Session {
     Clock& clock_;
     Duration mercy_;
     std::unique_ptr<FrameStream> frames_;
-    ClientTalk talk_;
+    ClientProtocol protocol_;
     std::unique_ptr<Command> command_;
     TaskGroup parts_;
     Signal changed_;

@@ -49,7 +49,7 @@ std::optional<std::string> take_apart(const Raw& raw, GetOptions& options) {
     return take_output(raw.output, options);
 }
 
-std::optional<std::string> take_apart(const Raw& raw, RemoveOptions& options) {
+std::optional<std::string> take_apart(const Raw& raw, DeleteOptions& options) {
     options.objects.files = raw.more_files;
     options.ignore_not_found = raw.ignore_not_found;
     options.grace_period = raw.grace_period;
@@ -126,7 +126,7 @@ std::optional<std::string> take_apart(const Raw&, MigrateOptions& options) {
                : fmt::format("there is 'muster migrate check', not \"{}\"", options.what);
 }
 
-std::optional<std::string> take_apart(const Raw& raw, DrillOptions& options) {
+std::optional<std::string> take_apart(const Raw& raw, FaultInjectionOptions& options) {
     const std::string_view verb = name_of(options.verb);
     if (!raw.context.empty() || !raw.kubeconfig.empty())
         return fmt::format(
@@ -137,7 +137,7 @@ std::optional<std::string> take_apart(const Raw& raw, DrillOptions& options) {
     if (options.job.empty())
         return fmt::format("name a job and one of its replicas, as in 'muster {} digits worker-1'",
                            verb);
-    if (options.verb == DrillVerb::kKill) {
+    if (options.verb == FaultKind::kKill) {
         const std::optional<int> signal = parse_signal(raw.signal);
         if (!signal)
             return fmt::format("--signal wants a name or a number, as in TERM or 15, not \"{}\"",

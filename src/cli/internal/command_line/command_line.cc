@@ -57,11 +57,11 @@ void add_simulate_flags(CLI::App& app, SimulateOptions& options, Raw& raw) {
     app.add_option("--output,-o", raw.output);
 }
 
-void add_drill_flags(CLI::App& app, DrillOptions& options, Raw& raw) {
+void add_fault_injection_flags(CLI::App& app, FaultInjectionOptions& options, Raw& raw) {
     app.add_option("job", options.job);
     app.add_option("replica", options.replica);
     app.add_option("--namespace,-n", options.namespace_);
-    if (options.verb == DrillVerb::kKill) {
+    if (options.verb == FaultKind::kKill) {
         app.add_option("--signal", raw.signal);
         app.add_option("--rank", options.rank);
     } else {
@@ -185,7 +185,7 @@ void add_get_flags(CLI::App& app, GetOptions& options, Raw& raw) {
     app.add_flag("--ignore-not-found", raw.ignore_not_found);
 }
 
-void add_delete_flags(CLI::App& app, RemoveOptions& options, Raw& raw) {
+void add_delete_flags(CLI::App& app, DeleteOptions& options, Raw& raw) {
     add_server_flags(app, options.server);
     add_object_flags(app, options.objects);
     app.add_option("-f,--filename", raw.more_files)->allow_extra_args(false);
@@ -281,16 +281,16 @@ struct Verbs {
     TopOptions top;
     ApplyOptions apply;
     WaitOptions wait;
-    RemoveOptions remove;
+    DeleteOptions remove;
     ManifestsOptions manifests;
     CompletionOptions completion;
     RshOptions rsh;
-    OperateOptions operate;
-    RawOperate raw_operate;
+    OperatorOptions operate;
+    RawOperatorFlags raw_operate;
     MigrateOptions migrate;
-    DrillOptions kill{.verb = DrillVerb::kKill};
-    DrillOptions pause{.verb = DrillVerb::kPause};
-    DrillOptions partition{.verb = DrillVerb::kPartition};
+    FaultInjectionOptions kill{.verb = FaultKind::kKill};
+    FaultInjectionOptions pause{.verb = FaultKind::kPause};
+    FaultInjectionOptions partition{.verb = FaultKind::kPartition};
     std::string help_about;
 
     Verbs() {
@@ -316,10 +316,11 @@ struct Verbs {
         add_manifests_flags(*app.add_subcommand("manifests"), manifests, raw);
         app.add_subcommand("completion")->add_option("shell", completion.shell);
         add_rsh_flags(*app.add_subcommand("rsh"), rsh, raw);
-        add_operate_flags(*app.add_subcommand(std::string(kOperatorVerb)), operate, raw_operate);
+        add_operator_flags(*app.add_subcommand(std::string(kOperatorVerb)), operate, raw_operate);
         add_migrate_flags(*app.add_subcommand("migrate"), migrate);
-        for (DrillOptions* const drill : {&kill, &pause, &partition})
-            add_drill_flags(*app.add_subcommand(std::string(name_of(drill->verb))), *drill, raw);
+        for (FaultInjectionOptions* const drill : {&kill, &pause, &partition})
+            add_fault_injection_flags(*app.add_subcommand(std::string(name_of(drill->verb))),
+                                      *drill, raw);
         app.add_subcommand("clean");
         app.add_subcommand("version");
         app.add_subcommand("help")->add_option("verb", help_about);
@@ -355,12 +356,12 @@ Print unknown_word(const CLI::App& app, const std::string& verb, const std::stri
                           nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest)));
 }
 
-/// Everything behind the verb is taken apart by hand: see rsh::parse_line().
+/// Everything behind the verb is taken apart by hand: see rsh::parse_arguments().
 Command rsh_command(const std::vector<std::string>& words) {
     if (words == std::vector<std::string>{"--help"} || words == std::vector<std::string>{"-h"})
         return Print{.exit_code = 0, .out = std::string(help_text(kRshVerb)), .err = {}};
     RshOptions options;
-    if (const auto wrong = rsh::parse_line(words, options))
+    if (const auto wrong = rsh::parse_arguments(words, options))
         return usage_error(std::string(kRshVerb), *wrong);
     return options;
 }
@@ -463,7 +464,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
     if (verb == "manifests") return finished(verbs, verbs.manifests);
     if (verb == "completion") return finished(verbs, verbs.completion);
     if (verb == "migrate") return finished(verbs, verbs.migrate);
-    for (const DrillOptions& drill : {verbs.kill, verbs.pause, verbs.partition})
+    for (const FaultInjectionOptions& drill : {verbs.kill, verbs.pause, verbs.partition})
         if (verb == name_of(drill.verb)) return finished(verbs, drill);
     if (verb == kOperatorVerb)
         return operate_command(verbs, {arguments.begin() + 1, arguments.end()});

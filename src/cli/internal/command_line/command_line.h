@@ -148,7 +148,7 @@ struct GetOptions {
 
 enum class Cascade { kBackground, kForeground, kOrphan };
 
-struct RemoveOptions {
+struct DeleteOptions {
     ServerOptions server;
     ObjectOptions objects;
     bool all = false;
@@ -207,8 +207,8 @@ struct TopOptions {
 };
 
 /// What befalls a replica of a job that a `muster run` of this machine has.
-struct DrillOptions {
-    DrillVerb verb = DrillVerb::kKill;
+struct FaultInjectionOptions {
+    FaultKind verb = FaultKind::kKill;
     std::string namespace_ = {};  ///< empty: any
     std::string job = {};
     std::string replica = {};  ///< empty: the job's only one
@@ -244,7 +244,7 @@ struct CompleteOptions {
 };
 
 /// The remote shell of MPIJobs.
-using RshOptions = rsh::Line;
+using RshOptions = rsh::Arguments;
 
 struct CleanOptions {};
 struct VersionOptions {};
@@ -259,9 +259,9 @@ struct Print {
 using Command =
     std::variant<RunOptions, ValidateOptions, ConvertOptions, ExplainOptions, SimulateOptions,
                  UpOptions, DownOptions, StatusOptions, KubeconfigOptions, GetOptions,
-                 RemoveOptions, ApplyOptions, WaitOptions, LogsOptions, DescribeOptions,
+                 DeleteOptions, ApplyOptions, WaitOptions, LogsOptions, DescribeOptions,
                  EventsOptions, TopOptions, ManifestsOptions, CompletionOptions, CompleteOptions,
-                 RshOptions, OperateOptions, MigrateOptions, DrillOptions, CleanOptions,
+                 RshOptions, OperatorOptions, MigrateOptions, FaultInjectionOptions, CleanOptions,
                  VersionOptions, Print>;
 
 /// The arguments after the program's name. Pure; never exits.

@@ -304,7 +304,7 @@ TEST(CommandLine, VerbsOfServersTakeTheirFlags) {
 
     const Command gone = parse_command_line(
         {"delete", "-f", "a", "-f", "b", "--wait=false", "--cascade", "orphan", "--timeout", "0"});
-    const auto* remove = std::get_if<RemoveOptions>(&gone);
+    const auto* remove = std::get_if<DeleteOptions>(&gone);
     ASSERT_NE(remove, nullptr);
     EXPECT_THAT(remove->objects.files, ElementsAre("a", "b"));
     EXPECT_FALSE(remove->wait);
@@ -402,24 +402,24 @@ TEST(CommandLine, VerbsOfServersSayWhatTheyWant) {
 TEST(CommandLine, DrillsTakeTheirFlags) {
     const Command killed = parse_command_line(
         {"kill", "digits", "worker-1", "--signal", "term", "--rank", "3", "-n", "ml"});
-    const auto* kill = std::get_if<DrillOptions>(&killed);
+    const auto* kill = std::get_if<FaultInjectionOptions>(&killed);
     ASSERT_NE(kill, nullptr);
-    EXPECT_EQ(kill->verb, DrillVerb::kKill);
+    EXPECT_EQ(kill->verb, FaultKind::kKill);
     EXPECT_EQ(kill->namespace_ + " " + kill->job + " " + kill->replica, "ml digits worker-1");
     EXPECT_EQ(kill->signal, 15);
     EXPECT_EQ(kill->rank, 3);
     const Command plain = parse_command_line({"kill", "digits"});
-    EXPECT_EQ(std::get<DrillOptions>(plain).signal, 9);
-    EXPECT_EQ(std::get<DrillOptions>(plain).replica, "");
+    EXPECT_EQ(std::get<FaultInjectionOptions>(plain).signal, 9);
+    EXPECT_EQ(std::get<FaultInjectionOptions>(plain).replica, "");
     for (const auto& [name, verb] :
-         {std::pair("pause", DrillVerb::kPause), std::pair("partition", DrillVerb::kPartition)}) {
+         {std::pair("pause", FaultKind::kPause), std::pair("partition", FaultKind::kPartition)}) {
         const Command held = parse_command_line({name, "digits", "worker-1", "--for", "10s"});
-        const auto* drill = std::get_if<DrillOptions>(&held);
+        const auto* drill = std::get_if<FaultInjectionOptions>(&held);
         ASSERT_NE(drill, nullptr) << name;
         EXPECT_EQ(drill->verb, verb);
         EXPECT_EQ(drill->duration, std::chrono::seconds(10));
         const Command open = parse_command_line({name, "digits"});
-        EXPECT_EQ(std::get<DrillOptions>(open).duration, std::nullopt);
+        EXPECT_EQ(std::get<FaultInjectionOptions>(open).duration, std::nullopt);
     }
 
     struct Row {

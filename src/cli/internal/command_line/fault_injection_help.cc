@@ -68,7 +68,7 @@ Examples:
 
 }  // namespace
 
-std::string_view drill_help_text(std::string_view verb) {
+std::string_view fault_injection_help_text(std::string_view verb) {
     if (verb == "kill") return kKill;
     if (verb == "pause") return kPause;
     if (verb == "partition") return kPartition;

@@ -5,6 +5,6 @@
 namespace muster::cli {
 
 /// The help of `kill`, `pause` and `partition`; empty for any other verb.
-std::string_view drill_help_text(std::string_view verb);
+std::string_view fault_injection_help_text(std::string_view verb);
 
 }  // namespace muster::cli

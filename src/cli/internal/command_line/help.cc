@@ -359,16 +359,16 @@ std::string_view help_text(std::string_view verb) {
     if (verb == "explain") return kExplain;
     if (verb == "simulate") return kSimulate;
     if (verb == "up") return kUp;
-    if (verb == "operator") return operate_help();
+    if (verb == "operator") return operator_help();
     if (verb == "down") return kDown;
     if (verb == "status") return kStatus;
     if (verb == "kubeconfig") return kKubeconfig;
     if (verb == "manifests") return kManifests;
     if (verb == "clean") return kClean;
-    if (verb == "rsh") return rsh::line_help();
+    if (verb == "rsh") return rsh::help_text();
     if (verb == "version") return kVersion;
     if (const std::string_view text = client_help_text(verb); !text.empty()) return text;
-    if (const std::string_view text = drill_help_text(verb); !text.empty()) return text;
+    if (const std::string_view text = fault_injection_help_text(verb); !text.empty()) return text;
     return kMain;
 }
 

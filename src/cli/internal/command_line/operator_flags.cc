@@ -81,7 +81,8 @@ std::optional<std::string> take_address(const char* flag, const std::string& tex
     return std::nullopt;
 }
 
-std::optional<std::string> take_election(const RawOperate& raw, kube::ElectionTiming& timing) {
+std::optional<std::string> take_election(const RawOperatorFlags& raw,
+                                         kube::ElectionTiming& timing) {
     Duration lease{};
     if (auto wrong = take_time("--leader-elect-lease-duration", raw.lease, lease)) return wrong;
     timing.lease = std::chrono::duration_cast<std::chrono::seconds>(lease);
@@ -98,7 +99,7 @@ std::optional<std::string> take_election(const RawOperate& raw, kube::ElectionTi
     return std::nullopt;
 }
 
-std::optional<std::string> take_log(const RawOperate& raw, OperateOptions& options) {
+std::optional<std::string> take_log(const RawOperatorFlags& raw, OperatorOptions& options) {
     const std::string format = lower_case(raw.log_format);
     if (format == "json")
         options.log_format = log::Format::kJson;
@@ -124,7 +125,7 @@ std::optional<std::string> take_log(const RawOperate& raw, OperateOptions& optio
 
 }  // namespace
 
-void add_operate_flags(CLI::App& app, OperateOptions& options, RawOperate& raw) {
+void add_operator_flags(CLI::App& app, OperatorOptions& options, RawOperatorFlags& raw) {
     // What stands last counts: the command line follows on the file.
     app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     app.add_option("--kubeconfig,--kubeConfig", options.kubeconfig);
@@ -164,7 +165,7 @@ void add_operate_flags(CLI::App& app, OperateOptions& options, RawOperate& raw) 
         });
 }
 
-std::optional<std::string> take_apart(const RawOperate& raw, OperateOptions& options) {
+std::optional<std::string> take_apart(const RawOperatorFlags& raw, OperatorOptions& options) {
     for (const std::string& kind : raw.kinds)
         if (auto wrong = take_kind(kind, options.kinds)) return wrong;
     if (options.limits.per_second < 0 || options.limits.burst < 0)
@@ -199,7 +200,7 @@ std::vector<std::string> with_two_dashes(std::vector<std::string> words) {
     return words;
 }
 
-std::string_view operate_help() {
+std::string_view operator_help() {
     return R"(Runs the operator of all job kinds on a cluster, in the place of Kubeflow's training-operator and of
 mpi-operator. 'muster manifests | kubectl apply -f -' installs it there; started by hand it works with the
 cluster of a kubeconfig.

@@ -15,7 +15,7 @@ class App;
 namespace muster::cli {
 
 /// Flags of `muster operator` as written.
-struct RawOperate {
+struct RawOperatorFlags {
     std::string config;
     std::vector<std::string> kinds;
     std::string lease = "15s";
@@ -31,13 +31,13 @@ struct RawOperate {
 };
 
 /// Its own flags, and those of training-operator v1 and mpi-operator under their names.
-void add_operate_flags(CLI::App& app, OperateOptions& options, RawOperate& raw);
+void add_operator_flags(CLI::App& app, OperatorOptions& options, RawOperatorFlags& raw);
 /// Puts what was written into the options, and says what is wrong with it.
-std::optional<std::string> take_apart(const RawOperate& raw, OperateOptions& options);
+std::optional<std::string> take_apart(const RawOperatorFlags& raw, OperatorOptions& options);
 
 /// Go's flags may have one dash ("-namespace ml"); ours have two.
 std::vector<std::string> with_two_dashes(std::vector<std::string> words);
 
-std::string_view operate_help();
+std::string_view operator_help();
 
 }  // namespace muster::cli

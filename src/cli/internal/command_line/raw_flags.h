@@ -53,7 +53,7 @@ std::optional<std::string> take_apart(const Raw& raw, UpOptions& options);
 std::optional<std::string> take_apart(const Raw& raw, RunOptions& options);
 std::optional<std::string> take_apart(const Raw& raw, SimulateOptions& options);
 std::optional<std::string> take_apart(const Raw& raw, GetOptions& options);
-std::optional<std::string> take_apart(const Raw& raw, RemoveOptions& options);
+std::optional<std::string> take_apart(const Raw& raw, DeleteOptions& options);
 std::optional<std::string> take_apart(const Raw& raw, ApplyOptions& options);
 std::optional<std::string> take_apart(const Raw& raw, WaitOptions& options);
 std::optional<std::string> take_apart(const Raw& raw, LogsOptions& options);
@@ -63,6 +63,6 @@ std::optional<std::string> take_apart(const Raw& raw, TopOptions& options);
 std::optional<std::string> take_apart(const Raw& raw, ManifestsOptions& options);
 std::optional<std::string> take_apart(const Raw& raw, CompletionOptions& options);
 std::optional<std::string> take_apart(const Raw& raw, MigrateOptions& options);
-std::optional<std::string> take_apart(const Raw& raw, DrillOptions& options);
+std::optional<std::string> take_apart(const Raw& raw, FaultInjectionOptions& options);
 
 }  // namespace muster::cli

@@ -22,7 +22,7 @@ namespace {
 
 using kube::string_at;
 
-constexpr DrillVerb kVerbs[] = {DrillVerb::kKill, DrillVerb::kPause, DrillVerb::kPartition};
+constexpr FaultKind kVerbs[] = {FaultKind::kKill, FaultKind::kPause, FaultKind::kPartition};
 
 Error not_understood(std::string_view line) {
     return Error(Code::kInvalid,
@@ -43,11 +43,11 @@ std::string listed(const std::set<std::string>& names) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-using Pods = std::vector<const DrillPod*>;
+using Pods = std::vector<const RunPod*>;
 
-Error no_such_job(const std::vector<DrillPod>& pods, const DrillTarget& target) {
+Error no_such_job(const std::vector<RunPod>& pods, const FaultTarget& target) {
     std::set<std::string> jobs;
-    for (const DrillPod& pod : pods)
+    for (const RunPod& pod : pods)
         if (target.namespace_.empty() || pod.namespace_ == target.namespace_) jobs.insert(pod.job);
     const std::string where =
         target.namespace_.empty() ? "" : fmt::format(" in namespace {}", target.namespace_);
@@ -65,11 +65,11 @@ Error no_such_job(const std::vector<DrillPod>& pods, const DrillTarget& target) 
 }
 
 /// Those of one job of one run.
-Result<Pods> pods_of(const std::vector<DrillPod>& pods, const DrillTarget& target) {
+Result<Pods> pods_of(const std::vector<RunPod>& pods, const FaultTarget& target) {
     Pods found;
     std::set<std::string> namespaces;
     std::set<std::size_t> runs;
-    for (const DrillPod& pod : pods) {
+    for (const RunPod& pod : pods) {
         if (pod.job != target.job) continue;
         if (!target.namespace_.empty() && pod.namespace_ != target.namespace_) continue;
         found.push_back(&pod);
@@ -92,39 +92,39 @@ Result<Pods> pods_of(const std::vector<DrillPod>& pods, const DrillTarget& targe
 
 }  // namespace
 
-std::string_view name_of(DrillVerb verb) {
+std::string_view name_of(FaultKind verb) {
     switch (verb) {
-        case DrillVerb::kKill:
+        case FaultKind::kKill:
             return "kill";
-        case DrillVerb::kPause:
+        case FaultKind::kPause:
             return "pause";
-        case DrillVerb::kPartition:
+        case FaultKind::kPartition:
             return "partition";
     }
     std::unreachable();
 }
 
-std::optional<DrillPod> drill_pod(const json::value& object) {
+std::optional<RunPod> run_pod(const json::value& object) {
     const LogPod pod = log_pod(object);
     if (pod.job.empty()) return std::nullopt;
     // What stands behind the job's name: without an index where there is only one.
     const std::string prefix = fmt::format("{}-{}", pod.job, pod.view.replica_type);
-    return DrillPod{.namespace_ = pod.view.namespace_,
-                    .job = pod.job,
-                    .replica = pod.view.name.starts_with(prefix)
-                                   ? pod.view.name.substr(pod.job.size() + 1)
-                                   : fmt::format("{}-{}", pod.view.replica_type, pod.index),
-                    .type = pod.view.replica_type,
-                    .name = pod.view.name,
-                    .phase = pod.view.phase};
+    return RunPod{.namespace_ = pod.view.namespace_,
+                  .job = pod.job,
+                  .replica = pod.view.name.starts_with(prefix)
+                                 ? pod.view.name.substr(pod.job.size() + 1)
+                                 : fmt::format("{}-{}", pod.view.replica_type, pod.index),
+                  .type = pod.view.replica_type,
+                  .name = pod.view.name,
+                  .phase = pod.view.phase};
 }
 
-Result<std::size_t> choose_pod(const std::vector<DrillPod>& pods, const DrillTarget& target) {
+Result<std::size_t> choose_pod(const std::vector<RunPod>& pods, const FaultTarget& target) {
     TRY(const Pods all, pods_of(pods, target));
     const std::string replica = lower_case(target.replica);
     std::set<std::string> names;
     Pods meant;
-    for (const DrillPod* const pod : all) {
+    for (const RunPod* const pod : all) {
         names.insert(pod->replica);
         if (replica.empty() || replica == pod->replica || replica == pod->type ||
             replica == pod->name)
@@ -134,11 +134,11 @@ Result<std::size_t> choose_pod(const std::vector<DrillPod>& pods, const DrillTar
         return Error(Code::kNotFound, fmt::format("job {} has no replica \"{}\"; it has: {}",
                                                   target.job, target.replica, listed(names)));
     Pods alive;
-    for (const DrillPod* const pod : meant)
+    for (const RunPod* const pod : meant)
         if (!pod->ended()) alive.push_back(pod);
     if (alive.size() > 1) {
         std::set<std::string> choice;
-        for (const DrillPod* const pod : alive) choice.insert(pod->replica);
+        for (const RunPod* const pod : alive) choice.insert(pod->replica);
         return Error(Code::kInvalid, fmt::format("job {} has several: say which of {}", target.job,
                                                  listed(choice)));
     }
@@ -166,18 +166,18 @@ std::optional<int> parse_signal(std::string_view text) {
 
 std::string list_line() { return line_of({{"list", true}}); }
 
-std::string order_line(const DrillOrder& order) {
+std::string order_line(const FaultRequest& order) {
     json::object line{
         {"verb", name_of(order.verb)}, {"namespace", order.namespace_}, {"pod", order.pod}};
-    if (order.verb == DrillVerb::kKill) line["signal"] = order.signal.number;
+    if (order.verb == FaultKind::kKill) line["signal"] = order.signal.number;
     if (order.signal.rank) line["rank"] = *order.signal.rank;
     return line_of(line);
 }
 
-Result<std::optional<DrillOrder>> read_request(std::string_view line) {
+Result<std::optional<FaultRequest>> read_request(std::string_view line) {
     TRY(const json::object request, parse_object(line));
     if (kube::bool_at(request, "list")) return std::nullopt;
-    DrillOrder order;
+    FaultRequest order;
     const auto verb = std::ranges::find(kVerbs, string_at(request, "verb"), name_of);
     if (verb == std::end(kVerbs)) return not_understood(line);
     order.verb = *verb;
@@ -189,9 +189,9 @@ Result<std::optional<DrillOrder>> read_request(std::string_view line) {
     return std::optional(std::move(order));
 }
 
-std::string pods_line(const std::vector<DrillPod>& pods) {
+std::string pods_line(const std::vector<RunPod>& pods) {
     json::array list;
-    for (const DrillPod& pod : pods)
+    for (const RunPod& pod : pods)
         list.push_back(json::object{{"namespace", pod.namespace_},
                                     {"job", pod.job},
                                     {"replica", pod.replica},
@@ -205,11 +205,11 @@ std::string done_line(std::int64_t process) { return line_of({{"process", proces
 
 std::string error_line(const Error& error) { return line_of({{"error", error.message()}}); }
 
-Result<DrillAnswer> read_answer(std::string_view line) {
+Result<FaultReply> read_answer(std::string_view line) {
     TRY(const json::object told, parse_object(line));
     if (const std::string_view error = string_at(told, "error"); !error.empty())
         return Error(Code::kUnavailable, std::string(error));
-    DrillAnswer answer;
+    FaultReply answer;
     answer.process = kube::int_at(told, "process").value_or(0);
     const json::array* const pods = kube::array_at(told, "pods");
     if (pods == nullptr) return answer;

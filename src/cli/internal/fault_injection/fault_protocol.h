@@ -16,12 +16,12 @@
 
 namespace muster::cli {
 
-enum class DrillVerb { kKill, kPause, kPartition };
+enum class FaultKind { kKill, kPause, kPartition };
 /// "kill", as it is called on the command line.
-std::string_view name_of(DrillVerb verb);
+std::string_view name_of(FaultKind verb);
 
 /// A pod of a job, as its run tells of it.
-struct DrillPod {
+struct RunPod {
     std::size_t run = 0;  ///< which of the runs of this machine; not told by the run
     std::string namespace_;
     std::string job;
@@ -31,13 +31,13 @@ struct DrillPod {
     std::string phase;
 
     bool ended() const { return phase == "Succeeded" || phase == "Failed"; }
-    friend bool operator==(const DrillPod&, const DrillPod&) = default;
+    friend bool operator==(const RunPod&, const RunPod&) = default;
 };
 
 /// nullopt for a pod of no job.
-std::optional<DrillPod> drill_pod(const json::value& pod);
+std::optional<RunPod> run_pod(const json::value& pod);
 
-struct DrillTarget {
+struct FaultTarget {
     std::string namespace_;  ///< empty: any
     std::string job;
     std::string
@@ -45,15 +45,15 @@ struct DrillTarget {
 };
 
 /// The place in `pods` of the one that is meant. The error says which there are.
-Result<std::size_t> choose_pod(const std::vector<DrillPod>& pods, const DrillTarget& target);
+Result<std::size_t> choose_pod(const std::vector<RunPod>& pods, const FaultTarget& target);
 
 /// "KILL", "SIGKILL", "sigkill" or "9".
 std::optional<int> parse_signal(std::string_view text);
 
 /// Done to a pod of the run that gets it. A pause or a partition lasts until the one who ordered it
 /// sends no more.
-struct DrillOrder {
-    DrillVerb verb = DrillVerb::kKill;
+struct FaultRequest {
+    FaultKind verb = FaultKind::kKill;
     std::string namespace_;
     std::string pod;
     runtime::PodSignal signal;  ///< of kKill
@@ -61,20 +61,20 @@ struct DrillOrder {
 
 /// Asks which pods there are.
 std::string list_line();
-std::string order_line(const DrillOrder& order);
+std::string order_line(const FaultRequest& order);
 /// nullopt: it asks which pods there are.
-Result<std::optional<DrillOrder>> read_request(std::string_view line);
+Result<std::optional<FaultRequest>> read_request(std::string_view line);
 
-std::string pods_line(const std::vector<DrillPod>& pods);
+std::string pods_line(const std::vector<RunPod>& pods);
 /// What was ordered is done; of a signal with the process that got it.
 std::string done_line(std::int64_t process = 0);
 std::string error_line(const Error& error);
 
-struct DrillAnswer {
-    std::vector<DrillPod> pods;
+struct FaultReply {
+    std::vector<RunPod> pods;
     std::int64_t process = 0;
 };
 /// An error that the run told is one here.
-Result<DrillAnswer> read_answer(std::string_view line);
+Result<FaultReply> read_answer(std::string_view line);
 
 }  // namespace muster::cli

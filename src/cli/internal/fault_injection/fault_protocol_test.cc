@@ -9,8 +9,8 @@ namespace {
 
 using testing::HasSubstr;
 
-DrillPod pod(std::string job, std::string replica, std::string phase = "Running",
-             std::string ns = "default", std::size_t run = 0) {
+RunPod pod(std::string job, std::string replica, std::string phase = "Running",
+           std::string ns = "default", std::size_t run = 0) {
     return {.run = run,
             .namespace_ = std::move(ns),
             .job = job,
@@ -20,7 +20,7 @@ DrillPod pod(std::string job, std::string replica, std::string phase = "Running"
             .phase = std::move(phase)};
 }
 
-const std::vector<DrillPod> kPods = {
+const std::vector<RunPod> kPods = {
     pod("digits", "master-0"),
     pod("digits", "worker-0"),
     pod("digits", "worker-1"),
@@ -36,9 +36,9 @@ const std::vector<DrillPod> kPods = {
     pod("same", "worker-0", "Running", "default", 1),
 };
 
-TEST(DrillWords, ThePodThatIsMeant) {
+TEST(FaultProtocol, ThePodThatIsMeant) {
     struct Row {
-        DrillTarget target;
+        FaultTarget target;
         std::size_t place;
     };
     const Row kRows[] = {
@@ -59,9 +59,9 @@ TEST(DrillWords, ThePodThatIsMeant) {
     }
 }
 
-TEST(DrillWords, WhatCantBeMeantSaysWhatThereIs) {
+TEST(FaultProtocol, WhatCantBeMeantSaysWhatThereIs) {
     struct Row {
-        DrillTarget target;
+        FaultTarget target;
         Code code;
         const char* told;
     };
@@ -89,10 +89,10 @@ TEST(DrillWords, WhatCantBeMeantSaysWhatThereIs) {
     EXPECT_THAT(choose_pod({}, {"", "digits", ""}).error().message(), HasSubstr("same TMPDIR"));
 }
 
-TEST(DrillWords, PodsAreKnownByTheirLabels) {
+TEST(FaultProtocol, PodsAreKnownByTheirLabels) {
     const auto labelled = [](const char* name, json::object labels) {
         labels["training.kubeflow.org/job-name"] = "digits";
-        return drill_pod(json::object{
+        return run_pod(json::object{
             {"metadata", {{"name", name}, {"namespace", "ml"}, {"labels", std::move(labels)}}},
             {"status", {{"phase", "Running"}}}});
     };
@@ -108,10 +108,10 @@ TEST(DrillWords, PodsAreKnownByTheirLabels) {
     const auto renamed = labelled("other", {{"training.kubeflow.org/replica-type", "worker"},
                                             {"training.kubeflow.org/replica-index", "4"}});
     EXPECT_EQ(renamed->replica, "worker-4");
-    EXPECT_FALSE(drill_pod(json::object{{"metadata", {{"name", "alone"}}}}));
+    EXPECT_FALSE(run_pod(json::object{{"metadata", {{"name", "alone"}}}}));
 }
 
-TEST(DrillWords, Signals) {
+TEST(FaultProtocol, Signals) {
     const std::pair<const char*, std::optional<int>> kRows[] = {
         {"KILL", SIGKILL},  {"SIGTERM", SIGTERM},  {"sigstop", SIGSTOP},   {"9", 9},
         {"64", 64},         {"0", std::nullopt},   {"65", std::nullopt},   {"-9", std::nullopt},
@@ -120,9 +120,9 @@ TEST(DrillWords, Signals) {
     for (const auto& [text, signal] : kRows) EXPECT_EQ(parse_signal(text), signal) << text;
 }
 
-TEST(DrillWords, WhatIsSaidIsUnderstood) {
+TEST(FaultProtocol, WhatIsSaidIsUnderstood) {
     EXPECT_EQ(*read_request(list_line()), std::nullopt);
-    for (const DrillVerb verb : {DrillVerb::kKill, DrillVerb::kPause, DrillVerb::kPartition}) {
+    for (const FaultKind verb : {FaultKind::kKill, FaultKind::kPause, FaultKind::kPartition}) {
         const auto read = read_request(order_line({.verb = verb,
                                                    .namespace_ = "ml",
                                                    .pod = "digits-worker-1",
@@ -131,7 +131,7 @@ TEST(DrillWords, WhatIsSaidIsUnderstood) {
         EXPECT_EQ((*read)->verb, verb);
         EXPECT_EQ((*read)->namespace_ + "/" + (*read)->pod, "ml/digits-worker-1");
         EXPECT_EQ((*read)->signal.rank, 3);
-        if (verb == DrillVerb::kKill) EXPECT_EQ((*read)->signal.number, SIGTERM);
+        if (verb == FaultKind::kKill) EXPECT_EQ((*read)->signal.number, SIGTERM);
     }
     EXPECT_EQ(read_answer(pods_line(kPods))->pods.at(9), kPods.at(9));
     EXPECT_EQ(read_answer(done_line(4711))->process, 4711);
@@ -140,7 +140,7 @@ TEST(DrillWords, WhatIsSaidIsUnderstood) {
     EXPECT_EQ(refused.error().message(), "not here");
 }
 
-TEST(DrillWords, WhatIsNotUnderstoodIsRefused) {
+TEST(FaultProtocol, WhatIsNotUnderstoodIsRefused) {
     for (const char* line : {"", "kill", "[]", "{}", R"({"verb":"hug"})"})
         EXPECT_FALSE(read_request(line)) << line;
     for (const char* line : {"", "1", R"({"pods":[1]})"}) EXPECT_FALSE(read_answer(line)) << line;

@@ -9,14 +9,14 @@
 namespace muster::cli {
 
 /// What a connection has begun. Ends it at the latest when it is destroyed.
-class DrillDoor::Held {
+class FaultSocket::Held {
   public:
     explicit Held(runtime::Node& node) : node_(node) {}
     ~Held() { (void)end(); }
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
 
-    Result<void> begin(const DrillOrder& order, runtime::PodDrill drill) {
+    Result<void> begin(const FaultRequest& order, runtime::PodDrill drill) {
         if (order_)
             return Error(Code::kAlreadyExists, "a connection has one pause or partition at a time");
         TRY_VOID(node_.begin_drill(order.namespace_, order.pod, drill));
@@ -26,56 +26,56 @@ class DrillDoor::Held {
     }
     Result<void> end() {
         if (!order_) return {};
-        const DrillOrder order = *std::exchange(order_, std::nullopt);
+        const FaultRequest order = *std::exchange(order_, std::nullopt);
         return node_.end_drill(order.namespace_, order.pod, drill_);
     }
     bool any() const { return order_.has_value(); }
 
   private:
     runtime::Node& node_;
-    std::optional<DrillOrder> order_;
+    std::optional<FaultRequest> order_;
     runtime::PodDrill drill_ = runtime::PodDrill::kPause;
 };
 
-Result<void> DrillDoor::open(const std::filesystem::path& directory) {
-    TRY(listener_, net::listen_unix(tasks_.executor(), directory / kDrillSocket));
-    tasks_.spawn("drills", net::accept_each(*listener_, clock_, "connections of drills",
+Result<void> FaultSocket::open(const std::filesystem::path& directory) {
+    TRY(listener_, net::listen_unix(tasks_.executor(), directory / kFaultSocket));
+    tasks_.spawn("faults", net::accept_each(*listener_, clock_, "connections of faults",
                                             [this](std::unique_ptr<net::ByteStream> bytes) {
                                                 tasks_.spawn("a drill", serve(std::move(bytes)));
                                             }));
     return {};
 }
 
-Task<void> DrillDoor::stop() {
+Task<void> FaultSocket::stop() {
     co_await tasks_.stop();
     listener_.reset();
 }
 
-Task<std::string> DrillDoor::list() {
+Task<std::string> FaultSocket::list() {
     auto pods = co_await cluster_.client().list(kube::types::kPods, {});
     if (!pods) co_return error_line(pods.error());
-    std::vector<DrillPod> told;
+    std::vector<RunPod> told;
     for (const kube::ObjectPtr& pod : pods->items)
-        if (auto one = drill_pod(*pod)) told.push_back(*std::move(one));
+        if (auto one = run_pod(*pod)) told.push_back(*std::move(one));
     co_return pods_line(told);
 }
 
-Task<std::string> DrillDoor::answer(std::string line, Held& held) {
+Task<std::string> FaultSocket::answer(std::string line, Held& held) {
     const auto request = read_request(line);
     if (!request) co_return error_line(request.error());
     if (!*request) co_return co_await list();
-    const DrillOrder& order = **request;
-    if (order.verb == DrillVerb::kKill) {
+    const FaultRequest& order = **request;
+    if (order.verb == FaultKind::kKill) {
         const auto sent = cluster_.node().signal(order.namespace_, order.pod, order.signal);
         co_return sent ? done_line(*sent) : error_line(sent.error());
     }
     const auto begun =
-        held.begin(order, order.verb == DrillVerb::kPause ? runtime::PodDrill::kPause
+        held.begin(order, order.verb == FaultKind::kPause ? runtime::PodDrill::kPause
                                                           : runtime::PodDrill::kPartition);
     co_return begun ? done_line() : error_line(begun.error());
 }
 
-Task<void> DrillDoor::serve(std::unique_ptr<net::ByteStream> bytes) {
+Task<void> FaultSocket::serve(std::unique_ptr<net::ByteStream> bytes) {
     LineStream lines(std::move(bytes));
     Held held(cluster_.node());
     for (;;) {

@@ -12,14 +12,14 @@
 namespace muster::cli {
 
 /// The name of the socket in a run's state directory.
-inline constexpr const char* kDrillSocket = "drill";
+inline constexpr const char* kFaultSocket = "drill";
 
 /// Where a `muster run` is reached by the drill verbs: a Unix socket in its state directory, for
 /// this user alone. What was begun over a connection ends with it. Thread: the loop. stop() before
 /// it is destroyed, and before the cluster stops.
-class DrillDoor {
+class FaultSocket {
   public:
-    DrillDoor(asio::any_io_executor executor, Clock& clock, control_plane::LocalCluster& cluster)
+    FaultSocket(asio::any_io_executor executor, Clock& clock, control_plane::LocalCluster& cluster)
         : clock_(clock), cluster_(cluster), tasks_(std::move(executor)) {}
 
     /// Below `directory`, which is private.

@@ -33,11 +33,11 @@ Task<Result<std::unique_ptr<kube::TextStream>>> open_kept(runtime::KeptPod pod,
 
 }  // namespace
 
-LogSession::LogSession(Connection& connection, const LogsOptions& options, Screen& screen,
+LogSession::LogSession(Connection& connection, const LogsOptions& options, Console& console,
                        asio::any_io_executor executor, bool prefixes)
     : connection_(connection),
       options_(options),
-      screen_(screen),
+      console_(console),
       prefixes_(prefixes),
       merge_(options.follow ? std::optional(kPatience) : std::nullopt),
       came_(executor),
@@ -99,17 +99,17 @@ Task<bool> LogSession::changed() {
 void LogSession::show(const std::vector<LogMerge::Line>& lines) {
     std::string block;
     for (const LogMerge::Line& line : lines) {
-        if (prefixes_) block += screen_.log_prefix(names_[line.source]);
+        if (prefixes_) block += console_.log_prefix(names_[line.source]);
         if (options_.timestamps && !line.stamp.empty()) block += line.stamp + ' ';
         block += line.text;
         block += '\n';
     }
-    if (!block.empty()) screen_.write_block(block);
+    if (!block.empty()) console_.write_block(block);
 }
 
 Task<Result<int>> LogSession::run() {
     Clock& clock = connection_.clock();
-    while (!screen_.broken()) {
+    while (!console_.broken()) {
         show(merge_.take(clock.now()));
         taken_.notify_all();
         if (no_more_ && merge_.finished()) break;

@@ -23,7 +23,7 @@ namespace muster::cli {
 class LogSession {
   public:
     /// All of these outlive it. `prefixes`: each line begins with the name of its pod.
-    LogSession(Connection& connection, const LogsOptions& options, Screen& screen,
+    LogSession(Connection& connection, const LogsOptions& options, Console& console,
                asio::any_io_executor executor, bool prefixes);
 
     /// A log that is read to its end: one of a pod that is there.
@@ -50,7 +50,7 @@ class LogSession {
 
     Connection& connection_;
     const LogsOptions& options_;
-    Screen& screen_;
+    Console& console_;
     bool prefixes_;
     LogMerge merge_;
     std::vector<std::string> names_;  ///< by the logs' numbers

@@ -12,7 +12,7 @@
 namespace muster::cli {
 
 /// `muster operator`, as its flags and its configuration file say.
-struct OperateOptions {
+struct OperatorOptions {
     std::string config;              ///< a file with flags below these; empty: none
     std::vector<std::string> words;  ///< the flags as written, for whoever reads that file
     std::string kubeconfig;          ///< empty: where clients look; in a pod its service account

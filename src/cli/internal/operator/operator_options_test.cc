@@ -17,14 +17,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-OperateOptions parse(std::vector<std::string> words) {
+OperatorOptions parse(std::vector<std::string> words) {
     words.insert(words.begin(), "operator");
     const Command command = parse_command_line(words);
     if (const auto* refusal = std::get_if<Print>(&command)) {
         ADD_FAILURE() << refusal->err;
         return {};
     }
-    return std::get<OperateOptions>(command);
+    return std::get<OperatorOptions>(command);
 }
 
 std::string error_of(std::vector<std::string> words) {
@@ -35,7 +35,7 @@ std::string error_of(std::vector<std::string> words) {
 }
 
 TEST(OperateFlagsTest, Defaults) {
-    const OperateOptions plain = parse({});
+    const OperatorOptions plain = parse({});
     EXPECT_EQ(plain.metrics, (BindAddress{"", 8080}));
     EXPECT_EQ(plain.health, (BindAddress{"", 8081}));
     EXPECT_FALSE(plain.leader_elect);
@@ -47,7 +47,7 @@ TEST(OperateFlagsTest, Defaults) {
 
 // training-operator v1.9's own, cmd/training-operator.v1/main.go.
 TEST(OperateFlagsTest, ThoseOfTrainingOperator) {
-    const OperateOptions options =
+    const OperatorOptions options =
         parse({"--enable-scheme=pytorchjob", "--enable-scheme", "TFJob", "--namespace", "ml",
                "--gang-scheduler-name=volcano", "--leader-elect", "--leader-election-id=mine",
                "--metrics-bind-address=127.0.0.1:9090", "--health-probe-bind-address=[::1]:9091",
@@ -73,7 +73,7 @@ TEST(OperateFlagsTest, ThoseOfTrainingOperator) {
 
 // mpi-operator v0.7's, cmd/mpi-operator/app/options/options.go, as Go writes flags.
 TEST(OperateFlagsTest, ThoseOfMpiOperatorWithOneDash) {
-    const OperateOptions options = parse(
+    const OperatorOptions options = parse(
         {"-namespace", "ml", "-threadiness", "4", "-monitoring-port", "9000", "-gang-scheduling",
          "volcano", "-lock-namespace=ops", "-kubeConfig", "/k", "-cluster-domain", "example.org",
          "-controller-queue-rate-limit", "10", "-alsologtostderr"});
@@ -91,7 +91,7 @@ TEST(OperateFlagsTest, ThoseOfMpiOperatorWithOneDash) {
 TEST(OperateFlagsTest, WhatPodsGet) {
     EXPECT_EQ(parse({}).in_pods_image, "");
     EXPECT_FALSE(parse({}).image_volumes);
-    const OperateOptions options = parse({"--in-pods-image", "ours:1", "--image-volumes"});
+    const OperatorOptions options = parse({"--in-pods-image", "ours:1", "--image-volumes"});
     EXPECT_EQ(options.in_pods_image, "ours:1");
     EXPECT_TRUE(options.image_volumes);
 }
@@ -109,7 +109,7 @@ TEST(OperateFlagsTest, WhatIsWrong) {
 }
 
 TEST(OperateFlagsTest, NowhereIsAnAddress) {
-    const OperateOptions options =
+    const OperatorOptions options =
         parse({"--metrics-bind-address=0", "--health-probe-bind-address=0"});
     EXPECT_EQ(options.metrics.port, 0);
     EXPECT_EQ(options.health.port, 0);

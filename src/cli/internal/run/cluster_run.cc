@@ -48,8 +48,8 @@ int run_on_cluster(const RunOptions& options, const control_plane::Caller& calle
     std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is seen as a failed write
     asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
     Rng rng = Rng::from_system();
-    Screen screen(screen_of_run(options, caller));
-    RunSession session(context.get_executor(), clock, rng, (*connection)->client(), screen,
+    Console console(console_of_run(options, caller));
+    RunSession session(context.get_executor(), clock, rng, (*connection)->client(), console,
                        std::move(prepared.objects), session_options(options));
     int status = 1;
     asio::co_spawn(context, run_and_stop(signals, **connection, session),

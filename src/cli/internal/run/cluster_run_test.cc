@@ -125,7 +125,7 @@ class ClusterRun : public testing::Test, protected SimulatedLoop {
             manifest::check_documents(manifest::read_manifest(manifest, "m.yaml").documents, {});
         EXPECT_THAT(checked.problems, IsEmpty());
         session_ = std::make_unique<RunSession>(context.get_executor(), clock, rng_, client_,
-                                                screen_, std::move(checked.objects), options);
+                                                console_, std::move(checked.objects), options);
         status_.reset();
         asio::co_spawn(context, session_->run(), [this](std::exception_ptr thrown, int status) {
             if (thrown) std::rethrow_exception(thrown);
@@ -174,8 +174,8 @@ class ClusterRun : public testing::Test, protected SimulatedLoop {
     kube::HttpTransport transport_{connection_, identity_, {}};
     sim::FaultyTransport way_{context.get_executor(), transport_, clock, 1, {}};
     kube::Client client_{way_};
-    int descriptor_ = ::memfd_create("screen", MFD_CLOEXEC);
-    Screen screen_{{.descriptor = descriptor_, .color = false, .live = false, .quiet = false}};
+    int descriptor_ = ::memfd_create("console", MFD_CLOEXEC);
+    Console console_{{.descriptor = descriptor_, .color = false, .live = false, .quiet = false}};
     std::unique_ptr<RunSession> session_;
     std::optional<int> status_;
 };

@@ -16,9 +16,9 @@ constexpr std::string_view kEraseLine = "\r\x1b[K";
 
 }  // namespace
 
-Screen::~Screen() { clear_progress(); }
+Console::~Console() { clear_progress(); }
 
-void Screen::tell(const Told& told) {
+void Console::tell(const Told& told) {
     if (options_.quiet && told.tone != Tone::kBad) return;
     std::string line = "muster: " + told.text;
     if (options_.color) {
@@ -28,11 +28,11 @@ void Screen::tell(const Told& told) {
     write_block(line + "\n");
 }
 
-void Screen::tell(const std::vector<Told>& all) {
+void Console::tell(const std::vector<Told>& all) {
     for (const Told& told : all) tell(told);
 }
 
-void Screen::write_block(std::string_view lines) {
+void Console::write_block(std::string_view lines) {
     if (!options_.live || progress_.empty()) return write_through(lines);
     std::string block;
     block.reserve(lines.size() + progress_.size() + 16);
@@ -42,7 +42,7 @@ void Screen::write_block(std::string_view lines) {
     write_through(block);
 }
 
-std::string Screen::log_prefix(const std::string& name) {
+std::string Console::log_prefix(const std::string& name) {
     if (!options_.color) return name + " | ";
     auto it = std::ranges::find(names_, name);
     auto index = static_cast<std::size_t>(it - names_.begin());
@@ -50,7 +50,7 @@ std::string Screen::log_prefix(const std::string& name) {
     return fmt::format("\x1b[{}m{} |\x1b[0m ", kPodColors[index % kPodColors.size()], name);
 }
 
-void Screen::progress(const std::string& text) {
+void Console::progress(const std::string& text) {
     if (options_.quiet || text == progress_) return;
     if (!options_.live) {
         progress_ = text;
@@ -60,12 +60,12 @@ void Screen::progress(const std::string& text) {
     progress_ = text;
 }
 
-void Screen::clear_progress() {
+void Console::clear_progress() {
     if (options_.live && !progress_.empty()) write_through(kEraseLine);
     progress_.clear();
 }
 
-void Screen::write_through(std::string_view bytes) {
+void Console::write_through(std::string_view bytes) {
     while (!bytes.empty() && !broken_) {
         ssize_t written = ::write(options_.descriptor, bytes.data(), bytes.size());
         if (written >= 0) {
@@ -79,7 +79,7 @@ void Screen::write_through(std::string_view bytes) {
     }
 }
 
-ScreenOptions screen_for(bool to_stderr, bool quiet, bool no_color) {
+ConsoleOptions console_for(bool to_stderr, bool quiet, bool no_color) {
     int descriptor = to_stderr ? STDERR_FILENO : STDOUT_FILENO;
     bool terminal = ::isatty(descriptor) == 1;
     return {

@@ -8,7 +8,7 @@
 
 namespace muster::cli {
 
-struct ScreenOptions {
+struct ConsoleOptions {
     int descriptor = 1;
     bool color = false;
     bool live = false;   ///< a terminal: the progress line is rewritten in place
@@ -17,13 +17,13 @@ struct ScreenOptions {
 
 /// Where people read: our own lines, the pods' lines and one progress line below them.
 /// A reader that has gone away sets broken() and is then ignored. Thread: the loop; writes block.
-class Screen {
+class Console {
   public:
-    explicit Screen(ScreenOptions options) : options_(options) {}
-    ~Screen();
+    explicit Console(ConsoleOptions options) : options_(options) {}
+    ~Console();
 
-    Screen(const Screen&) = delete;
-    Screen& operator=(const Screen&) = delete;
+    Console(const Console&) = delete;
+    Console& operator=(const Console&) = delete;
 
     /// "muster: pod x started".
     void tell(const Told& told);
@@ -42,13 +42,13 @@ class Screen {
   private:
     void write_through(std::string_view bytes);
 
-    ScreenOptions options_;
+    ConsoleOptions options_;
     std::string progress_;
     std::vector<std::string> names_;
     bool broken_ = false;
 };
 
 /// Standard output, or standard error when the output is for programs.
-ScreenOptions screen_for(bool to_stderr, bool quiet, bool no_color);
+ConsoleOptions console_for(bool to_stderr, bool quiet, bool no_color);
 
 }  // namespace muster::cli

@@ -42,7 +42,7 @@ std::vector<std::string> texts(const std::vector<Told>& told) {
     return all;
 }
 
-TEST(Narrator, TellsEachStepOnce) {
+TEST(EventText, TellsEachStepOnce) {
     PodView created = pod("Pending");
     created.scheduled = false;
     PodView scheduled = pod("Pending");
@@ -56,14 +56,14 @@ TEST(Narrator, TellsEachStepOnce) {
     EXPECT_THAT(tell_pod(&done, nullptr), IsEmpty());
 }
 
-TEST(Narrator, SeveralStepsInOneUpdateComeInOrder) {
+TEST(EventText, SeveralStepsInOneUpdateComeInOrder) {
     PodView done = pod("Failed", ended(3));
     EXPECT_THAT(texts(tell_pod(nullptr, &done)),
                 ElementsAre("pod d-worker-0 scheduled", "pod d-worker-0 started",
                             "pod d-worker-0 failed: it exited with code 3"));
 }
 
-TEST(Narrator, RestartsSayWhy) {
+TEST(EventText, RestartsSayWhy) {
     PodView before = pod("Running", running());
     ContainerView again = running(1);
     again.last_terminated = TerminationView{137, 9, "OOMKilled", ""};
@@ -73,7 +73,7 @@ TEST(Narrator, RestartsSayWhy) {
         ElementsAre("pod d-worker-0 restarted (restart 1): it was killed by SIGKILL (OOMKilled)"));
 }
 
-TEST(Narrator, AnotherPodOfTheSameNameIsNew) {
+TEST(EventText, AnotherPodOfTheSameNameIsNew) {
     PodView before = pod("Failed", ended(1));
     PodView after = pod("Running", running());
     after.uid = "u2";
@@ -81,7 +81,7 @@ TEST(Narrator, AnotherPodOfTheSameNameIsNew) {
                 ElementsAre("pod d-worker-0 scheduled", "pod d-worker-0 started"));
 }
 
-TEST(Narrator, WaitsThatNeedAttentionAreTold) {
+TEST(EventText, WaitsThatNeedAttentionAreTold) {
     ContainerView waiting;
     waiting.waiting_reason = "CreateContainerConfigError";
     waiting.waiting_message = "secret \"s\" not found";
@@ -93,7 +93,7 @@ TEST(Narrator, WaitsThatNeedAttentionAreTold) {
     EXPECT_THAT(tell_pod(&after, &after), IsEmpty());
 }
 
-TEST(Narrator, AnImageThatCanNotBePulledIsToldOnce) {
+TEST(EventText, AnImageThatCanNotBePulledIsToldOnce) {
     ContainerView waiting;
     waiting.waiting_reason = "ErrImagePull";
     waiting.waiting_message = "not found";
@@ -110,7 +110,7 @@ TEST(Narrator, AnImageThatCanNotBePulledIsToldOnce) {
                 ElementsAre("pod d-worker-0 waits: ImagePullBackOff: Back-off pulling image"));
 }
 
-TEST(Narrator, Durations) {
+TEST(EventText, Durations) {
     EXPECT_EQ(tell_duration(0.351), "0.35 s");
     EXPECT_EQ(tell_duration(12.34), "12.3 s");
     EXPECT_EQ(tell_duration(245.2), "4 min 5 s");
@@ -127,8 +127,8 @@ JobView job(std::string type) {
     return view;
 }
 
-TEST(Chronicle, TheFirstUnrepairedFailureIsTheCulprit) {
-    Chronicle chronicle;
+TEST(RunHistory, TheFirstUnrepairedFailureIsTheCulprit) {
+    RunHistory history;
     auto other = [](PodView view, std::string name) {
         view.name = view.uid = std::move(name);
         return view;
@@ -141,19 +141,19 @@ TEST(Chronicle, TheFirstUnrepairedFailureIsTheCulprit) {
     PodView a3 = other(pod("Running", again), "a");
     PodView b = other(pod("Failed", ended(3)), "b");
     PodView c = other(pod("Failed", ended(1)), "c");
-    chronicle.pod_changed(nullptr, &a1);
-    chronicle.pod_changed(&a1, &a2);
-    chronicle.pod_changed(&a2, &a3);
-    chronicle.pod_changed(nullptr, &b);
-    chronicle.pod_changed(nullptr, &c);
-    chronicle.event_changed({.namespace_ = "",
-                             .kind = "Pod",
-                             .name = "b",
-                             .uid = "b",
-                             .warning = true,
-                             .reason = "W",
-                             .message = "w"});
-    Verdict verdict = chronicle.verdict(job("Failed"));
+    history.pod_changed(nullptr, &a1);
+    history.pod_changed(&a1, &a2);
+    history.pod_changed(&a2, &a3);
+    history.pod_changed(nullptr, &b);
+    history.pod_changed(nullptr, &c);
+    history.event_changed({.namespace_ = "",
+                           .kind = "Pod",
+                           .name = "b",
+                           .uid = "b",
+                           .warning = true,
+                           .reason = "W",
+                           .message = "w"});
+    Verdict verdict = history.verdict(job("Failed"));
     ASSERT_TRUE(verdict.failure);
     EXPECT_EQ(verdict.failure->pod, "b");
     EXPECT_EQ(verdict.exit_code, 3);
@@ -166,56 +166,56 @@ TEST(Chronicle, TheFirstUnrepairedFailureIsTheCulprit) {
                     "  its last lines:", "    | last", "  last warning: W: w"));
 }
 
-TEST(Chronicle, ASuccessHasNoCulprit) {
-    Chronicle chronicle;
+TEST(RunHistory, ASuccessHasNoCulprit) {
+    RunHistory history;
     PodView failed = pod("Failed", ended(1));
-    chronicle.pod_changed(nullptr, &failed);
-    Verdict verdict = chronicle.verdict(job("Succeeded"));
+    history.pod_changed(nullptr, &failed);
+    Verdict verdict = history.verdict(job("Succeeded"));
     EXPECT_EQ(verdict.exit_code, 0);
     EXPECT_THAT(texts(tell_verdict(verdict, {})), ElementsAre(HasSubstr("succeeded after")));
 }
 
 // A deadline stops what runs; nobody failed.
-TEST(Chronicle, WhatIsStoppedHasNotFailed) {
-    Chronicle chronicle;
+TEST(RunHistory, WhatIsStoppedHasNotFailed) {
+    RunHistory history;
     PodView before = pod("Running", running());
     PodView stopping = before;
     stopping.deleting = true;
     PodView stopped = pod("Failed", ended(143));
     stopped.deleting = true;
-    chronicle.pod_changed(nullptr, &before);
-    chronicle.pod_changed(&before, &stopping);
-    chronicle.pod_changed(&stopping, &stopped);
-    const Verdict verdict = chronicle.verdict(job("Failed"));
+    history.pod_changed(nullptr, &before);
+    history.pod_changed(&before, &stopping);
+    history.pod_changed(&stopping, &stopped);
+    const Verdict verdict = history.verdict(job("Failed"));
     EXPECT_FALSE(verdict.failure);
     EXPECT_EQ(verdict.exit_code, 1);
 }
 
-TEST(Chronicle, ARestartOfAllPodsIsOne) {
+TEST(RunHistory, ARestartOfAllPodsIsOne) {
     JobView view = job("Succeeded");
     view.group_restarts = 2;
-    EXPECT_THAT(texts(tell_verdict(Chronicle().verdict(view), {})),
+    EXPECT_THAT(texts(tell_verdict(RunHistory().verdict(view), {})),
                 ElementsAre(HasSubstr(", 2 restarts of all its pods")));
 }
 
-TEST(Chronicle, APodMadeAgainIsARestart) {
-    Chronicle chronicle;
+TEST(RunHistory, APodMadeAgainIsARestart) {
+    RunHistory history;
     PodView first = pod("Failed", ended(137, 0, 9));
     PodView second = pod("Running", running());
     second.uid = "u2";
-    chronicle.pod_changed(nullptr, &first);
-    chronicle.pod_changed(&first, nullptr);
-    chronicle.pod_changed(nullptr, &second);
-    EXPECT_EQ(chronicle.restarts("job"), 1);
-    EXPECT_EQ(chronicle.verdict(job("Failed")).exit_code, 137);
+    history.pod_changed(nullptr, &first);
+    history.pod_changed(&first, nullptr);
+    history.pod_changed(nullptr, &second);
+    EXPECT_EQ(history.restarts("job"), 1);
+    EXPECT_EQ(history.verdict(job("Failed")).exit_code, 137);
 }
 
-TEST(Chronicle, APodThatFailsWithoutAContainer) {
-    Chronicle chronicle;
+TEST(RunHistory, APodThatFailsWithoutAContainer) {
+    RunHistory history;
     PodView evicted = pod("Failed");
     evicted.reason = "Evicted";
-    chronicle.pod_changed(nullptr, &evicted);
-    Verdict verdict = chronicle.verdict(job("Failed"));
+    history.pod_changed(nullptr, &evicted);
+    Verdict verdict = history.verdict(job("Failed"));
     ASSERT_TRUE(verdict.failure);
     EXPECT_EQ(verdict.failure->reason, "Evicted");
     EXPECT_EQ(verdict.exit_code, 1);
@@ -233,7 +233,7 @@ TEST(TellPod, AFailedContainerComesBeforeTheSidecarThatWasStoppedForIt) {
               "pod d-worker-0 failed: it exited with code 5: said");
 }
 
-TEST(Chronicle, WhatANodeEndedSaysWhyBesideItsExitCode) {
+TEST(RunHistory, WhatANodeEndedSaysWhyBesideItsExitCode) {
     PodView runs = pod("Running", running());
     PodView late = pod("Failed", ended(143));
     late.reason = "DeadlineExceeded";
@@ -241,15 +241,15 @@ TEST(Chronicle, WhatANodeEndedSaysWhyBesideItsExitCode) {
     const std::vector<Told> told = tell_pod(&runs, &late);
     ASSERT_FALSE(told.empty());
     EXPECT_THAT(told.back().text, ::testing::HasSubstr("failed: DeadlineExceeded: too long"));
-    Chronicle chronicle;
-    chronicle.pod_changed(nullptr, &runs);
+    RunHistory history;
+    history.pod_changed(nullptr, &runs);
     PodView ended_first = late;
     ended_first.phase = "Running";
     ended_first.reason.clear();
     ended_first.message.clear();
-    chronicle.pod_changed(&runs, &ended_first);
-    chronicle.pod_changed(&ended_first, &late);
-    const Verdict verdict = chronicle.verdict(late);
+    history.pod_changed(&runs, &ended_first);
+    history.pod_changed(&ended_first, &late);
+    const Verdict verdict = history.verdict(late);
     ASSERT_TRUE(verdict.failure);
     EXPECT_EQ(verdict.failure->exit_code(), 143);
     EXPECT_EQ(verdict.failure->reason, "DeadlineExceeded: too long");

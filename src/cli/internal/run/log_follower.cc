@@ -28,12 +28,12 @@ int instances(const ContainerView& container) {
 
 }  // namespace
 
-LogFollower::LogFollower(kube::Client& client, Clock& clock, TaskGroup& tasks, Screen& screen,
+LogFollower::LogFollower(kube::Client& client, Clock& clock, TaskGroup& tasks, Console& console,
                          Signal& changed, std::string directory)
     : client_(client),
       clock_(clock),
       tasks_(tasks),
-      screen_(screen),
+      console_(console),
       changed_(changed),
       directory_(std::move(directory)) {}
 
@@ -114,7 +114,7 @@ void LogFollower::tell_failure(Followed& followed, const Error& error) {
     const bool gone = error.code() == Code::kNotFound && error.message().starts_with("pods ");
     if (gone || error.code() == Code::kCancelled || followed.told) return;
     followed.told = true;
-    screen_.tell(
+    console_.tell(
         {Tone::kBad,
          fmt::format("the log of pod {} can't be read{}: {}", followed.shown_name,
                      kube::is_away(error) ? " now, it is tried again" : "", error.message())});
@@ -124,7 +124,7 @@ Task<void> LogFollower::follow(Key key) {
     // Nodes of the map stay where they are, and none is ever removed.
     Followed& followed = followed_.at(key);
     std::unique_ptr<std::FILE, CloseFile> file(open_file(followed));
-    std::string prefix = screen_.log_prefix(followed.shown_name);
+    std::string prefix = console_.log_prefix(followed.shown_name);
     std::string block;
     LineSplitter splitter([&](std::string_view line) {
         block += prefix;
@@ -139,7 +139,7 @@ Task<void> LogFollower::follow(Key key) {
             std::fflush(file.get());
         }
         splitter.add(piece);
-        if (!block.empty()) screen_.write_block(std::exchange(block, {}));
+        if (!block.empty()) console_.write_block(std::exchange(block, {}));
     };
     const int instance = followed.followed;
     std::size_t offset = 0;
@@ -157,7 +157,7 @@ Task<void> LogFollower::follow(Key key) {
         if (followed.started > instance) break;
     }
     splitter.finish();
-    if (!block.empty()) screen_.write_block(block);
+    if (!block.empty()) console_.write_block(block);
     followed.open = false;
     if (followed.followed < followed.started) start(key);
     changed_.notify_all();

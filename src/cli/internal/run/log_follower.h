@@ -28,7 +28,7 @@ class LogFollower {
   public:
     /// `changed` is notified when a stream has ended. `directory` is where logs are kept; empty:
     /// nowhere.
-    LogFollower(kube::Client& client, Clock& clock, TaskGroup& tasks, Screen& screen,
+    LogFollower(kube::Client& client, Clock& clock, TaskGroup& tasks, Console& console,
                 Signal& changed, std::string directory);
     ~LogFollower();
 
@@ -71,7 +71,7 @@ class LogFollower {
     kube::Client& client_;
     Clock& clock_;
     TaskGroup& tasks_;
-    Screen& screen_;
+    Console& console_;
     Signal& changed_;
     std::string directory_;
     std::map<Key, Followed> followed_;

@@ -39,13 +39,13 @@ class LogFollowerTest : public testing::Test, protected SimulatedLoop {
         return text;
     }
 
-    int descriptor = ::memfd_create("screen", MFD_CLOEXEC);
+    int descriptor = ::memfd_create("console", MFD_CLOEXEC);
     kube::FakeTransport server{context.get_executor()};
     kube::Client client{server};
-    Screen screen{{.descriptor = descriptor, .color = false, .live = false, .quiet = false}};
+    Console console{{.descriptor = descriptor, .color = false, .live = false, .quiet = false}};
     Signal changed{context.get_executor()};
     TaskGroup tasks{context.get_executor()};
-    LogFollower logs{client, clock, tasks, screen, changed, {}};
+    LogFollower logs{client, clock, tasks, console, changed, {}};
 };
 
 TEST_F(LogFollowerTest, GoesOnBehindWhatWasShownWhenTheConnectionBreaks) {

@@ -32,7 +32,7 @@ int Failure::exit_code() const {
     return termination->signal == 0 ? 1 : 128 + termination->signal;
 }
 
-void Chronicle::pod_changed(const PodView* before, const PodView* after) {
+void RunHistory::pod_changed(const PodView* before, const PodView* after) {
     if (after == nullptr) return;
     if (before != nullptr && before->uid != after->uid) before = nullptr;
     PodRecord& record = pods_[after->uid];
@@ -41,7 +41,7 @@ void Chronicle::pod_changed(const PodView* before, const PodView* after) {
     record.last = *after;
 }
 
-void Chronicle::note_failures(PodRecord& record, const PodView* before, const PodView& after) {
+void RunHistory::note_failures(PodRecord& record, const PodView* before, const PodView& after) {
     if (after.deleting) return;
     auto note = [&](const std::string& container, std::optional<TerminationView> termination,
                     std::string reason) {
@@ -76,11 +76,11 @@ void Chronicle::note_failures(PodRecord& record, const PodView* before, const Po
         if (uid == after.uid) failure.reason = reason;
 }
 
-void Chronicle::event_changed(const EventView& event) {
+void RunHistory::event_changed(const EventView& event) {
     if (event.warning) events_.push_back(event);
 }
 
-int Chronicle::restarts(const std::string& owner_uid) const {
+int RunHistory::restarts(const std::string& owner_uid) const {
     int sum = 0;
     for (const auto& [uid, record] : pods_)
         if (record.last.owner_uid == owner_uid) sum += record.last.restarts();
@@ -93,7 +93,7 @@ int Chronicle::restarts(const std::string& owner_uid) const {
     return sum;
 }
 
-std::optional<Failure> Chronicle::first_failure(
+std::optional<Failure> RunHistory::first_failure(
     const std::function<bool(const PodView&)>& belongs) const {
     const Failure* earliest = nullptr;
     for (const auto& [uid, failure] : order_) {
@@ -105,8 +105,8 @@ std::optional<Failure> Chronicle::first_failure(
     return earliest == nullptr ? std::nullopt : std::optional(*earliest);
 }
 
-std::string Chronicle::last_warning(const std::optional<Failure>& failure,
-                                    const std::string& owner_uid) const {
+std::string RunHistory::last_warning(const std::optional<Failure>& failure,
+                                     const std::string& owner_uid) const {
     auto last_about = [&](const std::string& uid) {
         std::string text;
         for (const EventView& event : events_)
@@ -117,7 +117,7 @@ std::string Chronicle::last_warning(const std::optional<Failure>& failure,
     return text.empty() ? last_about(owner_uid) : text;
 }
 
-Verdict Chronicle::verdict(const JobView& job) const {
+Verdict RunHistory::verdict(const JobView& job) const {
     Verdict verdict;
     verdict.name = fmt::format("{} {}/{}", job.kind, job.namespace_, job.name);
     verdict.succeeded = job.succeeded();
@@ -134,7 +134,7 @@ Verdict Chronicle::verdict(const JobView& job) const {
     return verdict;
 }
 
-Verdict Chronicle::verdict(const PodView& pod) const {
+Verdict RunHistory::verdict(const PodView& pod) const {
     Verdict verdict;
     verdict.name = fmt::format("Pod {}/{}", pod.namespace_, pod.name);
     verdict.succeeded = pod.phase == "Succeeded";

@@ -38,7 +38,7 @@ struct Verdict {
 };
 
 /// Remembers of a run what its verdict needs, in the order in which it happened. Pure.
-class Chronicle {
+class RunHistory {
   public:
     void pod_changed(const PodView* before, const PodView* after);
     void event_changed(const EventView& event);

@@ -39,40 +39,40 @@ std::string name_some(const std::vector<std::string>& names) {
 }  // namespace
 
 RunSession::RunSession(asio::any_io_executor executor, Clock& clock, Rng& rng, kube::Client& client,
-                       Screen& screen, std::vector<manifest::CheckedObject> objects,
+                       Console& console, std::vector<manifest::CheckedObject> objects,
                        Options options)
     : clock_(clock),
       client_(client),
-      screen_(screen),
+      console_(console),
       objects_(std::move(objects)),
       options_(std::move(options)),
       tasks_(executor),
       changed_(executor),
-      logs_(client_, clock_, tasks_, screen_, changed_, options_.logs_dir),
-      own_(client_, clock_, rng, objects_,
-           {.job = [this](const JobView* before,
-                          const JobView* after) { job_changed(before, after); },
-            .pod = [this](const PodView* before,
-                          const PodView* after) { pod_changed(before, after); },
-            .event =
-                [this](const EventView* before, const EventView& after) {
-                    chronicle_.event_changed(after);
-                    screen_.tell(tell_event(before, &after));
-                }}),
-      posting_(client_, screen_, objects_, !options_.on_cluster,
-               [this] { return stop_ != Stop::kNone; }) {}
+      logs_(client_, clock_, tasks_, console_, changed_, options_.logs_dir),
+      watcher_(client_, clock_, rng, objects_,
+               {.job = [this](const JobView* before,
+                              const JobView* after) { job_changed(before, after); },
+                .pod = [this](const PodView* before,
+                              const PodView* after) { pod_changed(before, after); },
+                .event =
+                    [this](const EventView* before, const EventView& after) {
+                        history_.event_changed(after);
+                        console_.tell(tell_event(before, &after));
+                    }}),
+      submission_(client_, console_, objects_, !options_.on_cluster,
+                  [this] { return stop_ != Stop::kNone; }) {}
 
 RunSession::~RunSession() = default;
 
 void RunSession::stop(Stop why) {
     if (stop_ == Stop::kNone) {
         stop_ = why;
-        screen_.clear_progress();
+        console_.clear_progress();
         std::string_view reason = why == Stop::kTimeout ? "the time is up" : "interrupted";
         std::string_view again = why != Stop::kInterrupt ? ""
                                  : options_.on_cluster   ? " (Ctrl-C again leaves at once)"
                                                          : " (Ctrl-C again kills them)";
-        screen_.tell(
+        console_.tell(
             {Tone::kBad, fmt::format("{}: deleting the jobs and waiting for their {}{}", reason,
                                      options_.on_cluster ? "pods to go" : "processes", again)});
     } else {
@@ -100,7 +100,7 @@ Task<int> RunSession::run() {
         unattended_at_ = clock_.now() + kUnattended;
         tasks_.spawn("look for an operator", wake_at(*unattended_at_));
     }
-    if (screen_.live()) tasks_.spawn("progress", tick());
+    if (console_.live()) tasks_.spawn("progress", tick());
     while (!all_ended() && stop_ == Stop::kNone) {
         co_await changed_.wait();
         check_time();
@@ -112,7 +112,7 @@ Task<int> RunSession::run() {
     std::vector<Verdict> verdicts = make_verdicts();
     if (stop_ != Stop::kNone) co_await remove_all();
     if (options_.collect_objects) co_await collect();
-    screen_.clear_progress();
+    console_.clear_progress();
     int status = tell_verdicts(verdicts);
     if (stop_ == Stop::kNone && pods_running()) {
         if (options_.on_cluster)
@@ -120,7 +120,7 @@ Task<int> RunSession::run() {
         else
             co_await remove_all();
     }
-    for (const std::string& problem : logs_.take_problems()) screen_.tell({Tone::kBad, problem});
+    for (const std::string& problem : logs_.take_problems()) console_.tell({Tone::kBad, problem});
     co_await tasks_.stop();
     co_return stop_ == Stop::kNone ? status : static_cast<int>(stop_);
 }
@@ -130,7 +130,7 @@ void RunSession::check_time() {
     if (stop_ != Stop::kNone) return;
     if (options_.timeout && clock_.now() >= started_ + *options_.timeout && !all_ended())
         stop(Stop::kTimeout);
-    if (screen_.broken()) stop(Stop::kReaderGone);
+    if (console_.broken()) stop(Stop::kReaderGone);
     if (unattended_at_ && clock_.now() >= *unattended_at_) {
         unattended_at_.reset();
         tell_unattended();
@@ -141,29 +141,29 @@ void RunSession::check_time() {
 
 Task<void> RunSession::post() {
     const bool posted = co_await try_to_post();
-    if (!posted && options_.on_cluster) co_await posting_.withdraw();
+    if (!posted && options_.on_cluster) co_await submission_.withdraw();
     phase_ = posted ? Phase::kPosted : Phase::kRefused;
     changed_.notify_all();
 }
 
 Task<bool> RunSession::try_to_post() {
-    const bool rehearsed = co_await posting_.rehearse();
+    const bool rehearsed = co_await submission_.rehearse();
     if (!rehearsed) {
-        failure_ = posting_.failure();
+        failure_ = submission_.failure();
         co_return false;
     }
-    own_.start(tasks_);
-    if (Result<void> watched = co_await own_.wait_settled(); !watched) {
+    watcher_.start(tasks_);
+    if (Result<void> watched = co_await watcher_.wait_settled(); !watched) {
         failure_ = std::move(watched.error());
         co_return false;
     }
-    if (const Error* refused = own_.events_refusal())
-        screen_.tell({Tone::kBad, "trouble of the pods can't be shown: " + refused->message()});
-    const bool posted = co_await posting_.post([this](std::size_t object, std::string uid) {
+    if (const Error* refused = watcher_.events_refusal())
+        console_.tell({Tone::kBad, "trouble of the pods can't be shown: " + refused->message()});
+    const bool posted = co_await submission_.post([this](std::size_t object, std::string uid) {
         posted_.push_back({.object = object, .uid = uid});
-        own_.add(uid);
+        watcher_.add(uid);
     });
-    failure_ = posting_.failure();
+    failure_ = submission_.failure();
     co_return posted;
 }
 
@@ -175,7 +175,7 @@ RunSession::Posted* RunSession::posted_with(const std::string& uid) {
 }
 
 void RunSession::job_changed(const JobView* before, const JobView* after) {
-    screen_.tell(tell_job(before, after));
+    console_.tell(tell_job(before, after));
     const JobView& job = after != nullptr ? *after : *before;
     if (Posted* posted = posted_with(job.uid)) {
         posted->job = job;
@@ -187,8 +187,8 @@ void RunSession::job_changed(const JobView* before, const JobView* after) {
 }
 
 void RunSession::pod_changed(const PodView* before, const PodView* after) {
-    chronicle_.pod_changed(before, after);
-    screen_.tell(tell_pod(before, after));
+    history_.pod_changed(before, after);
+    console_.tell(tell_pod(before, after));
     if (after != nullptr) logs_.observe(*after);
     const PodView& pod = after != nullptr ? *after : *before;
     if (Posted* posted = posted_with(pod.uid)) {
@@ -204,8 +204,8 @@ void RunSession::lose(Posted& posted) {
     if (posted.ended || stop_ != Stop::kNone) return;
     posted.ended = clock_.now();
     posted.lost = true;
-    screen_.tell({Tone::kBad, fmt::format("{} is gone: somebody deleted it",
-                                          shown_name(objects_[posted.object]))});
+    console_.tell({Tone::kBad, fmt::format("{} is gone: somebody deleted it",
+                                           shown_name(objects_[posted.object]))});
 }
 
 void RunSession::tell_unattended() {
@@ -213,7 +213,7 @@ void RunSession::tell_unattended() {
         const manifest::CheckedObject& object = objects_[posted.object];
         if (!object.job || posted.ended || (posted.job && !posted.job->conditions.empty()))
             continue;
-        screen_.tell(
+        console_.tell(
             {Tone::kBad,
              fmt::format("job {0}: nothing has acted on it for {1} s, so no operator seems to run "
                          "{2} here; 'kubectl get pods -A -l app.kubernetes.io/name={3}' shows "
@@ -231,7 +231,7 @@ bool RunSession::all_ended() const {
 }
 
 bool RunSession::pods_running() const {
-    return std::ranges::any_of(own_.pods(),
+    return std::ranges::any_of(watcher_.pods(),
                                [](const auto& entry) { return !entry.second.finished(); });
 }
 
@@ -251,17 +251,17 @@ void RunSession::show_progress() {
     std::string text = progress_text();
     if (text.empty() || stop_ != Stop::kNone) return;
     const double elapsed = seconds_between(started_, clock_.now());
-    if (screen_.live()) {
-        screen_.progress(fmt::format("{} · {:.0f} s", text, elapsed));
+    if (console_.live()) {
+        console_.progress(fmt::format("{} · {:.0f} s", text, elapsed));
     } else if (text != told_progress_) {
-        screen_.progress(fmt::format("{} · {}", text, tell_duration(elapsed)));
+        console_.progress(fmt::format("{} · {}", text, tell_duration(elapsed)));
         told_progress_ = std::move(text);
     }
 }
 
 std::string RunSession::progress_text() const {
     std::string text;
-    for (const auto& [uid, job] : own_.jobs()) {
+    for (const auto& [uid, job] : watcher_.jobs()) {
         if (job.counts() == CountsView{}) continue;  // before anything has started
         if (!text.empty()) text += "; ";
         text += fmt::format("{}: {}", job.name, tell_progress(job));
@@ -290,9 +290,9 @@ std::vector<Verdict> RunSession::make_verdicts() const {
     for (const Posted& posted : posted_) {
         Verdict verdict;
         if (posted.job)
-            verdict = chronicle_.verdict(*posted.job);
+            verdict = history_.verdict(*posted.job);
         else if (posted.pod)
-            verdict = chronicle_.verdict(*posted.pod);
+            verdict = history_.verdict(*posted.pod);
         else
             verdict.name = shown_name(objects_[posted.object]);
         verdict.seconds = seconds_between(started_, posted.ended.value_or(clock_.now()));
@@ -311,7 +311,7 @@ int RunSession::tell_verdicts(const std::vector<Verdict>& verdicts) {
         std::vector<std::string> lines;
         if (verdict.failure)
             lines = logs_.last_lines(verdict.failure->pod_uid, verdict.failure->container);
-        screen_.tell(tell_verdict(verdict, lines));
+        console_.tell(tell_verdict(verdict, lines));
         if (status == 0) status = verdict.exit_code;
     }
     return status;
@@ -339,9 +339,9 @@ Task<void> RunSession::remove(Posted& posted) {
                          removed.error().code() == Code::kConflict;
         if (posted.removed) break;
         if (!told)
-            screen_.tell({Tone::kBad,
-                          fmt::format("deleting {}: {}{}", object.name, removed.error().message(),
-                                      kube::is_away(removed.error()) ? "; trying again" : "")});
+            console_.tell({Tone::kBad,
+                           fmt::format("deleting {}: {}{}", object.name, removed.error().message(),
+                                       kube::is_away(removed.error()) ? "; trying again" : "")});
         if (!kube::is_away(removed.error())) break;
         co_await clock_.sleep_for(pause);
         pause = std::min(pause * 2, kLongestPause);
@@ -353,7 +353,7 @@ Task<void> RunSession::remove(Posted& posted) {
 /// The pods of what was deleted. Those of a job that could not be deleted run on.
 std::vector<std::string> RunSession::leaving_pods() const {
     std::vector<std::string> names;
-    for (const auto& [uid, pod] : own_.pods()) {
+    for (const auto& [uid, pod] : watcher_.pods()) {
         const bool leaves = std::ranges::any_of(posted_, [&pod](const Posted& posted) {
             return posted.removed && (posted.uid == pod.uid || posted.uid == pod.owner_uid);
         });
@@ -367,29 +367,29 @@ std::vector<std::string> RunSession::leaving_pods() const {
 void RunSession::tell_what_stays() {
     if (!options_.on_cluster) return;
     if (phase_ == Phase::kPosting)
-        screen_.tell({Tone::kBad,
-                      "the last request has no answer yet: 'muster get' shows what it "
-                      "has made"});
+        console_.tell({Tone::kBad,
+                       "the last request has no answer yet: 'muster get' shows what it "
+                       "has made"});
     for (const Posted& posted : posted_) {
         const manifest::CheckedObject& object = objects_[posted.object];
         if (posted.removed || posted.lost) continue;
-        screen_.tell({Tone::kBad, fmt::format("{} stays: 'muster delete {} {} -n {}' deletes it",
-                                              shown_name(object), object.type.plural, object.name,
-                                              object.namespace_)});
+        console_.tell({Tone::kBad, fmt::format("{} stays: 'muster delete {} {} -n {}' deletes it",
+                                               shown_name(object), object.type.plural, object.name,
+                                               object.namespace_)});
     }
     const std::vector<std::string> leaving = leaving_pods();
     if (!leaving.empty())
-        screen_.tell({Tone::kBad, "pods that are not gone yet: " + name_some(leaving)});
+        console_.tell({Tone::kBad, "pods that are not gone yet: " + name_some(leaving)});
 }
 
 void RunSession::tell_what_runs_on() {
     if (std::ranges::any_of(posted_, &Posted::lost)) return;  // its pods go after it
     std::vector<std::string> running;
-    for (const auto& [uid, pod] : own_.pods())
+    for (const auto& [uid, pod] : watcher_.pods())
         if (!pod.finished() && !pod.deleting) running.push_back(pod.name);
     std::ranges::sort(running);
     if (!running.empty())
-        screen_.tell(
+        console_.tell(
             {Tone::kPlain, "pods that run on, as cleanPodPolicy says: " + name_some(running)});
 }
 

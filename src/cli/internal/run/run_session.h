@@ -50,7 +50,7 @@ class RunSession {
     };
 
     RunSession(asio::any_io_executor executor, Clock& clock, Rng& rng, kube::Client& client,
-               Screen& screen, std::vector<manifest::CheckedObject> objects, Options options);
+               Console& console, std::vector<manifest::CheckedObject> objects, Options options);
     ~RunSession();
 
     /// The exit status. Problems of the objects are kept in problems().
@@ -58,7 +58,7 @@ class RunSession {
     /// Ends the run early; a second call stops waiting for the processes.
     void stop(Stop why);
 
-    const std::vector<manifest::Problem>& problems() const { return posting_.problems(); }
+    const std::vector<manifest::Problem>& problems() const { return submission_.problems(); }
     /// What was wrong with the server when nothing could be started.
     const std::optional<Error>& failure() const { return failure_; }
     /// The posted objects as they were at the end.
@@ -102,15 +102,15 @@ class RunSession {
 
     Clock& clock_;
     kube::Client& client_;
-    Screen& screen_;
+    Console& console_;
     const std::vector<manifest::CheckedObject> objects_;
     const Options options_;
     TaskGroup tasks_;
     Signal changed_;
-    Chronicle chronicle_;
+    RunHistory history_;
     LogFollower logs_;
-    OwnObjects own_;
-    Posting posting_;
+    RunWatcher watcher_;
+    Submission submission_;
     Phase phase_ = Phase::kPosting;
     std::optional<Error> failure_;
     std::string told_progress_;   ///< where each line stays: without the time

@@ -24,7 +24,7 @@ class RunSessionTest : public testing::Test {
     RunSessionTest()
         : api(context.get_executor(), clock, rng, store::make_memory_store()),
           client(api),
-          screen({.descriptor = descriptor, .color = false, .live = false, .quiet = false}) {}
+          console({.descriptor = descriptor, .color = false, .live = false, .quiet = false}) {}
 
     /// Posts the manifest and returns the exit status; `play` runs beside the session.
     int run(const std::string& manifest, RunSession::Options options,
@@ -32,7 +32,7 @@ class RunSessionTest : public testing::Test {
         manifest::CheckResult checked =
             manifest::check_documents(manifest::read_manifest(manifest, "m.yaml").documents, {});
         EXPECT_THAT(checked.problems, IsEmpty());
-        session = std::make_unique<RunSession>(context.get_executor(), clock, rng, client, screen,
+        session = std::make_unique<RunSession>(context.get_executor(), clock, rng, client, console,
                                                std::move(checked.objects), options);
         int status = -1;
         asio::co_spawn(context, drive(std::move(play)), [&](std::exception_ptr thrown, int result) {
@@ -50,13 +50,13 @@ class RunSessionTest : public testing::Test {
         return text;
     }
 
-    int descriptor = ::memfd_create("screen", MFD_CLOEXEC);
+    int descriptor = ::memfd_create("console", MFD_CLOEXEC);
     asio::io_context context;
     SimClock clock;
     Rng rng{1};
     apiserver::ApiServer api;
     kube::Client client;
-    Screen screen;
+    Console console;
     std::unique_ptr<RunSession> session;
 
   private:

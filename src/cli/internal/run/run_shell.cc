@@ -57,9 +57,9 @@ Result<void> make_logs_dir(const RunOptions& options) {
     return {};
 }
 
-ScreenOptions screen_of_run(const RunOptions& options, const control_plane::Caller& caller) {
-    return screen_for(options.output != OutputFormat::kNone, options.quiet,
-                      !caller.variable("NO_COLOR").empty());
+ConsoleOptions console_of_run(const RunOptions& options, const control_plane::Caller& caller) {
+    return console_for(options.output != OutputFormat::kNone, options.quiet,
+                       !caller.variable("NO_COLOR").empty());
 }
 
 RunSession::Options session_options(const RunOptions& options) {

@@ -22,7 +22,7 @@ int fail_run(const Error& error);
 std::optional<int> end_before_start(const RunOptions& options, Prepared& prepared);
 
 Result<void> make_logs_dir(const RunOptions& options);
-ScreenOptions screen_of_run(const RunOptions& options, const control_plane::Caller& caller);
+ConsoleOptions console_of_run(const RunOptions& options, const control_plane::Caller& caller);
 RunSession::Options session_options(const RunOptions& options);
 
 /// Turns signals into stops until it is cancelled.

@@ -41,7 +41,7 @@ std::map<std::string, const T*> sorted(const kube::Informer<T>& informer) {
 
 }  // namespace
 
-OwnObjects::OwnObjects(kube::Client& client, Clock& clock, Rng& rng,
+RunWatcher::RunWatcher(kube::Client& client, Clock& clock, Rng& rng,
                        const std::vector<manifest::CheckedObject>& objects, Handlers handlers)
     : client_(client), clock_(clock), rng_(rng), handlers_(std::move(handlers)) {
     std::map<std::string, std::vector<std::string>> jobs_of;  // by namespace
@@ -78,20 +78,20 @@ OwnObjects::OwnObjects(kube::Client& client, Clock& clock, Rng& rng,
     }
 }
 
-void OwnObjects::watch_pods(kube::ListOptions options) {
+void RunWatcher::watch_pods(kube::ListOptions options) {
     pod_informers_.push_back(std::make_unique<kube::Informer<PodView>>(
         client_, clock_, rng_, kube::types::kPods, std::move(options), pod_view));
     pod_informers_.back()->on_change([this](const std::string&, const PodView* before,
                                             const PodView* after) { pod_changed(before, after); });
 }
 
-void OwnObjects::start(TaskGroup& tasks) {
+void RunWatcher::start(TaskGroup& tasks) {
     for (auto& informer : job_informers_) informer->start(tasks);
     for (auto& informer : pod_informers_) informer->start(tasks);
     for (auto& informer : event_informers_) informer->start(tasks);
 }
 
-Task<Result<void>> OwnObjects::wait_settled() {
+Task<Result<void>> RunWatcher::wait_settled() {
     for (auto& informer : job_informers_) {
         co_await informer->wait_settled();
         if (const Error* refusal = informer->refusal()) co_return *refusal;
@@ -104,13 +104,13 @@ Task<Result<void>> OwnObjects::wait_settled() {
     co_return Result<void>();
 }
 
-const Error* OwnObjects::events_refusal() const {
+const Error* RunWatcher::events_refusal() const {
     for (const auto& informer : event_informers_)
         if (const Error* refusal = informer->refusal()) return refusal;
     return nullptr;
 }
 
-void OwnObjects::add(const std::string& uid) {
+void RunWatcher::add(const std::string& uid) {
     added_.insert(uid);
     known_.insert(uid);
     for (const auto& informer : job_informers_)
@@ -123,13 +123,13 @@ void OwnObjects::add(const std::string& uid) {
 }
 
 /// The names of events about one object are in the order in which they were made.
-void OwnObjects::tell_events_about(const std::string& uid) {
+void RunWatcher::tell_events_about(const std::string& uid) {
     for (const auto& informer : event_informers_)
         for (const auto& [key, event] : sorted(*informer))
             if (event->uid == uid) handlers_.event(nullptr, *event);
 }
 
-void OwnObjects::job_changed(const JobView* before, const JobView* after) {
+void RunWatcher::job_changed(const JobView* before, const JobView* after) {
     // A list after a lost connection may show another one under the name.
     if (before != nullptr && (after == nullptr || after->uid != before->uid)) {
         if (auto gone = jobs_.extract(before->uid)) handlers_.job(&gone.mapped(), nullptr);
@@ -141,7 +141,7 @@ void OwnObjects::job_changed(const JobView* before, const JobView* after) {
     handlers_.job(&then, &it->second);
 }
 
-void OwnObjects::pod_changed(const PodView* before, const PodView* after) {
+void RunWatcher::pod_changed(const PodView* before, const PodView* after) {
     const bool ours =
         after != nullptr && (added_.contains(after->uid) || added_.contains(after->owner_uid));
     // A pod that its job let go of is no more of it than one that is gone.
@@ -151,7 +151,7 @@ void OwnObjects::pod_changed(const PodView* before, const PodView* after) {
     if (ours) pod_seen(*after);
 }
 
-void OwnObjects::pod_seen(const PodView& pod) {
+void RunWatcher::pod_seen(const PodView& pod) {
     auto [it, is_new] = pods_.try_emplace(pod.uid, pod);
     if (!is_new) {
         const PodView then = std::exchange(it->second, pod);

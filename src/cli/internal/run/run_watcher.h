@@ -19,7 +19,7 @@ namespace muster::cli {
 /// Watches the jobs and pods of a manifest, the pods of those jobs, and the warnings about all of
 /// them. An API server has those of others too: what belongs to no object that was add()ed is not
 /// told. What was seen before its owner was added is told then. Thread: the loop of the task group.
-class OwnObjects {
+class RunWatcher {
   public:
     /// Null: it is new, or gone. Events have no end.
     struct Handlers {
@@ -29,7 +29,7 @@ class OwnObjects {
     };
 
     /// One watch for each job, each pod, the pods of all jobs of a namespace, and its warnings.
-    OwnObjects(kube::Client& client, Clock& clock, Rng& rng,
+    RunWatcher(kube::Client& client, Clock& clock, Rng& rng,
                const std::vector<manifest::CheckedObject>& objects, Handlers handlers);
 
     void start(TaskGroup& tasks);

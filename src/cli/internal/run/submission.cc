@@ -67,26 +67,26 @@ bool holds(const json::value& there, const json::value& wanted) {
     return there == wanted;
 }
 
-Posting::Posting(kube::Client& client, Screen& screen,
-                 const std::vector<manifest::CheckedObject>& objects, bool make_namespaces,
-                 std::function<bool()> stopped)
+Submission::Submission(kube::Client& client, Console& console,
+                       const std::vector<manifest::CheckedObject>& objects, bool make_namespaces,
+                       std::function<bool()> stopped)
     : client_(client),
-      screen_(screen),
+      console_(console),
       objects_(objects),
       make_namespaces_(make_namespaces),
       stopped_(std::move(stopped)) {}
 
-Task<bool> Posting::rehearse() {
+Task<bool> Submission::rehearse() {
     if (!co_await post_namespaces()) co_return false;
     co_return co_await post_all(true, {});
 }
 
-Task<bool> Posting::post(std::function<void(std::size_t, std::string)> posted) {
+Task<bool> Submission::post(std::function<void(std::size_t, std::string)> posted) {
     co_return co_await post_all(false, posted);
 }
 
 /// Those of the manifest, then those that its objects name.
-Task<bool> Posting::post_namespaces() {
+Task<bool> Submission::post_namespaces() {
     std::map<std::string, const manifest::CheckedObject*> wanted;
     for (const manifest::CheckedObject& object : objects_) {
         if (object.type == kube::types::kNamespaces)
@@ -110,7 +110,7 @@ Task<bool> Posting::post_namespaces() {
 }
 
 /// One that is there is used, also by those who may make none.
-Task<Result<void>> Posting::post_namespace(json::value object, std::string name) {
+Task<Result<void>> Submission::post_namespace(json::value object, std::string name) {
     auto written = co_await client_.create(kube::types::kNamespaces, {}, std::move(object));
     if (written) {
         made_.push_back({kube::types::kNamespaces, {}, name, uid_of(*written->object)});
@@ -122,8 +122,8 @@ Task<Result<void>> Posting::post_namespace(json::value object, std::string name)
     co_return std::move(written.error());
 }
 
-Task<bool> Posting::post_all(bool dry_run,
-                             const std::function<void(std::size_t, std::string)>& posted) {
+Task<bool> Submission::post_all(bool dry_run,
+                                const std::function<void(std::size_t, std::string)>& posted) {
     bool accepted = true;
     for (const bool workload : {false, true}) {
         for (std::size_t i = 0; i < objects_.size() && !stopped_(); ++i) {
@@ -156,17 +156,17 @@ Task<bool> Posting::post_all(bool dry_run,
 }
 
 /// What jobs use may be there from an earlier run. A job is another run's.
-Task<bool> Posting::is_there(const manifest::CheckedObject& object) {
+Task<bool> Submission::is_there(const manifest::CheckedObject& object) {
     if (is_workload(object)) co_return false;
     auto found = co_await client_.get(object.type, object.namespace_, object.name);
     if (!found || !holds(**found, object.document.object)) co_return false;
     used_.insert(shown_name(object));
-    screen_.tell({Tone::kPlain,
-                  fmt::format("{} is there already, as the manifest has it", shown_name(object))});
+    console_.tell({Tone::kPlain,
+                   fmt::format("{} is there already, as the manifest has it", shown_name(object))});
     co_return true;
 }
 
-void Posting::refuse(const manifest::CheckedObject& object, const Error& error) {
+void Submission::refuse(const manifest::CheckedObject& object, const Error& error) {
     if (kube::is_away(error)) {
         failure_ = Error(error).prefix("creating " + shown_name(object));
         return;
@@ -180,14 +180,14 @@ void Posting::refuse(const manifest::CheckedObject& object, const Error& error) 
             object.document.problem(manifest::Severity::kError, cause.field, cause.message));
 }
 
-Task<void> Posting::withdraw() {
+Task<void> Submission::withdraw() {
     for (const Made& made : std::views::reverse(made_)) {
         kube::DeleteOptions options;
         options.propagation = kube::Propagation::kBackground;
         options.precondition_uid = made.uid;
         auto removed = co_await client_.remove(made.type, made.namespace_, made.name, options);
         if (!removed && removed.error().code() != Code::kNotFound)
-            screen_.tell(
+            console_.tell(
                 {Tone::kBad, fmt::format("{} {} was made and could not be deleted: {}",
                                          made.type.kind, made.name, removed.error().message())});
     }

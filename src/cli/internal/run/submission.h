@@ -25,13 +25,13 @@ bool holds(const json::value& there, const json::value& wanted);
 /// Gets the objects of a manifest onto an API server: all of them, or none. What the jobs use comes
 /// before them; what is there already just as the manifest has it is used as it is, but no job is
 /// ever taken over. Thread: the client's loop. All that it is given outlives it.
-class Posting {
+class Submission {
   public:
     /// `make_namespaces`: those that objects name are made; else they have to be there, unless the
     /// manifest has them. `stopped`: nothing further is to be posted.
-    Posting(kube::Client& client, Screen& screen,
-            const std::vector<manifest::CheckedObject>& objects, bool make_namespaces,
-            std::function<bool()> stopped);
+    Submission(kube::Client& client, Console& console,
+               const std::vector<manifest::CheckedObject>& objects, bool make_namespaces,
+               std::function<bool()> stopped);
 
     /// A dry run of everything, so that a refusal of one object comes before any has started.
     /// Namespaces are made for it. False: problems() or failure() say why not.
@@ -61,7 +61,7 @@ class Posting {
     void refuse(const manifest::CheckedObject& object, const Error& error);
 
     kube::Client& client_;
-    Screen& screen_;
+    Console& console_;
     const std::vector<manifest::CheckedObject>& objects_;
     const bool make_namespaces_;
     std::function<bool()> stopped_;

@@ -27,7 +27,7 @@ struct Doomed {
     std::string name;
 };
 
-kube::DeleteOptions delete_options(const RemoveOptions& options) {
+kube::DeleteOptions delete_options(const DeleteOptions& options) {
     kube::DeleteOptions made;
     made.grace_period_seconds = options.force ? 0 : options.grace_period;
     made.propagation = options.cascade == Cascade::kForeground ? kube::Propagation::kForeground
@@ -36,7 +36,7 @@ kube::DeleteOptions delete_options(const RemoveOptions& options) {
     return made;
 }
 
-Result<std::vector<Doomed>> doomed_of_files(const RemoveOptions& options,
+Result<std::vector<Doomed>> doomed_of_files(const DeleteOptions& options,
                                             const ResourceCatalog& catalog,
                                             const std::string& default_namespace) {
     manifest::Manifest manifest = manifest::read_manifest_files(options.objects.files);
@@ -61,7 +61,7 @@ Result<std::vector<Doomed>> doomed_of_files(const RemoveOptions& options,
 
 /// All that the words and selectors choose.
 Task<Result<std::vector<Doomed>>> doomed_of_words(Connection& connection,
-                                                  const RemoveOptions& options,
+                                                  const DeleteOptions& options,
                                                   const ResourceCatalog& catalog) {
     CO_TRY(const auto targets, parse_object_words(options.objects.words, catalog));
     CO_TRY(const auto queries,
@@ -120,7 +120,7 @@ Task<Result<void>> wait_all(Connection& connection, std::vector<Waited> waited) 
     co_return Result<void>();
 }
 
-Task<Result<int>> wait_for(Connection& connection, const RemoveOptions& options,
+Task<Result<int>> wait_for(Connection& connection, const DeleteOptions& options,
                            std::vector<Waited> waited) {
     if (!options.timeout) {
         CO_TRY_VOID(co_await wait_all(connection, std::move(waited)));
@@ -140,7 +140,7 @@ Task<Result<int>> wait_for(Connection& connection, const RemoveOptions& options,
     co_return 1;
 }
 
-Task<Result<int>> remove_objects(Connection& connection, const RemoveOptions& options) {
+Task<Result<int>> remove_objects(Connection& connection, const DeleteOptions& options) {
     CO_TRY(const ResourceCatalog catalog, co_await discover(connection));
     std::vector<Doomed> doomed;
     if (options.objects.files.empty()) {
@@ -176,7 +176,7 @@ Task<Result<int>> remove_objects(Connection& connection, const RemoveOptions& op
 
 }  // namespace
 
-int remove(const RemoveOptions& options) {
+int remove(const DeleteOptions& options) {
     return on_server(kVerb, options.server,
                      [&](Connection& connection) { return remove_objects(connection, options); });
 }

@@ -38,34 +38,34 @@ std::vector<fs::path> find_sockets(const fs::path& temporary) {
             !name.starts_with(control_plane::kKeptDirPrefix))
             continue;
         std::error_code hidden;  // of another user
-        if (fs::is_socket(entry.path() / kDrillSocket, hidden))
-            found.push_back(entry.path() / kDrillSocket);
+        if (fs::is_socket(entry.path() / kFaultSocket, hidden))
+            found.push_back(entry.path() / kFaultSocket);
     }
     return found;
 }
 
 /// Sends a line, unless it is empty, and reads one.
-Task<Result<DrillAnswer>> exchange(LineStream& run, std::string line) {
+Task<Result<FaultReply>> exchange(LineStream& run, std::string line) {
     if (!line.empty()) CO_TRY_VOID(co_await run.write(std::move(line)));
     CO_TRY(const std::optional<std::string> answer, co_await run.read());
     if (!answer) co_return Error(Code::kUnavailable, "the run has ended");
     co_return read_answer(*answer);
 }
 
-Task<Result<DrillAnswer>> ask(Clock& clock, LineStream& run, std::string line) {
+Task<Result<FaultReply>> ask(Clock& clock, LineStream& run, std::string line) {
     auto answer = co_await within(clock, kAnswerWithin, exchange(run, std::move(line)));
     if (!answer) co_return Error(Code::kTimeout, "the run does not answer: is it stopped?");
     co_return *std::move(answer);
 }
 
 /// The verb at work. Its loop is the one of `executor`.
-struct Drilling {
-    const DrillOptions& options;
+struct FaultInjection {
+    const FaultInjectionOptions& options;
     asio::any_io_executor executor;
     Clock& clock;
     asio::signal_set& signals;
     std::vector<std::unique_ptr<LineStream>> runs = {};
-    std::vector<DrillPod> pods = {};
+    std::vector<RunPod> pods = {};
     int stopped_by = 0;
     bool run_ended = false;
 
@@ -85,7 +85,7 @@ struct Drilling {
                            socket.parent_path().string(), told.error().message());
                 continue;
             }
-            for (DrillPod& pod : told->pods) {
+            for (RunPod& pod : told->pods) {
                 pod.run = runs.size();
                 pods.push_back(std::move(pod));
             }
@@ -112,21 +112,21 @@ struct Drilling {
         CO_TRY(const std::size_t chosen, choose_pod(pods, {.namespace_ = options.namespace_,
                                                            .job = options.job,
                                                            .replica = options.replica}));
-        const DrillPod& pod = pods[chosen];
+        const RunPod& pod = pods[chosen];
         LineStream& run = *runs[pod.run];
         const runtime::PodSignal signal{.number = options.signal, .rank = options.rank};
-        CO_TRY(const DrillAnswer done, co_await ask(clock, run,
-                                                    order_line({.verb = options.verb,
-                                                                .namespace_ = pod.namespace_,
-                                                                .pod = pod.name,
-                                                                .signal = signal})));
-        if (options.verb == DrillVerb::kKill) {
+        CO_TRY(const FaultReply done, co_await ask(clock, run,
+                                                   order_line({.verb = options.verb,
+                                                               .namespace_ = pod.namespace_,
+                                                               .pod = pod.name,
+                                                               .signal = signal})));
+        if (options.verb == FaultKind::kKill) {
             tell(fmt::format("{} to {}{}, process {}", signal_name(signal.number),
                              signal.rank ? fmt::format("rank {} in ", *signal.rank) : "", pod.name,
                              done.process));
             co_return 0;
         }
-        const bool pause = options.verb == DrillVerb::kPause;
+        const bool pause = options.verb == FaultKind::kPause;
         tell(fmt::format("{} {}{}", pod.name, pause ? "stands still" : "is cut off",
                          options.duration ? "" : "; Ctrl-C ends it"));
         co_await hold(run);
@@ -140,17 +140,17 @@ struct Drilling {
 
 }  // namespace
 
-int drill(const DrillOptions& options) {
+int drill(const FaultInjectionOptions& options) {
     std::string temporary = control_plane::current_caller().variable("TMPDIR");
     if (temporary.empty()) temporary = "/tmp";
     std::signal(SIGPIPE, SIG_IGN);  // a run that ends is seen as a failed write
     RealClock clock;
     asio::io_context context(1);
     asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
-    Drilling drilling{options, context.get_executor(), clock, signals};
+    FaultInjection injection{options, context.get_executor(), clock, signals};
     int status = 1;
     asio::co_spawn(
-        context, drilling.work(temporary), [&](std::exception_ptr thrown, Result<int> done) {
+        context, injection.work(temporary), [&](std::exception_ptr thrown, Result<int> done) {
             if (thrown) std::rethrow_exception(thrown);
             signals.cancel();
             if (done) {

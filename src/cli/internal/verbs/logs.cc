@@ -208,7 +208,7 @@ struct Following {
     }
 };
 
-Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, Screen& screen) {
+Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, Console& console) {
     CO_TRY(Subject subject, co_await find_subject(connection, options));
     std::vector<LogPod> pods;
     if (!subject.uid.empty()) {
@@ -220,7 +220,7 @@ Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, 
     for (const runtime::KeptPod& pod : subject.kept) pods.push_back(log_pod(pod));
     const std::vector<LogSource> sources = choose_sources(pods, choice_of(options));
     const bool prefixes = subject.of_job || sources.size() > 1;
-    auto session = std::make_shared<LogSession>(connection, options, screen,
+    auto session = std::make_shared<LogSession>(connection, options, console,
                                                 co_await asio::this_coro::executor, prefixes);
     connection.keep(session);
     if (options.follow && !subject.uid.empty()) {
@@ -249,10 +249,10 @@ Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, 
 }  // namespace
 
 int logs(const LogsOptions& options) {
-    Screen screen(
-        screen_for(false, false, !control_plane::current_caller().variable("NO_COLOR").empty()));
+    Console console(
+        console_for(false, false, !control_plane::current_caller().variable("NO_COLOR").empty()));
     return on_server(kVerb, options.server, [&](Connection& connection) {
-        return show_logs(connection, options, screen);
+        return show_logs(connection, options, console);
     });
 }
 

@@ -37,7 +37,7 @@ int fail(const Error& error) {
 }
 
 /// What the file says, below what the command line says.
-Command with_config(const OperateOptions& options) {
+Command with_config(const OperatorOptions& options) {
     Result<std::string> text = manifest::read_file(options.config);
     if (!text)
         return Print{.exit_code = 1,
@@ -65,7 +65,7 @@ std::string identity_of(const control_plane::Caller& caller, Rng& rng) {
     return fmt::format("{}_{:016x}", name, rng.next());
 }
 
-Result<operators::ReplicaOptions> replica_options(const OperateOptions& options,
+Result<operators::ReplicaOptions> replica_options(const OperatorOptions& options,
                                                   const control_plane::Caller& caller,
                                                   const Connection& connection, Rng& rng) {
     operators::ReplicaOptions replica;
@@ -128,7 +128,7 @@ Task<void> work(operators::Replica& replica, asio::signal_set& signals, net::Htt
     co_await connection.stop();
 }
 
-int operate_with(const OperateOptions& options) {
+int run_operator(const OperatorOptions& options) {
     log::set_format(options.log_format);
     log::set_level(options.log_level);
     std::signal(SIGPIPE, SIG_IGN);  // a client that goes away is seen as a failed write
@@ -186,10 +186,10 @@ int operate_with(const OperateOptions& options) {
 
 }  // namespace
 
-int operate(const OperateOptions& options) {
-    if (options.config.empty()) return operate_with(options);
+int operate(const OperatorOptions& options) {
+    if (options.config.empty()) return run_operator(options);
     const Command whole = with_config(options);
-    if (const auto* merged = std::get_if<OperateOptions>(&whole)) return operate_with(*merged);
+    if (const auto* merged = std::get_if<OperatorOptions>(&whole)) return run_operator(*merged);
     const Print& problem = std::get<Print>(whole);
     std::fputs(problem.err.c_str(), stderr);
     return problem.exit_code;

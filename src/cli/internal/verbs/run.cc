@@ -41,16 +41,16 @@ runtime::NodeOptions node_options(const RunOptions& options, const Prepared& pre
 }
 
 Task<int> run_in_cluster(asio::signal_set& signals, control_plane::LocalCluster& cluster,
-                         RunSession& session, DrillDoor& drills,
+                         RunSession& session, FaultSocket& faults,
                          const control_plane::StateDir& state) {
     TaskGroup tasks(co_await asio::this_coro::executor);
     tasks.spawn("signals", watch_signals(signals, session));
     Result<void> started = co_await cluster.start();
     // A run goes on without: a TMPDIR may be longer than the name of a socket can be.
-    if (Result<void> opened = drills.open(state.path()); !opened)
-        log::info("drills can't reach this run", {{"error", opened.error().message()}});
+    if (Result<void> opened = faults.open(state.path()); !opened)
+        log::info("faults can't reach this run", {{"error", opened.error().message()}});
     int status = started ? co_await session.run() : fail_run(started.error());
-    co_await drills.stop();
+    co_await faults.stop();
     co_await cluster.stop();
     co_await tasks.stop();
     co_return status;
@@ -73,18 +73,18 @@ int run_here(const RunOptions& options, Prepared prepared, const control_plane::
     asio::io_context context(1);
     asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
     RealClock clock;
-    Screen screen(screen_of_run(options, caller));
-    for (const std::string& notice : prepared.notices) screen.tell({Tone::kPlain, notice});
+    Console console(console_of_run(options, caller));
+    for (const std::string& notice : prepared.notices) console.tell({Tone::kPlain, notice});
     auto cluster = control_plane::LocalCluster::create(
         context.get_executor(), clock, rng, store::make_memory_store(), {},
         node_options(options, prepared, caller, machine, *state, **keeper));
     if (!cluster) return fail_run(cluster.error());
-    for (const std::string& notice : (*cluster)->notices()) screen.tell({Tone::kPlain, notice});
-    RunSession session(context.get_executor(), clock, rng, (*cluster)->client(), screen,
+    for (const std::string& notice : (*cluster)->notices()) console.tell({Tone::kPlain, notice});
+    RunSession session(context.get_executor(), clock, rng, (*cluster)->client(), console,
                        std::move(prepared.objects), session_options(options));
-    DrillDoor drills(context.get_executor(), clock, **cluster);
+    FaultSocket faults(context.get_executor(), clock, **cluster);
     int status = 1;
-    asio::co_spawn(context, run_in_cluster(signals, **cluster, session, drills, *state),
+    asio::co_spawn(context, run_in_cluster(signals, **cluster, session, faults, *state),
                    [&](std::exception_ptr thrown, int result) {
                        if (thrown) std::rethrow_exception(thrown);
                        status = result;
