@@ -6,6 +6,9 @@
 
 #include "base/duration.h"
 #include "cli/internal/command_line/known_verbs.h"
+#include "cli/internal/logs/log_options.h"
+#include "cli/internal/run/run_options.h"
+#include "cli/internal/verbs/options.h"
 #include "manifest/manifest.h"
 #include "manifest/yaml/yaml_writer.h"
 
@@ -19,7 +22,7 @@ using testing::Pair;
 RunOptions run_of(std::vector<std::string> arguments) {
     Command command = parse_command_line(arguments);
     if (auto* print = std::get_if<Print>(&command)) ADD_FAILURE() << print->err;
-    auto* options = std::get_if<RunOptions>(&command);
+    const RunOptions* options = options_of<RunOptions>(command);
     return options == nullptr ? RunOptions() : *options;
 }
 std::string error_of(std::vector<std::string> arguments) {
@@ -156,7 +159,7 @@ TEST(CommandLine, WhereTheFilesOfAPodAre) {
 
 TEST(CommandLine, UpAndItsCompanions) {
     const Command plain = parse_command_line({"up"});
-    const auto& defaults = std::get<UpOptions>(plain);
+    const auto& defaults = *options_of<UpOptions>(plain);
     EXPECT_EQ(defaults.state_dir, "");
     EXPECT_EQ(defaults.listen, (control_plane::ListenAddress{"127.0.0.1", 6443}));
     EXPECT_FALSE(defaults.detach || defaults.merge_kubeconfig);
@@ -165,7 +168,7 @@ TEST(CommandLine, UpAndItsCompanions) {
     const Command full = parse_command_line(
         {"up", "--state", "/s", "--listen", "0.0.0.0:7443", "-d", "--merge-kubeconfig", "--sandbox",
          "none", "-v", "--max-requests-inflight", "9", "--max-mutating-requests-inflight", "0"});
-    const auto& up = std::get<UpOptions>(full);
+    const auto& up = *options_of<UpOptions>(full);
     EXPECT_EQ(up.state_dir, "/s");
     EXPECT_EQ(up.listen, (control_plane::ListenAddress{"0.0.0.0", 7443}));
     EXPECT_TRUE(up.detach && up.merge_kubeconfig);
@@ -174,23 +177,23 @@ TEST(CommandLine, UpAndItsCompanions) {
     const Command audited =
         parse_command_line({"up", "--audit-log", "a.log", "--audit-level", "Request",
                             "--audit-log-maxsize", "2", "--audit-log-maxbackup", "3"});
-    EXPECT_EQ(std::get<UpOptions>(audited).audit_log, "a.log");
-    EXPECT_EQ(std::get<UpOptions>(audited).audit_level, apiserver_http::AuditLevel::kRequest);
-    EXPECT_EQ(std::get<UpOptions>(audited).audit_limits.file_bytes, 2U * 1024 * 1024);
-    EXPECT_EQ(std::get<UpOptions>(audited).audit_limits.kept, 3U);
+    EXPECT_EQ(options_of<UpOptions>(audited)->audit_log, "a.log");
+    EXPECT_EQ(options_of<UpOptions>(audited)->audit_level, apiserver_http::AuditLevel::kRequest);
+    EXPECT_EQ(options_of<UpOptions>(audited)->audit_limits.file_bytes, 2U * 1024 * 1024);
+    EXPECT_EQ(options_of<UpOptions>(audited)->audit_limits.kept, 3U);
     EXPECT_THAT(error_of({"up", "--audit-level", "all"}), HasSubstr("--audit-level wants"));
     EXPECT_THAT(error_of({"up", "--audit-log-maxsize", "0"}), HasSubstr("--audit-log-maxsize"));
     EXPECT_EQ(up.limits.read_only, 9U);
     EXPECT_EQ(up.limits.mutating, 0U);
     const Command down = parse_command_line({"down", "--state", "/s", "--kill"});
-    EXPECT_EQ(std::get<DownOptions>(down).state_dir, "/s");
-    EXPECT_TRUE(std::get<DownOptions>(down).kill);
-    EXPECT_TRUE(std::get<DownOptions>(parse_command_line({"down", "--keep-pods"})).keep_pods);
+    EXPECT_EQ(options_of<DownOptions>(down)->state_dir, "/s");
+    EXPECT_TRUE(options_of<DownOptions>(down)->kill);
+    EXPECT_TRUE(options_of<DownOptions>(parse_command_line({"down", "--keep-pods"}))->keep_pods);
     EXPECT_THAT(error_of({"down", "--keep-pods", "--kill"}), HasSubstr("--kill excludes"));
     const Command status = parse_command_line({"status", "--state", "/s"});
-    EXPECT_EQ(std::get<StatusOptions>(status).state_dir, "/s");
+    EXPECT_EQ(options_of<StatusOptions>(status)->state_dir, "/s");
     const Command kubeconfig = parse_command_line({"kubeconfig", "--state", "/s"});
-    EXPECT_EQ(std::get<KubeconfigOptions>(kubeconfig).state_dir, "/s");
+    EXPECT_EQ(options_of<KubeconfigOptions>(kubeconfig)->state_dir, "/s");
     EXPECT_THAT(error_of({"up", "--listen", "localhost"}),
                 HasSubstr("--listen wants an IP address"));
     EXPECT_THAT(error_of({"up", "--sandbox", "x"}), HasSubstr("--sandbox wants"));
@@ -205,7 +208,7 @@ TEST(CommandLine, UpAndItsCompanions) {
 
 TEST(CommandLine, ManifestsTakesItsFlags) {
     const auto of = [](std::vector<std::string> arguments) {
-        return std::get<ManifestsOptions>(parse_command_line(arguments));
+        return *options_of<ManifestsOptions>(parse_command_line(arguments));
     };
     const ManifestsOptions plain = of({"manifests"});
     EXPECT_EQ(plain.installation.namespace_, "kubeflow");
@@ -294,7 +297,7 @@ TEST(YamlWriter, LooksAsKubectlWritesIt) {
 TEST(CommandLine, VerbsOfServersTakeTheirFlags) {
     const Command got = parse_command_line({"get", "pods", "a", "-n", "ml", "--context=c", "-o",
                                             "jsonpath={.x}", "-w", "--no-headers"});
-    const auto* get = std::get_if<GetOptions>(&got);
+    const auto* get = options_of<GetOptions>(got);
     ASSERT_NE(get, nullptr);
     EXPECT_THAT(get->objects.words, ElementsAre("pods", "a"));
     EXPECT_EQ(get->server.namespace_ + get->server.context, "mlc");
@@ -304,7 +307,7 @@ TEST(CommandLine, VerbsOfServersTakeTheirFlags) {
 
     const Command gone = parse_command_line(
         {"delete", "-f", "a", "-f", "b", "--wait=false", "--cascade", "orphan", "--timeout", "0"});
-    const auto* remove = std::get_if<DeleteOptions>(&gone);
+    const auto* remove = options_of<DeleteOptions>(gone);
     ASSERT_NE(remove, nullptr);
     EXPECT_THAT(remove->objects.files, ElementsAre("a", "b"));
     EXPECT_FALSE(remove->wait);
@@ -313,7 +316,7 @@ TEST(CommandLine, VerbsOfServersTakeTheirFlags) {
 
     const Command log = parse_command_line(
         {"logs", "digits", "--rank", "1", "-f", "--tail=5", "--since", "2m", "-c", "main"});
-    const auto* logs = std::get_if<LogsOptions>(&log);
+    const auto* logs = options_of<LogsOptions>(log);
     ASSERT_NE(logs, nullptr);
     EXPECT_EQ(logs->rank, 1);
     EXPECT_EQ(logs->tail, 5);
@@ -321,7 +324,7 @@ TEST(CommandLine, VerbsOfServersTakeTheirFlags) {
     EXPECT_TRUE(logs->follow);
 
     const Command typed = parse_command_line({"__complete", "get", "--namespace", ""});
-    const auto* line = std::get_if<CompleteOptions>(&typed);
+    const auto* line = options_of<CompleteOptions>(typed);
     ASSERT_NE(line, nullptr);
     EXPECT_THAT(line->words, ElementsAre("get", "--namespace", ""));
 }
@@ -329,24 +332,24 @@ TEST(CommandLine, VerbsOfServersTakeTheirFlags) {
 TEST(CommandLine, VerbsAboutVersionsAndFields) {
     const Command written =
         parse_command_line({"convert", "a", "-f", "b", "--to", "MPIJob/v2beta1", "-o", "json"});
-    const auto* convert = std::get_if<ConvertOptions>(&written);
+    const auto* convert = options_of<ConvertOptions>(written);
     ASSERT_NE(convert, nullptr);
     EXPECT_THAT(convert->files, ElementsAre("a", "b"));
     EXPECT_EQ(convert->to_kind + " " + convert->to_version, "MPIJob v2beta1");
     EXPECT_EQ(convert->output, OutputFormat::kJson);
     for (const char* to : {"v1", "kubeflow.org/v1"}) {
         const Command any = parse_command_line({"convert", "-", "--to", to});
-        EXPECT_EQ(std::get<ConvertOptions>(any).to_kind, "");
-        EXPECT_EQ(std::get<ConvertOptions>(any).to_version, "v1");
+        EXPECT_EQ(options_of<ConvertOptions>(any)->to_kind, "");
+        EXPECT_EQ(options_of<ConvertOptions>(any)->to_version, "v1");
     }
 
     const Command field = parse_command_line({"explain", "pytorchjob.spec", "--recursive"});
-    EXPECT_EQ(std::get<ExplainOptions>(field).path, "pytorchjob.spec");
-    EXPECT_TRUE(std::get<ExplainOptions>(field).recursive);
+    EXPECT_EQ(options_of<ExplainOptions>(field)->path, "pytorchjob.spec");
+    EXPECT_TRUE(options_of<ExplainOptions>(field)->recursive);
     for (const char* file : {"job.yaml", "./job", "-", "job.json"}) {
         const Command of = parse_command_line({"explain", file, "--rank", "worker-3"});
-        EXPECT_THAT(std::get<ExplainOptions>(of).files, ElementsAre(file));
-        EXPECT_EQ(std::get<ExplainOptions>(of).rank, "worker-3");
+        EXPECT_THAT(options_of<ExplainOptions>(of)->files, ElementsAre(file));
+        EXPECT_EQ(options_of<ExplainOptions>(of)->rank, "worker-3");
     }
 
     struct Row {
@@ -399,27 +402,27 @@ TEST(CommandLine, VerbsOfServersSayWhatTheyWant) {
     for (const Row& row : kRows) EXPECT_THAT(error_of(row.line), HasSubstr(row.told));
 }
 
-TEST(CommandLine, DrillsTakeTheirFlags) {
+TEST(CommandLine, FaultInjectionsTakeTheirFlags) {
     const Command killed = parse_command_line(
         {"kill", "digits", "worker-1", "--signal", "term", "--rank", "3", "-n", "ml"});
-    const auto* kill = std::get_if<FaultInjectionOptions>(&killed);
+    const auto* kill = options_of<FaultInjectionOptions>(killed);
     ASSERT_NE(kill, nullptr);
-    EXPECT_EQ(kill->verb, FaultKind::kKill);
+    EXPECT_EQ(kill->kind, FaultKind::kKill);
     EXPECT_EQ(kill->namespace_ + " " + kill->job + " " + kill->replica, "ml digits worker-1");
     EXPECT_EQ(kill->signal, 15);
     EXPECT_EQ(kill->rank, 3);
     const Command plain = parse_command_line({"kill", "digits"});
-    EXPECT_EQ(std::get<FaultInjectionOptions>(plain).signal, 9);
-    EXPECT_EQ(std::get<FaultInjectionOptions>(plain).replica, "");
+    EXPECT_EQ(options_of<FaultInjectionOptions>(plain)->signal, 9);
+    EXPECT_EQ(options_of<FaultInjectionOptions>(plain)->replica, "");
     for (const auto& [name, verb] :
          {std::pair("pause", FaultKind::kPause), std::pair("partition", FaultKind::kPartition)}) {
         const Command held = parse_command_line({name, "digits", "worker-1", "--for", "10s"});
-        const auto* drill = std::get_if<FaultInjectionOptions>(&held);
-        ASSERT_NE(drill, nullptr) << name;
-        EXPECT_EQ(drill->verb, verb);
-        EXPECT_EQ(drill->duration, std::chrono::seconds(10));
+        const auto* injected = options_of<FaultInjectionOptions>(held);
+        ASSERT_NE(injected, nullptr) << name;
+        EXPECT_EQ(injected->kind, verb);
+        EXPECT_EQ(injected->duration, std::chrono::seconds(10));
         const Command open = parse_command_line({name, "digits"});
-        EXPECT_EQ(std::get<FaultInjectionOptions>(open).duration, std::nullopt);
+        EXPECT_EQ(options_of<FaultInjectionOptions>(open)->duration, std::nullopt);
     }
 
     struct Row {

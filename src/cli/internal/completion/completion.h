@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/internal/command_line/command_line.h"
 #include "cli/internal/command_line/known_verbs.h"
+#include "cli/internal/connect/server_options.h"
 
 namespace muster::cli {
 

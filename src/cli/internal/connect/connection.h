@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/task_group.h"
-#include "cli/internal/command_line/command_line.h"
+#include "cli/internal/connect/server_options.h"
 #include "control_plane/caller.h"
 #include "kube/client/client.h"
 #include "kube/client_config/server_connection.h"

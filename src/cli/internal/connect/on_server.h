@@ -3,8 +3,8 @@
 #include <functional>
 #include <string>
 
-#include "cli/internal/command_line/command_line.h"
 #include "cli/internal/connect/connection.h"
+#include "cli/internal/connect/server_options.h"
 
 namespace muster::cli {
 

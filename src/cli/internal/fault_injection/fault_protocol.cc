@@ -168,8 +168,8 @@ std::string list_line() { return line_of({{"list", true}}); }
 
 std::string order_line(const FaultRequest& order) {
     json::object line{
-        {"verb", name_of(order.verb)}, {"namespace", order.namespace_}, {"pod", order.pod}};
-    if (order.verb == FaultKind::kKill) line["signal"] = order.signal.number;
+        {"verb", name_of(order.kind)}, {"namespace", order.namespace_}, {"pod", order.pod}};
+    if (order.kind == FaultKind::kKill) line["signal"] = order.signal.number;
     if (order.signal.rank) line["rank"] = *order.signal.rank;
     return line_of(line);
 }
@@ -180,7 +180,7 @@ Result<std::optional<FaultRequest>> read_request(std::string_view line) {
     FaultRequest order;
     const auto verb = std::ranges::find(kVerbs, string_at(request, "verb"), name_of);
     if (verb == std::end(kVerbs)) return not_understood(line);
-    order.verb = *verb;
+    order.kind = *verb;
     order.namespace_ = string_at(request, "namespace");
     order.pod = string_at(request, "pod");
     order.signal.number = static_cast<int>(kube::int_at(request, "signal").value_or(SIGKILL));

@@ -53,7 +53,7 @@ std::optional<int> parse_signal(std::string_view text);
 /// Done to a pod of the run that gets it. A pause or a partition lasts until the one who ordered it
 /// sends no more.
 struct FaultRequest {
-    FaultKind verb = FaultKind::kKill;
+    FaultKind kind = FaultKind::kKill;
     std::string namespace_;
     std::string pod;
     runtime::PodSignal signal;  ///< of kKill

@@ -122,16 +122,16 @@ TEST(FaultProtocol, Signals) {
 
 TEST(FaultProtocol, WhatIsSaidIsUnderstood) {
     EXPECT_EQ(*read_request(list_line()), std::nullopt);
-    for (const FaultKind verb : {FaultKind::kKill, FaultKind::kPause, FaultKind::kPartition}) {
-        const auto read = read_request(order_line({.verb = verb,
+    for (const FaultKind kind : {FaultKind::kKill, FaultKind::kPause, FaultKind::kPartition}) {
+        const auto read = read_request(order_line({.kind = kind,
                                                    .namespace_ = "ml",
                                                    .pod = "digits-worker-1",
                                                    .signal = {.number = SIGTERM, .rank = 3}}));
         ASSERT_TRUE(read && *read);
-        EXPECT_EQ((*read)->verb, verb);
+        EXPECT_EQ((*read)->kind, kind);
         EXPECT_EQ((*read)->namespace_ + "/" + (*read)->pod, "ml/digits-worker-1");
         EXPECT_EQ((*read)->signal.rank, 3);
-        if (verb == FaultKind::kKill) EXPECT_EQ((*read)->signal.number, SIGTERM);
+        if (kind == FaultKind::kKill) EXPECT_EQ((*read)->signal.number, SIGTERM);
     }
     EXPECT_EQ(read_answer(pods_line(kPods))->pods.at(9), kPods.at(9));
     EXPECT_EQ(read_answer(done_line(4711))->process, 4711);

@@ -65,12 +65,12 @@ Task<std::string> FaultSocket::answer(std::string line, Held& held) {
     if (!request) co_return error_line(request.error());
     if (!*request) co_return co_await list();
     const FaultRequest& order = **request;
-    if (order.verb == FaultKind::kKill) {
+    if (order.kind == FaultKind::kKill) {
         const auto sent = cluster_.node().signal(order.namespace_, order.pod, order.signal);
         co_return sent ? done_line(*sent) : error_line(sent.error());
     }
     const auto begun =
-        held.begin(order, order.verb == FaultKind::kPause ? runtime::PodDrill::kPause
+        held.begin(order, order.kind == FaultKind::kPause ? runtime::PodDrill::kPause
                                                           : runtime::PodDrill::kPartition);
     co_return begun ? done_line() : error_line(begun.error());
 }

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/signal.h"
-#include "cli/internal/command_line/command_line.h"
 #include "cli/internal/connect/connection.h"
 #include "cli/internal/logs/log_merge.h"
+#include "cli/internal/logs/log_options.h"
 #include "cli/internal/logs/log_sources.h"
 #include "cli/internal/run/console.h"
 #include "runtime/kept_logs.h"

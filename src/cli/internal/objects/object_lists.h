@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/internal/command_line/command_line.h"
 #include "cli/internal/connect/connection.h"
+#include "cli/internal/objects/object_options.h"
 #include "cli/internal/objects/object_table.h"
 #include "cli/internal/objects/object_words.h"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/internal/command_line/command_line.h"
 #include "cli/internal/objects/api_resources.h"
+#include "cli/internal/objects/output_format.h"
 #include "kube/values/json.h"
 
 namespace muster::cli {

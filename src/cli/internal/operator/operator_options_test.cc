@@ -24,7 +24,7 @@ OperatorOptions parse(std::vector<std::string> words) {
         ADD_FAILURE() << refusal->err;
         return {};
     }
-    return std::get<OperatorOptions>(command);
+    return *options_of<OperatorOptions>(command);
 }
 
 std::string error_of(std::vector<std::string> words) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/internal/command_line/command_line.h"
+#include "cli/internal/prepare/manifest_options.h"
 #include "control_plane/caller.h"
 #include "control_plane/machine.h"
 #include "manifest/check.h"

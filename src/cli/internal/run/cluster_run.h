@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/internal/command_line/command_line.h"
+#include "cli/internal/run/run_options.h"
 #include "control_plane/caller.h"
 
 namespace muster::cli {

@@ -9,7 +9,6 @@
 #include "base/rng.h"
 #include "base/signal.h"
 #include "base/task_group.h"
-#include "cli/internal/command_line/command_line.h"
 #include "cli/internal/run/console.h"
 #include "cli/internal/run/log_follower.h"
 #include "cli/internal/run/run_history.h"

@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "cli/internal/command_line/command_line.h"
 #include "cli/internal/prepare/prepare.h"
 #include "cli/internal/run/console.h"
+#include "cli/internal/run/run_options.h"
 #include "cli/internal/run/run_session.h"
 #include "control_plane/caller.h"
 

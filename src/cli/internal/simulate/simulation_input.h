@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/internal/command_line/command_line.h"
+#include "cli/internal/simulate/simulate_options.h"
 #include "manifest/problem.h"
 #include "sim/scenario.h"
 

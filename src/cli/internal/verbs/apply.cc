@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/objects/applied_change.h"
 #include "cli/internal/objects/discover.h"
@@ -16,6 +17,37 @@
 namespace muster::cli {
 
 namespace {
+
+constexpr std::string_view kHelp =
+    R"(Makes objects be as a manifest says, field by field (server-side apply).
+
+Usage: muster apply -f FILE... [FLAGS]             FILE may be - for standard input
+
+The manifest is checked as by 'muster validate --anywhere', with file and line, before anything is sent. The fields
+that it sets belong to the manager "muster" then; fields that others set stay as they are, and fields that an
+earlier apply set and that the manifest does not have any more are taken away.
+
+  -f, --filename FILE        may be repeated
+      --force-conflicts      take over fields that another manager owns
+      --dry-run              the server checks and answers, and keeps nothing
+      --strict               unknown fields are errors, not warnings
+  -n, --namespace, --context, --kubeconfig
+                             as in 'muster get'; the namespace is for objects that name none
+
+Exit status: 0; 1 when the server refused something; 2 when the manifest is wrong, and nothing was sent.
+
+Examples:
+  muster apply -f job.yaml
+  muster apply -f job.yaml --dry-run --strict
+)";
+
+struct ApplyOptions {
+    ServerOptions server;
+    std::vector<std::string> files;
+    bool force_conflicts = false;
+    bool dry_run = false;
+    bool strict = false;
+};
 
 constexpr const char* kVerb = "apply";
 /// Who owns the fields that this verb sets.
@@ -124,8 +156,6 @@ Task<Result<int>> apply_all(Connection& connection, const ApplyOptions& options,
     co_return status;
 }
 
-}  // namespace
-
 int apply(const ApplyOptions& options) {
     manifest::Manifest manifest = manifest::read_manifest_files(options.files);
     std::vector<manifest::Problem> problems = std::move(manifest.problems);
@@ -141,5 +171,31 @@ int apply(const ApplyOptions& options) {
         return apply_all(connection, options, manifest.documents);
     });
 }
+
+class ApplyVerb final : public VerbOf<ApplyOptions> {
+  public:
+    ApplyVerb() : VerbOf("apply", kHelp) {}
+
+    void declare(Flags& flags) override {
+        declare_server_flags(flags, options_.server);
+        files_.declare(flags, options_.files);
+        flags.flag("--force-conflicts", options_.force_conflicts);
+        flags.flag("--dry-run", options_.dry_run);
+        flags.flag("--strict", options_.strict);
+    }
+    std::optional<std::string> finish(const Flags&) override {
+        files_.finish(options_.files);
+        if (options_.files.empty()) return "name a manifest with -f, or - for standard input";
+        return std::nullopt;
+    }
+    int run() override { return apply(options_); }
+
+  private:
+    FileFlags files_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> apply_verb() { return std::make_unique<ApplyVerb>(); }
 
 }  // namespace muster::cli

@@ -9,6 +9,20 @@
 
 namespace muster::cli {
 
+namespace {
+
+constexpr std::string_view kHelp =
+    R"(Removes what killed runs left behind: state directories below TMPDIR, and cgroups.
+
+Usage: muster clean
+
+A run cleans up after itself, and so does its keeper when muster is killed. Only when both were killed, or the
+machine's power failed, is there something to remove. Runs that are under way are not touched, nor are a
+'muster up' and its pods, which may go on without it.
+
+Exit status: 0, or 1 when something could not be removed.
+)";
+
 int clean() {
     const std::string temporary = control_plane::current_caller().variable("TMPDIR");
     auto removed = runtime::remove_leftovers(temporary.empty() ? "/tmp" : temporary,
@@ -21,5 +35,16 @@ int clean() {
     if (removed->empty()) fmt::print("nothing to remove\n");
     return 0;
 }
+
+class CleanVerb final : public Verb {
+  public:
+    CleanVerb() : Verb("clean", kHelp) {}
+
+    int run() override { return clean(); }
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> clean_verb() { return std::make_unique<CleanVerb>(); }
 
 }  // namespace muster::cli

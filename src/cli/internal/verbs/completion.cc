@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "base/time_limit.h"
+#include "cli/internal/command_line/known_verbs.h"
 #include "cli/internal/connect/kubeconfig_places.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/objects/discover.h"
 #include "cli/internal/objects/object_lists.h"
 #include "cli/internal/objects/object_print.h"
+#include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
 #include "control_plane/caller.h"
 #include "kube/values/json_access.h"
@@ -15,6 +17,21 @@
 namespace muster::cli {
 
 namespace {
+
+constexpr std::string_view kHelp =
+    R"(Prints what makes a shell finish verbs, flags, kinds, names, namespaces and contexts.
+
+Usage: muster completion bash|zsh|fish
+
+Examples:
+  source <(muster completion bash)                  in ~/.bashrc
+  source <(muster completion zsh)                   in ~/.zshrc, behind compinit
+  muster completion fish | source                   in ~/.config/fish/config.fish
+)";
+
+struct CompletionOptions {
+    std::string shell;
+};
 
 using Source = Completion::Source;
 
@@ -80,8 +97,6 @@ Task<Result<int>> answer_from_server(Connection& connection, const Completion& c
     co_return 0;
 }
 
-}  // namespace
-
 int completion(const CompletionOptions& options) {
     print(completion_script(options.shell));
     return 0;
@@ -97,5 +112,38 @@ int complete(const CompleteOptions& options) {
         return answer_from_server(connection, wanted);
     });
 }
+
+class CompletionVerb final : public VerbOf<CompletionOptions> {
+  public:
+    CompletionVerb() : VerbOf("completion", kHelp) {}
+
+    void declare(Flags& flags) override { flags.value("shell", options_.shell); }
+    std::optional<std::string> finish(const Flags&) override {
+        for (const std::string_view shell : {"bash", "zsh", "fish"})
+            if (options_.shell == shell) return std::nullopt;
+        return fmt::format("there is completion for bash, zsh and fish, not for \"{}\"",
+                           options_.shell);
+    }
+    int run() override { return completion(options_); }
+};
+
+/// What the shells' completion calls.
+class CompleteVerb final : public VerbOf<CompleteOptions> {
+  public:
+    CompleteVerb() : VerbOf("__complete", "") {}
+
+    // They are a line for another shell to finish, not one for us to take apart.
+    bool wants_words() const override { return true; }
+    std::optional<std::string> take_words(std::vector<std::string> words) override {
+        options_.words = std::move(words);
+        return std::nullopt;
+    }
+    int run() override { return complete(options_); }
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> completion_verb() { return std::make_unique<CompletionVerb>(); }
+std::unique_ptr<Verb> complete_verb() { return std::make_unique<CompleteVerb>(); }
 
 }  // namespace muster::cli

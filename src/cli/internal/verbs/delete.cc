@@ -3,12 +3,14 @@
 #include <cstdio>
 
 #include "base/time_limit.h"
+#include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/objects/discover.h"
 #include "cli/internal/objects/manifest_objects.h"
 #include "cli/internal/objects/object_follow.h"
 #include "cli/internal/objects/object_lists.h"
 #include "cli/internal/objects/object_print.h"
+#include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
 #include "kube/values/json_access.h"
 #include "manifest/read_files.h"
@@ -16,6 +18,39 @@
 namespace muster::cli {
 
 namespace {
+
+constexpr std::string_view kHelp =
+    R"(Deletes objects, and waits until they are gone.
+
+Usage: muster delete KIND[,KIND...] NAME...        [FLAGS]
+       muster delete KIND/NAME...                  [FLAGS]
+       muster delete KIND[,KIND...] -l S | --all   [FLAGS]
+       muster delete -f FILE                       [FLAGS]
+
+Which:
+  -f, --filename FILE        the objects of a manifest; may be repeated
+  -l, --selector SELECTOR    by labels; --field-selector by fields
+      --all                  all of that kind in the namespace
+  -A, --all-namespaces       with a selector or --all: of every namespace
+      --ignore-not-found     what does not exist is no error
+
+How:
+      --no-wait              do not wait for the end (also: --wait=false)
+      --timeout DURATION     wait no longer than this, as in 90s; default: as long as it takes
+      --cascade HOW          what an object owns goes after it (background, the default), before it
+                             (foreground), or stays (orphan)
+      --grace-period SECONDS how long processes may take to end; default: as the pod says
+      --force                no grace at all: processes are killed
+  -n, --namespace, --context, --kubeconfig
+                             as in 'muster get'
+
+Exit status: 0 when all is gone; 1 when something could not be deleted, or is there after --timeout.
+
+Examples:
+  muster delete pytorchjob digits
+  muster delete -f job.yaml --ignore-not-found
+  muster delete pods -l app=digits --grace-period 5
+)";
 
 constexpr const char* kVerb = "delete";
 
@@ -174,11 +209,66 @@ Task<Result<int>> remove_objects(Connection& connection, const DeleteOptions& op
     co_return failed ? 1 : status;
 }
 
-}  // namespace
-
-int remove(const DeleteOptions& options) {
+int delete_objects(const DeleteOptions& options) {
     return on_server(kVerb, options.server,
                      [&](Connection& connection) { return remove_objects(connection, options); });
 }
+
+std::optional<std::string> read_cascade(const std::string& text, Cascade& cascade) {
+    if (text == "foreground")
+        cascade = Cascade::kForeground;
+    else if (text == "orphan")
+        cascade = Cascade::kOrphan;
+    else if (text != "background")
+        return fmt::format("--cascade wants background, foreground or orphan, not \"{}\"", text);
+    return std::nullopt;
+}
+
+std::optional<std::string> check_grace(const DeleteOptions& options) {
+    if (options.grace_period && *options.grace_period < 0)
+        return fmt::format("--grace-period wants seconds, not {}", *options.grace_period);
+    if (options.grace_period == 0 && !options.force)
+        return "--grace-period 0 kills at once and asks for --force, too";
+    if (options.force && options.grace_period.value_or(0) != 0)
+        return "--force kills at once: leave out --grace-period";
+    return std::nullopt;
+}
+
+class DeleteVerb final : public VerbOf<DeleteOptions> {
+  public:
+    DeleteVerb() : VerbOf("delete", kHelp) {}
+
+    void declare(Flags& flags) override {
+        declare_server_flags(flags, options_.server);
+        declare_object_flags(flags, options_.objects);
+        flags.list("-f,--filename", options_.objects.files);
+        flags.flag("--all", options_.all);
+        flags.flag("--wait,!--no-wait", options_.wait);
+        flags.value("--cascade", cascade_);
+        flags.value("--grace-period", options_.grace_period);
+        flags.flag("--force", options_.force);
+        flags.flag("--ignore-not-found", options_.ignore_not_found);
+        flags.value("--timeout", timeout_);
+    }
+    std::optional<std::string> finish(const Flags&) override {
+        const ObjectOptions& objects = options_.objects;
+        if (objects.words.empty() == objects.files.empty())
+            return objects.words.empty() ? "name what to delete, or a manifest with -f"
+                                         : "name objects or a manifest (-f), not both";
+        if (auto wrong = check_grace(options_)) return wrong;
+        if (auto wrong = read_cascade(cascade_, options_.cascade)) return wrong;
+        if (timeout_.empty()) return std::nullopt;
+        return read_timeout(timeout_, options_.timeout.emplace());
+    }
+    int run() override { return delete_objects(options_); }
+
+  private:
+    std::string cascade_ = "background";
+    std::string timeout_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> delete_verb() { return std::make_unique<DeleteVerb>(); }
 
 }  // namespace muster::cli

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/describe/description.h"
 #include "cli/internal/describe/event_lines.h"
@@ -13,6 +14,30 @@
 namespace muster::cli {
 
 namespace {
+
+constexpr std::string_view kHelp =
+    R"(Shows objects in words, with what happened to them.
+
+Usage: muster describe KIND[,KIND...] [NAME...] [FLAGS]
+       muster describe KIND/NAME...  [FLAGS]
+
+Of a job: its replicas, restarts, pods and conditions, and which container was the first to fail. Of a pod: its
+containers, how they are and how they were before. Of a node: its resources. Of anything else: its fields.
+
+  -l, --selector; --field-selector; -A, --all-namespaces; -n, --namespace, --context, --kubeconfig
+                             as in 'muster get'
+
+Exit status: 0; 1 when something named does not exist.
+
+Examples:
+  muster describe pytorchjob/digits
+  muster describe pods -l training.kubeflow.org/job-name=digits
+)";
+
+struct DescribeOptions {
+    ServerOptions server;
+    ObjectOptions objects;
+};
 
 constexpr const char* kVerb = "describe";
 constexpr std::string_view kJobGroup = "kubeflow.org";
@@ -73,11 +98,29 @@ Task<Result<int>> describe_objects(Connection& connection, const DescribeOptions
     co_return failed ? 1 : 0;
 }
 
-}  // namespace
-
 int describe(const DescribeOptions& options) {
     return on_server(kVerb, options.server,
                      [&](Connection& connection) { return describe_objects(connection, options); });
 }
+
+class DescribeVerb final : public VerbOf<DescribeOptions> {
+  public:
+    DescribeVerb() : VerbOf("describe", kHelp) {}
+
+    void declare(Flags& flags) override {
+        declare_server_flags(flags, options_.server);
+        declare_object_flags(flags, options_.objects);
+    }
+    std::optional<std::string> finish(const Flags&) override {
+        if (options_.objects.words.empty())
+            return "name what to describe, as in 'muster describe node'";
+        return std::nullopt;
+    }
+    int run() override { return describe(options_); }
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> describe_verb() { return std::make_unique<DescribeVerb>(); }
 
 }  // namespace muster::cli

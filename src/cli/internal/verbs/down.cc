@@ -7,6 +7,8 @@
 #include <csignal>
 #include <cstdio>
 
+#include "cli/internal/command_line/shared_flags.h"
+#include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
 #include "control_plane/caller.h"
 #include "control_plane/state_home.h"
@@ -15,6 +17,19 @@
 namespace muster::cli {
 
 namespace {
+
+constexpr std::string_view kHelp =
+    R"(Stops what 'muster up' started and ends its pods, also those of one that was killed. Its state
+is kept: jobs and pods are there again at the next 'muster up'.
+
+Usage: muster down [FLAGS]
+
+      --state DIR            of which one (default: ~/.muster)
+      --keep-pods            its pods run on, and the next 'muster up' takes them over
+      --kill                 at once, by SIGKILL
+
+Exit status: 0 when it does not run any more, or did not; 1 when it could not be stopped.
+)";
 
 /// Sends it to the process and waits for its end. A pidfd, so that it is this very process.
 Result<void> stop_process(pid_t pid, const std::filesystem::path& home, int signal) {
@@ -66,8 +81,6 @@ Result<std::string> stop(const DownOptions& options) {
     return said;
 }
 
-}  // namespace
-
 int down(const DownOptions& options) {
     const Result<std::string> said = stop(options);
     if (!said) {
@@ -77,5 +90,22 @@ int down(const DownOptions& options) {
     fmt::print("{}\n", *said);
     return 0;
 }
+
+class DownVerb final : public VerbOf<DownOptions> {
+  public:
+    DownVerb() : VerbOf("down", kHelp) {}
+
+    void declare(Flags& flags) override {
+        declare_state_flag(flags, options_.state_dir);
+        flags.flag("--kill", options_.kill);
+        flags.flag("--keep-pods", options_.keep_pods);
+        flags.exclude("--keep-pods", "--kill");
+    }
+    int run() override { return down(options_); }
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> down_verb() { return std::make_unique<DownVerb>(); }
 
 }  // namespace muster::cli

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/describe/event_lines.h"
 #include "cli/internal/objects/discover.h"
@@ -13,6 +14,29 @@
 namespace muster::cli {
 
 namespace {
+
+constexpr std::string_view kHelp =
+    R"(Shows what happened, the oldest first.
+
+Usage: muster events [FLAGS]
+
+      --for KIND/NAME        about one object alone
+  -w, --watch                go on with what happens, until Ctrl-C
+  -A, --all-namespaces       in every namespace
+  -n, --namespace, --context, --kubeconfig
+                             as in 'muster get'
+
+Examples:
+  muster events --for pytorchjob/digits
+  muster events -A -w
+)";
+
+struct EventsOptions {
+    ServerOptions server;
+    std::string about;  ///< KIND/NAME; empty: everything
+    bool all_namespaces = false;
+    bool watch = false;
+};
 
 Task<Result<std::optional<EventSubject>>> find_subject(Connection& connection,
                                                        const std::string& about) {
@@ -68,11 +92,26 @@ Task<Result<int>> show_events(Connection& connection, const EventsOptions& optio
     co_return 0;
 }
 
-}  // namespace
-
 int events(const EventsOptions& options) {
     return on_server("events", options.server,
                      [&](Connection& connection) { return show_events(connection, options); });
 }
+
+class EventsVerb final : public VerbOf<EventsOptions> {
+  public:
+    EventsVerb() : VerbOf("events", kHelp) {}
+
+    void declare(Flags& flags) override {
+        declare_server_flags(flags, options_.server);
+        flags.value("--for", options_.about);
+        flags.flag("--all-namespaces,-A", options_.all_namespaces);
+        flags.flag("--watch,-w", options_.watch);
+    }
+    int run() override { return events(options_); }
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> events_verb() { return std::make_unique<EventsVerb>(); }
 
 }  // namespace muster::cli

@@ -2,10 +2,12 @@
 
 #include <cstdio>
 
+#include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/explain/field_page.h"
 #include "cli/internal/explain/job_explanation.h"
 #include "cli/internal/objects/object_print.h"
 #include "cli/internal/prepare/prepare.h"
+#include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
 #include "control_plane/machine.h"
 #include "manifest/yaml/yaml_writer.h"
@@ -13,6 +15,36 @@
 namespace muster::cli {
 
 namespace {
+
+constexpr std::string_view kHelp =
+    R"(Explains what a manifest leads to, or what a field means.
+
+Usage: muster explain FILE... [FLAGS]        FILE may be - for standard input
+       muster explain KIND[.FIELD...] [FLAGS]
+
+Of a manifest: what stands beside the pods of each job (ConfigMaps, keys, roles, services), and for each replica
+type the pod as it would be created, the variables that all of its ranks share and those that differ, each with
+the rule that sets it. Nothing is started, and this machine is not looked at.
+
+      --rank TYPE-INDEX      one rank alone, whole, as in worker-3 or launcher
+      --in-pods-image IMAGE  as on a cluster whose operator has this flag: what pods get from that image is shown
+  -o, --output json|yaml     every rank in full, for programs
+  -f, --filename FILE        another way to name a manifest; may be repeated
+
+Of a field: its type, what it means, its limits, and the fields in it. Lists and maps are gone through without an
+index. The kinds are those of jobs and the built-in ones.
+
+      --recursive            all fields below it, without words
+      --api-version VERSION  of a kind that has several, as in kubeflow.org/v1
+
+Examples:
+  muster explain job.yaml
+  muster explain job.yaml --rank worker-3
+  muster explain pytorchjob.spec.elasticPolicy
+  muster explain mpijob.spec.runPolicy --recursive
+
+Exit status: 0; 2 when the manifest is wrong, or there is no such rank or field.
+)";
 
 int refuse(const std::string& message) {
     fmt::print(stderr, "muster explain: {}\n", message);
@@ -109,10 +141,57 @@ int explain_files(const ExplainOptions& options) {
     return 0;
 }
 
-}  // namespace
-
 int explain(const ExplainOptions& options) {
     return options.path.empty() ? explain_files(options) : explain_path(options);
 }
+
+/// A path of fields has neither slashes nor the ending of a file.
+bool is_field_path(std::string_view word) {
+    for (const std::string_view ending : {".yaml", ".yml", ".json"})
+        if (word.ends_with(ending)) return false;
+    return word != "-" && word.find('/') == std::string_view::npos;
+}
+
+class ExplainVerb final : public VerbOf<ExplainOptions> {
+  public:
+    ExplainVerb() : VerbOf("explain", kHelp) {}
+
+    void declare(Flags& flags) override {
+        flags.words("words", words_);
+        flags.list("-f,--filename", options_.files);
+        flags.value("--rank", options_.rank);
+        flags.value("--in-pods-image", options_.in_pods_image);
+        flags.value("--api-version", options_.api_version);
+        flags.flag("--recursive", options_.recursive);
+        flags.value("--output,-o", output_);
+    }
+    std::optional<std::string> finish(const Flags&) override {
+        for (const std::string& word : words_) {
+            if (!is_field_path(word))
+                options_.files.push_back(word);
+            else if (!std::exchange(options_.path, word).empty())
+                return fmt::format("one field at a time; leave out \"{}\"", word);
+        }
+        if (options_.files.empty() == options_.path.empty())
+            return options_.path.empty()
+                       ? "name a manifest, or a field as in pytorchjob.spec.elasticPolicy"
+                       : "name manifests or a field, not both";
+        if (!options_.path.empty() &&
+            (!options_.rank.empty() || !output_.empty() || !options_.in_pods_image.empty()))
+            return "--rank, --in-pods-image and --output go with a manifest, not with a field";
+        if (options_.path.empty() && (options_.recursive || !options_.api_version.empty()))
+            return "--recursive and --api-version go with a field, not with a manifest";
+        return read_output(output_, options_.output);
+    }
+    int run() override { return explain(options_); }
+
+  private:
+    std::vector<std::string> words_;  ///< files, or a path of fields
+    std::string output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> explain_verb() { return std::make_unique<ExplainVerb>(); }
 
 }  // namespace muster::cli

@@ -11,9 +11,11 @@
 #include "base/first_of.h"
 #include "base/real_clock.h"
 #include "base/time_limit.h"
+#include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/fault_injection/fault_socket.h"
 #include "cli/internal/fault_injection/line_stream.h"
 #include "cli/internal/run/views.h"
+#include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
 #include "control_plane/caller.h"
 #include "control_plane/state_dir.h"
@@ -22,6 +24,68 @@
 namespace muster::cli {
 
 namespace {
+
+constexpr std::string_view kKillHelp =
+    R"(Sends a signal to a replica of a job that 'muster run' has on this machine, to see what becomes of the job.
+
+Usage: muster kill JOB [REPLICA] [FLAGS]
+
+REPLICA is worker-1, master-0, launcher, or a pod's name; it may be left out where a job has only one. The signal is for
+the first process of its container. When that ends so does all that it started, as when a node dies.
+
+      --signal SIGNAL        its name or number, as in TERM or 15 (default: KILL)
+      --rank N               not for the first process but for the worker of this rank below it, as muster-run,
+                             torchrun and their like start them
+  -n, --namespace NS         of the job, where several have its name
+
+The run is found by its directory below TMPDIR, so it has to be one of this user with the same TMPDIR. On a cluster, use
+'kubectl delete pod --grace-period 0 --force', or 'kubectl exec POD -- kill'.
+
+Exit status: 0; 1 when there is no such job, replica or rank, or it has ended; 2 for bad flags.
+
+Examples:
+  muster kill digits worker-1                       as if its node had died
+  muster kill digits worker-1 --rank 3              one rank of the node
+  muster kill digits master-0 --signal TERM
+)";
+
+constexpr std::string_view kPauseHelp =
+    R"(Lets a replica of a job that 'muster run' has on this machine stand still, with all of its processes, and then go
+on: a node that hangs, a disk that does not answer.
+
+Usage: muster pause JOB [REPLICA] [FLAGS]
+
+      --for DURATION         how long, as in 10s (default: until Ctrl-C)
+  -n, --namespace NS         of the job, where several have its name
+
+REPLICA and which runs are found: as in 'muster kill'. However this command ends, the replica goes on then.
+
+Exit status: 0; 1 when there is no such job or replica, or it has ended; 2 for bad flags; 130 when Ctrl-C was
+faster than --for.
+
+Examples:
+  muster pause digits worker-1 --for 10s
+)";
+
+constexpr std::string_view kPartitionHelp =
+    R"(Cuts a replica of a job that 'muster run' has on this machine off from the network, and then connects it again.
+What is sent to it or by it meanwhile is lost without a word; connections stay open and go on afterwards, as
+behind a broken switch.
+
+Usage: muster partition JOB [REPLICA] [FLAGS]
+
+      --for DURATION         how long, as in 10s (default: until Ctrl-C)
+  -n, --namespace NS         of the job, where several have its name
+
+REPLICA and which runs are found: as in 'muster kill'. Pods need networks of their own for it: 'muster run' tells when
+it starts that they share this machine's. However this command ends, the replica is connected again then.
+
+Exit status: 0; 1 when there is no such job or replica, it has ended, or pods share this machine's network; 2 for bad
+flags; 130 when Ctrl-C was faster than --for.
+
+Examples:
+  muster partition digits worker-1 --for 10s
+)";
 
 namespace fs = std::filesystem;
 
@@ -70,7 +134,7 @@ struct FaultInjection {
     bool run_ended = false;
 
     void tell(const std::string& what) const {
-        fmt::print("muster {}: {}\n", name_of(options.verb), what);
+        fmt::print("muster {}: {}\n", name_of(options.kind), what);
         std::fflush(stdout);
     }
 
@@ -81,7 +145,7 @@ struct FaultInjection {
             auto run = std::make_unique<LineStream>(*std::move(bytes));
             auto told = co_await ask(clock, *run, list_line());
             if (!told) {
-                fmt::print(stderr, "muster {}: {} is passed over: {}\n", name_of(options.verb),
+                fmt::print(stderr, "muster {}: {} is passed over: {}\n", name_of(options.kind),
                            socket.parent_path().string(), told.error().message());
                 continue;
             }
@@ -116,17 +180,17 @@ struct FaultInjection {
         LineStream& run = *runs[pod.run];
         const runtime::PodSignal signal{.number = options.signal, .rank = options.rank};
         CO_TRY(const FaultReply done, co_await ask(clock, run,
-                                                   order_line({.verb = options.verb,
+                                                   order_line({.kind = options.kind,
                                                                .namespace_ = pod.namespace_,
                                                                .pod = pod.name,
                                                                .signal = signal})));
-        if (options.verb == FaultKind::kKill) {
+        if (options.kind == FaultKind::kKill) {
             tell(fmt::format("{} to {}{}, process {}", signal_name(signal.number),
                              signal.rank ? fmt::format("rank {} in ", *signal.rank) : "", pod.name,
                              done.process));
             co_return 0;
         }
-        const bool pause = options.verb == FaultKind::kPause;
+        const bool pause = options.kind == FaultKind::kPause;
         tell(fmt::format("{} {}{}", pod.name, pause ? "stands still" : "is cut off",
                          options.duration ? "" : "; Ctrl-C ends it"));
         co_await hold(run);
@@ -138,9 +202,7 @@ struct FaultInjection {
     }
 };
 
-}  // namespace
-
-int drill(const FaultInjectionOptions& options) {
+int inject(const FaultInjectionOptions& options) {
     std::string temporary = control_plane::current_caller().variable("TMPDIR");
     if (temporary.empty()) temporary = "/tmp";
     std::signal(SIGPIPE, SIG_IGN);  // a run that ends is seen as a failed write
@@ -158,10 +220,71 @@ int drill(const FaultInjectionOptions& options) {
                 return;
             }
             std::fflush(stdout);
-            fmt::print(stderr, "muster {}: {}\n", name_of(options.verb), done.error().message());
+            fmt::print(stderr, "muster {}: {}\n", name_of(options.kind), done.error().message());
         });
     context.run();
     return status;
+}
+
+class FaultInjectionVerb final : public VerbOf<FaultInjectionOptions> {
+  public:
+    FaultInjectionVerb(FaultKind kind, std::string_view help) : VerbOf(name_of(kind), help) {
+        options_.kind = kind;
+    }
+
+    void declare(Flags& flags) override {
+        flags.value("job", options_.job);
+        flags.value("replica", options_.replica);
+        flags.value("--namespace,-n", options_.namespace_);
+        if (options_.kind == FaultKind::kKill) {
+            flags.value("--signal", signal_);
+            flags.value("--rank", options_.rank);
+        } else {
+            flags.value("--for", for_);
+        }
+        flags.value("--context", context_);
+        flags.value("--kubeconfig", kubeconfig_);
+    }
+    std::optional<std::string> finish(const Flags&) override {
+        if (!context_.empty() || !kubeconfig_.empty())
+            return fmt::format(
+                "{} is for jobs that 'muster run' has on this machine: a cluster's nodes take no "
+                "such orders. There, 'kubectl delete pod --grace-period 0 --force' takes a pod "
+                "away at once, and 'kubectl exec POD -- kill' reaches the processes in it",
+                name());
+        if (options_.job.empty())
+            return fmt::format(
+                "name a job and one of its replicas, as in 'muster {} digits worker-1'", name());
+        if (options_.kind != FaultKind::kKill)
+            return read_duration("--for", for_, "10s or 1m30s", options_.duration);
+        const std::optional<int> signal = parse_signal(signal_);
+        if (!signal)
+            return fmt::format("--signal wants a name or a number, as in TERM or 15, not \"{}\"",
+                               signal_);
+        options_.signal = *signal;
+        if (options_.rank && *options_.rank < 0)
+            return fmt::format("--rank wants a number from 0 on, not {}", *options_.rank);
+        return std::nullopt;
+    }
+    int run() override { return inject(options_); }
+
+  private:
+    std::string signal_ = "KILL";
+    std::string for_;
+    std::string context_;
+    std::string kubeconfig_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> kill_verb() {
+    return std::make_unique<FaultInjectionVerb>(FaultKind::kKill, kKillHelp);
+}
+std::unique_ptr<Verb> pause_verb() {
+    return std::make_unique<FaultInjectionVerb>(FaultKind::kPause, kPauseHelp);
+}
+std::unique_ptr<Verb> partition_verb() {
+    return std::make_unique<FaultInjectionVerb>(FaultKind::kPartition, kPartitionHelp);
 }
 
 }  // namespace muster::cli

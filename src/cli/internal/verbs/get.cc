@@ -2,11 +2,13 @@
 
 #include <cstdio>
 
+#include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/objects/discover.h"
 #include "cli/internal/objects/json_path_template.h"
 #include "cli/internal/objects/object_lists.h"
 #include "cli/internal/objects/object_print.h"
+#include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
 #include "kube/objects/api_status.h"
 #include "kube/values/json_access.h"
@@ -14,6 +16,44 @@
 namespace muster::cli {
 
 namespace {
+
+constexpr std::string_view kHelp =
+    R"(Shows objects: of 'muster up', or of any Kubernetes API that a kubeconfig names.
+
+Usage: muster get KIND[,KIND...] [NAME...] [FLAGS]
+       muster get KIND/NAME...  [FLAGS]
+
+KIND is what the server calls it: plural, singular or short name ("pods", "pod", "po"), with the group behind a
+dot where two have the same ("jobs.batch"), or a category such as "all".
+
+Which:
+  -A, --all-namespaces       of every namespace
+  -l, --selector SELECTOR    by labels, as in app=digits,stage!=test
+      --field-selector S     by fields, as in status.phase=Running
+      --ignore-not-found     what does not exist is no error
+
+How:
+  -o, --output FORMAT        wide: with more columns; json, yaml; name: KIND/NAME; jsonpath=TEMPLATE, as in
+                             jsonpath='{range .items[*]}{.metadata.name}{"\n"}{end}'
+  -w, --watch                go on with every change, until Ctrl-C
+      --show-labels          a last column with the labels
+      --no-headers           rows only
+      --show-managed-fields  json and yaml have metadata.managedFields, too
+
+Which server:
+  -n, --namespace NS         default: the context's, else "default"
+      --context NAME         of the kubeconfig; default: its current one
+      --kubeconfig FILE      default: the list in $KUBECONFIG, else ~/.kube/config, else what 'muster up' wrote
+                             to ~/.muster/kubeconfig, else, in a pod, its service account
+
+Exit status: 0; 1 when something named does not exist, or the server can't be reached; 2 for bad flags.
+
+Examples:
+  muster get pods
+  muster get pytorchjobs,pods -A -o wide
+  muster get pod digits-worker-0 -o jsonpath={.status.phase}
+  muster get pods -l training.kubeflow.org/job-name=digits -w
+)";
 
 constexpr const char* kVerb = "get";
 
@@ -182,11 +222,61 @@ Task<Result<int>> get_objects(Connection& connection, const GetOptions& options)
     co_return co_await get_values(connection, options, queries);
 }
 
-}  // namespace
-
 int get(const GetOptions& options) {
     return on_server(kVerb, options.server,
                      [&](Connection& connection) { return get_objects(connection, options); });
 }
+
+constexpr std::string_view kJsonPath = "jsonpath=";
+
+std::optional<std::string> read_format(const std::string& output, GetOptions& options) {
+    if (output.starts_with(kJsonPath)) {
+        options.format = ObjectFormat::kJsonPath;
+        options.json_path = output.substr(kJsonPath.size());
+        if (options.json_path.empty()) return "--output jsonpath= has no template behind its '='";
+        return std::nullopt;
+    }
+    constexpr std::pair<std::string_view, ObjectFormat> kFormats[] = {
+        {"", ObjectFormat::kTable},    {"wide", ObjectFormat::kWide}, {"json", ObjectFormat::kJson},
+        {"yaml", ObjectFormat::kYaml}, {"name", ObjectFormat::kName},
+    };
+    for (const auto& [name, format] : kFormats) {
+        if (name != output) continue;
+        options.format = format;
+        return std::nullopt;
+    }
+    return fmt::format("--output wants wide, json, yaml, name or jsonpath=TEMPLATE, not \"{}\"",
+                       output);
+}
+
+class GetVerb final : public VerbOf<GetOptions> {
+  public:
+    GetVerb() : VerbOf("get", kHelp) {}
+
+    void declare(Flags& flags) override {
+        declare_server_flags(flags, options_.server);
+        declare_object_flags(flags, options_.objects);
+        flags.value("--output,-o", output_);
+        flags.flag("--watch,-w", options_.watch);
+        flags.flag("--show-labels", options_.show_labels);
+        flags.flag("--show-managed-fields", options_.show_managed_fields);
+        flags.flag("--no-headers", no_headers_);
+        flags.flag("--ignore-not-found", options_.ignore_not_found);
+    }
+    std::optional<std::string> finish(const Flags&) override {
+        options_.headers = !no_headers_;
+        if (options_.objects.words.empty()) return "name a kind, as in 'muster get pods'";
+        return read_format(output_, options_);
+    }
+    int run() override { return get(options_); }
+
+  private:
+    std::string output_;
+    bool no_headers_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> get_verb() { return std::make_unique<GetVerb>(); }
 
 }  // namespace muster::cli

@@ -2,12 +2,27 @@
 
 #include <cstdio>
 
+#include "cli/internal/command_line/shared_flags.h"
+#include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
 #include "control_plane/caller.h"
 #include "control_plane/state_home.h"
 #include "manifest/read_files.h"
 
 namespace muster::cli {
+
+namespace {
+
+constexpr std::string_view kHelp =
+    R"(Prints the kubeconfig that 'muster up' wrote.
+
+Usage: muster kubeconfig [FLAGS]
+
+      --state DIR            of which one (default: ~/.muster)
+
+Examples:
+  KUBECONFIG=<(muster kubeconfig) kubectl get nodes
+)";
 
 int kubeconfig(const KubeconfigOptions& options) {
     const std::filesystem::path file =
@@ -27,5 +42,17 @@ int kubeconfig(const KubeconfigOptions& options) {
     fmt::print("{}", *text);
     return 0;
 }
+
+class KubeconfigVerb final : public VerbOf<KubeconfigOptions> {
+  public:
+    KubeconfigVerb() : VerbOf("kubeconfig", kHelp) {}
+
+    void declare(Flags& flags) override { declare_state_flag(flags, options_.state_dir); }
+    int run() override { return kubeconfig(options_); }
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> kubeconfig_verb() { return std::make_unique<KubeconfigVerb>(); }
 
 }  // namespace muster::cli

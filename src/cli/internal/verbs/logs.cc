@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/logs/kept_pods.h"
 #include "cli/internal/logs/log_session.h"
@@ -17,6 +18,35 @@
 namespace muster::cli {
 
 namespace {
+
+constexpr std::string_view kHelp =
+    R"(Shows the logs of a job: those of all its replicas as one, in the order of time.
+
+Usage: muster logs JOB | KIND/JOB | pod/NAME [FLAGS]
+
+Each line begins with the pod that it is from. Of a single container the lines are shown as they are.
+
+Which:
+      --rank N               of one process of the job: 0 is the master, or what RANK says in its environment
+      --replica TYPE         of one type of replicas, as in Worker
+  -c, --container NAME       of one container; default: all but init containers
+  -p, --previous             of what ran before the last restart
+
+How:
+  -f, --follow               go on with what comes, also of pods and restarts to come, until the job has ended
+      --tail N               begin with the last N lines of each log
+      --since DURATION       begin with what is no older, as in 10m
+      --timestamps           each line has its time
+  -n, --namespace, --context, --kubeconfig
+                             as in 'muster get'
+
+Exit status: 0; 1 when there is no such log.
+
+Examples:
+  muster logs digits -f
+  muster logs pytorchjob/digits --replica Worker --tail 20
+  muster logs digits --rank 0 --previous
+)";
 
 constexpr const char* kVerb = "logs";
 constexpr std::string_view kJobGroup = "kubeflow.org";
@@ -246,8 +276,6 @@ Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, 
     co_return status;
 }
 
-}  // namespace
-
 int logs(const LogsOptions& options) {
     Console console(
         console_for(false, false, !control_plane::current_caller().variable("NO_COLOR").empty()));
@@ -255,5 +283,41 @@ int logs(const LogsOptions& options) {
         return show_logs(connection, options, console);
     });
 }
+
+class LogsVerb final : public VerbOf<LogsOptions> {
+  public:
+    LogsVerb() : VerbOf("logs", kHelp) {}
+
+    void declare(Flags& flags) override {
+        declare_server_flags(flags, options_.server);
+        flags.value("about", options_.about);
+        flags.value("--rank", options_.rank);
+        flags.value("--replica", options_.replica);
+        flags.value("--container,-c", options_.container);
+        flags.flag("--follow,-f", options_.follow);
+        flags.flag("--previous,-p", options_.previous);
+        flags.flag("--timestamps", options_.timestamps);
+        flags.value("--tail", options_.tail);
+        flags.value("--since", since_);
+    }
+    std::optional<std::string> finish(const Flags&) override {
+        if (options_.about.empty()) return "name a job, or a pod as pod/NAME";
+        if (options_.rank && *options_.rank < 0)
+            return fmt::format("--rank wants a number from 0 on, not {}", *options_.rank);
+        if (options_.tail && *options_.tail < 0)
+            return fmt::format("--tail wants a number of lines, not {}", *options_.tail);
+        if (options_.follow && options_.previous)
+            return "--follow and --previous do not go together: what was before has ended";
+        return read_duration("--since", since_, "90s or 1h30m", options_.since);
+    }
+    int run() override { return logs(options_); }
+
+  private:
+    std::string since_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> logs_verb() { return std::make_unique<LogsVerb>(); }
 
 }  // namespace muster::cli

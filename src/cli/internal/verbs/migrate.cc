@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/real_clock.h"
+#include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/migrate/difference.h"
 #include "cli/internal/verbs/verbs.h"
@@ -14,6 +15,30 @@
 namespace muster::cli {
 
 namespace {
+
+constexpr std::string_view kHelp =
+    R"(Reads the jobs of a cluster and says which of them would behave otherwise if this operator took the place of
+Kubeflow's training-operator or mpi-operator. Nothing is changed.
+
+Usage: muster migrate check [FLAGS]
+
+"at once" is what happens as soon as the operators change, such as a deadline that has long passed; "later" is
+what happens if something else happens first. docs/migrate.md says how to change them with jobs running.
+
+  -A, --all-namespaces       of every namespace
+  -n, --namespace NS         default: the context's, else "default"
+      --context NAME         of the kubeconfig; default: its current one
+      --kubeconfig FILE      as in 'muster get'
+
+Exit status: 0; 3 when a job would notice the change at once; 1 when the server can't be reached; 2 for bad flags.
+)";
+
+/// What of `muster migrate`: so far only `check`.
+struct MigrateOptions {
+    ServerOptions server;
+    std::string what;
+    bool all_namespaces = false;
+};
 
 struct Judged {
     std::string kind;
@@ -110,11 +135,31 @@ Task<Result<int>> check_all(Connection& connection, const MigrateOptions& option
     co_return harmless ? 0 : 3;
 }
 
-}  // namespace
-
 int migrate(const MigrateOptions& options) {
     return on_server("migrate", options.server,
                      [&](Connection& connection) { return check_all(connection, options); });
 }
+
+class MigrateVerb final : public VerbOf<MigrateOptions> {
+  public:
+    MigrateVerb() : VerbOf("migrate", kHelp) {}
+
+    void declare(Flags& flags) override {
+        declare_server_flags(flags, options_.server);
+        flags.value("what", options_.what);
+        flags.flag("--all-namespaces,-A", options_.all_namespaces);
+    }
+    std::optional<std::string> finish(const Flags&) override {
+        if (options_.what == "check") return std::nullopt;
+        return options_.what.empty()
+                   ? "say 'muster migrate check'"
+                   : fmt::format("there is 'muster migrate check', not \"{}\"", options_.what);
+    }
+    int run() override { return migrate(options_); }
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> migrate_verb() { return std::make_unique<MigrateVerb>(); }
 
 }  // namespace muster::cli

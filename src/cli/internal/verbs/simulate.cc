@@ -3,6 +3,8 @@
 #include <boost/json/serialize.hpp>
 #include <cstdio>
 
+#include "base/duration.h"
+#include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/simulate/simulation_input.h"
 #include "cli/internal/verbs/verbs.h"
 #include "sim/world.h"
@@ -10,6 +12,35 @@
 namespace muster::cli {
 
 namespace {
+
+constexpr std::string_view kHelp =
+    R"(Plays jobs on simulated nodes in virtual time: what the operator would do, in a moment.
+
+Usage: muster simulate FILE... [FLAGS]   FILE may be - for standard input
+
+FILE is an ordinary manifest, or a scenario: a file of jobs, pods' lives and faults, or the name of one
+that comes with muster. Nothing runs: pods are bound, start, end and fail as the seed decides. Equal seeds
+give equal runs. Prints a timeline, how each job ended, and every broken rule of the operator's own.
+
+      --seed N               which run (default 1)
+      --seeds N              N runs from that seed on; prints only what broke
+      --nodes N              simulated nodes (default 4, or what the scenario says)
+      --faults FILE|NAME     what goes wrong: another scenario, of which jobs and times are left out
+      --duration DURATION    how long, in virtual time, as in 90s or 12h (default 3h)
+      --trace                every change, who made it, and every fault
+  -o, --output text|json     how to print
+
+Scenarios: calm, limits, lossy-api, conflicts, stale-caches, node-death, node-silence, evictions, crashes,
+two-operators, election, clock-jumps, meddling, groups, launchers, fault-points, chaos, chaos-two, kinds
+
+Exit status: 0 when every job succeeded, or the scenario's rules held; 1 when a job failed; 2 when the
+input is wrong; 3 when a rule was broken; 124 when a job had not ended in time.
+
+Examples:
+  muster simulate job.yaml --faults evictions --seed 7
+  muster simulate job.yaml --nodes 100 --faults node-death --output json
+  muster simulate chaos --seeds 1000
+)";
 
 /// The promises of the simulation do not hold: no fault of the job's.
 constexpr int kRulesBroken = 3;
@@ -155,8 +186,6 @@ int simulate_many(const SimulateOptions& options, const SimulationInput& input) 
     return failed == 0 ? 0 : kRulesBroken;
 }
 
-}  // namespace
-
 int simulate(const SimulateOptions& options) {
     const SimulationInput input = read_simulation_input(options);
     for (const manifest::Problem& problem : input.problems)
@@ -167,5 +196,51 @@ int simulate(const SimulateOptions& options) {
     }
     return options.seeds > 1 ? simulate_many(options, input) : simulate_one(options, input);
 }
+
+constexpr std::chrono::nanoseconds kLongest = std::chrono::hours(24 * 365);
+
+class SimulateVerb final : public VerbOf<SimulateOptions> {
+  public:
+    SimulateVerb() : VerbOf("simulate", kHelp) {}
+
+    void declare(Flags& flags) override {
+        files_.declare(flags, options_.files);
+        flags.value("--seed", options_.seed);
+        flags.value("--seeds", options_.seeds);
+        flags.value("--nodes", options_.nodes);
+        flags.value("--faults", options_.faults);
+        flags.value("--duration", duration_);
+        flags.flag("--trace", options_.trace);
+        flags.value("--output,-o", output_);
+    }
+    std::optional<std::string> finish(const Flags&) override {
+        files_.finish(options_.files);
+        if (options_.files.empty()) return "name a manifest, a scenario, or - for standard input";
+        if (options_.nodes && (*options_.nodes < 1 || *options_.nodes > 100'000))
+            return fmt::format("--nodes wants a number from 1 to 100000, not {}", *options_.nodes);
+        if (options_.seeds < 1) return "--seeds wants a number above 0";
+        if (output_ == "json")
+            options_.output = OutputFormat::kJson;
+        else if (!output_.empty() && output_ != "text")
+            return fmt::format("--output wants text or json, not \"{}\"", output_);
+        if (duration_.empty()) return std::nullopt;
+        options_.duration = parse_duration(duration_);
+        if (!options_.duration || *options_.duration > kLongest)
+            return fmt::format(
+                "--duration wants a duration of a year at most, such as 90s or 1h30m, not \"{}\"",
+                duration_);
+        return std::nullopt;
+    }
+    int run() override { return simulate(options_); }
+
+  private:
+    FileFlags files_;
+    std::string duration_;
+    std::string output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> simulate_verb() { return std::make_unique<SimulateVerb>(); }
 
 }  // namespace muster::cli

@@ -2,7 +2,9 @@
 
 #include <cstdio>
 
+#include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
+#include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
 #include "control_plane/caller.h"
 #include "control_plane/state_home.h"
@@ -10,6 +12,17 @@
 namespace muster::cli {
 
 namespace {
+
+constexpr std::string_view kHelp =
+    R"(Tells whether 'muster up' runs, and where.
+
+Usage: muster status [FLAGS]
+
+      --state DIR            of which one (default: ~/.muster)
+
+Exit status: 0 when it runs, 3 when it does not, 1 when it runs but keeps nothing that it is given, with the reason (say
+a full disk).
+)";
 
 constexpr Duration kPatience = std::chrono::seconds(10);
 constexpr int kOk = 200;
@@ -23,8 +36,6 @@ Task<Result<int>> ask_whether_ready(Connection& server) {
                answer ? answer->body : answer.error().message());
     co_return 1;
 }
-
-}  // namespace
 
 int status(const StatusOptions& options) {
     const std::filesystem::path home =
@@ -49,5 +60,17 @@ int status(const StatusOptions& options) {
         .kubeconfig = home / "kubeconfig", .context = "muster", .namespace_ = {}};
     return on_server("status", server, ask_whether_ready);
 }
+
+class StatusVerb final : public VerbOf<StatusOptions> {
+  public:
+    StatusVerb() : VerbOf("status", kHelp) {}
+
+    void declare(Flags& flags) override { declare_state_flag(flags, options_.state_dir); }
+    int run() override { return status(options_); }
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> status_verb() { return std::make_unique<StatusVerb>(); }
 
 }  // namespace muster::cli

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/describe/usage.h"
 #include "cli/internal/objects/discover.h"
@@ -10,6 +11,28 @@
 namespace muster::cli {
 
 namespace {
+
+constexpr std::string_view kHelp =
+    R"(Shows what pods or nodes use of CPU and memory, the thirstiest first.
+
+Usage: muster top pods|nodes [NAME...] [FLAGS]
+
+The figures are those of metrics.k8s.io, where the server has it.
+
+  -l, --selector; -A, --all-namespaces; -n, --namespace, --context, --kubeconfig
+                             as in 'muster get'
+
+Exit status: 0; 1 when the server does not serve metrics.
+
+Examples:
+  muster top pods
+  muster top nodes
+)";
+
+struct TopOptions {
+    ServerOptions server;
+    ObjectOptions objects;
+};
 
 constexpr std::string_view kMetricsGroup = "metrics.k8s.io";
 
@@ -53,11 +76,28 @@ Task<Result<int>> show_usage(Connection& connection, const TopOptions& options) 
     co_return 0;
 }
 
-}  // namespace
-
 int top(const TopOptions& options) {
     return on_server("top", options.server,
                      [&](Connection& connection) { return show_usage(connection, options); });
 }
+
+class TopVerb final : public VerbOf<TopOptions> {
+  public:
+    TopVerb() : VerbOf("top", kHelp) {}
+
+    void declare(Flags& flags) override {
+        declare_server_flags(flags, options_.server);
+        declare_object_flags(flags, options_.objects);
+    }
+    std::optional<std::string> finish(const Flags&) override {
+        if (options_.objects.words.empty()) return "say 'muster top pods' or 'muster top nodes'";
+        return std::nullopt;
+    }
+    int run() override { return top(options_); }
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> top_verb() { return std::make_unique<TopVerb>(); }
 
 }  // namespace muster::cli

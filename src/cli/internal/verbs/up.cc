@@ -13,8 +13,10 @@
 #include "apiserver_http/metric_family.h"
 #include "base/log.h"
 #include "base/real_clock.h"
+#include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/kubeconfig_places.h"
 #include "cli/internal/connect/shell_word.h"
+#include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
 #include "control_plane/audit_log.h"
 #include "control_plane/background.h"
@@ -38,6 +40,46 @@
 namespace muster::cli {
 
 namespace {
+
+constexpr std::string_view kHelp =
+    R"(Serves the Kubernetes API of this machine: kubectl, the Python client, the Kubeflow SDKs and other
+controllers work against it as against a cluster, and what they create runs here.
+
+Usage: muster up [FLAGS]
+
+It is one trust domain: who holds the admin token may run any program as you. The token, the certificates
+and a kubeconfig with the context "muster" are in the state directory, for your eyes only.
+
+      --state DIR            where everything is kept (default: ~/.muster)
+      --listen ADDRESS       an IP address, with or without a port (default: 127.0.0.1:6443; port 0: any).
+                             Beyond loopback clients must show a certificate of this server's own CA; the
+                             kubeconfig has one
+  -d, --detach               go into the background once it is ready; the log is DIR/muster.log
+      --merge-kubeconfig     add the context to $KUBECONFIG or ~/.kube/config, and make it the current one
+      --sandbox MODE         as in 'muster run'
+      --audit-log FILE       who asked for what and what became of it: one JSON line a request, an Event of
+                             audit.k8s.io/v1. For your eyes only; what Secrets hold is never in it
+      --audit-level LEVEL    Metadata (default); Request: with the objects that were sent; RequestResponse: with
+                             those that were answered
+      --audit-log-maxsize N  MiB of a file before the next one begins (default: 100)
+      --audit-log-maxbackup N
+                             older files that are kept, as FILE.1 and so on (default: 5)
+      --max-requests-inflight N
+                             reads that are served at a time; more are answered 429, but for admins
+                             (default: 400; 0: any number). Watches, logs and exec do not count
+      --max-mutating-requests-inflight N
+                             the same for writes (default: 200)
+  -v, --verbose              muster's own log too; twice for more
+
+Pods go on when it is killed or gets a SIGTERM, and the next 'muster up' in that directory takes them
+over: what ended meanwhile is told, and logs have no gap. 'muster down' and Ctrl-C end them.
+
+Exit status: 0 after 'muster down', Ctrl-C or SIGTERM; 1 when it could not start.
+
+Examples:
+  muster up --detach && export KUBECONFIG=~/.muster/kubeconfig
+  kubectl create -f examples/pytorch-digits.yaml && kubectl get pytorchjobs,pods -w
+)";
 
 /// "127.0.0.1:6443" -> 6443.
 std::uint16_t port_of(std::string_view address) {
@@ -165,8 +207,6 @@ Task<int> serve(Daemonship& daemon, asio::signal_set& signals,
     co_return status;
 }
 
-}  // namespace
-
 int up(const UpOptions& options) {
     if (options.verbose > 0)
         log::set_level(options.verbose > 1 ? log::Level::kDebug : log::Level::kInfo);
@@ -285,5 +325,69 @@ int up(const UpOptions& options) {
     context.run();
     return status;
 }
+
+std::optional<std::string> read_audit_level(const std::string& text, apiserver_http::AuditLevel& level) {
+    if (text == "Metadata")
+        level = apiserver_http::AuditLevel::kMetadata;
+    else if (text == "Request")
+        level = apiserver_http::AuditLevel::kRequest;
+    else if (text == "RequestResponse")
+        level = apiserver_http::AuditLevel::kRequestResponse;
+    else
+        return fmt::format("--audit-level wants Metadata, Request or RequestResponse, not \"{}\"",
+                           text);
+    return std::nullopt;
+}
+
+constexpr std::uint64_t kMiB = 1024 * 1024;
+
+class UpVerb final : public VerbOf<UpOptions> {
+  public:
+    UpVerb() : VerbOf("up", kHelp) {}
+
+    void declare(Flags& flags) override {
+        declare_state_flag(flags, options_.state_dir);
+        flags.value("--listen", listen_);
+        flags.flag("--detach,-d", options_.detach);
+        flags.flag("--merge-kubeconfig", options_.merge_kubeconfig);
+        flags.value("--sandbox", sandbox_);
+        flags.value("--audit-log", options_.audit_log);
+        flags.value("--audit-level", audit_level_);
+        flags.value("--audit-log-maxsize", audit_log_mib_);
+        flags.value("--audit-log-maxbackup", options_.audit_limits.kept, not_a_count);
+        flags.value("--max-requests-inflight", options_.limits.read_only, not_a_count);
+        flags.value("--max-mutating-requests-inflight", options_.limits.mutating, not_a_count);
+        flags.count("--verbose,-v", options_.verbose);
+    }
+    std::optional<std::string> finish(const Flags&) override {
+        if (auto wrong = read_audit_level(audit_level_, options_.audit_level)) return wrong;
+        if (audit_log_mib_ == 0 || audit_log_mib_ > kMiB)
+            return fmt::format("--audit-log-maxsize wants 1 to {} MiB", kMiB);
+        options_.audit_limits.file_bytes = audit_log_mib_ * kMiB;
+        if (options_.audit_log.empty() && options_.audit_level != apiserver_http::AuditLevel::kMetadata)
+            return "--audit-level needs --audit-log FILE: nothing is recorded without it";
+        if (auto wrong = read_sandbox(sandbox_, options_.sandbox)) return wrong;
+        if (listen_.empty()) return std::nullopt;
+        const auto listen = control_plane::parse_listen_address(listen_);
+        if (!listen)
+            return fmt::format(
+                "--listen wants an IP address with or without a port, such as 127.0.0.1:6443 or "
+                "[::1]:6443, not \"{}\"",
+                listen_);
+        options_.listen = *listen;
+        return std::nullopt;
+    }
+    int run() override { return up(options_); }
+
+  private:
+    std::string listen_;
+    std::string sandbox_ = "auto";
+    std::string audit_level_ = "Metadata";
+    std::uint64_t audit_log_mib_ = 100;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> up_verb() { return std::make_unique<UpVerb>(); }
 
 }  // namespace muster::cli

@@ -2,10 +2,39 @@
 
 #include <cstdio>
 
+#include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/prepare/prepare.h"
 #include "cli/internal/verbs/verbs.h"
 
 namespace muster::cli {
+
+namespace {
+
+constexpr std::string_view kHelp =
+    R"(Checks manifests and starts nothing.
+
+Usage: muster validate FILE... [FLAGS]   FILE may be - for standard input
+
+Prints every problem as FILE:LINE:COLUMN: error: FIELD: what is wrong and what to do.
+
+  -f, --filename FILE        another way to name a manifest; may be repeated
+      --strict               unknown fields are errors, not warnings
+      --anywhere             do not look at this machine: programs, directories, devices
+  -q, --quiet                print problems only
+      --namespace, --set, --replicas, --env, --workdir, --mount, --ignore-resources, --fit
+                             as in 'muster run'
+
+Exit status: 0 when there is no error, 2 otherwise.
+
+Examples:
+  muster validate job.yaml --strict
+  muster validate --anywhere examples/*.yaml
+)";
+
+struct ValidateOptions {
+    ManifestOptions manifest;
+    bool quiet = false;
+};
 
 int validate(const ValidateOptions& options) {
     const control_plane::Caller caller = control_plane::current_caller();
@@ -27,5 +56,27 @@ int validate(const ValidateOptions& options) {
     }
     return 0;
 }
+
+class ValidateVerb final : public VerbOf<ValidateOptions> {
+  public:
+    ValidateVerb() : VerbOf("validate", kHelp) {}
+
+    void declare(Flags& flags) override {
+        manifest_.declare(flags, options_.manifest);
+        flags.flag("--anywhere", options_.manifest.any_machine);
+        flags.flag("--quiet,-q", options_.quiet);
+    }
+    std::optional<std::string> finish(const Flags&) override {
+        return manifest_.finish(options_.manifest);
+    }
+    int run() override { return validate(options_); }
+
+  private:
+    ManifestFlags manifest_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> validate_verb() { return std::make_unique<ValidateVerb>(); }
 
 }  // namespace muster::cli

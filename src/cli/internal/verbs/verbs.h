@@ -1,36 +1,25 @@
 #pragma once
 
-#include "cli/internal/command_line/command_line.h"
+#include <memory>
+#include <vector>
+
+#include "cli/internal/command_line/verb.h"
 
 namespace muster::cli {
 
-// One per verb; each returns the exit status.
+using MakeVerb = std::unique_ptr<Verb>();
 
-int run(RunOptions options);
-int validate(const ValidateOptions& options);
-int convert(const ConvertOptions& options);
-int explain(const ExplainOptions& options);
-int simulate(const SimulateOptions& options);
-int up(const UpOptions& options);
-int down(const DownOptions& options);
-int status(const StatusOptions& options);
-int kubeconfig(const KubeconfigOptions& options);
-int get(const GetOptions& options);
-int remove(const DeleteOptions& options);
-int apply(const ApplyOptions& options);
-int wait(const WaitOptions& options);
-int logs(const LogsOptions& options);
-int describe(const DescribeOptions& options);
-int events(const EventsOptions& options);
-int top(const TopOptions& options);
-int manifests(const ManifestsOptions& options);
-int completion(const CompletionOptions& options);
-int complete(const CompleteOptions& options);
-int rsh(const RshOptions& options);
-int operate(const OperatorOptions& options);
-int migrate(const MigrateOptions& options);
-int drill(const FaultInjectionOptions& options);
-int clean();
-int version();
+// A file each. A new one is declared here and stands in the list of verbs.cc.
+
+MakeVerb run_verb, validate_verb, convert_verb, explain_verb, simulate_verb;
+MakeVerb up_verb, down_verb, status_verb, kubeconfig_verb;
+MakeVerb get_verb, describe_verb, logs_verb, events_verb, top_verb;
+MakeVerb apply_verb, wait_verb, delete_verb;
+MakeVerb manifests_verb, completion_verb, complete_verb, rsh_verb, operator_verb, migrate_verb;
+MakeVerb kill_verb, pause_verb, partition_verb;
+MakeVerb clean_verb, version_verb, help_verb;
+
+/// All of them, each to be used once.
+std::vector<std::unique_ptr<Verb>> make_verbs();
 
 }  // namespace muster::cli

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/time_limit.h"
+#include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/objects/discover.h"
 #include "cli/internal/objects/object_follow.h"
@@ -15,6 +16,37 @@
 namespace muster::cli {
 
 namespace {
+
+constexpr std::string_view kHelp =
+    R"(Waits until objects are in a condition, or gone.
+
+Usage: muster wait KIND/NAME... --for WHAT [FLAGS]
+       muster wait KIND -l SELECTOR --for WHAT [FLAGS]
+
+      --for WHAT             condition=TYPE, condition=TYPE=STATUS; delete; jsonpath=PATH=VALUE, or
+                             jsonpath=PATH for any value
+      --timeout DURATION     give up after this long (default: 30s); 0: look once
+  -l, --selector; --field-selector; -A, --all-namespaces
+                             as in 'muster get'
+  -n, --namespace, --context, --kubeconfig
+                             as in 'muster get'
+
+A job that has failed will not succeed any more: waiting for it ends then and there.
+
+Exit status: 0 when all are as wanted; else 1, and it says how they are instead.
+
+Examples:
+  muster wait pytorchjob/digits --for condition=Succeeded --timeout 1h
+  muster wait pod/digits-worker-0 --for jsonpath={.status.phase}=Running
+  muster wait pods -l app=digits --for delete
+)";
+
+struct WaitOptions {
+    ServerOptions server;
+    ObjectOptions objects;
+    std::string condition;  ///< of --for, as written
+    std::chrono::nanoseconds timeout = std::chrono::seconds(30);
+};
 
 constexpr const char* kVerb = "wait";
 
@@ -122,8 +154,6 @@ Task<Result<int>> wait_for_all(Connection& connection, const WaitOptions& option
     co_return all ? 0 : 1;
 }
 
-}  // namespace
-
 int wait(const WaitOptions& options) {
     const Result<WaitCondition> wanted = WaitCondition::parse(options.condition);
     if (!wanted) {
@@ -134,5 +164,34 @@ int wait(const WaitOptions& options) {
         return wait_for_all(connection, options, *wanted);
     });
 }
+
+class WaitVerb final : public VerbOf<WaitOptions> {
+  public:
+    WaitVerb() : VerbOf("wait", kHelp) {}
+
+    void declare(Flags& flags) override {
+        declare_server_flags(flags, options_.server);
+        declare_object_flags(flags, options_.objects);
+        flags.value("--for", options_.condition);
+        flags.value("--timeout", timeout_);
+    }
+    std::optional<std::string> finish(const Flags&) override {
+        if (options_.objects.words.empty())
+            return "name what to wait for, as in 'muster wait job/digits --for "
+                   "condition=Succeeded'";
+        if (options_.condition.empty())
+            return "say what to wait for with --for: condition=TYPE, delete or jsonpath=PATH=VALUE";
+        if (timeout_.empty()) return std::nullopt;
+        return read_timeout(timeout_, options_.timeout);
+    }
+    int run() override { return wait(options_); }
+
+  private:
+    std::string timeout_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> wait_verb() { return std::make_unique<WaitVerb>(); }
 
 }  // namespace muster::cli

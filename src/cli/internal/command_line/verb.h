@@ -1,0 +1,62 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/internal/command_line/flags.h"
+
+namespace muster::cli {
+
+/// A verb of the command line: its name, its flags, its help, and what it does. An object of it
+/// reads one command line and runs once.
+///
+///   flags   declare -> [the line is read] -> finish -> run
+///   words   take_words -> run
+class Verb {
+  public:
+    /// `help`: the text of `muster VERB --help`. Both have static storage.
+    Verb(std::string_view name, std::string_view help) : name_(name), help_(help) {}
+    virtual ~Verb() = default;
+    Verb(const Verb&) = delete;
+    Verb& operator=(const Verb&) = delete;
+
+    std::string_view name() const { return name_; }
+    std::string_view help() const { return help_; }
+    /// It is for programs: neither listed nor completed.
+    bool is_hidden() const { return name_.starts_with('_'); }
+
+    /// Binds its flags to where their values go.
+    virtual void declare(Flags&) {}
+    /// What follows its name, as the parser of flags is to read it.
+    virtual std::vector<std::string> to_flags(std::vector<std::string> words) { return words; }
+    /// Makes options of what was written, once all flags are read. Returns what is wrong.
+    virtual std::optional<std::string> finish(const Flags&) { return std::nullopt; }
+
+    /// It reads what follows its name by itself: its flags are declared for completion alone.
+    virtual bool wants_words() const { return false; }
+    /// Returns what is wrong with them.
+    virtual std::optional<std::string> take_words(std::vector<std::string>) { return std::nullopt; }
+
+    /// The exit status.
+    virtual int run() = 0;
+
+  private:
+    std::string_view name_;
+    std::string_view help_;
+};
+
+/// A verb that runs as its options say.
+template <class Options>
+class VerbOf : public Verb {
+  public:
+    using Verb::Verb;
+    const Options& options() const { return options_; }
+
+  protected:
+    Options options_;
+};
+
+}  // namespace muster::cli

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "cli/internal/operator/operator_options.h"
+
+namespace muster::cli {
+
+/// The operator of a cluster, with its health and its metrics, until a signal ends it. The exit
+/// status.
+int run_operator(const OperatorOptions& options);
+
+}  // namespace muster::cli

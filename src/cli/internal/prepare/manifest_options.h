@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "manifest/adjust.h"
+#include "manifest/fit.h"
+
+namespace muster::cli {
+
+/// What `run` and `validate` share: the manifest and how it is looked at.
+struct ManifestOptions {
+    std::vector<std::string> files;  ///< "-": standard input
+    manifest::Adjustments adjustments;
+    std::vector<std::pair<std::string, std::string>>
+        mounts;                ///< --mount IMAGE_PATH=DIR, as written
+    bool own_workdir = false;  ///< --workdir per-pod
+    manifest::Fit fit = manifest::Fit::kScale;
+    bool strict = false;
+    bool any_machine = false;  ///< validate --anywhere: this machine is not looked at
+    bool cluster = false;      ///< jobs run where schedulers and autoscalers may look after them
+};
+
+}  // namespace muster::cli

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/internal/connect/server_options.h"
+#include "cli/internal/objects/output_format.h"
+#include "cli/internal/prepare/manifest_options.h"
+#include "runtime/node.h"
+
+namespace muster::cli {
+
+struct RunOptions {
+    ManifestOptions manifest;
+    /// The cluster to run on; none: this machine. The namespace is the manifest's adjustment.
+    std::optional<ServerOptions> cluster;
+    std::string logs_dir;
+    OutputFormat output = OutputFormat::kNone;
+    bool keep = false;
+    bool dry_run = false;
+    std::optional<std::chrono::nanoseconds> timeout;
+    bool quiet = false;
+    int verbose = 0;
+    runtime::SandboxMode sandbox = runtime::SandboxMode::kAuto;
+    bool private_files = false;
+    std::uint64_t files_bytes = std::uint64_t{1} << 30;  ///< of memory, for what each pod writes
+    bool elastic = false;                                ///< an agent before each replica's command
+    bool warm = false;                                   ///< with spares that have imported already
+};
+
+}  // namespace muster::cli

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/internal/objects/output_format.h"
+
+namespace muster::cli {
+
+struct SimulateOptions {
+    std::vector<std::string> files;  ///< manifests, or one scenario or the name of one
+    std::uint64_t seed = 1;
+    std::uint64_t seeds = 1;  ///< so many from `seed` on
+    std::optional<int> nodes;
+    std::string faults;  ///< a file or the name of a scenario; empty: none
+    std::optional<std::chrono::nanoseconds> duration;
+    bool trace = false;
+    OutputFormat output = OutputFormat::kNone;  ///< or kJson
+};
+
+}  // namespace muster::cli

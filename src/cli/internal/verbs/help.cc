@@ -1,0 +1,78 @@
+#include <cstdio>
+#include <string>
+
+#include "cli/internal/command_line/command_line.h"
+#include "cli/internal/verbs/verbs.h"
+
+namespace muster::cli {
+
+namespace {
+
+/// Of `muster --help`, too.
+constexpr std::string_view kHelp =
+    R"(muster runs distributed training jobs: ordinary Kubeflow manifests, on this machine, with no cluster.
+
+Usage: muster VERB [FLAGS]
+
+  run FILE...       run the jobs of a manifest here or on a cluster, and exit as they do
+  validate FILE...  check a manifest without starting anything
+  explain FILE      show what a manifest leads to: each pod, and the variables of each rank
+  explain FIELD     what a field means, as in pytorchjob.spec.elasticPolicy
+  convert FILE      write a manifest anew in another version
+  simulate FILE     play a job on simulated nodes, in virtual time, with faults
+  up                serve the Kubernetes API of this machine, for kubectl and every other client
+  down              stop what 'muster up' started
+  status            tell whether it runs, and where
+  kubeconfig        print what clients need to reach it
+
+  get KIND [NAME]   show objects of this or any other Kubernetes API
+  describe KIND     an object in words, with what happened to it
+  apply -f FILE     make objects be as a manifest says
+  wait KIND/NAME    until they are in a condition, or gone
+  logs JOB          show the logs of all of a job's replicas, in the order of time
+  events            what happened, in the order of time
+  top pods|nodes    what is used of CPU and memory
+  delete KIND NAME  delete objects, and wait until they are gone
+
+  kill JOB REPLICA  send a signal to a replica of a job that runs here, to see how the job bears it
+  pause             let it stand still for a while
+  partition         cut it off from the network for a while
+
+  migrate check     which jobs of a cluster would behave otherwise under this operator
+  operator          run the operator of all job kinds on a cluster
+  rsh HOST CMD...   run a command at a worker of an MPIJob: what mpirun calls
+  manifests         print what installs the operator on a cluster, for kubectl apply
+  clean             remove what killed runs left behind
+  completion SHELL  what makes bash, zsh or fish finish words
+  version           print the version
+
+Examples:
+  muster run examples/pytorch-digits.yaml           train on this machine
+  muster run job.yaml --replicas Worker=4           with other numbers than the manifest has
+  muster run job.yaml --dry-run                     show the pods and services that it would make
+  muster run --context prod job.yaml                the same file on a cluster
+  cat job.yaml | muster run -                       from standard input
+  muster validate *.yaml                            check many files at once
+
+'muster VERB --help' explains a verb and all of its flags.
+)";
+
+class HelpVerb final : public Verb {
+  public:
+    HelpVerb() : Verb("help", kHelp) {}
+
+    void declare(Flags& flags) override { flags.value("verb", about_); }
+    int run() override {
+        std::fputs(std::string(help_text(about_)).c_str(), stdout);
+        return 0;
+    }
+
+  private:
+    std::string about_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> help_verb() { return std::make_unique<HelpVerb>(); }
+
+}  // namespace muster::cli
