@@ -1,16 +1,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 
-#include "apiserver_http/http_front.h"
-#include "apiserver_http/metric_family.h"
 #include "base/log.h"
 #include "base/real_clock.h"
 #include "cli/internal/command_line/shared_flags.h"
@@ -22,20 +18,11 @@
 #include "control_plane/background.h"
 #include "control_plane/caller.h"
 #include "control_plane/cluster_domain.h"
-#include "control_plane/credentials.h"
 #include "control_plane/kubeconfig.h"
 #include "control_plane/listen_address.h"
-#include "control_plane/local_cluster.h"
-#include "control_plane/machine.h"
-#include "control_plane/node_settings.h"
-#include "control_plane/process_metrics.h"
+#include "control_plane/served_cluster.h"
 #include "control_plane/state_home.h"
-#include "control_plane/webhook_client.h"
-#include "control_plane/yaml_bodies.h"
 #include "manifest/read_files.h"
-#include "net/http_server.h"
-#include "net/tcp.h"
-#include "store/sqlite_store.h"
 
 namespace muster::cli {
 
@@ -81,14 +68,6 @@ Examples:
   kubectl create -f examples/pytorch-digits.yaml && kubectl get pytorchjobs,pods -w
 )";
 
-/// "127.0.0.1:6443" -> 6443.
-std::uint16_t port_of(std::string_view address) {
-    std::uint16_t port = 0;
-    const std::string_view digits = address.substr(address.rfind(':') + 1);
-    std::from_chars(digits.data(), digits.data() + digits.size(), port);
-    return port;
-}
-
 std::filesystem::path default_kubeconfig(const control_plane::Caller& caller) {
     // As for those who read: a list, in which empty entries stand for nothing.
     std::filesystem::path file = kubeconfig_places("", caller).files.front();
@@ -129,81 +108,95 @@ Result<std::string> introduce(const UpOptions& options, const control_plane::Cal
     return said;
 }
 
-/// What /metrics says of this process, its sockets and its audit log, if there is one.
-std::shared_ptr<prometheus::Collectable> metrics_of(const net::HttpServer& server,
-                                                    const control_plane::AuditLog* audit) {
-    return std::make_shared<apiserver_http::CollectedNow>([&server, audit] {
-        std::vector<prometheus::MetricFamily> all = control_plane::process_metrics();
-        if (audit != nullptr) std::ranges::move(audit->metrics(), std::back_inserter(all));
-        all.push_back(apiserver_http::family(
-            "muster_http_connections", "Open connections of clients.",
-            prometheus::MetricType::Gauge, static_cast<double>(server.connections())));
-        return all;
-    });
-}
+/// Tells how it went: on the terminal, or the parent of a process in the background.
+class Announcement {
+  public:
+    /// This process goes into the background. The child has the directory's lock as well, and goes
+    /// on to hold it when the parent has ended.
+    Result<void> enter_background(const control_plane::StateHome& home) {
+        auto started = control_plane::Background::start(home.path() / "muster.log");
+        if (!started) return started.error();
+        background_.emplace(*std::move(started));
+        return home.announce({.pid = ::getpid(), .address = {}});
+    }
+    void ready(const std::string& said) {
+        if (background_)
+            background_->ready(said);
+        else
+            fmt::print("{}", said);
+        std::fflush(stdout);
+    }
+    int failed(const Error& error) {
+        const std::string text = fmt::format("muster up: {}\n", error.message());
+        if (background_)
+            background_->failed(text);
+        else
+            fmt::print(stderr, "{}", text);
+        return 1;
+    }
 
-/// Everything of one daemon, in the order in which it is made.
-struct Daemonship {
-    const UpOptions& options;
-    const control_plane::Caller& caller;
-    control_plane::StateHome& home;
-    control_plane::Credentials& credentials;
-    control_plane::LocalCluster& cluster;
-    net::HttpServer& server;
-    std::unique_ptr<net::Listener> listener;
-    /// For the pods alone: they neither take connections away from others, nor have certificates.
-    net::HttpServer& server_for_pods;
-    net::TlsServerContext& tls;
+  private:
+    std::optional<control_plane::Background> background_;
 };
 
-Task<Result<std::string>> start(Daemonship& daemon) {
-    CO_TRY_VOID(co_await daemon.cluster.start());
-    const std::string address = daemon.listener->address();
-    auto inside = daemon.cluster.listen_for_pods();
-    if (!inside)
-        log::warning("pods can't reach this server", {{"error", inside.error().message()}});
-    else if (*inside)
-        daemon.server_for_pods.serve(*std::move(inside), &daemon.tls);
-    daemon.server.serve(std::move(daemon.listener), &daemon.tls);
-    control_plane::KubeAccess access{.server = daemon.options.listen.url(port_of(address)),
-                                     .ca_pem = daemon.credentials.ca.certificate,
-                                     .token = daemon.credentials.admin_token,
-                                     .client = {}};
-    if (!daemon.options.listen.loopback()) access.client = daemon.credentials.admin;
+/// What is taken before anything is made.
+struct Ground {
+    std::string cluster_domain;
+    std::unique_ptr<control_plane::AuditLog> audit;  ///< null: none
+    control_plane::StateHome home;
+};
+
+Result<Ground> take_ground(const UpOptions& options, const control_plane::Caller& caller) {
+    Result<std::string> domain = control_plane::cluster_domain(caller);
+    if (!domain)
+        return Error(Code::kInvalid, fmt::format("{}: {}", control_plane::kClusterDomainVariable,
+                                                 domain.error().message()));
+    std::unique_ptr<control_plane::AuditLog> audit;
+    if (!options.audit_log.empty()) {
+        TRY(audit, control_plane::AuditLog::open(
+                       std::filesystem::path(caller.working_dir) / options.audit_log,
+                       options.audit_limits));
+    }
+    TRY(auto home,
+        control_plane::StateHome::take(control_plane::state_path(options.state_dir, caller)));
+    return Ground{*std::move(domain), std::move(audit), std::move(home)};
+}
+
+/// One `muster up`, from its start to its end.
+struct DaemonContext {
+    const UpOptions& options;
+    const control_plane::Caller& caller;
+    const control_plane::StateHome& home;
+    control_plane::ServedCluster& cluster;
+    Announcement& announcement;
+    asio::signal_set& signals;
+};
+
+Task<Result<std::string>> start(DaemonContext& daemon) {
+    CO_TRY(const control_plane::KubeAccess access, co_await daemon.cluster.start());
     CO_TRY(std::string said, introduce(daemon.options, daemon.caller, daemon.home, access));
     CO_TRY_VOID(daemon.home.announce({.pid = ::getpid(), .address = access.server}));
     co_return said;
 }
 
-Task<int> serve(Daemonship& daemon, asio::signal_set& signals,
-                std::optional<control_plane::Background>& background) {
-    Result<std::string> started = co_await start(daemon);
+Task<int> serve(DaemonContext& daemon) {
+    const Result<std::string> started = co_await start(daemon);
     int status = 0;
     bool leaves_pods = false;
-    if (!started) {
-        const std::string text = fmt::format("muster up: {}\n", started.error().message());
-        if (background)
-            background->failed(text);
-        else
-            fmt::print(stderr, "{}", text);
-        status = 1;
+    if (started) {
+        daemon.announcement.ready(*started);
+        leaves_pods = co_await daemon.signals.async_wait(asio::use_awaitable) == SIGTERM;
     } else {
-        if (background)
-            background->ready(*started);
-        else
-            fmt::print("{}", *started);
-        std::fflush(stdout);
-        leaves_pods = co_await signals.async_wait(asio::use_awaitable) == SIGTERM;
+        status = daemon.announcement.failed(started.error());
     }
-    co_await daemon.server.stop();
-    co_await daemon.server_for_pods.stop();
+    co_await daemon.cluster.stop_serving();
     // As if killed, so that there is one way to leave pods where they are. What was answered is on
     // disk.
     if (leaves_pods) {
         std::fflush(nullptr);
         ::_exit(0);
     }
-    co_await daemon.cluster.stop();
+    co_await daemon.cluster.stop_cluster();
     co_return status;
 }
 
@@ -211,117 +204,34 @@ int up(const UpOptions& options) {
     if (options.verbose > 0)
         log::set_level(options.verbose > 1 ? log::Level::kDebug : log::Level::kInfo);
     const control_plane::Caller caller = control_plane::current_caller();
-    std::optional<control_plane::Background> background;
-    const auto fail = [&](const Error& error) {
-        const std::string text = fmt::format("muster up: {}\n", error.message());
-        if (background)
-            background->failed(text);
-        else
-            fmt::print(stderr, "{}", text);
-        return 1;
-    };
-    const Result<std::string> domain = control_plane::cluster_domain(caller);
-    if (!domain)
-        return fail(
-            Error(Code::kInvalid, fmt::format("{}: {}", control_plane::kClusterDomainVariable,
-                                              domain.error().message())));
-    std::unique_ptr<control_plane::AuditLog> audit;
-    if (!options.audit_log.empty()) {
-        auto opened = control_plane::AuditLog::open(
-            std::filesystem::path(caller.working_dir) / options.audit_log, options.audit_limits);
-        if (!opened) return fail(opened.error());
-        audit = *std::move(opened);
-    }
-    auto home =
-        control_plane::StateHome::take(control_plane::state_path(options.state_dir, caller));
-    if (!home) return fail(home.error());
-    if (options.detach) {
-        // The child has the lock as well, and goes on to hold it when this process has ended.
-        auto started = control_plane::Background::start(home->path() / "muster.log");
-        if (!started) return fail(started.error());
-        background.emplace(*std::move(started));
-        if (Result<void> told = home->announce({.pid = ::getpid(), .address = {}}); !told)
-            return fail(told.error());
-    }
+    Announcement announcement;
+    auto ground = take_ground(options, caller);
+    if (!ground) return announcement.failed(ground.error());
+    if (options.detach)
+        if (Result<void> entered = announcement.enter_background(ground->home); !entered)
+            return announcement.failed(entered.error());
 
     std::signal(SIGPIPE, SIG_IGN);  // a client that goes away is seen as a failed write
     Rng rng = Rng::from_system();
-    auto node_dir = home->make_directory(control_plane::kNodeDirectory);
-    if (!node_dir) return fail(node_dir.error());
     RealClock clock;
-    auto credentials = control_plane::load_credentials(
-        *home, control_plane::server_names(options.listen, control_plane::machine_names()),
-        clock.wall_now());
-    if (!credentials) return fail(credentials.error());
-
     asio::io_context context(1);
     asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
-    auto tls =
-        net::TlsServerContext::create(clock, {.certificate_pem = credentials->server.certificate,
-                                              .key_pem = credentials->server.key,
-                                              .client_ca_pem = credentials->ca.certificate});
-    if (!tls) return fail(tls.error());
-    auto listener =
-        net::listen_tcp(context.get_executor(), options.listen.address, options.listen.port);
-    if (!listener) {
-        if (listener.error().code() == Code::kAlreadyExists)
-            return fail(Error(Code::kAlreadyExists,
-                              fmt::format("{}; name another with --listen {}:PORT (0: any)",
-                                          listener.error().message(), options.listen.address)));
-        return fail(listener.error());
-    }
-    const std::unique_ptr<control_plane::Machine> machine =
-        control_plane::make_real_machine(caller.environment);
-    auto store = store::open_sqlite_store((home->path() / "store.db").string(), {},
-                                              context.get_executor());
-    if (!store) return fail(store.error());
-    runtime::NodeOptions node =
-        control_plane::node_settings(caller, *machine, options.sandbox, *node_dir, *domain);
-    node.pods_outlive = true;
-    node.logs_dir = home->path() / "logs";
-    node.server = {.host = options.listen.wildcard() ? "127.0.0.1" : options.listen.address,
-                   .port = port_of((*listener)->address())};
-    auto cluster =
-        control_plane::LocalCluster::create(context.get_executor(), clock, rng, *std::move(store),
-                                            {.manage_fields = true,
-                                             .default_roles = true,
-                                             .signing_key = credentials->account_key,
-                                             .root_ca_pem = credentials->ca.certificate},
-                                            std::move(node));
-    if (!cluster) return fail(cluster.error());
-    control_plane::WebhookClient webhooks(
-        context.get_executor(), clock,
-        [&](apiserver::PodPort port) { return (*cluster)->connect(std::move(port)); });
-    (*cluster)->api().connect_webhooks(webhooks);
+    auto cluster = control_plane::ServedCluster::create(context.get_executor(), clock, rng,
+                                                        ground->home, caller,
+                                                        {.listen = options.listen,
+                                                         .sandbox = options.sandbox,
+                                                         .limits = options.limits,
+                                                         .audit = ground->audit.get(),
+                                                         .audit_level = options.audit_level,
+                                                         .cluster_domain = ground->cluster_domain});
+    if (!cluster) return announcement.failed(cluster.error());
     for (const std::string& notice : (*cluster)->notices()) fmt::print(stderr, "{}\n", notice);
-    std::optional<apiserver_http::HttpFront> front;
-    net::HttpServer server(context.get_executor(), clock, {},
-                           [&](net::HttpExchange& exchange) { return front->serve(exchange); });
-    front.emplace(
-        (*cluster)->api(),
-        apiserver::AccessOptions{.admin_token = credentials->admin_token,
-                                 .demand_certificate = !options.listen.loopback()},
-        apiserver_http::FrontOptions{.limits = options.limits,
-                                .audit = {.sink = audit.get(), .level = options.audit_level},
-                                .yaml = control_plane::yaml_bodies(),
-                                .metrics = {metrics_of(server, audit.get())}});
-    apiserver_http::HttpFront front_for_pods(
-        (*cluster)->api(), {.admin_token = credentials->admin_token},
-        {.limits = options.limits,
-         .audit = {.sink = audit.get(), .level = options.audit_level},
-         .yaml = control_plane::yaml_bodies()});
-    net::HttpServer server_for_pods(
-        context.get_executor(), clock, {},
-        [&](net::HttpExchange& exchange) { return front_for_pods.serve(exchange); });
-    Daemonship daemon{
-        options,         caller, *home, *credentials, **cluster, server, *std::move(listener),
-        server_for_pods, **tls};
+    DaemonContext daemon{options, caller, ground->home, **cluster, announcement, signals};
     int status = 1;
-    asio::co_spawn(context, serve(daemon, signals, background),
-                   [&](std::exception_ptr thrown, int result) {
-                       if (thrown) std::rethrow_exception(thrown);
-                       status = result;
-                   });
+    asio::co_spawn(context, serve(daemon), [&](std::exception_ptr thrown, int result) {
+        if (thrown) std::rethrow_exception(thrown);
+        status = result;
+    });
     context.run();
     return status;
 }

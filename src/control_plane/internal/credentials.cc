@@ -1,4 +1,4 @@
-#include "control_plane/credentials.h"
+#include "control_plane/internal/credentials.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "control_plane/yaml_bodies.h"
+#include "control_plane/internal/yaml_bodies.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "control_plane/webhook_client.h"
+#include "control_plane/internal/webhook_client.h"
 
 #include "manifest/read_files.h"
 #include "net/http_client.h"

@@ -1,0 +1,174 @@
+#include "control_plane/served_cluster.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "apiserver_http/http_front.h"
+#include "apiserver_http/metric_family.h"
+#include "store/sqlite_store.h"
+#include "base/log.h"
+#include "control_plane/internal/credentials.h"
+#include "control_plane/internal/webhook_client.h"
+#include "control_plane/internal/yaml_bodies.h"
+#include "control_plane/local_cluster.h"
+#include "control_plane/machine.h"
+#include "control_plane/node_settings.h"
+#include "control_plane/process_metrics.h"
+#include "net/http_server.h"
+#include "net/tcp.h"
+#include "net/tls.h"
+
+namespace muster::control_plane {
+
+namespace {
+
+/// "127.0.0.1:6443" -> 6443.
+std::uint16_t port_of(std::string_view address) {
+    std::uint16_t port = 0;
+    const std::string_view digits = address.substr(address.rfind(':') + 1);
+    std::from_chars(digits.data(), digits.data() + digits.size(), port);
+    return port;
+}
+
+/// What /metrics says of this process, its sockets and its audit log, if there is one.
+std::shared_ptr<prometheus::Collectable> metrics_of(const net::HttpServer& server,
+                                                    const AuditLog* audit) {
+    return std::make_shared<apiserver_http::CollectedNow>([&server, audit] {
+        std::vector<prometheus::MetricFamily> all = process_metrics();
+        if (audit != nullptr) std::ranges::move(audit->metrics(), std::back_inserter(all));
+        all.push_back(apiserver_http::family("muster_http_connections", "Open connections of clients.",
+                                        prometheus::MetricType::Gauge,
+                                        static_cast<double>(server.connections())));
+        return all;
+    });
+}
+
+Result<std::unique_ptr<net::Listener>> listen_at(asio::any_io_executor executor,
+                                                 const ListenAddress& where) {
+    auto listener = net::listen_tcp(std::move(executor), where.address, where.port);
+    if (listener || listener.error().code() != Code::kAlreadyExists) return listener;
+    return Error(Code::kAlreadyExists,
+                 fmt::format("{}; name another with --listen {}:PORT (0: any)",
+                             listener.error().message(), where.address));
+}
+
+}  // namespace
+
+/// In the order in which they are made.
+struct ServedCluster::Parts {
+    Parts(asio::any_io_executor executor, Clock& clock, ServedClusterOptions wanted,
+          Credentials shown, std::unique_ptr<net::TlsServerContext> context,
+          std::unique_ptr<net::Listener> listening, std::unique_ptr<LocalCluster> local)
+        : options(std::move(wanted)),
+          credentials(std::move(shown)),
+          tls(std::move(context)),
+          listener(std::move(listening)),
+          cluster(std::move(local)),
+          webhooks(executor, clock,
+                   [this](apiserver::PodPort port) { return cluster->connect(std::move(port)); }),
+          server(executor, clock, {},
+                 [this](net::HttpExchange& exchange) { return front->serve(exchange); }),
+          front_for_pods(cluster->api(), {.admin_token = credentials.admin_token}, front_options()),
+          server_for_pods(executor, clock, {}, [this](net::HttpExchange& exchange) {
+              return front_for_pods.serve(exchange);
+          }) {
+        cluster->api().connect_webhooks(webhooks);
+        apiserver_http::FrontOptions with_metrics = front_options();
+        with_metrics.metrics = {metrics_of(server, options.audit)};
+        front.emplace(cluster->api(),
+                      apiserver::AccessOptions{.admin_token = credentials.admin_token,
+                                               .demand_certificate = !options.listen.loopback()},
+                      std::move(with_metrics));
+    }
+
+    apiserver_http::FrontOptions front_options() const {
+        return {.limits = options.limits,
+                .audit = {.sink = options.audit, .level = options.audit_level},
+                .yaml = yaml_bodies()};
+    }
+
+    const ServedClusterOptions options;
+    const Credentials credentials;
+    std::unique_ptr<net::TlsServerContext> tls;
+    std::unique_ptr<net::Listener> listener;
+    std::unique_ptr<LocalCluster> cluster;
+    WebhookClient webhooks;
+    std::optional<apiserver_http::HttpFront> front;
+    net::HttpServer server;
+    /// For the pods alone: they neither take connections away from others, nor have certificates.
+    apiserver_http::HttpFront front_for_pods;
+    net::HttpServer server_for_pods;
+};
+
+Result<std::unique_ptr<ServedCluster>> ServedCluster::create(asio::any_io_executor executor,
+                                                             Clock& clock, Rng& rng,
+                                                             const StateHome& home,
+                                                             const Caller& caller,
+                                                             ServedClusterOptions options) {
+    TRY(const std::filesystem::path node_dir, home.make_directory(kNodeDirectory));
+    TRY(Credentials credentials,
+        load_credentials(home, server_names(options.listen, machine_names()), clock.wall_now()));
+    TRY(auto tls,
+        net::TlsServerContext::create(clock, {.certificate_pem = credentials.server.certificate,
+                                              .key_pem = credentials.server.key,
+                                              .client_ca_pem = credentials.ca.certificate}));
+    TRY(auto listener, listen_at(executor, options.listen));
+    const std::unique_ptr<Machine> machine = make_real_machine(caller.environment);
+    TRY(auto store,
+        store::open_sqlite_store((home.path() / "store.db").string(), {}, executor));
+    runtime::NodeOptions node =
+        node_settings(caller, *machine, options.sandbox, node_dir, options.cluster_domain);
+    node.pods_outlive = true;
+    node.logs_dir = home.path() / "logs";
+    node.server = {.host = options.listen.wildcard() ? "127.0.0.1" : options.listen.address,
+                   .port = port_of(listener->address())};
+    TRY(auto cluster, LocalCluster::create(executor, clock, rng, std::move(store),
+                                           {.manage_fields = true,
+                                            .default_roles = true,
+                                            .signing_key = credentials.account_key,
+                                            .root_ca_pem = credentials.ca.certificate},
+                                           std::move(node)));
+    return std::unique_ptr<ServedCluster>(new ServedCluster(std::make_unique<Parts>(
+        std::move(executor), clock, std::move(options), std::move(credentials), std::move(tls),
+        std::move(listener), std::move(cluster))));
+}
+
+ServedCluster::ServedCluster(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+ServedCluster::~ServedCluster() = default;
+
+Task<Result<KubeAccess>> ServedCluster::start() {
+    CO_TRY_VOID(co_await parts_->cluster->start());
+    const std::string address = parts_->listener->address();
+    auto inside = parts_->cluster->listen_for_pods();
+    if (!inside)
+        log::warning("pods can't reach this server", {{"error", inside.error().message()}});
+    else if (*inside)
+        parts_->server_for_pods.serve(*std::move(inside), parts_->tls.get());
+    parts_->server.serve(std::move(parts_->listener), parts_->tls.get());
+    const ListenAddress& listen = parts_->options.listen;
+    const Credentials& credentials = parts_->credentials;
+    KubeAccess access{.server = listen.url(port_of(address)),
+                      .ca_pem = credentials.ca.certificate,
+                      .token = credentials.admin_token,
+                      .client = {}};
+    if (!listen.loopback()) access.client = credentials.admin;
+    co_return access;
+}
+
+Task<void> ServedCluster::stop_serving() {
+    co_await parts_->server.stop();
+    co_await parts_->server_for_pods.stop();
+}
+
+Task<void> ServedCluster::stop_cluster() { return parts_->cluster->stop(); }
+
+const std::vector<std::string>& ServedCluster::notices() const {
+    return parts_->cluster->notices();
+}
+
+}  // namespace muster::control_plane

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apiserver_http/audit.h"
+#include "apiserver_http/request_limits.h"
+#include "base/async.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/rng.h"
+#include "control_plane/audit_log.h"
+#include "control_plane/caller.h"
+#include "control_plane/kubeconfig.h"
+#include "control_plane/listen_address.h"
+#include "control_plane/state_home.h"
+#include "runtime/node.h"
+
+namespace muster::control_plane {
+
+struct ServedClusterOptions {
+    ListenAddress listen;
+    runtime::SandboxMode sandbox = runtime::SandboxMode::kAuto;
+    apiserver_http::RequestLimits limits;
+    AuditLog* audit = nullptr;  ///< null: none; outlives the cluster
+    apiserver_http::AuditLevel audit_level = apiserver_http::AuditLevel::kMetadata;
+    std::string cluster_domain;  ///< empty where none is set
+};
+
+/// A LocalCluster that clients reach over HTTPS, with its state in a directory. Its pods outlive
+/// it unless stop_cluster() ends them. Everything that it refers to outlives it. Thread: one loop.
+class ServedCluster {
+  public:
+    /// Takes the address, opens the store and makes what is missing in `home`; serves nothing yet.
+    static Result<std::unique_ptr<ServedCluster>> create(asio::any_io_executor executor,
+                                                         Clock& clock, Rng& rng,
+                                                         const StateHome& home,
+                                                         const Caller& caller,
+                                                         ServedClusterOptions options);
+
+    ~ServedCluster();
+
+    /// Returns once clients are served, with how this machine's reach it.
+    Task<Result<KubeAccess>> start();
+    Task<void> stop_serving();
+    /// Ends the pods. After stop_serving().
+    Task<void> stop_cluster();
+
+    const std::vector<std::string>& notices() const;
+
+  private:
+    struct Parts;
+    explicit ServedCluster(std::unique_ptr<Parts> parts);
+
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace muster::control_plane
