@@ -6,9 +6,9 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "jobs/internal/conversion_data.h"
 #include "jobs/internal/converter.h"
 #include "jobs/internal/text.h"
-#include "jobs/internal/way_back.h"
 #include "jobs/kind.h"
 #include "kube/values/json_access.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "operator/internal/limits.h"
+#include "operator/internal/planning/limits.h"
 #include "operator/internal/world_fixture.h"
 
 namespace muster::operators {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "operator/internal/planner.h"
+#include "operator/internal/planning/planner.h"
 #include "operator/internal/world_fixture.h"
 
 namespace muster::operators {

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-#include "operator/internal/states.h"
+#include "operator/internal/planning/states.h"
 
 int main() {
     const std::string text = muster::operators::states_document();

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "jobs/kind.h"
-#include "operator/internal/planner.h"
-#include "operator/internal/records.h"
-#include "operator/internal/table.h"
+#include "operator/internal/cache/projections.h"
+#include "operator/internal/cache/table.h"
+#include "operator/internal/planning/planner.h"
 
 namespace muster::operators {
 

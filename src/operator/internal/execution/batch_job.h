@@ -6,7 +6,7 @@
 #include "base/async.h"
 #include "base/result.h"
 #include "kube/client/client.h"
-#include "operator/internal/records.h"
+#include "operator/internal/cache/projections.h"
 
 namespace muster::operators {
 

@@ -4,8 +4,8 @@
 
 #include "base/async.h"
 #include "base/task_group.h"
-#include "operator/internal/execution/pass.h"
-#include "operator/internal/plan.h"
+#include "operator/internal/execution/write_context.h"
+#include "operator/internal/planning/plan.h"
 
 namespace muster::operators {
 

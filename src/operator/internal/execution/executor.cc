@@ -5,13 +5,13 @@
 #include "base/fault.h"
 #include "base/log.h"
 #include "kube/objects/codec.h"
-#include "operator/internal/execution/attachment_writer.h"
+#include "operator/internal/cache/integration_caches.h"
+#include "operator/internal/cache/seen_pods.h"
 #include "operator/internal/execution/batch_job.h"
 #include "operator/internal/execution/claims.h"
+#include "operator/internal/execution/owned_object_writer.h"
 #include "operator/internal/execution/write_batch.h"
-#include "operator/internal/gang.h"
-#include "operator/internal/partners/partner_caches.h"
-#include "operator/internal/seen_pods.h"
+#include "operator/internal/integrations/gang.h"
 
 namespace muster::operators {
 namespace {

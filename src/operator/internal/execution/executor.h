@@ -7,11 +7,11 @@
 #include "base/task_group.h"
 #include "kube/client/client.h"
 #include "kube/client/event_recorder.h"
-#include "operator/internal/attachments.h"
-#include "operator/internal/execution/pass.h"
-#include "operator/internal/plan.h"
-#include "operator/internal/records.h"
-#include "operator/internal/table.h"
+#include "operator/internal/cache/owned_objects.h"
+#include "operator/internal/cache/projections.h"
+#include "operator/internal/cache/table.h"
+#include "operator/internal/execution/write_context.h"
+#include "operator/internal/planning/plan.h"
 
 namespace muster::operators {
 

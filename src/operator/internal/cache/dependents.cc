@@ -1,0 +1,397 @@
+#include "operator/internal/cache/dependents.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "operator/internal/cache/seen_pods.h"
+
+namespace muster::operators {
+namespace {
+
+/// A pod as it is shown now, but for restarts in place that were shown before: an evicted pod comes
+/// without its containers' statuses.
+PodPtr latest(const PodPtr& known, const PodPtr& shown) {
+    if (shown->node_restarts >= known->node_restarts) return shown;
+    auto made = std::make_shared<PodRecord>(*shown);
+    made->node_restarts = known->node_restarts;
+    return made;
+}
+
+}  // namespace
+
+/// Takes a slot out of the tally and puts it back as it is by then.
+class Dependents::Recount {
+  public:
+    Recount(Dependents& all, SlotId id) : all_(all), id_(id), slot_(all.slot(id)) {
+        all_.count(all_.types_[id_.type].tally, id_, slot_, -1);
+    }
+    ~Recount() { all_.count(all_.types_[id_.type].tally, id_, slot_, +1); }
+    Recount(const Recount&) = delete;
+    Recount& operator=(const Recount&) = delete;
+
+    Slot& slot() { return slot_; }
+
+  private:
+    Dependents& all_;
+    SlotId id_;
+    Slot& slot_;
+};
+
+Slot& Dependents::slot(SlotId id) {
+    if (types_.size() <= id.type) types_.resize(std::size_t{id.type} + 1);
+    std::vector<Slot>& slots = types_[id.type].slots;
+    const auto index = static_cast<std::size_t>(id.index);
+    // Only slots that nobody wants are added here, and an empty one of those counts for nothing.
+    if (slots.size() <= index) slots.resize(index + 1);
+    return slots[index];
+}
+
+// --- how the job stands
+
+void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status) {
+    const std::int32_t generation = status.restart_generation.value_or(0);
+    const bool paused = facts->suspend || status.is("Suspended");
+    if (standing_.facts == facts && standing_.generation == generation &&
+        standing_.paused == paused)
+        return;
+    if (standing_.facts != facts) attachments_changed();
+    const bool afresh = standing_.generation != generation || standing_.paused != paused;
+    // What the status tells counts where we have not counted ourselves. Else what another operator
+    // writes into it would be carried, and counted again when our watch shows it.
+    std::vector<std::int32_t> known(facts->kind->replica_types.size());
+    for (std::size_t type = 0; standing_.facts && type < types_.size(); ++type)
+        known[type] = types_[type].tally.restarts;
+    for (const TypeFacts& type : facts->types) {
+        const TypeFacts* before = standing_.facts ? standing_.facts->find(type.type) : nullptr;
+        const auto recorded = status.replica_statuses.find(facts->name_of(type.type));
+        if ((before == nullptr || before->wanted == 0) && recorded != status.replica_statuses.end())
+            known[type.type] = recorded->second.restarts.value_or(0);
+    }
+    standing_.facts = facts;
+    standing_.generation = generation;
+    standing_.paused = paused;
+    for (const TypeFacts& type : facts->types)
+        if (type.wanted > 0) slot({type.type, type.wanted - 1});
+    for (std::size_t type = 0; type < types_.size(); ++type) {
+        for (std::size_t i = 0; i < types_[type].slots.size(); ++i) {
+            Slot& slot = types_[type].slots[i];
+            if (afresh) slot.done = slot.lapsed = false;
+            write_off({static_cast<std::uint8_t>(type), static_cast<std::int32_t>(i)}, slot);
+        }
+    }
+    tally_up();
+    settle_restarts(known);
+}
+
+/// What a replica that nobody wants has been through is carried by those that stay. It must not
+/// count again should it be wanted again while its pod is still there.
+void Dependents::write_off(SlotId id, Slot& slot) const {
+    if (!standing_.facts || standing_.wants(id)) return;
+    slot.carried = slot.pod ? -(slot.pod->lineage.restarts + slot.pod->node_restarts) : 0;
+    slot.lapsed = false;
+}
+
+void Dependents::tally_up() {
+    std::vector<Tally> anew = tallied_anew();
+    for (std::size_t type = 0; type < types_.size(); ++type)
+        types_[type].tally = std::move(anew[type]);
+}
+
+std::vector<Tally> Dependents::tallied_anew() const {
+    std::vector<Tally> all(types_.size());
+    for (std::size_t type = 0; type < types_.size(); ++type)
+        for (std::size_t i = 0; i < types_[type].slots.size(); ++i)
+            count(all[type], {static_cast<std::uint8_t>(type), static_cast<std::int32_t>(i)},
+                  types_[type].slots[i], +1);
+    return all;
+}
+
+Dependents Dependents::made_anew(const std::vector<PodPtr>& pods,
+                                 const std::vector<ServicePtr>& services) const {
+    Dependents made;
+    for (const PodPtr& pod : pods) made.apply(nullptr, &pod);
+    for (const ServicePtr& service : services) made.apply(nullptr, &service);
+    made.standing_ = standing_;
+    if (flight_) made.flight_ = std::make_unique<Flight>(*flight_);
+    made.attachments_version_ = attachments_version_;
+    made.attached_version_ = attached_version_;
+    made.obstacle_ = obstacle_;
+    for (std::size_t type = 0; type < types_.size(); ++type) {
+        for (std::size_t i = 0; i < types_[type].slots.size(); ++i) {
+            const Slot& ours = types_[type].slots[i];
+            Slot& theirs =
+                made.slot({static_cast<std::uint8_t>(type), static_cast<std::int32_t>(i)});
+            if (theirs.others) made.choose_pod(theirs);
+            if (ours.pod && theirs.pod && ours.pod->uid == theirs.pod->uid)
+                theirs.pod = latest(ours.pod, theirs.pod);
+            theirs.carried = ours.carried;
+            theirs.creating_pod = ours.creating_pod;
+            theirs.creating_service = ours.creating_service;
+            theirs.done = ours.done;
+            theirs.lapsed = ours.lapsed;
+        }
+    }
+    made.tally_up();
+    return made;
+}
+
+/// More restarts of a type may be known than its pods tell now: those of pods that are gone, if
+/// nobody looked when they went, and of replicas that nobody wants any more. They are carried by
+/// the next pod that is made, or else in memory.
+void Dependents::settle_restarts(const std::vector<std::int32_t>& known) {
+    for (const TypeFacts& type : standing_.facts->types) {
+        if (type.wanted == 0) continue;
+        const Tally& tally = types_[type.type].tally;
+        const std::int32_t missing = known[type.type] - tally.restarts;
+        if (missing <= 0) continue;
+        const std::int32_t vacant = tally.vacant.next(0);
+        Recount recount(*this, {type.type, std::max(vacant, 0)});
+        recount.slot().carried += missing;
+    }
+}
+
+// --- what the caches show
+
+void Dependents::pod_left(Slot& slot, const std::string& uid) {
+    if (!slot.pod || slot.pod->uid != uid) {
+        if (flight_) flight_->asked_to_go.erase(uid);
+        if (!slot.others) return;
+        std::erase_if(*slot.others, [&](const PodPtr& other) { return other->uid == uid; });
+        if (slot.others->empty()) slot.others.reset();
+        return;
+    }
+    const PodPtr left = std::move(slot.pod);
+    const PodRecord& pod = *left;
+    const bool current = pod.lineage.generation >= standing_.generation;
+    const bool by_us = was_stopped(pod, flight_.get());
+    const bool stopped = has_run(pod) && !by_us;
+    const TypeFacts* type = standing_.facts ? standing_.facts->find(pod.slot.type) : nullptr;
+    const bool failed =
+        pod.phase == PodPhase::kFailed && !by_us && type && !is_final(pod, type->policy);
+    slot.carried += pod.lineage.restarts + pod.node_restarts;
+    if ((stopped || failed) && standing_.keeps_account(pod)) ++slot.carried;
+    slot.done = pod.phase == PodPhase::kSucceeded && !by_us && current && !standing_.paused;
+    slot.lapsed = type && type->restarts_all && !standing_.paused && current && (stopped || failed);
+    if (flight_) flight_->asked_to_go.erase(uid);
+    if (slot.others) {
+        slot.pod = std::move(slot.others->back());
+        slot.others->pop_back();
+        choose_pod(slot);
+    }
+    write_off(pod.slot, slot);
+}
+
+void Dependents::pod_came(Slot& slot, PodPtr pod) {
+    slot.creating_pod = slot.done = slot.lapsed = false;
+    if (flight_) flight_->pods.erase(pod->slot);
+    if (!slot.pod) {
+        const SlotId id = pod->slot;
+        const std::int32_t beyond = pod->lineage.restarts - slot.carried;
+        slot.carried = std::max(-beyond, 0);
+        slot.pod = std::move(pod);
+        write_off(id, slot);
+        if (beyond > 0 && standing_.wants(id)) take_from_others(id, beyond);
+        return;
+    }
+    if (!slot.others) slot.others = std::make_unique<std::vector<PodPtr>>();
+    slot.others->push_back(std::move(pod));
+    choose_pod(slot);
+}
+
+/// A pod tells of more restarts than its replica carries: another operator made it, and carries in
+/// it what we carry elsewhere.
+void Dependents::take_from_others(SlotId id, std::int32_t told) {
+    OfType& of_type = types_[id.type];
+    for (std::size_t i = 0; told > 0 && i < of_type.slots.size(); ++i) {
+        const SlotId other{id.type, static_cast<std::int32_t>(i)};
+        if (other == id || of_type.slots[i].carried <= 0) continue;
+        Recount recount(*this, other);
+        const std::int32_t taken = std::min(told, recount.slot().carried);
+        recount.slot().carried -= taken;
+        told -= taken;
+    }
+}
+
+/// Of several pods: one that stays, then one that has the replica's name; any order else, but the
+/// same for everybody.
+void Dependents::choose_pod(Slot& slot) {
+    if (slot.others->empty()) return slot.others.reset();
+    const auto rank = [&](const PodPtr& pod) {
+        return std::tuple(is_going(*pod), !pod->named_as_replica, pod->phase == PodPhase::kFailed,
+                          std::string_view(pod->uid));
+    };
+    for (PodPtr& other : *slot.others)
+        if (rank(other) < rank(slot.pod)) std::swap(other, slot.pod);
+}
+
+namespace {
+
+template <class Ptr>
+void add_astray(std::vector<Ptr>& astray, const Ptr& object) {
+    astray.insert(std::ranges::upper_bound(astray, object->uid, {},
+                                           [](const Ptr& known) { return known->uid; }),
+                  object);
+}
+template <class Ptr>
+void remove_astray(std::vector<Ptr>& astray, const std::string& uid) {
+    std::erase_if(astray, [&](const Ptr& known) { return known->uid == uid; });
+}
+
+}  // namespace
+
+void Dependents::apply(const PodPtr* before, const PodPtr* after) {
+    if (shows_otherwise(before, after)) attachments_changed();
+    objects_ += (after ? 1 : 0) - (before ? 1 : 0);
+    const bool same = before && after && (*before)->uid == (*after)->uid &&
+                      (*before)->slot == (*after)->slot && !(*before)->astray && !(*after)->astray;
+    if (same) {
+        Recount recount(*this, (*after)->slot);
+        Slot& slot = recount.slot();
+        if (slot.pod && slot.pod->uid == (*after)->uid) {
+            slot.pod = latest(slot.pod, *after);
+        } else if (slot.others) {
+            for (PodPtr& other : *slot.others)
+                if (other->uid == (*after)->uid) other = latest(other, *after);
+        }
+        if (slot.others) choose_pod(slot);
+        if ((*after)->deleting && flight_)
+            if (auto asked = flight_->asked_to_go.find((*after)->uid);
+                asked != flight_->asked_to_go.end())
+                asked->second.until = Instant::max();
+        return;
+    }
+    if (before && (*before)->astray) remove_astray(astray_pods_, (*before)->uid);
+    if (before && !(*before)->astray) {
+        Recount recount(*this, (*before)->slot);
+        pod_left(recount.slot(), (*before)->uid);
+    }
+    if (after && (*after)->astray) add_astray(astray_pods_, *after);
+    if (after && !(*after)->astray) {
+        Recount recount(*this, (*after)->slot);
+        pod_came(recount.slot(), *after);
+    }
+    land();
+}
+
+void Dependents::apply(const ServicePtr* before, const ServicePtr* after) {
+    objects_ += (after ? 1 : 0) - (before ? 1 : 0);
+    if (before && (*before)->astray) {
+        remove_astray(astray_services_, (*before)->uid);
+    } else if (before) {
+        const bool stays = after && (*after)->uid == (*before)->uid && !(*after)->astray &&
+                           (*after)->slot == (*before)->slot;
+        Recount recount(*this, (*before)->slot);
+        Slot& slot = recount.slot();
+        if (slot.service && slot.service->uid == (*before)->uid) slot.service.reset();
+        if (!stays && flight_) flight_->asked_to_go.erase((*before)->uid);
+    }
+    if (after && (*after)->astray) {
+        add_astray(astray_services_, *after);
+    } else if (after) {
+        Recount recount(*this, (*after)->slot);
+        Slot& slot = recount.slot();
+        slot.service = *after;
+        slot.creating_service = false;
+        if (flight_) flight_->services.erase((*after)->slot);
+    }
+    land();
+}
+
+// --- what was asked for
+
+Flight& Dependents::flight() {
+    if (!flight_) flight_ = std::make_unique<Flight>();
+    return *flight_;
+}
+
+void Dependents::land() {
+    if (flight_ && flight_->empty()) flight_.reset();
+}
+
+void Dependents::pod_create_sent(SlotId id, Instant until) {
+    Recount recount(*this, id);
+    recount.slot().creating_pod = true;
+    flight().pods[id] = until;
+    flight().earliest = std::min(flight().earliest, until);
+}
+
+void Dependents::service_create_sent(SlotId id, Instant until) {
+    Recount recount(*this, id);
+    recount.slot().creating_service = true;
+    flight().services[id] = until;
+    flight().earliest = std::min(flight().earliest, until);
+}
+
+void Dependents::delete_sent(SlotId id, const std::string& uid, Instant until) {
+    Recount recount(*this, id);
+    // Its labels may have moved it to another replica since the plan was made.
+    if (!recount.slot().holds(uid)) return;
+    const bool alive = recount.slot().has_alive(uid);
+    flight().asked_to_go[uid] = {.until = until, .slot = id, .alive = alive};
+    if (recount.slot().others) choose_pod(recount.slot());
+    flight().earliest = std::min(flight().earliest, until);
+}
+
+void Dependents::pod_create_failed(SlotId id) {
+    Recount recount(*this, id);
+    recount.slot().creating_pod = false;
+    if (flight_) flight_->pods.erase(id);
+    land();
+}
+
+void Dependents::service_create_failed(SlotId id) {
+    Recount recount(*this, id);
+    recount.slot().creating_service = false;
+    if (flight_) flight_->services.erase(id);
+    land();
+}
+
+void Dependents::delete_failed(SlotId id, const std::string& uid) {
+    Recount recount(*this, id);
+    if (flight_) flight_->asked_to_go.erase(uid);
+    if (recount.slot().others) choose_pod(recount.slot());
+    land();
+}
+
+Instant Dependents::expire(Instant now) {
+    if (!flight_) return Instant::max();
+    if (now < flight_->earliest) return flight_->earliest;
+    std::vector<SlotId> pods;
+    std::vector<SlotId> services;
+    std::vector<std::pair<SlotId, std::string>> deletions;
+    Instant next = Instant::max();
+    const auto sort_out = [&](Instant until, auto overdue) {
+        if (until <= now)
+            overdue();
+        else
+            next = std::min(next, until);
+    };
+    for (const auto& [id, until] : flight_->pods) sort_out(until, [&] { pods.push_back(id); });
+    for (const auto& [id, until] : flight_->services)
+        sort_out(until, [&] { services.push_back(id); });
+    for (const auto& [uid, asked] : flight_->asked_to_go)
+        sort_out(asked.until, [&] { deletions.emplace_back(asked.slot, uid); });
+    flight_->earliest = next;
+    for (SlotId id : pods) pod_create_failed(id);
+    for (SlotId id : services) service_create_failed(id);
+    for (const auto& [id, uid] : deletions) delete_failed(id, uid);
+    return next;
+}
+
+// --- questions
+
+const Dependents::OfType* Dependents::of(std::uint8_t type) const {
+    return type < types_.size() ? &types_[type] : nullptr;
+}
+
+const Slot* Dependents::at(SlotId id) const {
+    const OfType* of_type = of(id.type);
+    const auto index = static_cast<std::size_t>(id.index);
+    return of_type == nullptr || index >= of_type->slots.size() ? nullptr : &of_type->slots[index];
+}
+
+bool Dependents::has_pods() const {
+    return std::ranges::any_of(types_, [](const OfType& type) { return type.tally.pods > 0; });
+}
+
+}  // namespace muster::operators

@@ -1,0 +1,128 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "operator/internal/cache/replica_totals.h"
+
+namespace muster::operators {
+
+/// What belongs to one job as far as we know: what the caches show, and what was asked of the API
+/// and is not in the caches yet. Without the second part a pass that runs before the watch has
+/// caught up would ask again.
+///
+/// Keeps its tallies current: a change costs what it changes, not the size of the job.
+class Dependents {
+  public:
+    struct OfType {
+        std::vector<Slot> slots;  ///< by index
+        Tally tally;
+    };
+
+    Dependents() = default;
+    Dependents(Dependents&&) = default;
+    Dependents& operator=(Dependents&&) = default;
+
+    /// Says what the job wants and how it stands. Costs nothing when neither changed; otherwise all
+    /// is summed up anew. To be called before a plan is made.
+    void configure(const FactsPtr& facts, const jobs::JobStatus& status);
+
+    /// A null `after` removes.
+    void apply(const PodPtr* before, const PodPtr* after);
+    void apply(const ServicePtr* before, const ServicePtr* after);
+
+    // Requests on their way, from before they are sent until the watch shows their effect, they
+    // fail, or expire() gives up on them (the effect may have come and gone unseen).
+    void pod_create_sent(SlotId slot, Instant until);
+    void service_create_sent(SlotId slot, Instant until);
+    void delete_sent(SlotId slot, const std::string& uid, Instant until);
+    void pod_create_failed(SlotId slot);
+    void service_create_failed(SlotId slot);
+    void delete_failed(SlotId slot, const std::string& uid);
+    /// Forgets requests that are past their time. Returns when the next is, or Instant::max().
+    Instant expire(Instant now);
+
+    /// Null when nothing of this type was ever seen or wanted.
+    const OfType* of(std::uint8_t type) const;
+    const Slot* at(SlotId slot) const;
+    bool is_going(const DependentRecord& object) const {
+        return operators::is_going(object, flight_.get());
+    }
+    /// Controlled by the job with labels that are not its: to be released. By uid.
+    const std::vector<PodPtr>& astray_pods() const { return astray_pods_; }
+    const std::vector<ServicePtr>& astray_services() const { return astray_services_; }
+
+    /// Calls f(SlotId, const Slot&) for each slot in which something is and was not asked to go.
+    template <class F>
+    void for_each_held(F f) const {
+        for (std::size_t type = 0; type < types_.size(); ++type)
+            for (auto i = types_[type].tally.held.next(0); i >= 0;
+                 i = types_[type].tally.held.next(i + 1))
+                f(SlotId{static_cast<std::uint8_t>(type), i},
+                  types_[type].slots[static_cast<std::size_t>(i)]);
+    }
+    bool has_pods() const;
+
+    // Attachments are made from the job's spec and from what runs of its pods. Each change of
+    // either, and of one of them, raises the number; what was compared at a number need not be
+    // compared again at the same.
+    std::uint64_t attachments_version() const { return attachments_version_; }
+    bool attachments_due() const { return attachments_version_ != attached_version_; }
+    bool attached_before() const { return attached_version_ != 0; }
+    void attachments_changed() { ++attachments_version_; }
+    /// All were as they should be. Takes the obstacle away.
+    void attached(std::uint64_t version) {
+        attached_version_ = version;
+        obstacle_.reset();
+    }
+    /// Why they can't be made, for people; null when nothing is known to be in the way.
+    const std::string* obstacle() const { return obstacle_.get(); }
+    void obstructed(std::string why) {
+        obstacle_ = std::make_shared<const std::string>(std::move(why));
+    }
+
+    /// True while there is a pod or a service.
+    bool has_objects() const { return objects_ > 0; }
+    bool is_configured() const { return standing_.facts != nullptr; }
+    /// The job is gone: what it wanted no longer matters.
+    void forget_job() { standing_.facts = nullptr; }
+
+    /// The same made at once from all that the caches show, with nothing of ours but what no cache
+    /// has: restarts that pods left behind, requests on their way. To compare with.
+    Dependents made_anew(const std::vector<PodPtr>& pods,
+                         const std::vector<ServicePtr>& services) const;
+    /// The tallies made from nothing but the slots, to compare with.
+    std::vector<Tally> tallied_anew() const;
+
+  private:
+    class Recount;
+
+    Slot& slot(SlotId id);
+    void count(Tally& tally, SlotId id, const Slot& slot, int sign) const {
+        add_to(tally, standing_, flight_.get(), id, slot, sign);
+    }
+    void tally_up();
+    void settle_restarts(const std::vector<std::int32_t>& known);
+    void write_off(SlotId id, Slot& slot) const;
+    void pod_left(Slot& slot, const std::string& uid);
+    void pod_came(Slot& slot, PodPtr pod);
+    void take_from_others(SlotId id, std::int32_t told);
+    void choose_pod(Slot& slot);
+    Flight& flight();
+    void land();
+
+    Standing standing_;
+    std::vector<OfType> types_;  ///< by type
+    std::unique_ptr<Flight> flight_;
+    std::vector<PodPtr> astray_pods_;
+    std::vector<ServicePtr> astray_services_;
+    std::int32_t objects_ = 0;
+    std::uint64_t attachments_version_ = 1;
+    std::uint64_t attached_version_ = 0;
+    std::shared_ptr<const std::string> obstacle_;
+};
+
+}  // namespace muster::operators

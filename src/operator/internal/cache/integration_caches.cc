@@ -1,0 +1,148 @@
+#include "operator/internal/cache/integration_caches.h"
+
+#include <fmt/format.h>
+
+#include "kube/values/json_access.h"
+
+namespace muster::operators {
+namespace {
+
+const kube::ResourceType kPriorityClasses{"scheduling.k8s.io", "v1", "priorityclasses",
+                                          "PriorityClass", false};
+
+/// Of an error that does not pass by itself.
+std::optional<std::string> refusal(const kube::ResourceType& type, const Error& error) {
+    if (error.code() == Code::kNotFound)
+        return fmt::format(
+            "the cluster has no CustomResourceDefinition {} with version {}: install what it "
+            "belongs to, or have the job placed by another scheduler",
+            type.qualified(), type.version);
+    if (error.code() == Code::kForbidden || error.code() == Code::kUnauthorized)
+        return fmt::format("the operator may not list and watch {}: {}", type.qualified(),
+                           error.message());
+    return std::nullopt;
+}
+
+}  // namespace
+
+PartnerCaches::PartnerCaches(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& tasks,
+                             std::string namespace_, Handlers handlers)
+    : client_(client),
+      clock_(clock),
+      rng_(rng),
+      tasks_(tasks),
+      namespace_(std::move(namespace_)),
+      handlers_(std::move(handlers)) {}
+
+void PartnerCaches::want(const PartnerWishes& wishes) {
+    for (const PartnerWish& wish : wishes.objects)
+        if (!objects_.contains(wish.type)) watch(wish.type);
+    if (wishes.reads_priorities && !classes_.informer) watch_priorities();
+}
+
+/// After a list; true when that made a difference.
+template <class T>
+bool PartnerCaches::learn(Cache<T>& cache, const kube::ResourceType& type, const Error* error) {
+    Knowledge knowledge = Knowledge::kCurrent;
+    std::string problem;
+    if (error != nullptr) {
+        std::optional<std::string> refused = refusal(type, *error);
+        if (!refused) return false;
+        knowledge = Knowledge::kRefused;
+        problem = *std::move(refused);
+    }
+    if (cache.knowledge == knowledge) return false;
+    cache.knowledge = knowledge;
+    cache.problem = std::move(problem);
+    return true;
+}
+
+void PartnerCaches::watch(PartnerType type) {
+    const kube::ResourceType& resource = resource_of(type);
+    kube::ListOptions options;
+    options.namespace_ = namespace_;
+    options.label_selector = jobs::attachments_selector();
+    Cache<AttachmentPtr>& cache = objects_[type];
+    cache.informer = std::make_unique<kube::Informer<AttachmentPtr>>(
+        client_, clock_, rng_, resource, std::move(options),
+        [&resource](const json::value& object) -> std::optional<AttachmentPtr> {
+            return std::make_shared<const AttachmentRecord>(project_attachment(resource, object));
+        });
+    cache.informer->on_change(
+        [this](const std::string&, const AttachmentPtr* before, const AttachmentPtr* after) {
+            // A scheduler and an autoscaler write down every step.
+            if (before != nullptr && after != nullptr && **before == **after) return;
+            if (before != nullptr) handlers_.changed(**before);
+            if (after != nullptr) handlers_.changed(**after);
+        });
+    cache.informer->on_list([this, type, &cache, &resource](const Error* error) {
+        if (learn(cache, resource, error)) handlers_.known(type);
+    });
+    cache.informer->start(tasks_);
+}
+
+void PartnerCaches::watch_priorities() {
+    classes_.informer = std::make_unique<kube::Informer<PriorityClass>>(
+        client_, clock_, rng_, kPriorityClasses, kube::ListOptions{},
+        [](const json::value& object) -> std::optional<PriorityClass> {
+            const json::object& fields = object.get_object();
+            const std::int64_t value = kube::int_at(fields, "value").value_or(0);
+            return PriorityClass{static_cast<std::int32_t>(value),
+                                 kube::bool_at(fields, "globalDefault")};
+        });
+    classes_.informer->on_change(
+        [this](const std::string&, const PriorityClass* before, const PriorityClass* after) {
+            if (classes_.knowledge != Knowledge::kCurrent) return;
+            if (before != nullptr && after != nullptr && *before == *after) return;
+            sum_up_priorities();
+            handlers_.priorities_changed();
+        });
+    classes_.informer->on_list([this](const Error* error) {
+        if (!learn(classes_, kPriorityClasses, error)) return;
+        sum_up_priorities();
+        handlers_.priorities_changed();
+    });
+    classes_.informer->start(tasks_);
+}
+
+void PartnerCaches::sum_up_priorities() {
+    priorities_ = {};
+    for (const auto& [name, one] : classes_.informer->items()) {
+        priorities_.values[name] = one.value;
+        if (one.is_default) priorities_.of_others = one.value;
+    }
+}
+
+PartnersSeen PartnerCaches::seen_by(const JobRecord& job) const {
+    PartnersSeen seen;
+    if (!job.facts) return seen;
+    for (const PartnerWish& wish : job.facts->partners.objects) {
+        const auto cache = objects_.find(wish.type);
+        if (cache == objects_.end()) {
+            seen.objects.push_back({.wish = wish});
+            continue;
+        }
+        AttachmentPtr object = find(resource_of(wish.type), job.namespace_, job.name);
+        if (object && object->owner_uid != job.uid) object.reset();
+        seen.objects.push_back({.wish = wish,
+                                .knowledge = cache->second.knowledge,
+                                .problem = cache->second.problem,
+                                .object = std::move(object)});
+    }
+    // Those that can't be read count as zero, as a missing one does.
+    seen.priorities_known =
+        !job.facts->partners.reads_priorities || classes_.knowledge != Knowledge::kNone;
+    return seen;
+}
+
+AttachmentPtr PartnerCaches::find(const kube::ResourceType& type, const std::string& ns,
+                                  const std::string& name) const {
+    for (const auto& [partner, cache] : objects_) {
+        if (resource_of(partner) != type) continue;
+        const AttachmentPtr* found = cache.informer->find(ns + "/" + name);
+        return found == nullptr ? nullptr : *found;
+    }
+    return nullptr;
+}
+
+}  // namespace muster::operators

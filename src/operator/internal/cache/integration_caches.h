@@ -1,0 +1,74 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/task_group.h"
+#include "kube/client/client.h"
+#include "kube/client/informer.h"
+#include "operator/internal/planning/pod_gate.h"
+
+namespace muster::operators {
+
+/// Caches of what jobs have for partners, and of PriorityClasses. A type is listed and watched from
+/// when the first job wants it: none where no job has a partner. Of objects beside jobs' own,
+/// nothing is read but PriorityClasses.
+///
+/// A type that the cluster does not have is asked for again, ever more rarely up to once in a
+/// minute, and is used from when it is there. Thread: one loop, that of the group.
+class PartnerCaches {
+  public:
+    struct Handlers {
+        /// Each state of an object, before and after.
+        std::function<void(const AttachmentRecord&)> changed;
+        /// More is known of objects of this type than before, or less.
+        std::function<void(PartnerType)> known;
+        std::function<void()> priorities_changed;
+    };
+
+    PartnerCaches(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& tasks,
+                  std::string namespace_, Handlers handlers);
+
+    void want(const PartnerWishes& wishes);
+
+    PartnersSeen seen_by(const JobRecord& job) const;
+    /// Null when there is none, or it carries no job's label.
+    AttachmentPtr find(const kube::ResourceType& type, const std::string& ns,
+                       const std::string& name) const;
+    const Priorities& priorities() const { return priorities_; }
+
+  private:
+    struct PriorityClass {
+        std::int32_t value = 0;
+        bool is_default = false;
+
+        friend bool operator==(const PriorityClass&, const PriorityClass&) = default;
+    };
+    template <class T>
+    struct Cache {
+        std::unique_ptr<kube::Informer<T>> informer;
+        Knowledge knowledge = Knowledge::kNone;
+        std::string problem;
+    };
+
+    template <class T>
+    bool learn(Cache<T>& cache, const kube::ResourceType& type, const Error* error);
+    void watch(PartnerType type);
+    void watch_priorities();
+    void sum_up_priorities();
+
+    kube::Client& client_;
+    Clock& clock_;
+    Rng& rng_;
+    TaskGroup& tasks_;
+    std::string namespace_;
+    Handlers handlers_;
+    std::map<PartnerType, Cache<AttachmentPtr>> objects_;
+    Cache<PriorityClass> classes_;
+    Priorities priorities_;
+};
+
+}  // namespace muster::operators

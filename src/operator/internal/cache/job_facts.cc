@@ -1,0 +1,51 @@
+#include "operator/internal/cache/job_facts.h"
+
+namespace muster::operators {
+namespace {
+
+RestartPolicy restart_policy(const jobs::JobKind& kind, std::string_view policy) {
+    if (policy == "Always") return RestartPolicy::kAlways;
+    if (policy == "OnFailure") return RestartPolicy::kOnFailure;
+    if (policy == "ExitCode") return RestartPolicy::kExitCode;
+    return kind.replaces_failed_pods ? RestartPolicy::kOnFailure : RestartPolicy::kNever;
+}
+
+/// An unknown word behaves like All (training-operator pkg/controller.v1/common/job.go).
+CleanPolicy clean_policy(std::string_view policy) {
+    if (policy.empty() || policy == "None") return CleanPolicy::kNone;
+    return policy == "Running" ? CleanPolicy::kRunning : CleanPolicy::kAll;
+}
+
+std::optional<std::uint8_t> starts_after(const jobs::Job& job, const std::string& type) {
+    if (!job.kind->starts_after) return std::nullopt;
+    const std::string first = job.kind->starts_after(job, type);
+    for (std::size_t at = 0; at < job.kind->replica_types.size(); ++at)
+        if (job.kind->replica_types[at].name == first) return static_cast<std::uint8_t>(at);
+    return std::nullopt;
+}
+
+}  // namespace
+
+JobFacts facts_of(const jobs::Job& job) {
+    JobFacts facts;
+    facts.kind = job.kind;
+    for (std::size_t at = 0; at < job.kind->replica_types.size(); ++at) {
+        const jobs::ReplicaType& type = job.kind->replica_types[at];
+        if (const jobs::ReplicaSpec* spec = job.replica(type.name))
+            facts.types.push_back({.type = static_cast<std::uint8_t>(at),
+                                   .policy = restart_policy(*job.kind, spec->restart_policy),
+                                   .wanted = spec->replicas.value_or(0),
+                                   .after = starts_after(job, type.name),
+                                   .restarts_all = job.restarts_all(type)});
+    }
+    facts.deciders = job.kind->deciders(job);
+    facts.clean = clean_policy(job.run_policy.clean_pod_policy);
+    facts.suspend = job.run_policy.suspend.value_or(false);
+    facts.backoff_limit = job.run_policy.backoff_limit;
+    facts.ttl_seconds = job.run_policy.ttl_seconds_after_finished;
+    facts.deadline_seconds = job.run_policy.active_deadline_seconds;
+    facts.partners = partner_wishes(job);
+    return facts;
+}
+
+}  // namespace muster::operators

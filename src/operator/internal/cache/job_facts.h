@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jobs/job.h"
+#include "jobs/kind.h"
+#include "operator/internal/integrations/integrations.h"
+
+namespace muster::operators {
+
+enum class RestartPolicy : std::uint8_t { kAlways, kOnFailure, kNever, kExitCode };
+enum class CleanPolicy : std::uint8_t { kNone, kRunning, kAll };
+
+/// What decisions read of one replica type.
+struct TypeFacts {
+    std::uint8_t type = 0;  ///< place in JobKind::replica_types
+    RestartPolicy policy = RestartPolicy::kNever;
+    std::int32_t wanted = 0;
+    /// The type whose pods must all be ready before one of this type is made.
+    std::optional<std::uint8_t> after = std::nullopt;
+    bool restarts_all = false;  ///< a failure of this type restarts the whole job
+};
+
+/// What decisions read of a job's spec. A job's templates are most of its bytes and are read only
+/// to make pods, so they are not here.
+struct JobFacts {
+    const jobs::JobKind* kind = nullptr;
+    std::vector<TypeFacts> types;  ///< in the kind's order; those that the spec has
+    jobs::Deciders deciders;
+    CleanPolicy clean = CleanPolicy::kNone;
+    bool suspend = false;
+    std::optional<std::int32_t> backoff_limit;
+    std::optional<std::int32_t> ttl_seconds;
+    std::optional<std::int64_t> deadline_seconds;
+    PartnerWishes partners;
+
+    const std::string& name_of(std::uint8_t type) const { return kind->replica_types[type].name; }
+    const TypeFacts* find(std::uint8_t type) const {
+        for (const TypeFacts& facts : types)
+            if (facts.type == type) return &facts;
+        return nullptr;
+    }
+};
+using FactsPtr = std::shared_ptr<const JobFacts>;
+
+/// Of a defaulted job.
+JobFacts facts_of(const jobs::Job& job);
+
+}  // namespace muster::operators

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <list>
+#include <memory>
+#include <unordered_map>
+
+#include "jobs/job.h"
+#include "operator/internal/cache/projections.h"
+
+namespace muster::operators {
+
+/// The whole specs of jobs whose pods are about to be made: those that nothing was done for yet,
+/// and those that were read last. The rest are read again when they are wanted: most of a job's
+/// bytes are templates that nobody looks at any more. Thread: one loop.
+class RecentJobs {
+  public:
+    /// `most_new`: of jobs that nothing was done for; one more counts as any other.
+    RecentJobs(std::size_t capacity, std::size_t most_new)
+        : capacity_(capacity), most_new_(most_new) {}
+
+    /// `is_new`: nothing was done for it. It is kept until it comes as no longer new.
+    void put(const JobUid& uid, std::int64_t generation, std::shared_ptr<const jobs::Job> job,
+             bool is_new);
+    /// Null when it is not known, or only of another generation.
+    std::shared_ptr<const jobs::Job> find(const JobUid& uid, std::int64_t generation);
+    void forget(const JobUid& uid);
+
+  private:
+    struct Entry {
+        JobUid uid;
+        std::int64_t generation = 0;
+        std::shared_ptr<const jobs::Job> job;
+        bool is_new = false;
+    };
+    using Entries = std::list<Entry>;
+
+    Entries& of(const Entry& entry) { return entry.is_new ? new_ : newest_first_; }
+
+    std::size_t capacity_;
+    std::size_t most_new_;
+    Entries new_;
+    Entries newest_first_;
+    std::unordered_map<JobUid, Entries::iterator> by_uid_;
+};
+
+}  // namespace muster::operators

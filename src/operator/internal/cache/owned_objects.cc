@@ -1,0 +1,144 @@
+#include "operator/internal/cache/owned_objects.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/fields.h"
+#include "kube/values/equality.h"
+#include "kube/values/json_access.h"
+
+namespace muster::operators {
+namespace {
+
+/// The member at a dotted path, made with the objects on the way.
+json::value& place(json::object& object, std::string_view path) {
+    json::value* at = &object[take_field(path, '.')];
+    while (!path.empty()) {
+        if (!at->is_object()) *at = json::object();
+        at = &at->get_object()[take_field(path, '.')];
+    }
+    return *at;
+}
+
+}  // namespace
+
+AttachmentRecord project_attachment(const kube::ResourceType& type, const json::value& object) {
+    AttachmentRecord record;
+    const kube::ObjectMeta metadata = metadata_of(object);
+    record.namespace_ = metadata.namespace_;
+    record.name = metadata.name;
+    record.uid = metadata.uid;
+    record.deleting = metadata.deleting();
+    if (const kube::OwnerReference* owner = metadata.controller()) {
+        record.owner_kind = owner->kind;
+        record.owner_name = owner->name;
+        record.owner_uid = JobUid(owner->uid);
+    }
+    if (const json::object* status = kube::object_at(object.get_object(), "status"))
+        record.phase = kube::string_at(*status, "phase");
+    for (const auto& [key, value] : object.get_object()) {
+        if (key == "apiVersion" || key == "kind" || key == "metadata" || key == "status") continue;
+        json::value& kept = record.content[key] = value;
+        if (type == kube::types::kSecrets && key == "data" && kept.is_object())
+            for (auto& entry : kept.get_object()) entry.value() = true;
+    }
+    return record;
+}
+
+std::string owner_text(const kube::ObjectMeta& metadata) {
+    const kube::OwnerReference* owner = metadata.controller();
+    if (owner == nullptr) return "belongs to nobody";
+    return fmt::format("belongs to {} {} (uid {})", owner->kind, owner->name, owner->uid);
+}
+
+namespace {
+
+bool is_missing(const json::object& content, const std::string& path) {
+    const json::value* found = kube::value_at_path(content, path);
+    return found == nullptr || (found->is_string() && found->get_string().empty());
+}
+
+/// Takes the member at a dotted path away, if it is there.
+void remove_place(json::object& object, const std::string& path) {
+    if (kube::value_at_path(object, path) == nullptr) return;
+    const std::size_t dot = path.rfind('.');
+    if (dot == std::string::npos)
+        object.erase(path);
+    else
+        place(object, std::string_view(path).substr(0, dot))
+            .get_object()
+            .erase(path.substr(dot + 1));
+}
+
+}  // namespace
+
+bool differs(const json::object& content, const jobs::Attachment& wanted) {
+    const auto is_wrong = [&](const std::string& path) {
+        const json::value* is = kube::value_at_path(content, path);
+        const json::value* should = kube::value_at_path(wanted.content, path);
+        if (is == nullptr || should == nullptr) return is != should;
+        return !kube::equal(*is, *should);
+    };
+    return std::ranges::any_of(wanted.kept, is_wrong) ||
+           std::ranges::any_of(wanted.made_once,
+                               [&](const std::string& path) { return is_missing(content, path); });
+}
+
+json::object corrected(json::object object, const jobs::Attachment& wanted) {
+    const auto take = [&](const std::string& path) {
+        if (const json::value* should = kube::value_at_path(wanted.content, path))
+            place(object, path) = *should;
+    };
+    for (const std::string& path : wanted.kept) {
+        take(path);
+        if (kube::value_at_path(wanted.content, path) == nullptr) remove_place(object, path);
+    }
+    // All or none: halves of two keys would not fit together.
+    if (std::ranges::any_of(wanted.made_once,
+                            [&](const std::string& path) { return is_missing(object, path); }))
+        for (const std::string& path : wanted.made_once) take(path);
+    return object;
+}
+
+AttachmentCaches::AttachmentCaches(kube::Client& client, Clock& clock, Rng& rng,
+                                   std::span<const jobs::JobKind* const> kinds,
+                                   const std::string& namespace_, const Changed& changed) {
+    kube::ListOptions options;
+    options.namespace_ = namespace_;
+    options.label_selector = jobs::attachments_selector();
+    for (const jobs::JobKind* kind : kinds)
+        for (const kube::ResourceType& type : kind->attached_types) {
+            if (std::ranges::find(types_, type, &OfType::type) != types_.end()) continue;
+            auto informer = std::make_unique<kube::Informer<AttachmentPtr>>(
+                client, clock, rng, type, options,
+                [type](const json::value& object) -> std::optional<AttachmentPtr> {
+                    return std::make_shared<const AttachmentRecord>(
+                        project_attachment(type, object));
+                });
+            informer->on_change([changed](const std::string&, const AttachmentPtr* before,
+                                          const AttachmentPtr* after) {
+                if (before != nullptr) changed(**before);
+                if (after != nullptr) changed(**after);
+            });
+            types_.push_back({type, std::move(informer)});
+        }
+}
+
+void AttachmentCaches::start(TaskGroup& tasks) {
+    for (OfType& of_type : types_) of_type.informer->start(tasks);
+}
+
+Task<void> AttachmentCaches::wait_synced() {
+    for (OfType& of_type : types_) co_await of_type.informer->wait_synced();
+}
+
+AttachmentPtr AttachmentCaches::find(const kube::ResourceType& type, const std::string& namespace_,
+                                     const std::string& name) const {
+    const auto of_type = std::ranges::find(types_, type, &OfType::type);
+    if (of_type == types_.end()) return nullptr;
+    const AttachmentPtr* found = of_type->informer->find(namespace_ + "/" + name);
+    return found == nullptr ? nullptr : *found;
+}
+
+}  // namespace muster::operators

@@ -1,0 +1,394 @@
+#include "operator/internal/cache/projections.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/string.hpp>
+#include <charconv>
+
+#include "base/log.h"
+#include "kube/objects/codec.h"
+
+namespace muster::operators {
+namespace {
+
+// Pods change often and few of their fields matter here, so they are read in place rather than
+// decoded whole.
+
+const json::value* child(const json::value* value, std::string_view key) {
+    const json::object* object = value == nullptr ? nullptr : value->if_object();
+    return object == nullptr ? nullptr : object->if_contains(key);
+}
+
+const json::value* at(const json::value& value, std::initializer_list<std::string_view> path) {
+    const json::value* found = &value;
+    for (std::string_view key : path) found = child(found, key);
+    return found;
+}
+
+std::string text(const json::value* value) {
+    const json::string* found = value == nullptr ? nullptr : value->if_string();
+    return found == nullptr ? std::string() : std::string(*found);
+}
+
+std::int32_t number(const json::value* value) {
+    if (value == nullptr || !value->is_number()) return 0;
+    boost::system::error_code unfit;
+    const auto converted = value->to_number<std::int32_t>(unfit);
+    return unfit ? 0 : converted;
+}
+
+const json::array& list(const json::value* value) {
+    static const json::array kEmpty;
+    const json::array* found = value == nullptr ? nullptr : value->if_array();
+    return found == nullptr ? kEmpty : *found;
+}
+
+const json::value* controller_of(const json::value& object) {
+    for (const json::value& owner : list(at(object, {"metadata", "ownerReferences"}))) {
+        const json::value* controller = child(&owner, "controller");
+        if (controller != nullptr && controller->is_bool() && controller->get_bool()) return &owner;
+    }
+    return nullptr;
+}
+
+const jobs::JobKind* kind_of(std::string_view controller_name) {
+    for (const jobs::JobKind* kind : jobs::all_kinds())
+        if (kind->controller_name() == controller_name) return kind;
+    return nullptr;
+}
+
+/// The replica that the labels name; nothing when they are no replica's of this kind.
+/// mpi-operator's pods (v0.7, pkg/controller/mpi_job_controller.go, newWorker, workerSelector) have
+/// no type but a role, and their index is one more than the number in their name where the launcher
+/// is a worker, too.
+std::optional<SlotId> slot_of(const jobs::JobKind& kind, const json::value* labels,
+                              std::string_view job_name, std::string_view name) {
+    std::string type = text(child(labels, jobs::labels::kReplicaType));
+    std::string index = text(child(labels, jobs::labels::kReplicaIndex));
+    const bool by_role = type.empty();
+    if (by_role) type = text(child(labels, jobs::labels::kJobRole));
+    for (std::size_t at = 0; at < kind.replica_types.size(); ++at) {
+        const jobs::ReplicaType& known = kind.replica_types[at];
+        if (known.lower() != type) continue;
+        SlotId slot{.type = static_cast<std::uint8_t>(at), .index = 0};
+        if (index.empty() && !known.numbered) return slot;
+        if (by_role && known.numbered)
+            if (const std::string before = fmt::format("{}-{}-", job_name, type);
+                name.starts_with(before))
+                index = name.substr(before.size());
+        const char* end = index.data() + index.size();
+        auto [stop, error] = std::from_chars(index.data(), end, slot.index);
+        if (error != std::errc() || stop != end || slot.index < 0 ||
+            slot.index >= jobs::kMaxReplicas)
+            return std::nullopt;
+        return slot;
+    }
+    return std::nullopt;
+}
+
+/// The name of jobs::default_container() without decoding the pod.
+std::string default_container_name(const jobs::JobKind& kind, const json::value& object) {
+    const json::array& containers = list(at(object, {"spec", "containers"}));
+    for (const json::value& container : containers)
+        if (std::string name = text(child(&container, "name")); name == kind.container_name)
+            return name;
+    return containers.empty() ? kind.container_name : text(child(&containers.front(), "name"));
+}
+
+PodPhase phase_of(std::string_view phase) {
+    if (phase == "Running") return PodPhase::kRunning;
+    if (phase == "Succeeded") return PodPhase::kSucceeded;
+    if (phase == "Failed") return PodPhase::kFailed;
+    if (phase == "Unknown") return PodPhase::kUnknown;
+    return PodPhase::kPending;
+}
+
+/// How the default container stands.
+void read_exits(const json::value& status, PodRecord& pod) {
+    pod.exits = number(child(&status, "restartCount"));
+    if (const json::value* ended = at(status, {"state", "terminated"})) {
+        ++pod.exits;
+        pod.exit_code = number(child(ended, "exitCode"));
+        pod.final_exit_code = pod.exit_code;
+    } else if (const json::value* last = at(status, {"lastState", "terminated"})) {
+        pod.exit_code = number(child(last, "exitCode"));
+    }
+}
+
+std::int32_t restarts_in_place(const json::value* status) {
+    std::int32_t sum = 0;
+    for (std::string_view kind : {"initContainerStatuses", "containerStatuses"})
+        for (const json::value& container : list(child(status, kind)))
+            sum += std::max(number(child(&container, "restartCount")), 0);
+    return sum;
+}
+
+bool is_ready(const json::value* status) {
+    for (const json::value& condition : list(child(status, "conditions")))
+        if (text(child(&condition, "type")) == "Ready")
+            return text(child(&condition, "status")) == "True";
+    return false;
+}
+
+std::int32_t annotated_number(const json::value& object, std::string_view key) {
+    const std::string written = text(at(object, {"metadata", "annotations", key}));
+    std::int32_t value = 0;
+    const char* end = written.data() + written.size();
+    const auto [stop, error] = std::from_chars(written.data(), end, value);
+    return error == std::errc() && stop == end && value > 0 ? value : 0;
+}
+
+/// What upstream reports as an abnormal pod: container statuses where there are any, else those of
+/// the init containers, else the newest condition (pkg/core/pod.go, GetAbnormalPods' callers).
+std::shared_ptr<const Trouble> trouble_of(const json::value& object, const PodRecord& pod) {
+    if (pod.deleting || pod.ended()) return nullptr;
+    const auto found = [](std::string reason, std::string message) {
+        return std::make_shared<const Trouble>(Trouble{std::move(reason), std::move(message)});
+    };
+    const json::value* status = child(&object, "status");
+    const json::array* containers = &list(child(status, "containerStatuses"));
+    if (containers->empty()) containers = &list(child(status, "initContainerStatuses"));
+    for (const json::value& container : *containers) {
+        const std::string name = text(child(&container, "name"));
+        const json::value* ended = at(container, {"state", "terminated"});
+        if (ended != nullptr && number(child(ended, "exitCode")) != 0) {
+            return found(
+                text(child(ended, "reason")),
+                fmt::format("Error pod {} container {} exitCode: {} terminated message: {}",
+                            pod.name, name, number(child(ended, "exitCode")),
+                            text(child(ended, "message"))));
+        }
+        const std::string message = text(at(container, {"state", "waiting", "message"}));
+        if (!message.empty())
+            return found(text(at(container, {"state", "waiting", "reason"})),
+                         fmt::format("Error pod {} container {} waiting message: {}", pod.name,
+                                     name, message));
+    }
+    if (!containers->empty()) return nullptr;
+    const json::value* newest = nullptr;
+    std::string newest_time;
+    for (const json::value& condition : list(child(status, "conditions"))) {
+        std::string time = text(child(&condition, "lastTransitionTime"));
+        if (newest != nullptr && time < newest_time) continue;
+        newest = &condition;
+        newest_time = std::move(time);
+    }
+    if (newest == nullptr || text(child(newest, "status")) == "True") return nullptr;
+    const std::string message = text(child(newest, "message"));
+    if (message.empty()) return nullptr;
+    return found(text(child(newest, "reason")),
+                 fmt::format("Error pod {} condition message: {}", pod.name, message));
+}
+
+/// Upstream's rule: absent and null are ours, and so is our name; all else is foreign, "" too
+/// (pkg/controller.v1/common/util, TestManagedByExternalController).
+bool is_foreign(const jobs::JobKind& kind, const json::value* managed_by) {
+    if (managed_by == nullptr || managed_by->is_null()) return false;
+    const std::string name = text(managed_by);
+    return name.empty() || !jobs::is_ours(kind, name);
+}
+
+bool is_set(const json::value* value) { return value != nullptr && !value->is_null(); }
+
+void read_finalizers(const json::value& object, JobRecord& job) {
+    const json::value* finalizers = at(object, {"metadata", "finalizers"});
+    if (finalizers == nullptr || !finalizers->is_array()) return;
+    for (const json::value& finalizer : finalizers->get_array()) {
+        job.dependents_go_first |= text(&finalizer) == "foregroundDeletion";
+        job.dependents_stay |= text(&finalizer) == "orphan";
+    }
+}
+
+std::string name_of_replica(const jobs::JobKind& kind, const std::string& job_name, SlotId slot) {
+    return jobs::replica_name(kind, job_name, {kind.replica_types[slot.type].name, slot.index});
+}
+
+/// Whether an operator that was here before had the replica's pod made by such an owner.
+bool is_batch_job_of(const jobs::JobKind& kind, const std::string& job_name, SlotId slot,
+                     const json::value& owner) {
+    return kind.replica_types[slot.type].had_batch_job && text(child(&owner, "kind")) == "Job" &&
+           text(child(&owner, "apiVersion")).starts_with("batch/") &&
+           text(child(&owner, "name")) == name_of_replica(kind, job_name, slot);
+}
+
+enum class Credentials : std::uint8_t {
+    kNone,        ///< it is no replica of a job
+    kReplica,     ///< a job's, or nobody's
+    kOfBatchJob,  ///< the replica's batch Job controls it, so that it is nobody's yet
+};
+
+Credentials read_identity(const json::value& object, std::string_view what,
+                          DependentRecord& record) {
+    record.namespace_ = text(at(object, {"metadata", "namespace"}));
+    record.name = text(at(object, {"metadata", "name"}));
+    record.uid = text(at(object, {"metadata", "uid"}));
+    record.resource_version = text(at(object, {"metadata", "resourceVersion"}));
+    record.deleting = is_set(at(object, {"metadata", "deletionTimestamp"}));
+
+    const json::value* labels = at(object, {"metadata", "labels"});
+    const jobs::JobKind* kind = kind_of(text(child(labels, jobs::labels::kOperatorName)));
+    if (kind == nullptr) return Credentials::kNone;
+    const std::string job_name = text(child(labels, jobs::labels::kJobName));
+    const std::optional<SlotId> slot = slot_of(*kind, labels, job_name, record.name);
+    const json::value* owner = controller_of(object);
+    record.slot = slot.value_or(SlotId{});
+    record.owner = {.kind = kind, .name = job_name, .uid = JobUid()};
+    const bool named = slot && !job_name.empty();
+    if (owner != nullptr) {
+        if (named && is_batch_job_of(*kind, job_name, *slot, *owner))
+            return Credentials::kOfBatchJob;
+        if (text(child(owner, "kind")) != kind->resource.kind) return Credentials::kNone;
+        record.owner.name = text(child(owner, "name"));
+        record.owner.uid = JobUid(text(child(owner, "uid")));
+        record.astray = !slot || job_name != record.owner.name;
+        return Credentials::kReplica;
+    }
+    if (named) return Credentials::kReplica;
+    log::debug("an object with the operator's label is no replica of a job",
+               {{"kind", what}, {"namespace", record.namespace_}, {"name", record.name}});
+    return Credentials::kNone;
+}
+
+}  // namespace
+
+std::optional<PodPtr> project_pod(const json::value& object) {
+    auto pod = std::make_shared<PodRecord>();
+    const Credentials identity = read_identity(object, "Pod", *pod);
+    if (identity == Credentials::kNone) return std::nullopt;
+    pod->of_batch_job = identity == Credentials::kOfBatchJob;
+    const jobs::JobKind& kind = *pod->owner.kind;
+    const json::value* status = child(&object, "status");
+    pod->phase = phase_of(text(child(status, "phase")));
+    pod->ready = kind.starts_after && is_ready(status);
+    pod->named_as_replica = pod->name == name_of_replica(kind, pod->owner.name, pod->slot);
+    const std::string main = default_container_name(kind, object);
+    for (const json::value& container : list(child(status, "containerStatuses")))
+        if (text(child(&container, "name")) == main) read_exits(container, *pod);
+    pod->node_restarts = restarts_in_place(status);
+    pod->lineage = {.restarts = annotated_number(object, jobs::annotations::kRestarts),
+                    .generation = annotated_number(object, jobs::annotations::kGeneration)};
+    pod->trouble = trouble_of(object, *pod);
+    if (kind.attachments)
+        if (std::string address = text(child(status, "podIP")); !address.empty())
+            pod->address = std::make_shared<const std::string>(std::move(address));
+    return pod;
+}
+
+std::optional<ServicePtr> project_service(const json::value& object) {
+    auto service = std::make_shared<ServiceRecord>();
+    if (read_identity(object, "Service", *service) != Credentials::kReplica) return std::nullopt;
+    return service;
+}
+
+std::string cache_key_of(const json::value& object) {
+    return fmt::format("{}/{}", text(at(object, {"metadata", "namespace"})),
+                       text(at(object, {"metadata", "name"})));
+}
+
+kube::ObjectMeta metadata_of(const json::value& object) {
+    kube::ObjectMeta metadata;
+    std::vector<Cause> ignored;  // the server made it
+    if (const json::value* found = at(object, {"metadata"}))
+        kube::decode_into(*found, metadata, "metadata", ignored);
+    return metadata;
+}
+
+namespace {
+
+/// What the spec says; with warnings while the job has not begun.
+std::shared_ptr<const jobs::Job> read_spec(const jobs::JobKind& kind, const json::value& object,
+                                           const jobs::Site& site, bool begun, JobRecord& record) {
+    if (!begun) {
+        jobs::Review review = jobs::review(kind, object, site);
+        record.warnings = std::move(review.warnings);
+        if (review.problems.empty()) {
+            record.facts = std::make_shared<const JobFacts>(facts_of(review.job));
+            return std::make_shared<const jobs::Job>(std::move(review.job));
+        }
+    }
+    Result<jobs::Job> job = jobs::load(kind, object, site);
+    if (!job) {
+        record.problem = std::make_shared<const Error>(std::move(job.error()));
+        return nullptr;
+    }
+    record.facts = std::make_shared<const JobFacts>(facts_of(*job));
+    return std::make_shared<const jobs::Job>(*std::move(job));
+}
+
+/// The annotation is a fact that changes without a new generation.
+bool restarts_as_before(const JobFacts& before, const json::value& object) {
+    const std::string said =
+        text(at(object, {"metadata", "annotations", jobs::annotations::kRestart}));
+    return std::ranges::all_of(before.types, [&](const TypeFacts& type) {
+        return type.restarts_all == jobs::restarts_all(before.kind->replica_types[type.type], said);
+    });
+}
+
+bool tells_enough(const JobRecord* before, const JobRecord& now, const json::value& object) {
+    return before != nullptr && before->uid == now.uid && now.generation > 0 &&
+           before->generation == now.generation &&
+           (before->facts == nullptr || restarts_as_before(*before->facts, object));
+}
+
+}  // namespace
+
+ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
+                         const JobRecord* before, const jobs::Site& site) {
+    auto record = std::make_shared<JobRecord>();
+    record->kind = &kind;
+    record->namespace_ = text(at(object, {"metadata", "namespace"}));
+    record->name = text(at(object, {"metadata", "name"}));
+    record->uid = JobUid(text(at(object, {"metadata", "uid"})));
+    record->resource_version = text(at(object, {"metadata", "resourceVersion"}));
+    if (const json::value* generation = at(object, {"metadata", "generation"}))
+        record->generation = generation->is_number() ? generation->to_number<std::int64_t>() : 0;
+    record->deleting = is_set(at(object, {"metadata", "deletionTimestamp"}));
+    if (record->deleting) read_finalizers(object, *record);
+    record->managed_elsewhere = is_foreign(kind, at(object, {"spec", "runPolicy", "managedBy"}));
+
+    jobs::JobStatus status;
+    std::vector<Cause> ignored;  // a status that can't be read is not ours: it counts as empty
+    if (const json::value* written = at(object, {"status"}))
+        kube::decode_into(*written, status, "status", ignored);
+    const bool begun = !status.start_time.empty();
+    record->status = PackedStatus(status);
+    if (tells_enough(before, *record, object)) {
+        record->facts = before->facts;
+        record->problem = before->problem;
+        if (!begun) record->warnings = before->warnings;
+        return {.record = std::move(record), .job = nullptr};
+    }
+    std::shared_ptr<const jobs::Job> job = read_spec(kind, object, site, begun, *record);
+    return {.record = std::move(record), .job = std::move(job)};
+}
+
+kube::ObjectReference reference_to(const JobRecord& job) {
+    return {.api_version = job.kind->resource.api_version(),
+            .kind = job.kind->resource.kind,
+            .namespace_ = job.namespace_,
+            .name = job.name,
+            .uid = job.uid.get(),
+            .resource_version = job.resource_version,
+            .field_path = {}};
+}
+
+std::vector<JobEvent> pod_news(const PodRecord* before, const PodRecord& after) {
+    std::vector<JobEvent> news;
+    const bool same = before != nullptr && before->uid == after.uid;
+    if (after.exit_code && after.exits > (same ? before->exits : 0))
+        news.push_back({kube::EventType::kNormal, "ExitedWithCode",
+                        fmt::format("Pod: {}.{} exited with code {}", after.namespace_, after.name,
+                                    *after.exit_code)});
+    const bool known = same && before->trouble && after.trouble &&
+                       before->trouble->message == after.trouble->message;
+    if (after.trouble && !known)
+        news.push_back({kube::EventType::kWarning,
+                        after.trouble->reason.empty() ? "PodNotReady" : after.trouble->reason,
+                        after.trouble->message});
+    return news;
+}
+
+}  // namespace muster::operators

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "kube/client/client.h"
+#include "kube/client/event_recorder.h"
+#include "operator/internal/cache/projections.h"
+
+namespace muster::operators {
+
+/// How a pass ended.
+struct Execution {
+    bool complete = true;   ///< false: something failed and wants another try
+    bool cut = false;       ///< `enough` was true before the end of the plan
+    bool made_any = false;  ///< a pod or service
+    bool status_written = false;
+    bool job_removed = false;
+    std::string resource_version;  ///< of the job, that the status made
+};
+
+/// What the writes of one pass over a job share, and how they tell what became of them. Each holds
+/// it, so that it outlives a pass that was cancelled. Thread: the executor's loop.
+struct Pass {
+    kube::Client client;  ///< of the job's own flow
+    JobPtr record;
+    std::shared_ptr<const jobs::Job> job;
+    std::string status_version;
+    kube::EventRecorder& recorder;
+    kube::ObjectReference about;
+    Execution result;
+    std::vector<std::string> created_pods = {};
+    std::vector<std::string> created_services = {};
+    bool attached = true;                     ///< each attachment is as it should be
+    bool pods_must_wait = false;              ///< one of these is needed by pods
+    std::set<std::string> obstructions = {};  ///< what is there of somebody else
+
+    const std::string& ns() const { return record->namespace_; }
+    const JobUid& job_uid() const { return record->uid; }
+    jobs::ReplicaId replica(SlotId slot) const;
+    std::string name_of(SlotId slot) const;
+
+    void tell(kube::EventType type, std::string reason, std::string message);
+    /// An event each; of many one for all, which is easier to read than a thousand and costs the
+    /// API server one write.
+    void tell_created(std::string_view what, const std::vector<std::string>& names);
+    /// Of a request that did not do what it should; most also tell an event.
+    void fail(std::string_view what, std::string_view name, const Error& error);
+    void fail_and_tell(std::string_view what, std::string_view name, const Error& error,
+                       std::string reason, std::string_view event);
+};
+
+}  // namespace muster::operators

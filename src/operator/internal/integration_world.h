@@ -1,0 +1,38 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "operator/internal/integrations/integrations.h"
+#include "operator/internal/world_fixture.h"
+
+namespace muster::operators {
+
+/// A world on a cluster where partners may be.
+class PartnerWorld {
+  public:
+    explicit PartnerWorld(std::string gang_scheduler = "", std::uint64_t seed = 1);
+
+    /// Makes the API serve a type of PodGroup.
+    void define(PartnerType type);
+    void create(json::object job);
+    /// The partner's object of the job "demo".
+    std::optional<json::value> object(PartnerType type);
+    json::value spec(PartnerType type);
+    void edit(PartnerType type, const std::function<void(json::object& object)>& change,
+              const std::string& subresource = "");
+    void set_group_phase(const std::string& phase);
+    std::vector<std::string> conditions() { return summary(w.status("demo")); }
+    /// Of the events about the job "demo".
+    std::string events();
+    void finish();
+
+    World w;
+    std::set<std::string> watched;    ///< plurals of what the operator watches
+    std::vector<std::string> writes;  ///< "PUT podgroups" but of pods, services, jobs and events
+};
+
+}  // namespace muster::operators

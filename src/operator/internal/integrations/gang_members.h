@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "jobs/job.h"
+#include "operator/internal/integrations/pod_requests.h"
+
+namespace muster::operators {
+
+/// The cluster's PriorityClasses.
+struct Priorities {
+    std::map<std::string, std::int32_t> values;
+    std::int32_t of_others = 0;  ///< of pods that name none: the class that is the default
+
+    /// 0 for a class that there is not.
+    std::int32_t of(const std::string& class_name) const;
+};
+
+/// True where the values of PriorityClasses decide which pods the gang is made of.
+bool depends_on_priorities(const jobs::Job& job);
+
+struct GangMembers {
+    std::string type;  ///< canonical
+    std::int32_t count = 0;
+
+    friend bool operator==(const GangMembers&, const GangMembers&) = default;
+};
+
+/// The `size` pods that a job starts with: those of the types of the highest priority first, and
+/// of equal ones in the kind's order. (training-operator pkg/controller.v1/common/scheduling.go,
+/// where equal ones come in the order of a map and the classes are never found, issue 1825.)
+std::vector<GangMembers> gang_members(const jobs::Job& job, std::int32_t size,
+                                      const Priorities& priorities);
+
+/// What they need together; schedulingPolicy.minResources where it is given.
+Amounts min_resources(const jobs::Job& job, const Priorities& priorities);
+
+}  // namespace muster::operators

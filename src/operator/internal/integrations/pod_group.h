@@ -1,0 +1,13 @@
+#pragma once
+
+#include "jobs/kind.h"
+#include "operator/internal/integrations/gang_members.h"
+
+namespace muster::operators {
+
+/// What the PodGroups of all schedulers have: the job's name and annotations, minMember and
+/// minResources. The scheduler's own file adds the rest.
+jobs::Attachment pod_group(const jobs::Job& job, kube::ResourceType type,
+                           const Priorities& priorities);
+
+}  // namespace muster::operators

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <unordered_map>
+
+#include "operator/internal/planning/planner.h"
+
+namespace muster::operators {
+
+/// What differs between dependents and orphans that were kept event by event and the same made at
+/// once from all that the caches show, or between the plans for them. Empty: nothing.
+std::string differences_from_scratch(const JobRecord& job, const jobs::JobStatus& status,
+                                     const Dependents& dependents, const Orphans& orphans,
+                                     WallTime now,
+                                     const std::unordered_map<std::string, PodPtr>& pods,
+                                     const std::unordered_map<std::string, ServicePtr>& services,
+                                     const PartnersSeen& partners);
+
+}  // namespace muster::operators

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "operator/internal/cache/projections.h"
+
+namespace muster::operators {
+
+/// A job's status while a plan is made, and what will be told about how it came to be. Reasons
+/// begin with the kind, as upstream's do.
+struct Draft {
+    const JobRecord& job;
+    jobs::JobStatus status;
+    std::vector<JobEvent> events;
+    WallTime now;
+
+    const std::string& kind() const { return job.kind->resource.kind; }
+    /// True when the status changed.
+    bool set(std::string_view condition, bool value, std::string_view suffix, std::string message);
+    void tell(kube::EventType type, std::string_view suffix, std::string message);
+};
+
+}  // namespace muster::operators

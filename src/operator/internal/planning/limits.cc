@@ -1,0 +1,88 @@
+#include "operator/internal/planning/limits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kube/values/time.h"
+#include "operator/internal/planning/conditions.h"
+
+namespace muster::operators {
+namespace {
+
+/// Later than any clock shows when the sum is.
+std::optional<WallTime> later(const std::string& time, std::int64_t seconds) {
+    const std::optional<WallTime> from = kube::parse_time(time);
+    if (!from) return std::nullopt;
+    const auto room = std::chrono::duration_cast<std::chrono::seconds>(WallTime::max() - *from);
+    return *from + std::min(std::chrono::seconds(seconds), room);
+}
+
+constexpr std::chrono::seconds kFirstPause{10};
+constexpr std::chrono::seconds kLongestPause{300};
+constexpr std::chrono::minutes kKeptUp{10};
+
+}  // namespace
+
+bool past_backoff_limit(std::optional<std::int32_t> limit, std::int32_t restarts) {
+    if (!limit) return false;
+    return *limit == 0 ? restarts > 0 : restarts >= *limit;
+}
+
+std::optional<WallTime> deadline_of(const JobFacts& facts, const jobs::JobStatus& status) {
+    if (!facts.deadline_seconds) return std::nullopt;
+    return later(status.start_time, *facts.deadline_seconds);
+}
+
+std::optional<WallTime> expiry_of(const JobFacts& facts, const jobs::JobStatus& status) {
+    if (!facts.ttl_seconds || facts.suspend || !status.finished()) return std::nullopt;
+    if (!status.completion_time.empty()) return later(status.completion_time, *facts.ttl_seconds);
+    // Upstream leaves such jobs behind.
+    const auto end = std::ranges::find_if(status.conditions, [](const jobs::JobCondition& one) {
+        return one.status == "True" &&
+               (one.type == conditions::kSucceeded || one.type == conditions::kFailed);
+    });
+    return later(end->last_transition_time, *facts.ttl_seconds);
+}
+
+std::int32_t restarts_in_a_row(const jobs::JobStatus& status, WallTime now) {
+    const std::optional<WallTime> last = kube::parse_time(status.last_restart_time);
+    const bool soon = last && now - *last < kKeptUp;
+    return soon ? status.restarts_in_a_row.value_or(0) + 1 : 1;
+}
+
+std::chrono::seconds pause_before_restart(std::int32_t in_a_row) {
+    std::chrono::seconds pause{0};
+    for (std::int32_t i = 1; i < in_a_row && pause < kLongestPause; ++i)
+        pause = std::min(std::max(pause * 2, kFirstPause), kLongestPause);
+    return pause;
+}
+
+std::optional<WallTime> end_of_pause(const jobs::JobStatus& status, WallTime now) {
+    const std::optional<WallTime> last = kube::parse_time(status.last_restart_time);
+    // The clock was set back: nobody knows how long it has been.
+    if (!last || now < *last) return std::nullopt;
+    const WallTime end = *last + pause_before_restart(status.restarts_in_a_row.value_or(0));
+    if (now >= end) return std::nullopt;
+    return end;
+}
+
+std::string backoff_message(std::string_view job_name) {
+    return fmt::format("Job {} has failed because it has reached the specified backoff limit",
+                       job_name);
+}
+
+std::string deadline_message(std::string_view job_name) {
+    return fmt::format("Job {} has failed because it was active longer than specified deadline",
+                       job_name);
+}
+
+bool ended_by_limit(const jobs::JobStatus& status, std::string_view job_name) {
+    return std::ranges::any_of(status.conditions, [&](const jobs::JobCondition& condition) {
+        return condition.type == conditions::kFailed && condition.status == "True" &&
+               (condition.message == backoff_message(job_name) ||
+                condition.message == deadline_message(job_name));
+    });
+}
+
+}  // namespace muster::operators

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "operator/internal/cache/projections.h"
+#include "operator/internal/planning/plan.h"
+
+namespace muster::operators {
+
+/// What is told when a job begins: what of its manifest has no effect, is deprecated or doubtful.
+/// A template's restartPolicy keeps upstream's reason.
+std::vector<JobEvent> warning_events(const std::vector<Cause>& warnings);
+
+/// The plan for a job that can't be run: Failed, with the reason. A job that already started goes
+/// on as it is, for an edit must not kill it; the event says that the edit is not in effect.
+Plan plan_invalid(const JobRecord& record, const jobs::JobStatus& status, const Error& why,
+                  WallTime now);
+
+}  // namespace muster::operators

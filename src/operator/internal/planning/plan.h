@@ -1,0 +1,89 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "jobs/job.h"
+#include "jobs/kind.h"
+#include "operator/internal/cache/projections.h"
+
+namespace muster::operators {
+
+struct PodCreation {
+    SlotId slot;
+    jobs::Lineage lineage;
+
+    friend bool operator==(const PodCreation&, const PodCreation&) = default;
+};
+
+/// One object that has to go, and exactly that one: a successor of the same name has another uid.
+struct Deletion {
+    std::string name;
+    std::string uid;
+    SlotId slot;
+
+    friend bool operator==(const Deletion&, const Deletion&) = default;
+};
+
+/// One object whose controller reference changes.
+struct Claim {
+    std::string name;
+    std::string uid;
+
+    friend bool operator==(const Claim&, const Claim&) = default;
+};
+
+struct PartnerDeletion {
+    PartnerType type = PartnerType::kVolcano;
+    std::string uid;
+
+    friend bool operator==(const PartnerDeletion&, const PartnerDeletion&) = default;
+};
+
+/// What one pass over a job does. The executor writes creations and the status at once, and
+/// deletions only after the status, so that what a deleted pod has shown is never lost.
+struct Plan {
+    /// The attachments are compared, and written where they differ, before anything else; no pod is
+    /// made without them.
+    bool attach = false;
+    /// What the job has for partners is among these attachments.
+    std::vector<PartnerType> keep_for_partners = {};
+    std::vector<PartnerDeletion> delete_for_partners = {};
+    std::vector<PodCreation> create_pods = {};
+    std::vector<SlotId> create_services = {};
+    std::vector<Deletion> delete_pods = {};
+    std::vector<Deletion> delete_services = {};
+    std::vector<Claim> adopt_pods = {};
+    std::vector<Claim> adopt_services = {};
+    std::vector<Claim> release_pods = {};
+    std::vector<Claim> release_services = {};
+    /// Their batch Jobs have to let go of their pods.
+    std::set<SlotId> end_batch_jobs_of = {};
+    bool delete_job = false;
+    std::optional<jobs::JobStatus> status = std::nullopt;  ///< unset: as it is
+    /// The status differs in how many pods are in which state and in nothing else: it may wait a
+    /// little for more of the same.
+    bool only_counts = false;
+    std::vector<JobEvent> events = {};  ///< told once the status is written
+    bool more = false;                  ///< a pass does so much; the next one does the rest
+    /// When the answer changes though nothing else does: a deadline, the end of a TTL.
+    std::optional<WallTime> look_again = std::nullopt;
+
+    friend bool operator==(const Plan&, const Plan&) = default;
+
+    bool claims() const {
+        return !adopt_pods.empty() || !adopt_services.empty() || !release_pods.empty() ||
+               !release_services.empty() || !end_batch_jobs_of.empty();
+    }
+    /// True when there is nothing to write.
+    bool empty() const {
+        return !attach && create_pods.empty() && create_services.empty() && delete_pods.empty() &&
+               delete_services.empty() && delete_for_partners.empty() && !claims() && !delete_job &&
+               !status && events.empty();
+    }
+};
+
+}  // namespace muster::operators

@@ -1,0 +1,425 @@
+#include "operator/internal/planning/planner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "base/check.h"
+#include "kube/values/time.h"
+#include "operator/internal/planning/conditions.h"
+#include "operator/internal/planning/job_outcome.h"
+#include "operator/internal/planning/limits.h"
+#include "operator/internal/planning/states.h"
+
+namespace muster::operators {
+namespace {
+
+const Tally kNothing;
+
+class Planner {
+  public:
+    Planner(const JobRecord& job, const jobs::JobStatus& status, const Dependents& dependents,
+            const Orphans& orphans, WallTime now, const PartnersSeen& partners)
+        : job_(job),
+          facts_(*job.facts),
+          before_(status),
+          dependents_(dependents),
+          orphans_(orphans),
+          partners_(partners),
+          hold_(hold_of(job, partners)),
+          draft_{.job = job, .status = status, .events = {}, .now = now} {}
+
+    Plan run() {
+        claim();
+        if (before_.finished()) {
+            clean_up();
+            let_go_of_partners();
+            expire();
+            return std::move(plan_);
+        }
+        draft_.set(conditions::kCreated, true, "Created",
+                   fmt::format("{} {} is created.", draft_.kind(), job_.name));
+        const bool rests =
+            facts_.suspend || (before_.is(conditions::kSuspended) && dependents_.has_pods());
+        attach(!rests);
+        if (facts_.suspend) {
+            suspend();
+        } else if (rests) {
+            // The pods of before the suspension go first: on their way out they would count as
+            // failed replicas of the resumed job.
+            erase_all();
+        } else {
+            resume();
+            work();
+        }
+        compare();
+        return std::move(plan_);
+    }
+
+  private:
+    void compare() {
+        plan_.events = std::move(draft_.events);
+        const jobs::JobStatus& next = draft_.status;
+        const bool same_but_counts = next.conditions == before_.conditions &&
+                                     next.start_time == before_.start_time &&
+                                     next.completion_time == before_.completion_time &&
+                                     next.restart_generation == before_.restart_generation;
+        if (same_but_counts && next.replica_statuses == before_.replica_statuses) return;
+        plan_.only_counts = same_but_counts && same_restarts();
+        CHECK(may_follow(state_of(before_), state_of(next)), "a plan keeps to the table of states");
+        plan_.status = std::move(draft_.status);
+    }
+    bool same_restarts() const {
+        return std::ranges::all_of(draft_.status.replica_statuses, [&](const auto& entry) {
+            const auto before = before_.replica_statuses.find(entry.first);
+            return before != before_.replica_statuses.end() &&
+                   before->second.restarts == entry.second.restarts;
+        });
+    }
+
+    // --- what goes
+
+    bool has_room() {
+        const bool room = plan_.create_pods.size() + plan_.create_services.size() +
+                              plan_.delete_pods.size() + plan_.delete_services.size() <
+                          kWritesPerPass;
+        if (!room) plan_.more = true;
+        return room;
+    }
+    bool erase(const PodRecord& pod) {
+        if (dependents_.is_going(pod) || !has_room()) return false;
+        plan_.delete_pods.push_back({pod.name, pod.uid, pod.slot});
+        return true;
+    }
+    void erase(const ServiceRecord& service) {
+        if (!dependents_.is_going(service) && has_room())
+            plan_.delete_services.push_back({service.name, service.uid, service.slot});
+    }
+    void erase_others(const Slot& slot) {
+        if (!slot.others) return;
+        for (const PodPtr& pod : *slot.others) erase(*pod);
+    }
+    void erase_pods(const Slot& slot) {
+        if (slot.pod) erase(*slot.pod);
+        erase_others(slot);
+    }
+    void erase_pods() {
+        dependents_.for_each_held([&](SlotId, const Slot& slot) { erase_pods(slot); });
+    }
+    void erase_all() {
+        dependents_.for_each_held([&](SlotId, const Slot& slot) {
+            erase_pods(slot);
+            if (slot.service) erase(*slot.service);
+        });
+    }
+
+    void clean_up() {
+        const bool stop_all_that_runs =
+            facts_.clean == CleanPolicy::kRunning || ended_by_limit(before_, job_.name);
+        if (facts_.clean == CleanPolicy::kAll) return erase_all();
+        if (!stop_all_that_runs) return;
+        dependents_.for_each_held([&](SlotId, const Slot& slot) {
+            const bool ended = slot.pod && slot.pod->ended();
+            if (slot.pod && !ended) erase(*slot.pod);
+            if (slot.others)
+                for (const PodPtr& pod : *slot.others)
+                    if (!pod->ended()) erase(*pod);
+            if (slot.service && !ended) erase(*slot.service);
+        });
+    }
+
+    void expire() {
+        const std::optional<WallTime> expiry = expiry_of(facts_, before_);
+        if (!expiry) return;
+        if (draft_.now >= *expiry)
+            plan_.delete_job = true;
+        else
+            plan_.look_again = expiry;
+    }
+
+    // --- whose is what
+
+    /// As Kubernetes' own controllers do (k8s.io/kubernetes pkg/controller,
+    /// controller_ref_manager.go): what nobody controls and our labels name is adopted, what we
+    /// control and our labels no longer name is let go.
+    void claim() {
+        const auto note = [](std::vector<Claim>& claims, const DependentRecord& object) {
+            if (!object.deleting) claims.push_back({object.name, object.uid});
+        };
+        for (const PodPtr& pod : orphans_.pods)
+            if (!pod->of_batch_job)
+                note(plan_.adopt_pods, *pod);
+            else if (!before_.finished() && !pod->deleting)
+                plan_.end_batch_jobs_of.insert(pod->slot);
+        for (const ServicePtr& service : orphans_.services) note(plan_.adopt_services, *service);
+        for (const PodPtr& pod : dependents_.astray_pods()) note(plan_.release_pods, *pod);
+        for (const ServicePtr& service : dependents_.astray_services())
+            note(plan_.release_services, *service);
+    }
+    template <class Ptr>
+    static bool is_adopted(const std::vector<Ptr>& orphans, SlotId slot) {
+        return std::ranges::any_of(
+            orphans, [&](const Ptr& object) { return object->slot == slot && !object->deleting; });
+    }
+
+    // --- attachments
+
+    void attach(bool with_partners) {
+        if (with_partners)
+            keep_partners();
+        else
+            let_go_of_partners();
+        const bool any = job_.kind->attachments || !plan_.keep_for_partners.empty();
+        plan_.attach = any && dependents_.attachments_due();
+        if (!plan_.attach) plan_.keep_for_partners.clear();
+        if (!with_partners) tell_what_holds(nullptr);
+    }
+
+    /// Says what keeps pods from being made, and takes back what no longer does.
+    void tell_what_holds(const Hold* hold) {
+        if (hold != nullptr && hold->why == Hold::Why::kUnknown) return;
+        const std::string* obstacle = dependents_.obstacle();
+        const auto stands_if = [&](bool is_so, std::string_view type) {
+            if (!is_so) remove_condition(draft_.status, type);
+            return is_so;
+        };
+        const bool missing = hold != nullptr && hold->why == Hold::Why::kMissing;
+        const bool queued = hold != nullptr && hold->why == Hold::Why::kQueued;
+        if (stands_if(obstacle != nullptr || missing, conditions::kBlocked)) {
+            if (obstacle != nullptr)
+                draft_.set(conditions::kBlocked, true, "Blocked", *obstacle);
+            else if (draft_.set(conditions::kBlocked, true, "PodGroupMissing", hold->message))
+                draft_.tell(kube::EventType::kWarning, "PodGroupMissing", hold->message);
+        }
+        if (stands_if(queued && obstacle == nullptr, conditions::kQueued) &&
+            draft_.set(conditions::kQueued, true, "Queued", hold->message))
+            draft_.tell(kube::EventType::kNormal, "Queued", hold->message);
+    }
+
+    // --- partners
+
+    void keep_partners() {
+        for (const PartnerSeen& seen : partners_.objects) {
+            // No pod waits for an autoscaler: one that can't be seen is asked for, and the job's
+            // events say what comes of it.
+            const bool is_asked =
+                seen.knowledge == Knowledge::kCurrent ||
+                (seen.knowledge == Knowledge::kRefused && !is_pod_group(seen.wish.type));
+            if (!seen.wish.wanted)
+                let_go_of(seen);
+            else if (is_asked)
+                plan_.keep_for_partners.push_back(seen.wish.type);
+        }
+    }
+    void let_go_of_partners() {
+        for (const PartnerSeen& seen : partners_.objects) let_go_of(seen);
+    }
+    void let_go_of(const PartnerSeen& seen) {
+        if (seen.object && !seen.object->deleting)
+            plan_.delete_for_partners.push_back({seen.wish.type, seen.object->uid});
+    }
+
+    // --- suspension
+
+    void begin() { draft_.status.start_time = kube::format_time(draft_.now); }
+
+    void suspend() {
+        erase_all();
+        for (auto& [type, counts] : draft_.status.replica_statuses) {
+            counts.active.reset();
+            counts.completed_indexes.clear();
+        }
+        // Whoever resumes it does not mean to wait.
+        draft_.status.restarts_in_a_row.reset();
+        draft_.status.last_restart_time.clear();
+        std::string message = fmt::format("{} {} is suspended.", draft_.kind(), job_.name);
+        // This takes a Restarting away, too: a suspended job does neither.
+        if (draft_.status.is(conditions::kRunning) || draft_.status.is(conditions::kRestarting))
+            draft_.set(conditions::kRunning, false, "Suspended", message);
+        if (draft_.set(conditions::kSuspended, true, "Suspended", message))
+            draft_.tell(kube::EventType::kNormal, "Suspended", std::move(message));
+    }
+
+    void resume() {
+        if (!draft_.status.is(conditions::kSuspended)) return;
+        std::string message = fmt::format("{} {} is resumed.", draft_.kind(), job_.name);
+        draft_.set(conditions::kSuspended, false, "Resumed", message);
+        draft_.tell(kube::EventType::kNormal, "Resumed", std::move(message));
+        begin();
+    }
+
+    // --- the work
+
+    void work() {
+        std::vector<TypeFindings> findings;
+        findings.reserve(facts_.types.size());
+        for (const TypeFacts& type : facts_.types) findings.push_back(look_at(type));
+        const bool waits_for_the_old = std::ranges::any_of(
+            findings, [](const TypeFindings& found) { return found.tally.outdated > 0; });
+        const std::optional<WallTime> pause = end_of_pause(before_, draft_.now);
+        for (TypeFindings& found : findings) found.waits = !may_start(found, findings);
+        const bool held = hold_ && std::ranges::any_of(findings, [&](const TypeFindings& found) {
+                              return lacks_pods(found);
+                          });
+        tell_what_holds(held ? &*hold_ : nullptr);
+        // The time in a queue is not the job's.
+        if (draft_.status.start_time.empty() && !held) begin();
+        for (TypeFindings& found : findings) {
+            if (!waits_for_the_old && !pause && !held) create_pods(found);
+            create_services(found);
+            remove(found);
+        }
+        remove_surplus();
+        const Ruling ruling = judge(findings, before_, draft_, plan_.look_again);
+        if (ruling == Ruling::kGoesOn) {
+            if (pause) look_again_at(*pause);
+            return;
+        }
+        // Nothing is made, and nothing removed, before the end is on record: the next pass cleans
+        // up from the status. Nor is a pod of a new generation made before the last of the old one
+        // is gone, for it would find its old peers.
+        forget_writes();
+        if (ruling == Ruling::kOver)
+            plan_.look_again.reset();
+        else
+            erase_pods();
+    }
+    void look_again_at(WallTime time) {
+        plan_.look_again = plan_.look_again ? std::min(*plan_.look_again, time) : time;
+    }
+    void forget_writes() {
+        plan_.create_pods.clear();
+        plan_.create_services.clear();
+        plan_.delete_pods.clear();
+        plan_.delete_services.clear();
+        plan_.more = false;
+    }
+
+    TypeFindings look_at(const TypeFacts& type) const {
+        const Dependents::OfType* of_type = dependents_.of(type.type);
+        const Tally& tally = of_type == nullptr ? kNothing : of_type->tally;
+        TypeFindings found{.type = type,
+                           .name = facts_.name_of(type.type),
+                           .tally = tally,
+                           .counts = {},
+                           .done = tally.succeeded};
+        found.restarts = tally.restarts;
+        if (const auto recorded = before_.replica_statuses.find(found.name);
+            recorded != before_.replica_statuses.end()) {
+            found.restarts = std::max(found.restarts, recorded->second.restarts.value_or(0));
+            const std::string& completed = recorded->second.completed_indexes;
+            if (!completed.empty()) {
+                const IndexSet known = IndexSet::parse(completed, type.wanted);
+                for (auto i = known.next(0); i >= 0; i = known.next(i + 1)) found.done.insert(i);
+            }
+        }
+        found.counts = {.wanted = type.wanted,
+                        .active = tally.active,
+                        .succeeded = found.done.size(),
+                        .failed = tally.failed,
+                        .first_succeeded = found.done.contains(0)};
+        return found;
+    }
+
+    const Slot& slot(const TypeFindings& found, std::int32_t index) const {
+        return dependents_.of(found.type.type)->slots[static_cast<std::size_t>(index)];
+    }
+
+    /// False while it waits for replicas of another type. Those that are done are in nobody's way.
+    static bool may_start(const TypeFindings& found, std::span<const TypeFindings> all) {
+        if (!found.type.after) return true;
+        const auto first = std::ranges::find_if(
+            all, [&](const TypeFindings& other) { return other.type.type == *found.type.after; });
+        return first == all.end() || first->tally.ready + first->done.size() >= first->type.wanted;
+    }
+
+    /// Calls f with the place of each pod that is to be made, until it says false.
+    template <class F>
+    void for_each_lacking(const TypeFindings& found, F f) const {
+        if (found.waits) return;
+        const IndexSet& vacant = found.tally.vacant;
+        for (auto i = vacant.next(0); i >= 0; i = vacant.next(i + 1)) {
+            const SlotId id{found.type.type, i};
+            if (!found.done.contains(i) && !is_adopted(orphans_.pods, id) && !f(id)) return;
+        }
+    }
+    bool lacks_pods(const TypeFindings& found) const {
+        bool any = false;
+        for_each_lacking(found, [&](SlotId) { return !(any = true); });
+        return any;
+    }
+    void create_pods(const TypeFindings& found) {
+        for_each_lacking(found, [&](SlotId id) {
+            if (!has_room()) return false;
+            const std::int32_t i = id.index;
+            plan_.create_pods.push_back({id,
+                                         {.restarts = slot(found, i).carried,
+                                          .generation = before_.restart_generation.value_or(0)}});
+            // A replica's service goes next to its pod, so that the name resolves when the process
+            // starts.
+            if (found.tally.unserved.contains(i)) create_service(id);
+            return true;
+        });
+    }
+    void create_services(const TypeFindings& found) {
+        const IndexSet& unserved = found.tally.unserved;
+        for (auto i = unserved.next(0); i >= 0; i = unserved.next(i + 1)) {
+            // With its pod, above; and none for a replica that is done and gone.
+            if (found.tally.vacant.contains(i) || !slot(found, i).pod) continue;
+            if (!has_room()) return;
+            create_service({found.type.type, i});
+        }
+    }
+    void create_service(SlotId id) {
+        if (job_.kind->services && !is_adopted(orphans_.services, id))
+            plan_.create_services.push_back(id);
+    }
+
+    /// Failed pods that are replaced, those of an older generation, and second pods of a replica.
+    void remove(TypeFindings& found) {
+        const IndexSet& replace = found.tally.replace;
+        for (auto i = replace.next(0); i >= 0; i = replace.next(i + 1)) {
+            const PodRecord& pod = *slot(found, i).pod;
+            const bool failed = pod.phase == PodPhase::kFailed &&
+                                pod.lineage.generation >= before_.restart_generation.value_or(0);
+            if (erase(pod) && failed) found.newly = true;
+        }
+        const IndexSet& doubled = found.tally.doubled;
+        for (auto i = doubled.next(0); i >= 0 && i < found.type.wanted; i = doubled.next(i + 1))
+            erase_others(slot(found, i));
+    }
+
+    /// Replicas beyond the wanted number, and of types that the spec no longer has.
+    void remove_surplus() {
+        for (std::size_t type = 0; type < job_.kind->replica_types.size(); ++type) {
+            const Dependents::OfType* of_type = dependents_.of(static_cast<std::uint8_t>(type));
+            if (of_type == nullptr) continue;
+            const IndexSet& surplus = of_type->tally.surplus;
+            for (auto i = surplus.next(0); i >= 0; i = surplus.next(i + 1)) {
+                const Slot& slot = of_type->slots[static_cast<std::size_t>(i)];
+                erase_pods(slot);
+                if (slot.service) erase(*slot.service);
+            }
+        }
+    }
+
+    const JobRecord& job_;
+    const JobFacts& facts_;
+    const jobs::JobStatus& before_;
+    const Dependents& dependents_;
+    const Orphans& orphans_;
+    const PartnersSeen& partners_;
+    std::optional<Hold> hold_;
+    Draft draft_;
+    Plan plan_;
+};
+
+}  // namespace
+
+Plan plan(const JobRecord& job, const jobs::JobStatus& status, const Dependents& dependents,
+          const Orphans& orphans, WallTime now, const PartnersSeen& partners) {
+    return Planner(job, status, dependents, orphans, now, partners).run();
+}
+
+}  // namespace muster::operators

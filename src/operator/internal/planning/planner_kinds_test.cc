@@ -1,0 +1,144 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "operator/internal/job_fixture.h"
+#include "operator/internal/planning/planner.h"
+
+// What a kind says about itself as data (jobs::JobKind) and the planner acts on.
+
+namespace muster::operators {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// PyTorchJob with something changed, and a job of it that has workers alone.
+class KindData : public ::testing::Test {
+  protected:
+    jobs::Job workers(const std::string& policy) const {
+        jobs::Job job = make_job({.masters = -1, .workers = 2, .policy = policy});
+        job.kind = &kind_;
+        return job;
+    }
+    void decide_by_workers(jobs::Deciders deciders) {
+        deciders.type = 1;
+        kind_.deciders = [deciders](const jobs::Job&) { return deciders; };
+    }
+
+    jobs::JobKind kind_ = pytorch();
+};
+
+PodSketch worker(int index, PodPhase phase) {
+    return {.index = index,
+            .phase = phase,
+            .exit_code = phase == PodPhase::kFailed ? std::optional(1) : std::nullopt};
+}
+
+struct ForgivenRow {
+    std::string name;
+    PodPhase first;
+    PodPhase second;
+    std::vector<std::string> with;     ///< the conditions where workers are forgiven
+    std::vector<std::string> without;  ///< and where they are not
+};
+
+TEST_F(KindData, WhoIsForgivenFailsAlone) {
+    const std::vector<std::string> runs = {"Created", "Running"};
+    const std::vector<std::string> failed = {"Created", "Running=False", "Failed"};
+    const std::vector<std::string> done = {"Created", "Running=False", "Succeeded"};
+    const ForgivenRow rows[] = {
+        {"both run", PodPhase::kRunning, PodPhase::kRunning, runs, runs},
+        {"the second failed", PodPhase::kRunning, PodPhase::kFailed, runs, failed},
+        {"the first failed", PodPhase::kFailed, PodPhase::kRunning, runs, failed},
+        {"one is left, and waits", PodPhase::kPending, PodPhase::kFailed, runs, failed},
+        {"both failed", PodPhase::kFailed, PodPhase::kFailed, failed, failed},
+        {"the first is done", PodPhase::kSucceeded, PodPhase::kFailed, done, done},
+    };
+    for (const bool forgiven : {true, false}) {
+        jobs::Deciders deciders{.enough = jobs::Deciders::Enough::kFirst};
+        if (forgiven) deciders.forgive(1);
+        decide_by_workers(deciders);
+        const jobs::Job job = workers("Never");
+        const jobs::JobStatus running = status_after(
+            job, make_dependents({worker(0, PodPhase::kRunning), worker(1, PodPhase::kRunning)}));
+        for (const ForgivenRow& row : rows) {
+            SCOPED_TRACE(row.name + (forgiven ? ", forgiven" : ""));
+            Dependents pods = make_dependents({worker(0, row.first), worker(1, row.second)});
+            const Plan next = plan(job, running, pods, kNow);
+            EXPECT_THAT(summary(next.status.value_or(running)),
+                        ::testing::ElementsAreArray(forgiven ? row.with : row.without));
+            EXPECT_THAT(next.create_pods, IsEmpty()) << "what failed for good is not made again";
+            EXPECT_THAT(next.delete_pods, IsEmpty());
+        }
+    }
+}
+
+TEST_F(KindData, RunningComesBeforeSucceededWhereTheKindSaysSo) {
+    for (const bool runs_first : {false, true}) {
+        kind_.runs_before_it_succeeds = runs_first;
+        decide_by_workers({});
+        const jobs::JobStatus status = status_after(
+            workers("Never"),
+            make_dependents({worker(0, PodPhase::kSucceeded), worker(1, PodPhase::kSucceeded)}));
+        if (runs_first)
+            EXPECT_THAT(summary(status), ElementsAre("Created", "Running=False", "Succeeded"));
+        else
+            EXPECT_THAT(summary(status), ElementsAre("Created", "Succeeded"));
+    }
+}
+
+// Taken over from an operator that had them made by batch Jobs.
+TEST_F(KindData, PodsOfABatchJobAreAdoptedOnlyOnceItHasEnded) {
+    const jobs::Job job = workers("OnFailure");
+    const auto orphan = [](std::string uid, bool held, bool deleting = false) {
+        auto pod = std::make_shared<PodRecord>(
+            *make_pod({.index = 0, .deleting = deleting, .uid = std::move(uid)}));
+        pod->name = "demo-worker-0-" + pod->uid;
+        pod->owner.uid = JobUid();
+        pod->of_batch_job = held;
+        return pod;
+    };
+    const auto plan_beside = [&](std::vector<PodPtr> orphans, const jobs::JobStatus& status = {}) {
+        Dependents pods = make_dependents({worker(1, PodPhase::kRunning)});
+        return plan(job, status, pods, kNow, {.pods = std::move(orphans), .services = {}});
+    };
+    const Plan held = plan_beside({orphan("a", true), orphan("b", true)});
+    EXPECT_THAT(held.end_batch_jobs_of, ElementsAre(SlotId{.type = 1, .index = 0}));
+    EXPECT_TRUE(held.claims());
+    EXPECT_THAT(held.adopt_pods, IsEmpty());
+    EXPECT_THAT(held.create_pods, IsEmpty()) << "the one that is there is to be it";
+
+    const Plan free = plan_beside({orphan("a", false)});
+    EXPECT_THAT(free.end_batch_jobs_of, IsEmpty());
+    EXPECT_THAT(free.adopt_pods, ElementsAre(Claim{"demo-worker-0-a", "a"}));
+    EXPECT_THAT(free.create_pods, IsEmpty());
+
+    const Plan going = plan_beside({orphan("a", true, true)});
+    EXPECT_THAT(going.end_batch_jobs_of, IsEmpty());
+    EXPECT_THAT(replicas(going.create_pods), ElementsAre("Worker 0"));
+
+    decide_by_workers({});
+    const jobs::JobStatus done = status_after(
+        workers("Never"),
+        make_dependents({worker(0, PodPhase::kSucceeded), worker(1, PodPhase::kSucceeded)}));
+    EXPECT_FALSE(plan_beside({orphan("a", true)}, done).claims()) << "what is over stays as it is";
+}
+
+TEST_F(KindData, FailuresAreSaidInTheKindsWords) {
+    kind_.words = {.failed = "{kind} {namespace}/{name}: {count} {type} down",
+                   .restarting = "{name} again, as {count} {type} left"};
+    decide_by_workers({});
+    const auto last_message = [&](const jobs::Job& job, PodSketch second) {
+        return status_after(job, make_dependents({worker(0, PodPhase::kRunning), second}))
+            .conditions.back()
+            .message;
+    };
+    EXPECT_EQ(last_message(workers("Never"), worker(1, PodPhase::kFailed)),
+              "PyTorchJob default/demo: 1 Worker down");
+    EXPECT_EQ(last_message(workers("OnFailure"),
+                           {.index = 1, .phase = PodPhase::kRunning, .deleting = true}),
+              "demo again, as 1 Worker left");
+}
+
+}  // namespace
+}  // namespace muster::operators

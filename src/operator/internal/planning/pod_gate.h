@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operator/internal/cache/owned_objects.h"
+#include "operator/internal/cache/projections.h"
+#include "operator/internal/integrations/integrations.h"
+
+namespace muster::operators {
+
+enum class Knowledge : std::uint8_t {
+    kNone,     ///< its first list is still on the way
+    kCurrent,  ///< a list came, and what has changed since
+    kRefused,  ///< the cluster does not have the type, or does not let us see it
+};
+
+/// What is known of one object that a job may have for a partner.
+struct PartnerSeen {
+    PartnerWish wish;
+    Knowledge knowledge = Knowledge::kNone;
+    std::string problem = {};        ///< of kRefused, for people
+    AttachmentPtr object = nullptr;  ///< null: there is none, or it is not the job's
+};
+
+/// In the order of the job's wishes.
+struct PartnersSeen {
+    std::vector<PartnerSeen> objects;
+    bool priorities_known = true;
+};
+
+/// Why no pods are made.
+struct Hold {
+    enum class Why : std::uint8_t {
+        kUnknown,  ///< something is still to be read; nothing to tell
+        kQueued,   ///< the scheduler has not admitted the gang
+        kMissing,  ///< the PodGroup can't be made here
+    };
+    Why why = Why::kUnknown;
+    std::string message = {};  ///< for people
+};
+
+/// Nothing where pods may be made as soon as the objects are as they should be.
+std::optional<Hold> hold_of(const JobRecord& job, const PartnersSeen& partners);
+
+}  // namespace muster::operators

@@ -1,0 +1,47 @@
+#include "operator/internal/reconcile/requeue_timers.h"
+
+#include <vector>
+
+namespace muster::operators {
+
+Alarms::Alarms(Clock& clock, TaskGroup& tasks, std::function<void(const std::string&)> ring)
+    : clock_(clock), tasks_(tasks), ring_(std::move(ring)) {}
+
+void Alarms::set(const std::string& key, std::optional<WallTime> when) {
+    const auto known = by_key_.find(key);
+    if (known != by_key_.end()) {
+        if (known->second == when) return;
+        by_time_.erase({known->second, key});
+        by_key_.erase(known);
+    }
+    if (!when) return;
+    by_key_.emplace(key, *when);
+    by_time_.emplace(*when, key);
+    arm();
+}
+
+/// A sleeper for an earlier time than any other sleeps until; those that find nothing due when they
+/// wake only arm the next.
+void Alarms::arm() {
+    if (by_time_.empty()) return;
+    const WallTime first = by_time_.begin()->first;
+    if (!armed_.empty() && *armed_.begin() <= first) return;
+    armed_.insert(first);
+    tasks_.spawn("operator alarm", wait_until(first));
+}
+
+Task<void> Alarms::wait_until(WallTime until) {
+    co_await clock_.sleep_until_wall(until);
+    armed_.erase(until);
+    const WallTime now = clock_.wall_now();
+    std::vector<std::string> due;
+    while (!by_time_.empty() && by_time_.begin()->first <= now) {
+        due.push_back(by_time_.begin()->second);
+        by_key_.erase(due.back());
+        by_time_.erase(by_time_.begin());
+    }
+    arm();
+    for (const std::string& key : due) ring_(key);
+}
+
+}  // namespace muster::operators

@@ -1,0 +1,48 @@
+#include "operator/internal/reconcile/status_coalescer.h"
+
+namespace muster::operators {
+namespace {
+
+/// The first status of a job waits for so many creations, and is written beside more.
+constexpr std::size_t kFewCreations = 32;
+
+}  // namespace
+
+std::optional<Instant> HeldBack::counts(const std::string& key, Plan& next, bool attached_before,
+                                        Instant now) {
+    const bool told = !next.events.empty() || (next.status && !next.only_counts);
+    const bool counts = next.status && next.only_counts;
+    const bool attachments = next.attach && next.create_pods.empty() && attached_before;
+    if (told || (!counts && !attachments)) {
+        counts_due_.erase(key);
+        return std::nullopt;
+    }
+    const auto [due, first] = counts_due_.try_emplace(key, now + counts_wait_);
+    if (!first && due->second <= now) {
+        counts_due_.erase(due);
+        return std::nullopt;
+    }
+    if (counts) next.status.reset();
+    if (attachments) next.attach = false;
+    return due->second;
+}
+
+bool HeldBack::first_status(const std::string& key, Plan& next) {
+    if (!next.status) return false;
+    const std::size_t creations = next.create_pods.size() + next.create_services.size();
+    if (creations == 0 || creations > kFewCreations) return false;
+    if (!status_waited_.insert(key).second) {
+        status_waited_.erase(key);
+        return false;
+    }
+    next.status.reset();
+    next.events.clear();
+    return true;
+}
+
+void HeldBack::forget(const std::string& key) {
+    counts_due_.erase(key);
+    status_waited_.erase(key);
+}
+
+}  // namespace muster::operators
