@@ -35,11 +35,11 @@ LocalCluster::LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rn
     : has_roles_(api_options.default_roles),
       api_(executor, clock, rng, std::move(store), std::move(api_options)),
       client_(api_, "muster-run"),
-      operator_(
-          executor, api_, clock, rng,
-          {.namespace_ = {},
-           .announce_gangs = true,
-           .site = {.node_program = own_program(), .cluster_domain = std::move(cluster_domain)}}) {}
+      operator_(executor, api_, clock, rng,
+                {.namespace_ = {},
+                 .announce_gangs = true,
+                 .platform = {.node_program = own_program(),
+                              .cluster_domain = std::move(cluster_domain)}}) {}
 
 LocalCluster::~LocalCluster() = default;
 

@@ -125,7 +125,8 @@ const kube::Container* default_container(const JobKind& kind, const kube::PodSpe
     return spec.containers.empty() ? nullptr : &spec.containers.front();
 }
 
-Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica, const Lineage& lineage) {
+Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica,
+                            const RestartHistory& restart_history) {
     const ReplicaSpec* spec = spec_of_replica(job, replica);
     if (spec == nullptr) return unknown_replica(job, replica);
 
@@ -137,12 +138,12 @@ Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica, const Line
     pod.metadata.annotations = spec->template_.metadata.annotations;
     pod.metadata.finalizers = spec->template_.metadata.finalizers;
     pod.spec = spec->template_.spec;
-    if (lineage.restarts > 0)
+    if (restart_history.restarts > 0)
         pod.metadata.annotations[std::string(annotations::kRestarts)] =
-            std::to_string(lineage.restarts);
-    if (lineage.generation > 0)
+            std::to_string(restart_history.restarts);
+    if (restart_history.generation > 0)
         pod.metadata.annotations[std::string(annotations::kGeneration)] =
-            std::to_string(lineage.generation);
+            std::to_string(restart_history.generation);
     // With ExitCode it is the operator that looks at the code and decides; a group restart is the
     // operator's too, and a container restarted in place would escape it.
     const bool ours = spec->restart_policy == "ExitCode" ||

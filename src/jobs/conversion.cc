@@ -161,9 +161,10 @@ bool take_step(const Step& step, std::string_view kind, json::object& object,
     rewrite(step, kind, object, notes);
     if (!notes.problems.empty()) return false;
     const bool as_a_whole = step.converter != nullptr && step.converter->as_a_whole;
-    if (const json::value* way = kept.if_contains(step.to); way != nullptr && way->is_array()) {
+    if (const json::value* edits = kept.if_contains(step.to);
+        edits != nullptr && edits->is_array()) {
         json::value restored = std::move(object);
-        go_back(way->get_array(), restored, as_a_whole);
+        apply_conversion_data(edits->get_array(), restored, as_a_whole);
         object = std::move(restored.get_object());
     }
     kept.stable_erase(step.to);
@@ -173,8 +174,8 @@ bool take_step(const Step& step, std::string_view kind, json::object& object,
     const Step return_step = reversed(step);
     ConversionNotes unheard(return_step.from, return_step.to);
     rewrite(return_step, kind, back, unheard);
-    json::array way = way_back(json::value(std::move(back)), json::value(given));
-    if (!way.empty()) kept[step.from] = std::move(way);
+    json::array edits = conversion_data(json::value(std::move(back)), json::value(given));
+    if (!edits.empty()) kept[step.from] = std::move(edits);
     if (put_kept(kept, object)) return true;
     notes.refused(
         invalid("metadata.annotations",

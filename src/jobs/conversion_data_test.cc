@@ -15,20 +15,20 @@ struct Row {
     std::string from;
     std::string to;
 };
-class WayBack : public testing::TestWithParam<Row> {};
+class ConversionData : public testing::TestWithParam<Row> {};
 
-TEST_P(WayBack, GivesTheSameText) {
+TEST_P(ConversionData, GivesTheSameText) {
     const json::value from = json::parse(GetParam().from);
     const json::value to = json::parse(GetParam().to);
-    const json::array way = way_back(from, to);
+    const json::array edits = conversion_data(from, to);
     for (const bool all_or_none : {false, true}) {
         json::value object = from;
-        go_back(way, object, all_or_none);
-        EXPECT_EQ(json::serialize(object), json::serialize(to)) << json::serialize(way);
+        apply_conversion_data(edits, object, all_or_none);
+        EXPECT_EQ(json::serialize(object), json::serialize(to)) << json::serialize(edits);
     }
 }
 INSTANTIATE_TEST_SUITE_P(
-    , WayBack,
+    , ConversionData,
     testing::Values(
         Row{"Nothing", R"({"a":1})", R"({"a":1})"},
         Row{"Added", R"({"a":1})", R"({"a":1,"b":[2]})"},
@@ -82,57 +82,57 @@ json::value random_object(Rng& rng) {
     return value.is_object() ? value : json::object{{"a", value}};
 }
 
-TEST(WayBackProperty, LeadsFromAnyObjectToAnyOther) {
+TEST(ConversionDataProperty, LeadsFromAnyObjectToAnyOther) {
     Rng rng(20260);
     for (int round = 0; round < 5000; ++round) {
         const json::value from = random_object(rng);
         const json::value to = random_object(rng);
         json::value object = from;
-        go_back(way_back(from, to), object, round % 2 == 0);
+        apply_conversion_data(conversion_data(from, to), object, round % 2 == 0);
         ASSERT_EQ(json::serialize(object), json::serialize(to)) << json::serialize(from);
     }
 }
 
-TEST(WayBackProperty, OfASecondTakesNothingAmissInAThird) {
+TEST(ConversionDataProperty, OfASecondTakesNothingAmissInAThird) {
     Rng rng(7);
     for (int round = 0; round < 5000; ++round) {
-        const json::array way = way_back(random_object(rng), random_object(rng));
+        const json::array edits = conversion_data(random_object(rng), random_object(rng));
         json::value object = random_object(rng);
-        go_back(way, object, round % 2 == 0);
+        apply_conversion_data(edits, object, round % 2 == 0);
         ASSERT_TRUE(object.is_object());
     }
 }
 
-TEST(WayBackEdits, LeaveAloneWhatWasEditedMeanwhile) {
-    const json::array way =
-        way_back(json::parse(R"({"made":1,"same":2})"), json::parse(R"({"same":2,"kept":3})"));
+TEST(ConversionDataEdits, LeaveAloneWhatWasEditedMeanwhile) {
+    const json::array edits = conversion_data(json::parse(R"({"made":1,"same":2})"),
+                                              json::parse(R"({"same":2,"kept":3})"));
     json::value edited = json::parse(R"({"made":9,"same":2})");
-    go_back(way, edited, false);
+    apply_conversion_data(edits, edited, false);
     EXPECT_EQ(json::serialize(edited), R"({"made":9,"same":2,"kept":3})");
     edited = json::parse(R"({"made":9,"same":2})");
-    go_back(way, edited, true);
+    apply_conversion_data(edits, edited, true);
     EXPECT_EQ(json::serialize(edited), R"({"made":9,"same":2})");
     edited = json::parse(R"({"made":1,"same":2,"kept":4})");
-    go_back(way, edited, false);
+    apply_conversion_data(edits, edited, false);
     EXPECT_EQ(json::serialize(edited), R"({"same":2,"kept":4})");
 }
 
-TEST(WayBackEdits, DoNotMindThatAServerSortedTheKeys) {
+TEST(ConversionDataEdits, DoNotMindThatAServerSortedTheKeys) {
     const json::value from =
         json::parse(R"({"big":{"b":"0123456789012345678901234567890","a":"0123456789"}})");
-    const json::array way = way_back(from, json::parse("{}"));
+    const json::array edits = conversion_data(from, json::parse("{}"));
     json::value sorted =
         json::parse(R"({"big":{"a":"0123456789","b":"0123456789012345678901234567890"}})");
-    go_back(way, sorted, true);
+    apply_conversion_data(edits, sorted, true);
     EXPECT_EQ(json::serialize(sorted), "{}");
 }
 
-TEST(WayBackEdits, ThatAreNoneChangeNothing) {
+TEST(ConversionDataEdits, ThatAreNoneChangeNothing) {
     for (const char* text : {R"([1])", R"([{}])", R"([{"at":"a"}])", R"([{"at":"/a/b/c","is":1}])",
                              R"([{"at":"","is":1}])", R"([{"at":"/l/7","is":1}])",
                              R"([{"at":"/l/0","is":1}])", R"([{"at":"/a","order":["x"]}])"}) {
         json::value object = json::parse(R"({"a":1,"l":[5]})");
-        go_back(json::parse(text).get_array(), object, false);
+        apply_conversion_data(json::parse(text).get_array(), object, false);
         EXPECT_EQ(json::serialize(object), R"({"a":1,"l":[5]})") << text;
     }
 }

@@ -21,14 +21,14 @@ GangScheduler known_by(std::string_view name) {
 }  // namespace
 
 GangChoice gang_scheduler_of(const Job& job) {
-    const std::string& asked = job.site.gang_scheduler;
+    const std::string& asked = job.platform.gang_scheduler;
     if (!asked.empty()) {
         if (lower_case(asked) == kVolcanoName)
             return {GangScheduler::kVolcano, std::string(kVolcanoName)};
         const GangScheduler known = known_by(asked);
         return {known == GangScheduler::kNone ? GangScheduler::kSchedulerPlugins : known, asked};
     }
-    if (!job.site.cluster) return {};
+    if (!job.platform.cluster) return {};
     for (const ReplicaType& type : job.kind->replica_types) {
         const ReplicaSpec* spec = job.replica(type.name);
         if (spec == nullptr) continue;

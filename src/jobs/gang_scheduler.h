@@ -17,7 +17,7 @@ struct GangChoice {
     friend bool operator==(const GangChoice&, const GangChoice&) = default;
 };
 
-/// Who places this job: whom its site names, else, on a cluster, the first of its pod templates
+/// Who places this job: whom its platform names, else, on a cluster, the first of its pod templates
 /// that names one of them. (training-operator's --gang-scheduler-name; it does not look at
 /// templates.)
 GangChoice gang_scheduler_of(const Job& job);

@@ -23,7 +23,7 @@ TEST(GangScheduler, IsTheSitesOrElseThatOfTheTemplates) {
              {"Volcano in any case", true, "VOLCANO", "", "", {kVolcano, "volcano"}},
              {"YuniKorn", true, "yunikorn", "", "", {kYunikorn, "yunikorn"}},
              {"any other", true, "coscheduling", "", "", {kSchedulerPlugins, "coscheduling"}},
-             {"the site before a template",
+             {"the platform before a template",
               true,
               "mine",
               "volcano",
@@ -43,8 +43,8 @@ TEST(GangScheduler, IsTheSitesOrElseThatOfTheTemplates) {
         SCOPED_TRACE(row.name);
         Job job;
         job.kind = find_kind("kubeflow.org/v1", "PyTorchJob");
-        job.site.cluster = row.cluster;
-        job.site.gang_scheduler = row.asked;
+        job.platform.cluster = row.cluster;
+        job.platform.gang_scheduler = row.asked;
         job.replicas["Master"].template_.spec.scheduler_name = row.master;
         job.replicas["Worker"].template_.spec.scheduler_name = row.worker;
         EXPECT_EQ(gang_scheduler_of(job), row.chosen);

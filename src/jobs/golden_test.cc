@@ -64,13 +64,13 @@ std::string kind_of(const json::value& manifest) {
 }
 
 /// One that gives nothing, unless the file says otherwise.
-Site site_of(const json::object& golden) {
-    Site site;
+Platform platform_of(const json::object& golden) {
+    Platform platform;
     if (const json::value* given = golden.if_contains("site")) {
-        site.program_image = given->at("programImage").as_string();
-        site.image_volumes = given->at("imageVolumes").as_bool();
+        platform.program_image = given->at("programImage").as_string();
+        platform.image_volumes = given->at("imageVolumes").as_bool();
     }
-    return site;
+    return platform;
 }
 
 /// All pods run, each with an address.
@@ -85,9 +85,9 @@ std::vector<SeenPod> all_running(const Job& job) {
 
 json::array objects_of(const Job& job) {
     json::array all;
-    if (job.kind->attachments)
-        for (const Attachment& attachment : job.kind->attachments(job, all_running(job)))
-            all.push_back(attachment_object(job, attachment));
+    if (job.kind->owned_objects)
+        for (const OwnedObject& owned_object : job.kind->owned_objects(job, all_running(job)))
+            all.push_back(owned_object_manifest(job, owned_object));
     for (const ReplicaType& type : job.kind->replica_types) {
         const ReplicaSpec* spec = job.replica(type.name);
         for (std::int32_t i = 0; spec != nullptr && i < *spec->replicas; ++i) {
@@ -113,13 +113,13 @@ TEST(Golden, EachManifestLeadsToTheseObjects) {
             ADD_FAILURE() << "no such kind";
             return golden;
         }
-        const auto job = load(*kind, served, site_of(golden));
+        const auto job = load(*kind, served, platform_of(golden));
         if (!job) {
             ADD_FAILURE() << job.error().message();
             return golden;
         }
         json::object made{{"manifest", manifest}};
-        if (const json::value* site = golden.if_contains("site")) made["site"] = *site;
+        if (const json::value* platform = golden.if_contains("site")) made["site"] = *platform;
         made["objects"] = objects_of(*job);
         return made;
     });

@@ -52,7 +52,7 @@ JobKind jaxjob() {
     bind_spec(kind, &JAXJobSpec::jax_replica_specs);
     kind.environment = environment;
     kind.has_master_role = [](const Job&, const ReplicaId& replica) { return replica.index == 0; };
-    kind.deciders = [](const Job&) { return Deciders{.with_namespace = true}; };
+    kind.success_policy = [](const Job&) { return SuccessPolicy{.with_namespace = true}; };
     return kind;
 }
 

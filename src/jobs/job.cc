@@ -25,7 +25,7 @@ bool Job::restarts_all(const ReplicaType& type) const {
 
 std::string Job::service_domain() const {
     std::string domain = metadata.namespace_ + ".svc";
-    if (!site.cluster_domain.empty()) domain += "." + site.cluster_domain;
+    if (!platform.cluster_domain.empty()) domain += "." + platform.cluster_domain;
     return domain;
 }
 

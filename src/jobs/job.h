@@ -111,7 +111,7 @@ class JobKind;
 struct ReplicaType;
 
 /// What a job finds where it runs. Not of the manifest: whoever plans the pods says it.
-struct Site {
+struct Platform {
     /// Where the nodes have this program, so that pods can have it, too; empty where that is not
     /// known, as on a cluster.
     std::string node_program = {};
@@ -145,7 +145,7 @@ struct Job {
     /// The keys of the replica map that spell a type otherwise ("worker"), by canonical name.
     std::map<std::string, std::string> spelled;
     JobStatus status;
-    Site site;
+    Platform platform;
     std::any extra;
 
     std::int32_t total_replicas() const;

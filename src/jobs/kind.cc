@@ -51,19 +51,19 @@ const std::string& JobKind::default_policy(std::string_view type) const {
                : known->default_restart_policy;
 }
 
-Verdict judge(const JobKind& kind, const Deciders& deciders, std::string_view namespace_,
+Verdict judge(const JobKind& kind, const SuccessPolicy& success_policy, std::string_view namespace_,
               std::string_view name, const ReplicaCounts& counts) {
     bool succeeded = counts.wanted > 0 && counts.succeeded >= counts.wanted;
-    if (deciders.enough == Deciders::Enough::kFirst) succeeded |= counts.first_succeeded;
-    if (deciders.enough == Deciders::Enough::kAny) succeeded |= counts.succeeded > 0;
-    const std::string subject = deciders.with_namespace
+    if (success_policy.enough == SuccessPolicy::Enough::kFirst) succeeded |= counts.first_succeeded;
+    if (success_policy.enough == SuccessPolicy::Enough::kAny) succeeded |= counts.succeeded > 0;
+    const std::string subject = success_policy.with_namespace
                                     ? fmt::format("{} {}/{}", kind.resource.kind, namespace_, name)
                                     : fmt::format("{} {}", kind.resource.kind, name);
     std::string running = subject + " is running.";
     if (succeeded)
         return {Outcome::kSucceeded,
-                subject + (deciders.with_namespace ? " successfully completed."
-                                                   : " is successfully completed."),
+                subject + (success_policy.with_namespace ? " successfully completed."
+                                                         : " is successfully completed."),
                 kind.runs_before_it_succeeds ? std::move(running) : std::string()};
     if (counts.active > 0) return {Outcome::kRunning, std::move(running)};
     return {};

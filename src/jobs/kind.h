@@ -60,7 +60,7 @@ struct ReplicaCounts {
 
 /// Which replicas decide about a job, and how many of them are enough. The job runs when one of
 /// them does.
-struct Deciders {
+struct SuccessPolicy {
     enum class Enough : std::uint8_t {
         kAll,    ///< every one has succeeded
         kFirst,  ///< that of index 0 has
@@ -76,7 +76,7 @@ struct Deciders {
     void forgive(std::uint8_t replica_type) { forgiven |= 1u << replica_type; }
     bool forgives(std::uint8_t replica_type) const { return (forgiven >> replica_type & 1u) != 0; }
 
-    friend bool operator==(const Deciders&, const Deciders&) = default;
+    friend bool operator==(const SuccessPolicy&, const SuccessPolicy&) = default;
 };
 
 /// What the deciding replicas say about the job; restarts and failures are the engine's business.
@@ -101,7 +101,7 @@ struct FailureWords {
 /// An object that a job has beside its pods and services: a ConfigMap that they mount, a role that
 /// one of them needs. The engine makes it before the first pod, keeps it as it is here, and leaves
 /// alone what it does not name. It goes with its job.
-struct Attachment {
+struct OwnedObject {
     kube::ResourceType type;
     std::string name;
     std::map<std::string, std::string> labels;  ///< beside the one that names the job
@@ -126,7 +126,7 @@ struct Elasticity {
     std::optional<std::vector<json::value>> metrics = std::nullopt;
 };
 
-/// What is known of a pod when the attachments are made.
+/// What is known of a pod when the owned objects are made.
 struct SeenPod {
     ReplicaId replica;
     std::string address;  ///< its IP; empty until it has one
@@ -190,11 +190,12 @@ class JobKind {
     /// Running is on record before Succeeded, however short the job was.
     bool runs_before_it_succeeds = false;
     kube::Schema::Ptr spec_schema;  ///< of `.spec`
-    /// What `attachments` are: the engine watches these, and only those that carry the job's label.
-    std::vector<kube::ResourceType> attached_types;
+    /// What `owned_objects` are: the engine watches these, and only those that carry the job's
+    /// label.
+    std::vector<kube::ResourceType> owned_types;
 
     // --- pure functions. Those marked (written) get the job as the manifest has it, the others get
-    // it defaulted. All but decode_spec and deciders may be empty.
+    // it defaulted. All but decode_spec and success_policy may be empty.
     /// Fills run_policy, replicas (keys as written) and extra from `.spec`. Values of a wrong type
     /// are added to the problems and skipped.
     std::function<void(const json::value&, Job&, std::vector<Cause>&)> decode_spec;
@@ -216,10 +217,10 @@ class JobKind {
     /// Last word on a pod that is complete otherwise: volumes, commands, init containers.
     std::function<void(const Job&, const ReplicaId&, kube::Pod&)> finish_pod;
     /// From the defaulted job and those of its pods that run, in the order of type and index.
-    std::function<std::vector<Attachment>(const Job&, const std::vector<SeenPod>&)> attachments;
+    std::function<std::vector<OwnedObject>(const Job&, const std::vector<SeenPod>&)> owned_objects;
     /// Data rather than a verdict, so that an operator need not keep a job's whole spec to judge
     /// it.
-    std::function<Deciders(const Job&)> deciders;
+    std::function<SuccessPolicy(const Job&)> success_policy;
     /// The type (canonical) whose pods must all be Ready before a pod of this one is made; "" where
     /// it waits for none. A pod that is there stays, whatever becomes of the others.
     std::function<std::string(const Job&, const std::string& type)> starts_after;
@@ -247,7 +248,7 @@ const std::vector<const JobKind*>& all_kinds();
 /// shows it in.
 const JobKind& kind_as_written(const JobKind& read_as, const json::value& object);
 /// What these counts of the deciding type mean.
-Verdict judge(const JobKind& kind, const Deciders& deciders, std::string_view namespace_,
+Verdict judge(const JobKind& kind, const SuccessPolicy& success_policy, std::string_view namespace_,
               std::string_view name, const ReplicaCounts& counts);
 /// One of the kind's FailureWords with its gaps filled in.
 std::string failure_message(const std::string& words, const JobKind& kind,
@@ -292,10 +293,10 @@ struct Review {
     std::vector<Cause> problems;  ///< all of them, one per field and reason
     std::vector<Cause> warnings;
 };
-Review review(const JobKind& kind, const json::value& object, const Site& site = {});
+Review review(const JobKind& kind, const json::value& object, const Platform& platform = {});
 
 /// A review without warnings: the defaulted job, or kInvalid with all causes.
-Result<Job> load(const JobKind& kind, const json::value& object, const Site& site = {});
+Result<Job> load(const JobKind& kind, const json::value& object, const Platform& platform = {});
 
 /// The name of a replica's pod and service: `<job>-<type>-<index>`, or as the kind has it.
 std::string replica_name(const JobKind& kind, std::string_view job_name, const ReplicaId& replica);
@@ -313,15 +314,16 @@ kube::ObjectReference object_reference(const Job& job);
 const kube::Container* default_container(const JobKind& kind, const kube::PodSpec& spec);
 
 /// What a pod inherits from those before it.
-struct Lineage {
+struct RestartHistory {
     std::int32_t restarts = 0;    ///< of this replica, counted before this pod
     std::int32_t generation = 0;  ///< JobStatus::restart_generation when it was made
 
-    friend bool operator==(const Lineage&, const Lineage&) = default;
+    friend bool operator==(const RestartHistory&, const RestartHistory&) = default;
 };
 
 /// The pod of one replica as it will be created: template, labels, environment, restart policy.
-Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica, const Lineage& lineage = {});
+Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica,
+                            const RestartHistory& restart_history = {});
 
 /// Where a variable of a pod comes from.
 struct VariableOrigin {
@@ -341,11 +343,11 @@ Result<std::vector<std::vector<VariableOrigin>>> variable_origins(const Job& job
 /// Its headless service.
 Result<kube::Service> build_service(const Job& job, const ReplicaId& replica);
 
-/// An attachment as it will be created: in the job's namespace, owned by the job, labelled with its
-/// name.
-json::object attachment_object(const Job& job, const Attachment& attachment);
-/// Selects the attachments of all jobs, and no pods or services of replicas.
-std::string attachments_selector();
+/// An owned object as it will be created: in the job's namespace, owned by the job, labelled with
+/// its name.
+json::object owned_object_manifest(const Job& job, const OwnedObject& owned_object);
+/// Selects the owned objects of all jobs, and no pods or services of replicas.
+std::string owned_objects_selector();
 
 /// The schema of a whole object, status included. Keys that it does not know are typing errors.
 kube::Schema::Ptr object_schema(const JobKind& kind);
@@ -371,7 +373,7 @@ namespace annotations {
 inline constexpr std::string_view kRestart = "muster.dev/restart";
 inline constexpr std::string_view kRestartGroup = "group";
 inline constexpr std::string_view kRestartReplica = "replica";
-/// On a pod: its Lineage, where it is not zero.
+/// On a pod: its RestartHistory, where it is not zero.
 inline constexpr std::string_view kRestarts = "muster.dev/restarts";
 inline constexpr std::string_view kGeneration = "muster.dev/generation";
 }  // namespace annotations

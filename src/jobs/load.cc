@@ -45,7 +45,7 @@ std::vector<Cause> merge(std::vector<Cause> structural, std::vector<Cause> unrea
     return structural;
 }
 
-Review look(const JobKind& kind, const json::value& object, const Site& site) {
+Review look(const JobKind& kind, const json::value& object, const Platform& platform) {
     std::vector<Cause> structural = kube::validate(*object_schema(kind), object);
     // The status is ours to write; what a manifest brings along is not held against it.
     std::erase_if(structural, [](const Cause& cause) {
@@ -53,15 +53,15 @@ Review look(const JobKind& kind, const json::value& object, const Site& site) {
     });
     std::vector<Cause> unread;
     Review review{.job = kind.decode(object, unread), .problems = {}, .warnings = {}};
-    review.job.site = site;
+    review.job.platform = platform;
     review.problems = merge(std::move(structural), std::move(unread), validate(review.job));
     return review;
 }
 
 }  // namespace
 
-Review review(const JobKind& kind, const json::value& object, const Site& site) {
-    Review review = look(kind, object, site);
+Review review(const JobKind& kind, const json::value& object, const Platform& platform) {
+    Review review = look(kind, object, platform);
     review.warnings = warnings(review.job);
     // What is refused needs no advice.
     std::erase_if(review.warnings, [&](const Cause& warning) {
@@ -72,8 +72,8 @@ Review review(const JobKind& kind, const json::value& object, const Site& site) 
     return review;
 }
 
-Result<Job> load(const JobKind& kind, const json::value& object, const Site& site) {
-    Review review = look(kind, object, site);
+Result<Job> load(const JobKind& kind, const json::value& object, const Platform& platform) {
+    Review review = look(kind, object, platform);
     if (!review.problems.empty()) {
         std::string text;
         for (const Cause& cause : review.problems)

@@ -80,8 +80,8 @@ JobKind orchestrajob(std::string version = "v1") {
     kind.starts_after = [](const Job&, const std::string& type) {
         return type == "Conductor" ? std::string("Violin") : std::string();
     };
-    kind.deciders = [](const Job&) {
-        return Deciders{.type = 1, .enough = Deciders::Enough::kFirst};
+    kind.success_policy = [](const Job&) {
+        return SuccessPolicy{.type = 1, .enough = SuccessPolicy::Enough::kFirst};
     };
     return kind;
 }
@@ -159,10 +159,10 @@ TEST(MadeUpKind, GivesPods) {
 TEST(MadeUpKind, Decides) {
     const JobKind kind = orchestrajob();
     const Job job = load(kind, manifest()).value();
-    const Deciders deciders = kind.deciders(job);
-    EXPECT_EQ(judge(kind, deciders, "hall", "ninth", {}).outcome, Outcome::kPending);
+    const SuccessPolicy success_policy = kind.success_policy(job);
+    EXPECT_EQ(judge(kind, success_policy, "hall", "ninth", {}).outcome, Outcome::kPending);
     const Verdict done =
-        judge(kind, deciders, "hall", "ninth", {.wanted = 4, .first_succeeded = true});
+        judge(kind, success_policy, "hall", "ninth", {.wanted = 4, .first_succeeded = true});
     EXPECT_EQ(done.outcome, Outcome::kSucceeded);
     EXPECT_EQ(done.message, "OrchestraJob ninth is successfully completed.");
 }

@@ -132,7 +132,7 @@ JobKind mpijob_in(std::string version, std::string_view dialect) {
     kind.replaces_failed_pods = second;
     kind.env_target = EnvTarget::kDefaultContainer;
     if (second) kind.own_controller_name = "mpi-operator";
-    kind.attached_types = mpi_attached_types(!second);
+    kind.owned_types = mpi_owned_types(!second);
     kind.own_operator = "kubeflow.org/mpi-operator";
     bind_spec(kind, &MpiJobSpec::mpi_replica_specs);
     kind.decode_spec = [decode = std::move(kind.decode_spec)](const json::value& value, Job& job,
@@ -149,9 +149,11 @@ JobKind mpijob_in(std::string version, std::string_view dialect) {
         return has_first_dialect(job) && replica.type == kMpiLauncher;
     };
     kind.finish_pod = finish_mpi_pod;
-    kind.attachments = mpi_attachments;
+    kind.owned_objects = mpi_owned_objects;
     kind.starts_after = first_of;
-    kind.deciders = [](const Job&) { return Deciders{.type = 0, .with_namespace = true}; };
+    kind.success_policy = [](const Job&) {
+        return SuccessPolicy{.type = 0, .with_namespace = true};
+    };
     return kind;
 }
 
@@ -177,7 +179,7 @@ RemoteShell shell_of(const Job& job) {
     const auto asked = job.metadata.annotations.find(std::string(kShellAnnotation));
     if (asked != job.metadata.annotations.end())
         return asked->second == kShellOurs ? RemoteShell::kOurs : of_dialect;
-    if (!job.site.gives_program()) return of_dialect;
+    if (!job.platform.gives_program()) return of_dialect;
     const kube::Container* const entered = entered_container(job);
     const bool open = entered == nullptr || (entered->command.empty() && entered->args.empty());
     return open ? RemoteShell::kOurs : of_dialect;
@@ -207,7 +209,7 @@ std::string MpiView::worker_name(std::int32_t index) const {
 std::string MpiView::config_name() const { return job.metadata.name + "-config"; }
 std::string MpiView::key_name() const { return job.metadata.name + "-ssh"; }
 std::string MpiView::token_name() const { return job.metadata.name + "-rsh"; }
-std::string MpiView::program() const { return program_in_pods(job.site); }
+std::string MpiView::program() const { return program_in_pods(job.platform); }
 std::uint16_t MpiView::port() const {
     const auto written = job.metadata.annotations.find(std::string(kPortAnnotation));
     if (written == job.metadata.annotations.end()) return kShellPort;

@@ -45,8 +45,8 @@ const JobKind& kind_of(const Written& written) {
 }
 
 /// Where this program is on the nodes, unless told otherwise.
-Job job_at(const Written& written, Site site) {
-    auto job = load(kind_of(written), manifest_of(written), std::move(site));
+Job job_at(const Written& written, Platform platform) {
+    auto job = load(kind_of(written), manifest_of(written), std::move(platform));
     EXPECT_TRUE(job.has_value()) << job.error().message();
     return *std::move(job);
 }
@@ -208,12 +208,12 @@ TEST(MpiShell, PodsHaveTheTokenAndTheProgram) {
 
 // The whole of such pods is in golden/.
 TEST(MpiShell, ClustersThatHaveOurImageGiveTheProgramToPodsThatNeedIt) {
-    const Site by_copy{.program_image = "ours:1"};
-    const Site by_volume{.program_image = "ours:1", .image_volumes = true};
+    const Platform by_copy{.program_image = "ours:1"};
+    const Platform by_volume{.program_image = "ours:1", .image_volumes = true};
     struct Row {
         std::string name;
         Written written;
-        Site site;
+        Platform platform;
         RemoteShell shell;
         std::string program;  ///< that serves; empty: none
         bool copied = false;
@@ -232,7 +232,7 @@ TEST(MpiShell, ClustersThatHaveOurImageGiveTheProgramToPodsThatNeedIt) {
              {"kubectl asked for", {"v1", {{kShell, "kubexec"}}}, by_copy, kKubectl, ""},
          }) {
         SCOPED_TRACE(row.name);
-        const Job job = job_at(row.written, row.site);
+        const Job job = job_at(row.written, row.platform);
         EXPECT_EQ(shell_of(job), row.shell);
         for (const ReplicaId& replica : {ReplicaId{"Launcher", 0}, ReplicaId{"Worker", 1}}) {
             const kube::Pod pod = build_pod(job, replica).value();
@@ -268,8 +268,8 @@ TEST(MpiShell, AnotherUserMayReadTheToken) {
 
 TEST(MpiShell, ItsObjectsAreAServiceAScriptAndAToken) {
     std::vector<std::string> names;
-    for (Attachment& one :
-         mpi_attachments(job_of({"v1", {{"muster.dev/rsh-port", "99"}}, {}}), {})) {
+    for (OwnedObject& one :
+         mpi_owned_objects(job_of({"v1", {{"muster.dev/rsh-port", "99"}}, {}}), {})) {
         names.push_back(fmt::format("{} {}", one.type.kind, one.name));
         if (one.type.kind == "ConfigMap") {
             const std::string script(one.content.at("data").at("rsh.sh").as_string());
@@ -296,8 +296,8 @@ TEST(MpiShell, EveryVersionWatchesWhatAnyShellOfItsHas) {
     for (const std::string version : {"v1", "v1alpha2", "v2beta1"})
         for (const std::string_view program : {kProgram, std::string_view()}) {
             const Job job = job_of({version}, program);
-            for (const Attachment& one : mpi_attachments(job, {}))
-                EXPECT_THAT(job.kind->attached_types, testing::Contains(one.type)) << version;
+            for (const OwnedObject& one : mpi_owned_objects(job, {}))
+                EXPECT_THAT(job.kind->owned_types, testing::Contains(one.type)) << version;
         }
 }
 

@@ -359,19 +359,19 @@ TEST(MpiJob, AnAccountOfTheUsersIsUsed) {
     const Job job = mpi_job(
         "v1", {{"spec/mpiReplicaSpecs/Launcher/template/spec/serviceAccountName", R"("mine")"}});
     EXPECT_EQ(build_pod(job, {"Launcher", 0})->spec.service_account_name, "mine");
-    for (const Attachment& attachment : mpi_attachments(job, {})) {
-        EXPECT_NE(attachment.type, kube::types::kServiceAccounts);
-        if (attachment.type.kind == "RoleBinding")
-            EXPECT_EQ(attachment.content.at("subjects").at(0).at("name"), "mine");
+    for (const OwnedObject& owned_object : mpi_owned_objects(job, {})) {
+        EXPECT_NE(owned_object.type, kube::types::kServiceAccounts);
+        if (owned_object.type.kind == "RoleBinding")
+            EXPECT_EQ(owned_object.content.at("subjects").at(0).at("name"), "mine");
     }
 }
 
 TEST(MpiJob, TheKeyIsMadeWithItsSecret) {
-    for (Attachment& attachment : mpi_attachments(mpi_job("v2beta1"), {})) {
-        if (!attachment.make) continue;
-        EXPECT_EQ(attachment.name, "foo-ssh");
-        ASSERT_TRUE(attachment.make(attachment.content).has_value());
-        const json::value& data = attachment.content.at("data");
+    for (OwnedObject& owned_object : mpi_owned_objects(mpi_job("v2beta1"), {})) {
+        if (!owned_object.make) continue;
+        EXPECT_EQ(owned_object.name, "foo-ssh");
+        ASSERT_TRUE(owned_object.make(owned_object.content).has_value());
+        const json::value& data = owned_object.content.at("data");
         EXPECT_THAT(*kube::base64_decode(data.at("ssh-publickey").as_string()),
                     testing::StartsWith("ecdsa-sha2-nistp521 "));
         EXPECT_THAT(*kube::base64_decode(data.at("ssh-privatekey").as_string()),

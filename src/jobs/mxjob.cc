@@ -138,7 +138,7 @@ std::vector<Cause> warn(const Job&) {
 
 /// Upstream reads no jobMode, so that a job which tunes neither runs nor succeeds; here its Tuner
 /// decides.
-Deciders decide(const Job& job) {
+SuccessPolicy decide(const Job& job) {
     if (spec_of<MXJobSpec>(job).job_mode == kTune && has(job, kTuner)) return {.type = kTuner};
     return {.type = has(job, kScheduler) ? kScheduler : kWorker};
 }
@@ -178,7 +178,7 @@ JobKind mxjob() {
     kind.has_master_role = [](const Job&, const ReplicaId& replica) {
         return replica.type == name_of(kServer);
     };
-    kind.deciders = decide;
+    kind.success_policy = decide;
     return kind;
 }
 

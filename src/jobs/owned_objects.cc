@@ -5,24 +5,24 @@
 
 namespace muster::jobs {
 
-json::object attachment_object(const Job& job, const Attachment& attachment) {
+json::object owned_object_manifest(const Job& job, const OwnedObject& owned_object) {
     kube::ObjectMeta metadata;
-    metadata.name = attachment.name;
+    metadata.name = owned_object.name;
     metadata.namespace_ = job.metadata.namespace_;
-    metadata.labels = attachment.labels;
-    metadata.annotations = attachment.annotations;
+    metadata.labels = owned_object.labels;
+    metadata.annotations = owned_object.annotations;
     metadata.labels[std::string(labels::kJobName)] = job.metadata.name;
     metadata.owner_references.push_back(owner_reference(job));
-    json::object object{{"apiVersion", attachment.type.api_version()},
-                        {"kind", attachment.type.kind},
+    json::object object{{"apiVersion", owned_object.type.api_version()},
+                        {"kind", owned_object.type.kind},
                         {"metadata", kube::encode(metadata)}};
-    for (const auto& [key, value] : attachment.content) object.insert_or_assign(key, value);
+    for (const auto& [key, value] : owned_object.content) object.insert_or_assign(key, value);
     return object;
 }
 
 /// The label that says whose controller it is belongs to replicas alone: the engine takes whatever
 /// carries it for one.
-std::string attachments_selector() {
+std::string owned_objects_selector() {
     return fmt::format("{},!{}", labels::kJobName, labels::kOperatorName);
 }
 

@@ -102,7 +102,7 @@ Result<std::vector<Variable>> environment(const Job& job, const ReplicaId& repli
     return variables.take();
 }
 
-Deciders decide(const Job& job) {
+SuccessPolicy decide(const Job& job) {
     if (has_master(job)) return {.type = 0};
     return {.type = 1, .with_namespace = true};
 }
@@ -133,7 +133,7 @@ JobKind paddlejob() {
     kind.has_master_role = [](const Job&, const ReplicaId& replica) {
         return replica.type == kMaster;
     };
-    kind.deciders = decide;
+    kind.success_policy = decide;
     return kind;
 }
 

@@ -161,7 +161,7 @@ std::vector<Cause> warn(const Job& job) {
     const ElasticPolicy& elastic = *spec.elastic_policy;
     if (elastic.n_proc_per_node)
         found.push_back(deprecated("spec.elasticPolicy.nProcPerNode", "use spec.nprocPerNode"));
-    if (elastic.metrics && !job.site.cluster)
+    if (elastic.metrics && !job.platform.cluster)
         found.push_back(ineffective("spec.elasticPolicy.metrics",
                                     "has no effect on one machine, where nobody measures them: the "
                                     "number of workers stays as written"));
@@ -253,11 +253,11 @@ bool is_master_role(const Job& job, const ReplicaId& replica) {
 
 /// The master decides if there is one, the workers otherwise; the first of an elastic job's workers
 /// that succeeds is enough.
-Deciders decide(const Job& job) {
+SuccessPolicy decide(const Job& job) {
     if (has_master(job)) return {.type = 0};
     const bool elastic = spec_of<PyTorchJobSpec>(job).elastic_policy.has_value();
     return {.type = 1,
-            .enough = elastic ? Deciders::Enough::kAny : Deciders::Enough::kAll,
+            .enough = elastic ? SuccessPolicy::Enough::kAny : SuccessPolicy::Enough::kAll,
             .with_namespace = true};
 }
 
@@ -303,7 +303,7 @@ JobKind pytorchjob() {
     kind.own_warnings = warn;
     kind.environment = environment;
     kind.has_master_role = is_master_role;
-    kind.deciders = decide;
+    kind.success_policy = decide;
     kind.elasticity = elasticity;
     return kind;
 }

@@ -114,10 +114,10 @@ TEST(PyTorchVerdict, MasterDecidesElseTheWorkers) {
     for (const Case& row : cases) {
         SCOPED_TRACE(row.name);
         const Job job = pytorch_job(row.edits);
-        const Deciders deciders = job.kind->deciders(job);
-        const auto deciding = row.counts.find(job.kind->replica_types[deciders.type].name);
+        const SuccessPolicy success_policy = job.kind->success_policy(job);
+        const auto deciding = row.counts.find(job.kind->replica_types[success_policy.type].name);
         const Verdict verdict =
-            judge(*job.kind, deciders, job.metadata.namespace_, job.metadata.name,
+            judge(*job.kind, success_policy, job.metadata.namespace_, job.metadata.name,
                   deciding == row.counts.end() ? ReplicaCounts{} : deciding->second);
         EXPECT_EQ(verdict.outcome, row.outcome);
         EXPECT_EQ(verdict.message, row.message);

@@ -152,16 +152,16 @@ bool is_master_role(const Job& job, const ReplicaId& replica) {
     return replica.type == name_of(kWorker) && replica.index == 0;
 }
 
-Deciders decide(const Job& job) {
-    Deciders deciders{.type = kWorker, .with_namespace = true};
+SuccessPolicy decide(const Job& job) {
+    SuccessPolicy success_policy{.type = kWorker, .with_namespace = true};
     if (has(job, kChief))
-        deciders.type = kChief;
+        success_policy.type = kChief;
     else if (has(job, kMaster))
-        deciders.type = kMaster;
+        success_policy.type = kMaster;
     else if (spec_of<TFJobSpec>(job).success_policy != kAllWorkers)
-        deciders.enough = Deciders::Enough::kFirst;
-    if (is_dynamic(job)) deciders.forgive(kWorker);
-    return deciders;
+        success_policy.enough = SuccessPolicy::Enough::kFirst;
+    if (is_dynamic(job)) success_policy.forgive(kWorker);
+    return success_policy;
 }
 
 }  // namespace
@@ -195,7 +195,7 @@ JobKind tfjob() {
                     "workers"}};
     kind.environment = environment;
     kind.has_master_role = is_master_role;
-    kind.deciders = decide;
+    kind.success_policy = decide;
     return kind;
 }
 

@@ -194,8 +194,9 @@ TEST(TFJob, ForgivesDynamicWorkersOnly) {
     const Shape shape{{{"PS", 1}, {"Worker", 2}}};
     const auto worker = static_cast<std::uint8_t>(kind().replica_types.size() - 1);
     ASSERT_EQ(kind().replica_types[worker].name, "Worker");
-    EXPECT_EQ(kind().deciders(job_of(kind(), shape)).forgiven, 0);
-    const Deciders dynamic = kind().deciders(job_of(kind(), {shape.replicas, {kDynamic}}));
+    EXPECT_EQ(kind().success_policy(job_of(kind(), shape)).forgiven, 0);
+    const SuccessPolicy dynamic =
+        kind().success_policy(job_of(kind(), {shape.replicas, {kDynamic}}));
     EXPECT_TRUE(dynamic.forgives(worker));
     EXPECT_FALSE(dynamic.forgives(static_cast<std::uint8_t>(worker - 1)));
 }

@@ -60,7 +60,7 @@ constexpr std::array<PolicyField, 5> kPolicyFields{{
 
 /// Kueue takes a job's priority from the scheduling policy.
 bool is_read_by_kueue(const Job& job, std::string_view field) {
-    return job.site.cluster && field == "priorityClass" &&
+    return job.platform.cluster && field == "priorityClass" &&
            job.metadata.labels.contains("kueue.x-k8s.io/queue-name");
 }
 
@@ -69,14 +69,14 @@ void check_scheduling_policy(const Job& job, std::vector<Cause>& found) {
     const GangScheduler scheduler = gang_scheduler_of(job).scheduler;
     std::string why = fmt::format("{} does not read it", title(scheduler));
     if (scheduler == GangScheduler::kNone)
-        why = job.site.cluster
+        why = job.platform.cluster
                   ? "no gang scheduler is asked: start the operator with --gang-scheduler-name, or "
                     "name volcano, yunikorn or scheduler-plugins-scheduler in the pod templates' "
                     "schedulerName"
                   : "on one machine only minAvailable counts, as how many pods start together";
     for (const PolicyField& field : kPolicyFields) {
         if (!field.is_set(*job.run_policy.scheduling_policy) || field.read_by(scheduler)) continue;
-        if (!job.site.cluster && field.on_one_machine) continue;
+        if (!job.platform.cluster && field.on_one_machine) continue;
         if (is_read_by_kueue(job, field.name)) continue;
         found.push_back(ineffective(fmt::format("spec.runPolicy.schedulingPolicy.{}", field.name),
                                     fmt::format("has no effect: {}", why)));
@@ -159,7 +159,7 @@ class TemplateWarnings {
                                                 scheduler, gang.name)));
             return;
         }
-        if (job_.site.cluster || scheduler.empty() || scheduler == "default-scheduler") return;
+        if (job_.platform.cluster || scheduler.empty() || scheduler == "default-scheduler") return;
         found_.push_back(
             doubtful(field, fmt::format("the pods wait for a scheduler named {}; on one machine "
                                         "there is none: leave the field out, all pods start "

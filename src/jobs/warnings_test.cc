@@ -131,7 +131,7 @@ TEST(Warnings, NameTheFieldTheReasonAndWhatToDo) {
     }
 }
 
-Site cluster_with(std::string gang_scheduler) {
+Platform cluster_with(std::string gang_scheduler) {
     return {.node_program = {},
             .cluster_domain = {},
             .cluster = true,
@@ -141,7 +141,7 @@ Site cluster_with(std::string gang_scheduler) {
 TEST(Warnings, SayWhichFieldsOfTheSchedulingPolicyNobodyReads) {
     struct Row {
         std::string name;
-        Site site;
+        Platform platform;
         std::vector<std::string> unread;
         std::string why;
     };
@@ -171,7 +171,7 @@ TEST(Warnings, SayWhichFieldsOfTheSchedulingPolicyNobodyReads) {
                    pytorch_manifest({{"spec/runPolicy/schedulingPolicy",
                                       R"({"minAvailable":2,"queue":"q","minResources":{"cpu":"1"},
                                           "priorityClass":"high","scheduleTimeoutSeconds":9})"}}),
-                   row.site);
+                   row.platform);
         std::vector<std::string> fields;
         for (const Cause& warning : seen.warnings) {
             fields.push_back(warning.field.substr(warning.field.rfind('.') + 1));
@@ -192,11 +192,11 @@ TEST(Warnings, LeaveThePriorityClassToKueue) {
 }
 
 TEST(Warnings, TellWhoIsScheduledApartFromTheGang) {
-    const auto warned = [](const std::string& scheduler, const Site& site) {
+    const auto warned = [](const std::string& scheduler, const Platform& platform) {
         return review(pytorch_kind(),
                       pytorch_manifest(
                           {{kWorker + "/template/spec/schedulerName", "\"" + scheduler + "\""}}),
-                      site)
+                      platform)
             .warnings;
     };
     EXPECT_THAT(warned("volcano", cluster_with("volcano")), IsEmpty());

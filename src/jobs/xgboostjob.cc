@@ -92,7 +92,7 @@ JobKind xgboostjob() {
     kind.has_master_role = [](const Job&, const ReplicaId& replica) {
         return replica.type == kMaster;
     };
-    kind.deciders = [](const Job&) { return Deciders{}; };
+    kind.success_policy = [](const Job&) { return SuccessPolicy{}; };
     return kind;
 }
 

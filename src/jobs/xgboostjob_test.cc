@@ -62,7 +62,7 @@ TEST(XGBoostJob, Verdicts) {
                               Outcome::kSucceeded,
                               "XGBoostJob j is successfully completed."}});
     const Job job = job_of(kind(), shape);
-    EXPECT_EQ(judge(kind(), kind().deciders(job), "ns", "j", {.wanted = 1, .succeeded = 1})
+    EXPECT_EQ(judge(kind(), kind().success_policy(job), "ns", "j", {.wanted = 1, .succeeded = 1})
                   .running_message,
               "XGBoostJob j is running.")
         << "however short it was, it ran";

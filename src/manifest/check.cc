@@ -113,7 +113,7 @@ class DocumentCheck {
     }
 
     void check_job(const jobs::JobKind& kind, CheckedObject& checked) {
-        jobs::Review review = review_job(kind, document_.object, options_.site);
+        jobs::Review review = review_job(kind, document_.object, options_.platform);
         for (const Cause& cause : review.problems)
             error(cause.field, without_path(cause.message, cause.field));
         for (const Cause& cause : review.warnings)

@@ -11,8 +11,8 @@
 namespace muster::manifest {
 
 struct CheckOptions {
-    bool strict = false;   ///< unknown fields are errors
-    jobs::Site site = {};  ///< of jobs that will run here
+    bool strict = false;           ///< unknown fields are errors
+    jobs::Platform platform = {};  ///< of jobs that will run here
 };
 
 /// An object that can be posted.

@@ -46,8 +46,8 @@ class Fitter {
             for (const PodSpecRef& pod : pod_specs(object.document))
                 for (const ContainerRef& ref : containers(pod)) scale(*ref.container, factor);
             if (!object.job) continue;
-            const jobs::Site site = object.job->site;
-            object.job = review_job(*object.job->kind, object.document.object, site).job;
+            const jobs::Platform platform = object.job->platform;
+            object.job = review_job(*object.job->kind, object.document.object, platform).job;
         }
     }
 

@@ -8,9 +8,9 @@ namespace {
 
 Result<void> plan_job(const jobs::Job& job, std::vector<json::value>& planned) {
     // As they are before a pod runs, and without what is made by chance.
-    if (job.kind->attachments)
-        for (const jobs::Attachment& attachment : job.kind->attachments(job, {}))
-            planned.push_back(jobs::attachment_object(job, attachment));
+    if (job.kind->owned_objects)
+        for (const jobs::OwnedObject& owned_object : job.kind->owned_objects(job, {}))
+            planned.push_back(jobs::owned_object_manifest(job, owned_object));
     for (const jobs::ReplicaType& type : job.kind->replica_types) {
         const jobs::ReplicaSpec* spec = job.replica(type.name);
         if (spec == nullptr) continue;

@@ -82,18 +82,18 @@ struct Operator::Impl {
           alarms(clock, tasks, [this](const std::string& key) { queue.add(key); }),
           recent(kRecentJobs, kNewJobs),
           served(chosen_kinds(options.kinds)),
-          attachments(client, clock, rng, served, options.namespace_,
-                      [this](const AttachmentRecord& record) { attachment_changed(record); }),
+          owned_objects(client, clock, rng, served, options.namespace_,
+                        [this](const OwnedObjectRecord& record) { owned_object_changed(record); }),
           partners(client, clock, rng, tasks, options.namespace_, partner_handlers()),
           run(client, clock, tasks, table, options.parallel_writes, options.announce_gangs,
-              &attachments, &partners),
+              &owned_objects, &partners),
           leavers(client, tasks, table, options.parallel_writes),
           pods(client, clock, rng, kube::types::kPods, dependents_options(), project_pod, {},
                options.lists),
           services(client, clock, rng, kube::types::kServices, dependents_options(),
                    project_service, {}, options.lists),
           held_back(options.counts_wait) {
-        options.site.gang_scheduler = options.gang_scheduler_name;
+        options.platform.gang_scheduler = options.gang_scheduler_name;
         for (const jobs::JobKind* kind : served) add_kind(*kind, rng);
         pods.on_change([this](const std::string&, const PodPtr* before, const PodPtr* after) {
             table.apply(before, after);
@@ -111,15 +111,16 @@ struct Operator::Impl {
     }
 
     PartnerCaches::Handlers partner_handlers() {
-        return {.changed = [this](const AttachmentRecord& record) { attachment_changed(record); },
-                .known =
-                    [this](PartnerType type) {
-                        compare_again([type](const PartnerWishes& wishes) {
-                            return std::ranges::find(wishes.objects, type, &PartnerWish::type) !=
-                                   wishes.objects.end();
-                        });
-                    },
-                .priorities_changed = [this] { compare_again(&PartnerWishes::reads_priorities); }};
+        return {
+            .changed = [this](const OwnedObjectRecord& record) { owned_object_changed(record); },
+            .known =
+                [this](PartnerType type) {
+                    compare_again([type](const PartnerWishes& wishes) {
+                        return std::ranges::find(wishes.objects, type, &PartnerWish::type) !=
+                               wishes.objects.end();
+                    });
+                },
+            .priorities_changed = [this] { compare_again(&PartnerWishes::reads_priorities); }};
     }
     /// What the jobs of these wishes have for partners; rare enough for a walk over all jobs.
     template <class Concerned>
@@ -127,7 +128,7 @@ struct Operator::Impl {
         for (const auto& [name, kind] : kinds)
             for (const auto& [key, job] : kind.informer->items())
                 if (job->facts && std::invoke(concerned, job->facts->partners)) {
-                    table.attachment_changed(job->uid);
+                    table.owned_object_changed(job->uid);
                     queue.add(key_of(*job));
                 }
     }
@@ -161,8 +162,9 @@ struct Operator::Impl {
 
     JobPtr read_job(const Kind& kind, const json::value& object) {
         const JobPtr* known = kind.informer->find(cache_key_of(object));
-        ProjectedJob made = project_job(jobs::kind_as_written(*kind.kind, object), object,
-                                        known == nullptr ? nullptr : known->get(), options.site);
+        ProjectedJob made =
+            project_job(jobs::kind_as_written(*kind.kind, object), object,
+                        known == nullptr ? nullptr : known->get(), options.platform);
         if (made.job)
             recent.put(made.record->uid, made.record->generation, std::move(made.job),
                        made.record->status.empty() && !made.record->managed_elsewhere);
@@ -253,8 +255,8 @@ struct Operator::Impl {
             queue_key(object.owner.kind->resource.kind, object.namespace_, object.owner.name));
     }
 
-    void attachment_changed(const AttachmentRecord& record) {
-        table.attachment_changed(record.owner_uid);
+    void owned_object_changed(const OwnedObjectRecord& record) {
+        table.owned_object_changed(record.owner_uid);
         queue.add(queue_key(record.owner_kind, record.namespace_, record.owner_name));
     }
 
@@ -316,15 +318,16 @@ struct Operator::Impl {
         std::string version = job->resource_version;
         Plan next = make_plan(key, *job, version);
         alarms.set(key, next.look_again);
-        if (const auto due =
-                held_back.counts(key, next, table.of(job->uid).attached_before(), clock.now()))
+        if (const auto due = held_back.counts(
+                key, next, table.of(job->uid).owned_objects_ensured_before(), clock.now()))
             queue.add_at(key, *due);
         const bool is_first = job->status.empty() && written.find(key) == nullptr;
         const bool status_later = is_first && held_back.first_status(key, next);
         if (next.empty()) co_return true;
 
         std::shared_ptr<const jobs::Job> whole;
-        if (next.attach || !next.create_pods.empty() || !next.create_services.empty()) {
+        if (next.ensure_owned_objects || !next.create_pods.empty() ||
+            !next.create_services.empty()) {
             whole = co_await whole_job(job);
             if (!whole) co_return false;
         }
@@ -446,7 +449,7 @@ struct Operator::Impl {
                                                      {"error", read.error().message()}});
             co_return nullptr;
         }
-        ProjectedJob made = project_job(*job->kind, **read, nullptr, options.site);
+        ProjectedJob made = project_job(*job->kind, **read, nullptr, options.platform);
         if (!made.job || made.record->uid != job->uid || made.record->generation != job->generation)
             co_return nullptr;  // the watch is about to show what it has become
         recent.put(job->uid, job->generation, made.job, false);
@@ -464,7 +467,7 @@ struct Operator::Impl {
     Table table;
     RecentJobs recent;
     std::vector<const jobs::JobKind*> served;
-    AttachmentCaches attachments;
+    OwnedObjectCaches owned_objects;
     PartnerCaches partners;
     Executor run;
     Leavers leavers;
@@ -492,11 +495,11 @@ Task<Result<void>> Operator::start() {
     Impl& impl = *impl_;
     impl.pods.start(impl.tasks);
     impl.services.start(impl.tasks);
-    impl.attachments.start(impl.tasks);
+    impl.owned_objects.start(impl.tasks);
     for (auto& [name, kind] : impl.kinds) kind.informer->start(impl.tasks);
     co_await impl.pods.wait_synced();
     co_await impl.services.wait_synced();
-    co_await impl.attachments.wait_synced();
+    co_await impl.owned_objects.wait_synced();
     for (auto& [name, kind] : impl.kinds) co_await kind.informer->wait_settled();
     for (const Unserved& resource : unserved())
         log::error("a kind of jobs is not served",

@@ -29,9 +29,9 @@ struct OperatorOptions {
     Duration counts_wait = std::chrono::milliseconds(100);
     /// Who places the pods of a job together: "volcano" in any case, "yunikorn", or the name of a
     /// scheduler with the coscheduling of scheduler-plugins; empty: whom a job's pod templates
-    /// name, where the site is a cluster. (training-operator's --gang-scheduler-name.)
+    /// name, where the platform is a cluster. (training-operator's --gang-scheduler-name.)
     std::string gang_scheduler_name = {};
-    jobs::Site site = {};
+    jobs::Platform platform = {};
     /// Ends the process when what was summed up event by event, or the plan made from it, is not
     /// what the caches give at once. For tests and simulations: each look at a job costs a walk
     /// over all pods.

@@ -8,7 +8,7 @@
 #include "kube/values/json_access.h"
 #include "operator/internal/world_fixture.h"
 
-// A kind with attachments and an order of start, through the embedded API.
+// A kind with owned objects and an order of start, through the embedded API.
 
 namespace muster::operators {
 namespace {
@@ -110,7 +110,7 @@ class MpiWorld : public Ring, public ::testing::TestWithParam<std::string> {
 class MpiWorldWithOurShell : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(MpiWorldWithOurShell, WorkersWithoutACommandServeOurRemoteShell) {
-    World w(1, {.namespace_ = {}, .site = {.node_program = "/usr/bin/muster"}});
+    World w(1, {.namespace_ = {}, .platform = {.node_program = "/usr/bin/muster"}});
     const kube::ResourceType& resource =
         jobs::find_kind("kubeflow.org/" + GetParam(), "MPIJob")->resource;
     w.start_operator();

@@ -118,7 +118,7 @@ bool never_ends(const json::value& object) {
     jobs::Job job = kind->decode(object, ignored);
     jobs::apply_defaults(job);
     const jobs::ReplicaSpec* decides =
-        job.replica(kind->replica_types[kind->deciders(job).type].name);
+        job.replica(kind->replica_types[kind->success_policy(job).type].name);
     return decides != nullptr && decides->restart_policy == "Always";
 }
 

@@ -196,18 +196,18 @@ void make(const json::object& edit, json::value& root) {
 
 }  // namespace
 
-json::array way_back(const json::value& from, const json::value& to) {
+json::array conversion_data(const json::value& from, const json::value& to) {
     json::array edits;
     compare(from, to, "", edits);
     return edits;
 }
 
-void go_back(const json::array& way, json::value& object, bool all_or_none) {
-    if (all_or_none && !std::ranges::all_of(way, [&](const json::value& edit) {
+void apply_conversion_data(const json::array& edits, json::value& object, bool all_or_none) {
+    if (all_or_none && !std::ranges::all_of(edits, [&](const json::value& edit) {
             return edit.is_object() && finds_what_it_expects(edit.get_object(), object);
         }))
         return;
-    for (const json::value& edit : way)
+    for (const json::value& edit : edits)
         if (edit.is_object() && finds_what_it_expects(edit.get_object(), object))
             make(edit.get_object(), object);
 }

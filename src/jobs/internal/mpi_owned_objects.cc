@@ -16,7 +16,7 @@ std::map<std::string, std::string> app_label(const MpiView& mpi) {
     return {{"app", mpi.job.metadata.name}};
 }
 
-Attachment config_map(const MpiView& mpi, const std::vector<SeenPod>& running) {
+OwnedObject config_map(const MpiView& mpi, const std::vector<SeenPod>& running) {
     json::object data{{kHostfile, hostfile(mpi, running)},
                       {kDiscoverHosts, discover_hosts(mpi, running)}};
     if (mpi.shell == RemoteShell::kKubectl) data[kKubexec] = kubexec(mpi);
@@ -32,7 +32,7 @@ Attachment config_map(const MpiView& mpi, const std::vector<SeenPod>& running) {
 
 /// Makes `<pod>.<job>.<namespace>.svc` resolvable. Addresses of pods that are not ready are
 /// published too: daemons of the workers call the launcher back by name while it starts.
-Attachment network(const MpiView& mpi) {
+OwnedObject network(const MpiView& mpi) {
     json::object selector;
     for (const auto& [key, value] : job_labels(*mpi.job.kind, mpi.job.metadata.name))
         selector[key] = value;
@@ -55,7 +55,7 @@ Result<void> make_key(json::object& content) {
     return {};
 }
 
-Attachment ssh_key(const MpiView& mpi) {
+OwnedObject ssh_key(const MpiView& mpi) {
     return {.type = kube::types::kSecrets,
             .name = mpi.key_name(),
             .labels = app_label(mpi),
@@ -74,7 +74,7 @@ Result<void> make_token(json::object& content) {
     return {};
 }
 
-Attachment token(const MpiView& mpi) {
+OwnedObject token(const MpiView& mpi) {
     return {.type = kube::types::kSecrets,
             .name = mpi.token_name(),
             .labels = app_label(mpi),
@@ -86,7 +86,7 @@ Attachment token(const MpiView& mpi) {
 
 // --- kubectl
 
-Attachment account(const MpiView& mpi) {
+OwnedObject account(const MpiView& mpi) {
     return {.type = kube::types::kServiceAccounts,
             .name = mpi.account_name(),
             .labels = app_label(mpi),
@@ -94,7 +94,7 @@ Attachment account(const MpiView& mpi) {
             .kept = {}};
 }
 
-Attachment role(const MpiView& mpi) {
+OwnedObject role(const MpiView& mpi) {
     json::array workers;
     for (std::int32_t i = 0; i < mpi.workers; ++i) workers.emplace_back(mpi.worker_name(i));
     json::array rules{json::object{{"apiGroups", json::array{""}},
@@ -114,7 +114,7 @@ Attachment role(const MpiView& mpi) {
             .kept = {"rules"}};
 }
 
-Attachment role_binding(const MpiView& mpi) {
+OwnedObject role_binding(const MpiView& mpi) {
     return {.type = kRoleBindings,
             .name = mpi.role_name(),
             .labels = app_label(mpi),
@@ -129,20 +129,20 @@ Attachment role_binding(const MpiView& mpi) {
 
 }  // namespace
 
-std::vector<kube::ResourceType> mpi_attached_types(bool first_dialect) {
+std::vector<kube::ResourceType> mpi_owned_types(bool first_dialect) {
     using namespace kube::types;
     if (!first_dialect) return {kServices, kConfigMaps, kSecrets};
     return {kServiceAccounts, kServices, kConfigMaps, kSecrets, kRoles, kRoleBindings};
 }
 
 /// In the order in which upstream makes them.
-std::vector<Attachment> mpi_attachments(const Job& job, const std::vector<SeenPod>& running) {
+std::vector<OwnedObject> mpi_owned_objects(const Job& job, const std::vector<SeenPod>& running) {
     const MpiView mpi = view_of(job);
     if (mpi.shell == RemoteShell::kSsh)
         return {network(mpi), config_map(mpi, running), ssh_key(mpi)};
     if (mpi.shell == RemoteShell::kOurs)
         return {network(mpi), config_map(mpi, running), token(mpi)};
-    std::vector<Attachment> all;
+    std::vector<OwnedObject> all;
     if (!mpi.has_own_account()) all.push_back(account(mpi));
     all.push_back(config_map(mpi, running));
     all.push_back(role(mpi));

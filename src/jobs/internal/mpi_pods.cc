@@ -183,7 +183,7 @@ void name_host(const MpiView& mpi, bool launcher, kube::Pod& pod) {
     if (!dns.is_object()) dns = json::object();
     json::value& searches = dns.get_object()["searches"];
     if (!searches.is_array()) searches = json::array();
-    const std::string& domain = mpi.job.site.cluster_domain;
+    const std::string& domain = mpi.job.platform.cluster_domain;
     searches.get_array().emplace_back(fmt::format("{}.{}.svc.{}", mpi.job.metadata.name,
                                                   mpi.job.metadata.namespace_,
                                                   domain.empty() ? "cluster.local" : domain));
@@ -232,7 +232,7 @@ void finish_for_ours(const MpiView& mpi, bool launcher, kube::Pod& pod) {
         pod.metadata.labels[std::string(labels::kJobRole)] = launcher ? "launcher" : "worker";
     name_host(mpi, launcher, pod);
     kube::Container& main = launcher ? pod.spec.containers.front() : entered(mpi, pod);
-    add_program(mpi.job.site, pod, main);
+    add_program(mpi.job.platform, pod, main);
     add_token(mpi, pod, main);
     std::vector<kube::KeyToPath> items = {item(kRsh, kExecutable)};
     if (launcher) {

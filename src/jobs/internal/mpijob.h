@@ -126,8 +126,8 @@ std::size_t config_bytes(const MpiView& mpi, std::int32_t workers);
 
 // --- parts of the kind
 
-std::vector<kube::ResourceType> mpi_attached_types(bool first_dialect);
-std::vector<Attachment> mpi_attachments(const Job& job, const std::vector<SeenPod>& running);
+std::vector<kube::ResourceType> mpi_owned_types(bool first_dialect);
+std::vector<OwnedObject> mpi_owned_objects(const Job& job, const std::vector<SeenPod>& running);
 Result<std::vector<Variable>> mpi_environment(const Job& job, const ReplicaId& replica);
 void finish_mpi_pod(const Job& job, const ReplicaId& replica, kube::Pod& pod);
 std::vector<Cause> mpi_rules(const Job& written);

@@ -44,27 +44,28 @@ kube::Container copier(const std::string& image) {
 
 }  // namespace
 
-std::string program_in_pods(const Site& site) {
-    if (!site.gives_program()) return "muster";
-    if (site.node_program.empty() && site.image_volumes)
+std::string program_in_pods(const Platform& platform) {
+    if (!platform.gives_program()) return "muster";
+    if (platform.node_program.empty() && platform.image_volumes)
         return fmt::format("{}{}", kProgramDirectory, kProgramInImage);
     return std::string(kProgramInPods);
 }
 
-void add_program(const Site& site, kube::Pod& pod, kube::Container& container) {
-    if (!site.gives_program()) return;
+void add_program(const Platform& platform, kube::Pod& pod, kube::Container& container) {
+    if (!platform.gives_program()) return;
     kube::Volume volume;
     volume.name = kProgramVolume;
-    if (!site.node_program.empty()) {
-        volume.host_path = kube::HostPathVolumeSource{.path = site.node_program, .type = "File"};
+    if (!platform.node_program.empty()) {
+        volume.host_path =
+            kube::HostPathVolumeSource{.path = platform.node_program, .type = "File"};
         container.volume_mounts.push_back(mount(kProgramInPods, true));
     } else {
-        if (site.image_volumes) {
-            volume.rest["image"] = {{"reference", site.program_image},
+        if (platform.image_volumes) {
+            volume.rest["image"] = {{"reference", platform.program_image},
                                     {"pullPolicy", "IfNotPresent"}};
         } else {
             volume.empty_dir.emplace();
-            pod.spec.init_containers.push_back(copier(site.program_image));
+            pod.spec.init_containers.push_back(copier(platform.program_image));
         }
         container.volume_mounts.push_back(mount(kProgramDirectory, true));
     }

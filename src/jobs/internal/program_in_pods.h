@@ -21,8 +21,8 @@ inline constexpr std::string_view kProgramInPods = "/opt/muster/muster";
 
 /// As containers that add_program() gave it to call it; elsewhere "muster", which an image may
 /// have.
-std::string program_in_pods(const Site& site);
-/// Nothing where the site has no program to give. `container` is one of the pod's.
-void add_program(const Site& site, kube::Pod& pod, kube::Container& container);
+std::string program_in_pods(const Platform& platform);
+/// Nothing where the platform has no program to give. `container` is one of the pod's.
+void add_program(const Platform& platform, kube::Pod& pod, kube::Container& container);
 
 }  // namespace muster::jobs

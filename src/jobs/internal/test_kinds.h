@@ -94,11 +94,11 @@ inline void expect_verdicts(const JobKind& kind, const std::vector<VerdictCase>&
     for (const VerdictCase& row : cases) {
         SCOPED_TRACE(row.name);
         const Job job = job_of(kind, row.shape);
-        const Deciders deciders = kind.deciders(job);
-        EXPECT_EQ(kind.replica_types[deciders.type].name, row.decides);
+        const SuccessPolicy success_policy = kind.success_policy(job);
+        EXPECT_EQ(kind.replica_types[success_policy.type].name, row.decides);
         ReplicaCounts counts = row.counts;
         counts.wanted = job.replica(row.decides)->replicas.value();
-        const Verdict verdict = judge(kind, deciders, "ns", "j", counts);
+        const Verdict verdict = judge(kind, success_policy, "ns", "j", counts);
         EXPECT_EQ(verdict.outcome, row.outcome);
         EXPECT_EQ(verdict.message, row.message);
     }

@@ -21,15 +21,15 @@ json::value in_a_namespace(const json::value& object) {
 }  // namespace
 
 jobs::Review review_job(const jobs::JobKind& kind, const json::value& object,
-                        const jobs::Site& site) {
+                        const jobs::Platform& platform) {
     const jobs::JobKind& written = jobs::kind_as_written(kind, object);
     json::value stored = in_a_namespace(object);
-    jobs::Review review = jobs::review(written, stored, site);
+    jobs::Review review = jobs::review(written, stored, platform);
     const kube::ObjectMeta& meta = review.job.metadata;
     if (!review.problems.empty() || !meta.name.empty()) return review;
     // Only now: what is wrong with a prefix is said of the prefix.
     stored.at("metadata").get_object()["name"] = meta.generate_name + "xxxxx";
-    review.job = jobs::review(written, stored, site).job;
+    review.job = jobs::review(written, stored, platform).job;
     return review;
 }
 

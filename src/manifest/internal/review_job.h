@@ -9,6 +9,6 @@ namespace muster::manifest {
 /// ("default" unless it names one), and with a name where the server is to make one up. The names
 /// of other objects hold both, some from the moment that defaults are set.
 jobs::Review review_job(const jobs::JobKind& kind, const json::value& object,
-                        const jobs::Site& site = {});
+                        const jobs::Platform& platform = {});
 
 }  // namespace muster::manifest

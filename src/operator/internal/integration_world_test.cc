@@ -17,7 +17,7 @@ std::string plural_of(const std::string& path) {
 PartnerWorld::PartnerWorld(std::string gang_scheduler, std::uint64_t seed)
     : w(seed, {.namespace_ = {},
                .gang_scheduler_name = std::move(gang_scheduler),
-               .site = {.node_program = {}, .cluster_domain = {}, .cluster = true}}) {
+               .platform = {.node_program = {}, .cluster_domain = {}, .cluster = true}}) {
     w.transport.watch_lag = [this](const kube::Request& request) {
         watched.insert(plural_of(request.path));
         return Duration{};

@@ -43,7 +43,7 @@ struct PodSketch {
     std::optional<std::int32_t> exit_code = std::nullopt;
     std::string uid = {};  ///< by default made from type and index
     std::int32_t node_restarts = 0;
-    jobs::Lineage lineage = {};
+    jobs::RestartHistory restart_history = {};
     bool ready = true;
 };
 

@@ -87,7 +87,7 @@ PodPtr make_pod(const PodSketch& sketch) {
     pod->exit_code = pod->final_exit_code = sketch.exit_code;
     pod->exits = sketch.exit_code ? 1 : 0;
     pod->node_restarts = sketch.node_restarts;
-    pod->lineage = sketch.lineage;
+    pod->restart_history = sketch.restart_history;
     pod->ready = sketch.ready;
     return pod;
 }

@@ -245,16 +245,16 @@ Result<std::string> type_text(const jobs::Job& job, const jobs::ReplicaType& typ
     return out + indented(manifest::to_yaml(without_variables(first.pod)), 4);
 }
 
-std::string attachments_text(const jobs::Job& job) {
-    if (!job.kind->attachments) return {};
+std::string owned_objects_text(const jobs::Job& job) {
+    if (!job.kind->owned_objects) return {};
     std::string out;
-    for (const jobs::Attachment& attachment : job.kind->attachments(job, {})) {
-        out += fmt::format("  {} {}{}\n", attachment.type.kind, attachment.name,
-                           attachment.made_once.empty()
+    for (const jobs::OwnedObject& owned_object : job.kind->owned_objects(job, {})) {
+        out += fmt::format("  {} {}{}\n", owned_object.type.kind, owned_object.name,
+                           owned_object.made_once.empty()
                                ? ""
                                : fmt::format(" ({} made when it is created)",
-                                             fmt::join(attachment.made_once, ", ")));
-        for (const auto& [key, value] : attachment.content) {
+                                             fmt::join(owned_object.made_once, ", ")));
+        for (const auto& [key, value] : owned_object.content) {
             const json::object* fields = value.if_object();
             const bool texts = key == "data" && fields != nullptr;
             if (!texts) {
@@ -280,7 +280,7 @@ std::string title(const jobs::Job& job) {
 }  // namespace
 
 Result<std::string> explanation_text(const jobs::Job& job) {
-    std::string out = title(job) + attachments_text(job);
+    std::string out = title(job) + owned_objects_text(job);
     for (const jobs::ReplicaType& type : job.kind->replica_types) {
         const jobs::ReplicaSpec* spec = job.replica(type.name);
         if (spec == nullptr) continue;

@@ -128,16 +128,16 @@ Result<json::value> explanation_json(const jobs::Job& job,
             replicas.push_back(std::move(one));
         }
     }
-    json::array attachments;
-    if (job.kind->attachments && !only)
-        for (const jobs::Attachment& attachment : job.kind->attachments(job, {}))
-            attachments.push_back(jobs::attachment_object(job, attachment));
+    json::array owned_objects;
+    if (job.kind->owned_objects && !only)
+        for (const jobs::OwnedObject& owned_object : job.kind->owned_objects(job, {}))
+            owned_objects.push_back(jobs::owned_object_manifest(job, owned_object));
     return json::object{{"apiVersion", job.kind->resource.api_version()},
                         {"kind", job.kind->resource.kind},
                         {"namespace", job.metadata.namespace_},
                         {"name", job.metadata.name},
                         {"replicas", std::move(replicas)},
-                        {"attachments", std::move(attachments)}};
+                        {"attachments", std::move(owned_objects)}};
 }
 
 }  // namespace muster::cli

@@ -60,7 +60,7 @@ TEST(ExplainJob, ShowsWhatPodsGetFromTheOperatorsImage) {
     jobs::Job job = job_of("kubeflow.org/v2beta1", "MPIJob", "mpiReplicaSpecs", "mpi",
                            {{"Launcher", 1}, {"Worker", 2}});
     EXPECT_THAT(explanation_text(job).value(), Not(HasSubstr("initContainers")));
-    job.site.program_image = "registry.example/muster:1";
+    job.platform.program_image = "registry.example/muster:1";
     EXPECT_THAT(explanation_text(job).value(),
                 AllOf(HasSubstr("initContainers"), HasSubstr("image: registry.example/muster:1"),
                       HasSubstr("- copy\n"), HasSubstr("mountPath: /opt/muster\n")));

@@ -114,7 +114,7 @@ TEST(Permissions, CoverEachKindAndWhatItAttaches) {
         EXPECT_FALSE(may(kind->resource.group, plural, "update")) << plural;
         EXPECT_TRUE(may(kind->resource.group, plural + "/status", "update")) << plural;
         EXPECT_TRUE(may(kind->resource.group, plural + "/finalizers", "update")) << plural;
-        for (const kube::ResourceType& type : kind->attached_types)
+        for (const kube::ResourceType& type : kind->owned_types)
             for (const char* verb : {"get", "list", "watch", "create"})
                 EXPECT_TRUE(may(type.group, type.plural, verb)) << type.plural << " " << verb;
     }

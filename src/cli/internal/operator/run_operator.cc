@@ -50,18 +50,18 @@ Result<operators::ReplicaOptions> replica_options(const OperatorOptions& options
     replica.work.workers = options.controller_threads;
     replica.work.removes_dependents = true;
     replica.work.gang_scheduler_name = options.gang_scheduler_name;
-    replica.work.site.cluster = true;
+    replica.work.platform.cluster = true;
     replica.work.counts_wait = kCountsWait;
     replica.work.lists = kube::Reflector::Lists::kStreamed;
-    replica.work.site.program_image =
+    replica.work.platform.program_image =
         options.in_pods_image.empty() ? caller.variable("MUSTER_IMAGE") : options.in_pods_image;
-    replica.work.site.image_volumes = options.image_volumes;
-    replica.work.site.cluster_domain = options.cluster_domain;
+    replica.work.platform.image_volumes = options.image_volumes;
+    replica.work.platform.cluster_domain = options.cluster_domain;
     if (options.cluster_domain.empty()) {
         Result<std::string> domain = control_plane::cluster_domain(caller);
         if (!domain)
             return Error(domain.error()).prefix(std::string(control_plane::kClusterDomainVariable));
-        replica.work.site.cluster_domain = *std::move(domain);
+        replica.work.platform.cluster_domain = *std::move(domain);
     }
     replica.limits = options.limits;
     if (!options.leader_elect) return replica;

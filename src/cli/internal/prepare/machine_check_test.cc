@@ -75,8 +75,9 @@ spec:
     Launcher: {template: {spec: {containers: [{name: mpi, image: x, command: [train]}]}}}
     Worker: {replicas: 2, template: {spec: {containers: [{name: mpi, image: x}]}}}
 )";
-        manifest::CheckResult checked = manifest::check_documents(
-            manifest::read_manifest(text, "j.yaml").documents, {.site = {.node_program = program}});
+        manifest::CheckResult checked =
+            manifest::check_documents(manifest::read_manifest(text, "j.yaml").documents,
+                                      {.platform = {.node_program = program}});
         EXPECT_THAT(checked.problems, IsEmpty());
         std::vector<std::string> lines;
         for (const manifest::Problem& problem : check_machine(checked.objects, machine, around))

@@ -65,9 +65,9 @@ Prepared prepare(const ManifestOptions& options, const control_plane::Caller& ca
     manifest::CheckResult checked = manifest::check_documents(
         std::move(documents),
         {.strict = options.strict,
-         .site = {.node_program = options.any_machine ? std::string() : machine.own_program(),
-                  .cluster_domain = prepared.cluster_domain,
-                  .cluster = options.cluster}});
+         .platform = {.node_program = options.any_machine ? std::string() : machine.own_program(),
+                      .cluster_domain = prepared.cluster_domain,
+                      .cluster = options.cluster}});
     add(std::move(checked.problems));
     prepared.objects = std::move(checked.objects);
     if (!options.any_machine) {

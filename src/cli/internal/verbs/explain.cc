@@ -66,10 +66,10 @@ std::vector<jobs::Job> jobs_of(const Prepared& prepared, const std::string& imag
     for (const manifest::CheckedObject& object : prepared.objects) {
         if (!object.job) continue;
         found.push_back(*object.job);
-        jobs::Site& site = found.back().site;
-        site.program_image = image;
-        site.node_program = image.empty() ? control_plane::own_program() : std::string();
-        site.cluster = !image.empty();
+        jobs::Platform& platform = found.back().platform;
+        platform.program_image = image;
+        platform.node_program = image.empty() ? control_plane::own_program() : std::string();
+        platform.cluster = !image.empty();
     }
     return found;
 }

@@ -54,7 +54,7 @@ void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status)
     if (standing_.facts == facts && standing_.generation == generation &&
         standing_.paused == paused)
         return;
-    if (standing_.facts != facts) attachments_changed();
+    if (standing_.facts != facts) owned_objects_changed();
     const bool afresh = standing_.generation != generation || standing_.paused != paused;
     // What the status tells counts where we have not counted ourselves. Else what another operator
     // writes into it would be carried, and counted again when our watch shows it.
@@ -87,7 +87,7 @@ void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status)
 /// count again should it be wanted again while its pod is still there.
 void Dependents::write_off(SlotId id, Slot& slot) const {
     if (!standing_.facts || standing_.wants(id)) return;
-    slot.carried = slot.pod ? -(slot.pod->lineage.restarts + slot.pod->node_restarts) : 0;
+    slot.carried = slot.pod ? -(slot.pod->restart_history.restarts + slot.pod->node_restarts) : 0;
     slot.lapsed = false;
 }
 
@@ -113,8 +113,8 @@ Dependents Dependents::made_anew(const std::vector<PodPtr>& pods,
     for (const ServicePtr& service : services) made.apply(nullptr, &service);
     made.standing_ = standing_;
     if (flight_) made.flight_ = std::make_unique<Flight>(*flight_);
-    made.attachments_version_ = attachments_version_;
-    made.attached_version_ = attached_version_;
+    made.owned_objects_version_ = owned_objects_version_;
+    made.ensured_version_ = ensured_version_;
     made.obstacle_ = obstacle_;
     for (std::size_t type = 0; type < types_.size(); ++type) {
         for (std::size_t i = 0; i < types_[type].slots.size(); ++i) {
@@ -162,13 +162,13 @@ void Dependents::pod_left(Slot& slot, const std::string& uid) {
     }
     const PodPtr left = std::move(slot.pod);
     const PodRecord& pod = *left;
-    const bool current = pod.lineage.generation >= standing_.generation;
+    const bool current = pod.restart_history.generation >= standing_.generation;
     const bool by_us = was_stopped(pod, flight_.get());
     const bool stopped = has_run(pod) && !by_us;
     const TypeFacts* type = standing_.facts ? standing_.facts->find(pod.slot.type) : nullptr;
     const bool failed =
         pod.phase == PodPhase::kFailed && !by_us && type && !is_final(pod, type->policy);
-    slot.carried += pod.lineage.restarts + pod.node_restarts;
+    slot.carried += pod.restart_history.restarts + pod.node_restarts;
     if ((stopped || failed) && standing_.keeps_account(pod)) ++slot.carried;
     slot.done = pod.phase == PodPhase::kSucceeded && !by_us && current && !standing_.paused;
     slot.lapsed = type && type->restarts_all && !standing_.paused && current && (stopped || failed);
@@ -186,7 +186,7 @@ void Dependents::pod_came(Slot& slot, PodPtr pod) {
     if (flight_) flight_->pods.erase(pod->slot);
     if (!slot.pod) {
         const SlotId id = pod->slot;
-        const std::int32_t beyond = pod->lineage.restarts - slot.carried;
+        const std::int32_t beyond = pod->restart_history.restarts - slot.carried;
         slot.carried = std::max(-beyond, 0);
         slot.pod = std::move(pod);
         write_off(id, slot);
@@ -240,7 +240,7 @@ void remove_astray(std::vector<Ptr>& astray, const std::string& uid) {
 }  // namespace
 
 void Dependents::apply(const PodPtr* before, const PodPtr* after) {
-    if (shows_otherwise(before, after)) attachments_changed();
+    if (shows_otherwise(before, after)) owned_objects_changed();
     objects_ += (after ? 1 : 0) - (before ? 1 : 0);
     const bool same = before && after && (*before)->uid == (*after)->uid &&
                       (*before)->slot == (*after)->slot && !(*before)->astray && !(*after)->astray;

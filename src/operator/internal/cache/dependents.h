@@ -66,16 +66,16 @@ class Dependents {
     }
     bool has_pods() const;
 
-    // Attachments are made from the job's spec and from what runs of its pods. Each change of
+    // OwnedObjects are made from the job's spec and from what runs of its pods. Each change of
     // either, and of one of them, raises the number; what was compared at a number need not be
     // compared again at the same.
-    std::uint64_t attachments_version() const { return attachments_version_; }
-    bool attachments_due() const { return attachments_version_ != attached_version_; }
-    bool attached_before() const { return attached_version_ != 0; }
-    void attachments_changed() { ++attachments_version_; }
+    std::uint64_t owned_objects_version() const { return owned_objects_version_; }
+    bool owned_objects_due() const { return owned_objects_version_ != ensured_version_; }
+    bool owned_objects_ensured_before() const { return ensured_version_ != 0; }
+    void owned_objects_changed() { ++owned_objects_version_; }
     /// All were as they should be. Takes the obstacle away.
-    void attached(std::uint64_t version) {
-        attached_version_ = version;
+    void owned_objects_ensured(std::uint64_t version) {
+        ensured_version_ = version;
         obstacle_.reset();
     }
     /// Why they can't be made, for people; null when nothing is known to be in the way.
@@ -120,8 +120,8 @@ class Dependents {
     std::vector<PodPtr> astray_pods_;
     std::vector<ServicePtr> astray_services_;
     std::int32_t objects_ = 0;
-    std::uint64_t attachments_version_ = 1;
-    std::uint64_t attached_version_ = 0;
+    std::uint64_t owned_objects_version_ = 1;
+    std::uint64_t ensured_version_ = 0;
     std::shared_ptr<const std::string> obstacle_;
 };
 

@@ -115,11 +115,12 @@ class RandomHistory {
             case 1:
             case 2: {
                 const SlotId slot = any_slot();
-                PodPtr pod = make_pod({.type = type_name(slot),
-                                       .index = slot.index,
-                                       .phase = PodPhase::kPending,
-                                       .uid = fmt::format("pod-{}", ++made_),
-                                       .lineage = {.restarts = below(3), .generation = below(3)}});
+                PodPtr pod =
+                    make_pod({.type = type_name(slot),
+                              .index = slot.index,
+                              .phase = PodPhase::kPending,
+                              .uid = fmt::format("pod-{}", ++made_),
+                              .restart_history = {.restarts = below(3), .generation = below(3)}});
                 dependents_.apply(nullptr, &pod);
                 pods_.push_back(pod);
                 return "a pod came";
@@ -374,7 +375,9 @@ TEST_P(AReplacedPod, Counts) {
     EXPECT_EQ(cache.workers().restarts, row.restarts) << "gone";
     const Slot& slot = *cache.dependents.at(kWorker0);
     EXPECT_EQ(slot.carried, row.restarts);
-    cache.show({.phase = PodPhase::kPending, .uid = "next", .lineage = {.restarts = slot.carried}});
+    cache.show({.phase = PodPhase::kPending,
+                .uid = "next",
+                .restart_history = {.restarts = slot.carried}});
     EXPECT_EQ(cache.workers().restarts, row.restarts) << "with its successor";
     EXPECT_EQ(cache.dependents.at(kWorker0)->carried, 0) << "its successor says it now";
 }
@@ -394,16 +397,20 @@ INSTANTIATE_TEST_SUITE_P(
         EndRow{"PendingAndDeleted", {{.phase = PodPhase::kPending, .deleting = true}}, false, 0},
         EndRow{"RunningAndDeletedByUs", {{}, {.deleting = true}}, true, 0},
         EndRow{"SucceededAndDeleted", {{.phase = PodPhase::kSucceeded}}, false, 0},
-        EndRow{"WithALineage", {{.phase = PodPhase::kFailed, .lineage = {.restarts = 4}}}, true, 5},
-        EndRow{"RestartedInPlaceBefore",
-               {{.phase = PodPhase::kFailed, .node_restarts = 2, .lineage = {.restarts = 4}}},
+        EndRow{"WithARestartHistory",
+               {{.phase = PodPhase::kFailed, .restart_history = {.restarts = 4}}},
                true,
-               7}),
+               5},
+        EndRow{
+            "RestartedInPlaceBefore",
+            {{.phase = PodPhase::kFailed, .node_restarts = 2, .restart_history = {.restarts = 4}}},
+            true,
+            7}),
     [](const auto& info) { return info.param.name; });
 
 // What the status says and no pod accounts for, another operator saw.
 TEST(Dependents, AnotherOperatorsCountIsCarriedOn) {
-    Dependents dependents = make_dependents({{.index = 0, .lineage = {.restarts = 1}}});
+    Dependents dependents = make_dependents({{.index = 0, .restart_history = {.restarts = 1}}});
     dependents.configure(facts({.masters = -1, .workers = 2}), with_restarts(3));
     EXPECT_EQ(dependents.of(1)->tally.restarts, 3);
     EXPECT_EQ(dependents.at(kWorker1)->carried, 2) << "by the replica that has no pod yet";
@@ -418,11 +425,11 @@ TEST(Dependents, AnotherOperatorsCountIsKeptWhereNoPodIsMissing) {
 // Else the next restart would hide behind those of a replica that is no longer wanted.
 TEST(Dependents, RestartsOfAReplicaThatWasScaledAwayStillCount) {
     Cache cache({.masters = -1, .workers = 2});
-    cache.show({{.index = 0}, {.index = 1, .lineage = {.restarts = 2}}});
+    cache.show({{.index = 0}, {.index = 1, .restart_history = {.restarts = 2}}});
     ASSERT_EQ(cache.workers().restarts, 2);
     cache.configure({.masters = -1, .workers = 1}, with_restarts(2));
     EXPECT_EQ(cache.workers().restarts, 2);
-    cache.show({.index = 1, .deleting = true, .lineage = {.restarts = 2}});
+    cache.show({.index = 1, .deleting = true, .restart_history = {.restarts = 2}});
     cache.lose("demo-worker-1");
     EXPECT_EQ(cache.workers().restarts, 2) << "and its removal is none";
     cache.configure({.masters = -1, .workers = 2}, with_restarts(2));
@@ -433,9 +440,9 @@ TEST(Dependents, RestartsOfAReplicaThatWasScaledAwayStillCount) {
 TEST(Dependents, WhatAnotherOperatorsPodsTellIsNotCarriedToo) {
     Cache cache({.masters = -1, .workers = 3}, with_restarts(6));
     ASSERT_EQ(cache.dependents.at(kWorker0)->carried, 6);
-    cache.show({{.index = 0, .lineage = {.restarts = 2}},
-                {.index = 1, .lineage = {.restarts = 3}},
-                {.index = 2, .lineage = {.restarts = 1}}});
+    cache.show({{.index = 0, .restart_history = {.restarts = 2}},
+                {.index = 1, .restart_history = {.restarts = 3}},
+                {.index = 2, .restart_history = {.restarts = 1}}});
     EXPECT_EQ(cache.workers().restarts, 6);
     EXPECT_EQ(cache.dependents.at(kWorker0)->carried, 0);
 }

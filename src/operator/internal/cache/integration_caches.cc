@@ -61,15 +61,16 @@ void PartnerCaches::watch(PartnerType type) {
     const kube::ResourceType& resource = resource_of(type);
     kube::ListOptions options;
     options.namespace_ = namespace_;
-    options.label_selector = jobs::attachments_selector();
-    Cache<AttachmentPtr>& cache = objects_[type];
-    cache.informer = std::make_unique<kube::Informer<AttachmentPtr>>(
+    options.label_selector = jobs::owned_objects_selector();
+    Cache<OwnedObjectPtr>& cache = objects_[type];
+    cache.informer = std::make_unique<kube::Informer<OwnedObjectPtr>>(
         client_, clock_, rng_, resource, std::move(options),
-        [&resource](const json::value& object) -> std::optional<AttachmentPtr> {
-            return std::make_shared<const AttachmentRecord>(project_attachment(resource, object));
+        [&resource](const json::value& object) -> std::optional<OwnedObjectPtr> {
+            return std::make_shared<const OwnedObjectRecord>(
+                project_owned_object(resource, object));
         });
     cache.informer->on_change(
-        [this](const std::string&, const AttachmentPtr* before, const AttachmentPtr* after) {
+        [this](const std::string&, const OwnedObjectPtr* before, const OwnedObjectPtr* after) {
             // A scheduler and an autoscaler write down every step.
             if (before != nullptr && after != nullptr && **before == **after) return;
             if (before != nullptr) handlers_.changed(**before);
@@ -122,7 +123,7 @@ PartnersSeen PartnerCaches::seen_by(const JobRecord& job) const {
             seen.objects.push_back({.wish = wish});
             continue;
         }
-        AttachmentPtr object = find(resource_of(wish.type), job.namespace_, job.name);
+        OwnedObjectPtr object = find(resource_of(wish.type), job.namespace_, job.name);
         if (object && object->owner_uid != job.uid) object.reset();
         seen.objects.push_back({.wish = wish,
                                 .knowledge = cache->second.knowledge,
@@ -135,11 +136,11 @@ PartnersSeen PartnerCaches::seen_by(const JobRecord& job) const {
     return seen;
 }
 
-AttachmentPtr PartnerCaches::find(const kube::ResourceType& type, const std::string& ns,
-                                  const std::string& name) const {
+OwnedObjectPtr PartnerCaches::find(const kube::ResourceType& type, const std::string& ns,
+                                   const std::string& name) const {
     for (const auto& [partner, cache] : objects_) {
         if (resource_of(partner) != type) continue;
-        const AttachmentPtr* found = cache.informer->find(ns + "/" + name);
+        const OwnedObjectPtr* found = cache.informer->find(ns + "/" + name);
         return found == nullptr ? nullptr : *found;
     }
     return nullptr;

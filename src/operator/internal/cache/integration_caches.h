@@ -23,7 +23,7 @@ class PartnerCaches {
   public:
     struct Handlers {
         /// Each state of an object, before and after.
-        std::function<void(const AttachmentRecord&)> changed;
+        std::function<void(const OwnedObjectRecord&)> changed;
         /// More is known of objects of this type than before, or less.
         std::function<void(PartnerType)> known;
         std::function<void()> priorities_changed;
@@ -36,8 +36,8 @@ class PartnerCaches {
 
     PartnersSeen seen_by(const JobRecord& job) const;
     /// Null when there is none, or it carries no job's label.
-    AttachmentPtr find(const kube::ResourceType& type, const std::string& ns,
-                       const std::string& name) const;
+    OwnedObjectPtr find(const kube::ResourceType& type, const std::string& ns,
+                        const std::string& name) const;
     const Priorities& priorities() const { return priorities_; }
 
   private:
@@ -66,7 +66,7 @@ class PartnerCaches {
     TaskGroup& tasks_;
     std::string namespace_;
     Handlers handlers_;
-    std::map<PartnerType, Cache<AttachmentPtr>> objects_;
+    std::map<PartnerType, Cache<OwnedObjectPtr>> objects_;
     Cache<PriorityClass> classes_;
     Priorities priorities_;
 };

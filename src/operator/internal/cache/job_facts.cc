@@ -38,7 +38,7 @@ JobFacts facts_of(const jobs::Job& job) {
                                    .after = starts_after(job, type.name),
                                    .restarts_all = job.restarts_all(type)});
     }
-    facts.deciders = job.kind->deciders(job);
+    facts.success_policy = job.kind->success_policy(job);
     facts.clean = clean_policy(job.run_policy.clean_pod_policy);
     facts.suspend = job.run_policy.suspend.value_or(false);
     facts.backoff_limit = job.run_policy.backoff_limit;

@@ -30,7 +30,7 @@ struct TypeFacts {
 struct JobFacts {
     const jobs::JobKind* kind = nullptr;
     std::vector<TypeFacts> types;  ///< in the kind's order; those that the spec has
-    jobs::Deciders deciders;
+    jobs::SuccessPolicy success_policy;
     CleanPolicy clean = CleanPolicy::kNone;
     bool suspend = false;
     std::optional<std::int32_t> backoff_limit;

@@ -23,8 +23,8 @@ json::value& place(json::object& object, std::string_view path) {
 
 }  // namespace
 
-AttachmentRecord project_attachment(const kube::ResourceType& type, const json::value& object) {
-    AttachmentRecord record;
+OwnedObjectRecord project_owned_object(const kube::ResourceType& type, const json::value& object) {
+    OwnedObjectRecord record;
     const kube::ObjectMeta metadata = metadata_of(object);
     record.namespace_ = metadata.namespace_;
     record.name = metadata.name;
@@ -73,7 +73,7 @@ void remove_place(json::object& object, const std::string& path) {
 
 }  // namespace
 
-bool differs(const json::object& content, const jobs::Attachment& wanted) {
+bool differs(const json::object& content, const jobs::OwnedObject& wanted) {
     const auto is_wrong = [&](const std::string& path) {
         const json::value* is = kube::value_at_path(content, path);
         const json::value* should = kube::value_at_path(wanted.content, path);
@@ -85,7 +85,7 @@ bool differs(const json::object& content, const jobs::Attachment& wanted) {
                                [&](const std::string& path) { return is_missing(content, path); });
 }
 
-json::object corrected(json::object object, const jobs::Attachment& wanted) {
+json::object corrected(json::object object, const jobs::OwnedObject& wanted) {
     const auto take = [&](const std::string& path) {
         if (const json::value* should = kube::value_at_path(wanted.content, path))
             place(object, path) = *should;
@@ -101,23 +101,23 @@ json::object corrected(json::object object, const jobs::Attachment& wanted) {
     return object;
 }
 
-AttachmentCaches::AttachmentCaches(kube::Client& client, Clock& clock, Rng& rng,
-                                   std::span<const jobs::JobKind* const> kinds,
-                                   const std::string& namespace_, const Changed& changed) {
+OwnedObjectCaches::OwnedObjectCaches(kube::Client& client, Clock& clock, Rng& rng,
+                                     std::span<const jobs::JobKind* const> kinds,
+                                     const std::string& namespace_, const Changed& changed) {
     kube::ListOptions options;
     options.namespace_ = namespace_;
-    options.label_selector = jobs::attachments_selector();
+    options.label_selector = jobs::owned_objects_selector();
     for (const jobs::JobKind* kind : kinds)
-        for (const kube::ResourceType& type : kind->attached_types) {
+        for (const kube::ResourceType& type : kind->owned_types) {
             if (std::ranges::find(types_, type, &OfType::type) != types_.end()) continue;
-            auto informer = std::make_unique<kube::Informer<AttachmentPtr>>(
+            auto informer = std::make_unique<kube::Informer<OwnedObjectPtr>>(
                 client, clock, rng, type, options,
-                [type](const json::value& object) -> std::optional<AttachmentPtr> {
-                    return std::make_shared<const AttachmentRecord>(
-                        project_attachment(type, object));
+                [type](const json::value& object) -> std::optional<OwnedObjectPtr> {
+                    return std::make_shared<const OwnedObjectRecord>(
+                        project_owned_object(type, object));
                 });
-            informer->on_change([changed](const std::string&, const AttachmentPtr* before,
-                                          const AttachmentPtr* after) {
+            informer->on_change([changed](const std::string&, const OwnedObjectPtr* before,
+                                          const OwnedObjectPtr* after) {
                 if (before != nullptr) changed(**before);
                 if (after != nullptr) changed(**after);
             });
@@ -125,19 +125,20 @@ AttachmentCaches::AttachmentCaches(kube::Client& client, Clock& clock, Rng& rng,
         }
 }
 
-void AttachmentCaches::start(TaskGroup& tasks) {
+void OwnedObjectCaches::start(TaskGroup& tasks) {
     for (OfType& of_type : types_) of_type.informer->start(tasks);
 }
 
-Task<void> AttachmentCaches::wait_synced() {
+Task<void> OwnedObjectCaches::wait_synced() {
     for (OfType& of_type : types_) co_await of_type.informer->wait_synced();
 }
 
-AttachmentPtr AttachmentCaches::find(const kube::ResourceType& type, const std::string& namespace_,
-                                     const std::string& name) const {
+OwnedObjectPtr OwnedObjectCaches::find(const kube::ResourceType& type,
+                                       const std::string& namespace_,
+                                       const std::string& name) const {
     const auto of_type = std::ranges::find(types_, type, &OfType::type);
     if (of_type == types_.end()) return nullptr;
-    const AttachmentPtr* found = of_type->informer->find(namespace_ + "/" + name);
+    const OwnedObjectPtr* found = of_type->informer->find(namespace_ + "/" + name);
     return found == nullptr ? nullptr : *found;
 }
 

@@ -13,8 +13,8 @@
 
 namespace muster::operators {
 
-/// What the operator keeps of an attachment.
-struct AttachmentRecord {
+/// What the operator keeps of an owned object.
+struct OwnedObjectRecord {
     std::string namespace_;
     std::string name;
     std::string uid;
@@ -26,45 +26,45 @@ struct AttachmentRecord {
     /// All but apiVersion, kind, metadata and status; of a Secret's data the keys alone.
     json::object content;
 
-    friend bool operator==(const AttachmentRecord&, const AttachmentRecord&) = default;
+    friend bool operator==(const OwnedObjectRecord&, const OwnedObjectRecord&) = default;
 };
-using AttachmentPtr = std::shared_ptr<const AttachmentRecord>;
+using OwnedObjectPtr = std::shared_ptr<const OwnedObjectRecord>;
 
-AttachmentRecord project_attachment(const kube::ResourceType& type, const json::value& object);
+OwnedObjectRecord project_owned_object(const kube::ResourceType& type, const json::value& object);
 
 /// True when what is there is not what there is to be: one of the places that are kept differs, or
 /// one that is made once is missing or an empty text.
-bool differs(const json::object& content, const jobs::Attachment& wanted);
+bool differs(const json::object& content, const jobs::OwnedObject& wanted);
 
 /// "belongs to PyTorchJob demo (uid 7)": who owns the object that has a name we want.
 std::string owner_text(const kube::ObjectMeta& metadata);
 
 /// `object` with the places that are kept as they are to be, and those that are made once from
 /// `wanted` where they were missing.
-json::object corrected(json::object object, const jobs::Attachment& wanted);
+json::object corrected(json::object object, const jobs::OwnedObject& wanted);
 
-/// Caches of all attachments, one watch for each type that one of the kinds attaches; none without
+/// Caches of all owned objects, one watch for each type that one of the kinds owns; none without
 /// such a kind. Thread: one loop.
-class AttachmentCaches {
+class OwnedObjectCaches {
   public:
-    /// Called with each state of an attachment, before and after.
-    using Changed = std::function<void(const AttachmentRecord&)>;
+    /// Called with each state of an owned object, before and after.
+    using Changed = std::function<void(const OwnedObjectRecord&)>;
 
-    AttachmentCaches(kube::Client& client, Clock& clock, Rng& rng,
-                     std::span<const jobs::JobKind* const> kinds, const std::string& namespace_,
-                     const Changed& changed);
+    OwnedObjectCaches(kube::Client& client, Clock& clock, Rng& rng,
+                      std::span<const jobs::JobKind* const> kinds, const std::string& namespace_,
+                      const Changed& changed);
 
     void start(TaskGroup& tasks);
     Task<void> wait_synced();
 
     /// Null when there is none, or it carries no job's label.
-    AttachmentPtr find(const kube::ResourceType& type, const std::string& namespace_,
-                       const std::string& name) const;
+    OwnedObjectPtr find(const kube::ResourceType& type, const std::string& namespace_,
+                        const std::string& name) const;
 
   private:
     struct OfType {
         kube::ResourceType type;
-        std::unique_ptr<kube::Informer<AttachmentPtr>> informer;
+        std::unique_ptr<kube::Informer<OwnedObjectPtr>> informer;
     };
     std::vector<OfType> types_;
 };

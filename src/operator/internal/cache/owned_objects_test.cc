@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-jobs::Attachment settings() {
+jobs::OwnedObject settings() {
     return {.type = kube::types::kConfigMaps,
             .name = "demo-config",
             .labels = {{"app", "demo"}},
@@ -22,7 +22,7 @@ jobs::Attachment settings() {
             .kept = {"data"}};
 }
 
-jobs::Attachment key() {
+jobs::OwnedObject key() {
     return {.type = kube::types::kSecrets,
             .name = "demo-key",
             .labels = {},
@@ -31,8 +31,8 @@ jobs::Attachment key() {
             .made_once = {"data.private", "data.public"}};
 }
 
-jobs::Attachment without_hosts() {
-    jobs::Attachment wanted = settings();
+jobs::OwnedObject without_hosts() {
+    jobs::OwnedObject wanted = settings();
     wanted.content["data"] = json::object();
     wanted.kept = {"data.hosts"};
     return wanted;
@@ -42,12 +42,12 @@ json::object parsed(std::string_view text) { return json::parse(text).as_object(
 
 struct DifferenceCase {
     std::string name;
-    jobs::Attachment wanted;
+    jobs::OwnedObject wanted;
     std::string content;
     bool differs;
 };
 
-TEST(Attachments, WhatIsWrittenAgain) {
+TEST(OwnedObjects, WhatIsWrittenAgain) {
     for (const DifferenceCase& row : std::vector<DifferenceCase>{
              {"the same", settings(), R"({"data":{"hosts":"a b"}})", false},
              {"another value", settings(), R"({"data":{"hosts":"a"}})", true},
@@ -70,7 +70,7 @@ TEST(Attachments, WhatIsWrittenAgain) {
     }
 }
 
-TEST(Attachments, ACorrectionLeavesTheRest) {
+TEST(OwnedObjects, ACorrectionLeavesTheRest) {
     EXPECT_EQ(corrected(parsed(R"({"metadata":{"name":"n"},"data":{"x":"y"},"immutable":true})"),
                         settings()),
               parsed(R"({"metadata":{"name":"n"},"data":{"hosts":"a b"},"immutable":true})"));
@@ -79,13 +79,13 @@ TEST(Attachments, ACorrectionLeavesTheRest) {
         << "halves of two keys would not fit together";
 }
 
-TEST(Attachments, WhatIsKeptOfOne) {
+TEST(OwnedObjects, WhatIsKeptOfOne) {
     const json::value object = json::parse(R"({
         "apiVersion":"v1","kind":"Secret","type":"Opaque","data":{"private":"c2VjcmV0"},
         "metadata":{"name":"demo-key","namespace":"ml","uid":"u","deletionTimestamp":"now",
           "ownerReferences":[{"apiVersion":"x/v1","kind":"K","name":"demo","uid":"o",
                               "controller":true}]}})");
-    const AttachmentRecord record = project_attachment(kube::types::kSecrets, object);
+    const OwnedObjectRecord record = project_owned_object(kube::types::kSecrets, object);
     EXPECT_EQ(record.namespace_, "ml");
     EXPECT_EQ(record.name, "demo-key");
     EXPECT_EQ(record.owner_kind, "K");
@@ -94,50 +94,50 @@ TEST(Attachments, WhatIsKeptOfOne) {
     EXPECT_TRUE(record.deleting);
     EXPECT_EQ(record.content, parsed(R"({"type":"Opaque","data":{"private":true}})"))
         << "what is secret stays in the API";
-    EXPECT_EQ(project_attachment(kube::types::kConfigMaps,
-                                 json::parse(R"({"kind":"ConfigMap","data":{"a":"b"}})"))
+    EXPECT_EQ(project_owned_object(kube::types::kConfigMaps,
+                                   json::parse(R"({"kind":"ConfigMap","data":{"a":"b"}})"))
                   .content,
               parsed(R"({"data":{"a":"b"}})"));
 }
 
 // --- when the planner asks for them
 
-const jobs::JobKind& attaching_kind() {
+const jobs::JobKind& owning_kind() {
     static const jobs::JobKind kind = [] {
         jobs::JobKind made = pytorch();
-        made.attachments = [](const jobs::Job&, const std::vector<jobs::SeenPod>&) {
-            return std::vector<jobs::Attachment>{settings()};
+        made.owned_objects = [](const jobs::Job&, const std::vector<jobs::SeenPod>&) {
+            return std::vector<jobs::OwnedObject>{settings()};
         };
         return made;
     }();
     return kind;
 }
 
-jobs::Job attaching_job(const JobSketch& sketch = {}) {
+jobs::Job owning_job(const JobSketch& sketch = {}) {
     jobs::Job job = make_job(sketch);
-    job.kind = &attaching_kind();
+    job.kind = &owning_kind();
     return job;
 }
 
-TEST(Attachments, AKindWithoutAnyIsNotAsked) {
-    EXPECT_FALSE(plan(make_job({}), {}, Dependents(), kNow).attach);
-    EXPECT_TRUE(plan(attaching_job(), {}, Dependents(), kNow).attach);
+TEST(OwnedObjects, AKindWithoutAnyIsNotAsked) {
+    EXPECT_FALSE(plan(make_job({}), {}, Dependents(), kNow).ensure_owned_objects);
+    EXPECT_TRUE(plan(owning_job(), {}, Dependents(), kNow).ensure_owned_objects);
 }
 
-TEST(Attachments, AreLookedAtWhenSomethingChangesThatTheyTellOf) {
-    const jobs::Job job = attaching_job();
+TEST(OwnedObjects, AreLookedAtWhenSomethingChangesThatTheyTellOf) {
+    const jobs::Job job = owning_job();
     Dependents dependents = make_dependents(kAllRunning);
     const jobs::JobStatus status = status_after(job, dependents);
-    const auto due = [&] { return plan(job, status, dependents, kNow).attach; };
+    const auto due = [&] { return plan(job, status, dependents, kNow).ensure_owned_objects; };
     EXPECT_TRUE(due());
     // record_of() makes new facts for each plan here: what was compared is compared again.
     const JobRecord record = record_of(job);
     dependents.configure(record.facts, status);
     const auto still_due = [&] {
         dependents.configure(record.facts, status);
-        return plan(record, status, dependents, Orphans(), kNow).attach;
+        return plan(record, status, dependents, Orphans(), kNow).ensure_owned_objects;
     };
-    const auto look = [&] { dependents.attached(dependents.attachments_version()); };
+    const auto look = [&] { dependents.owned_objects_ensured(dependents.owned_objects_version()); };
     look();
     EXPECT_FALSE(still_due());
 
@@ -165,21 +165,21 @@ TEST(Attachments, AreLookedAtWhenSomethingChangesThatTheyTellOf) {
     const PodPtr as_before = told;
     dependents.apply(&no_more, &as_before);
     EXPECT_FALSE(still_due()) << "nothing that anybody tells of";
-    dependents.attachments_changed();
+    dependents.owned_objects_changed();
     EXPECT_TRUE(still_due()) << "one of them is not as it was";
 }
 
-TEST(Attachments, ASuspendedJobHasThemAndAFinishedOneIsLeftAlone) {
-    EXPECT_TRUE(plan(attaching_job({.suspend = true}), {}, Dependents(), kNow).attach);
-    const jobs::Job job = attaching_job({.workers = -1});
+TEST(OwnedObjects, ASuspendedJobHasThemAndAFinishedOneIsLeftAlone) {
+    EXPECT_TRUE(plan(owning_job({.suspend = true}), {}, Dependents(), kNow).ensure_owned_objects);
+    const jobs::Job job = owning_job({.workers = -1});
     const jobs::JobStatus done =
         status_after(job, make_dependents({{.type = "Master", .phase = PodPhase::kSucceeded}}));
     ASSERT_TRUE(done.finished());
-    EXPECT_FALSE(plan(job, done, Dependents(), kNow).attach);
+    EXPECT_FALSE(plan(job, done, Dependents(), kNow).ensure_owned_objects);
 }
 
-TEST(Attachments, WhatIsInTheWayIsACondition) {
-    const jobs::Job job = attaching_job();
+TEST(OwnedObjects, WhatIsInTheWayIsACondition) {
+    const jobs::Job job = owning_job();
     Dependents dependents;
     jobs::JobStatus status = status_after(job, dependents);
     EXPECT_THAT(summary(status), ElementsAre("Created"));
@@ -188,7 +188,7 @@ TEST(Attachments, WhatIsInTheWayIsACondition) {
     EXPECT_THAT(summary(status), ElementsAre("Created", "Blocked"));
     EXPECT_EQ(status.conditions[1].reason, "PyTorchJobBlocked");
     EXPECT_EQ(status.conditions[1].message, "ConfigMap ml/demo-config belongs to nobody");
-    dependents.attached(dependents.attachments_version());
+    dependents.owned_objects_ensured(dependents.owned_objects_version());
     EXPECT_THAT(summary(status_after(job, dependents, status)), ElementsAre("Created"));
 }
 

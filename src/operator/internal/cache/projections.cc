@@ -268,10 +268,10 @@ std::optional<PodPtr> project_pod(const json::value& object) {
     for (const json::value& container : list(child(status, "containerStatuses")))
         if (text(child(&container, "name")) == main) read_exits(container, *pod);
     pod->node_restarts = restarts_in_place(status);
-    pod->lineage = {.restarts = annotated_number(object, jobs::annotations::kRestarts),
-                    .generation = annotated_number(object, jobs::annotations::kGeneration)};
+    pod->restart_history = {.restarts = annotated_number(object, jobs::annotations::kRestarts),
+                            .generation = annotated_number(object, jobs::annotations::kGeneration)};
     pod->trouble = trouble_of(object, *pod);
-    if (kind.attachments)
+    if (kind.owned_objects)
         if (std::string address = text(child(status, "podIP")); !address.empty())
             pod->address = std::make_shared<const std::string>(std::move(address));
     return pod;
@@ -300,16 +300,17 @@ namespace {
 
 /// What the spec says; with warnings while the job has not begun.
 std::shared_ptr<const jobs::Job> read_spec(const jobs::JobKind& kind, const json::value& object,
-                                           const jobs::Site& site, bool begun, JobRecord& record) {
+                                           const jobs::Platform& platform, bool begun,
+                                           JobRecord& record) {
     if (!begun) {
-        jobs::Review review = jobs::review(kind, object, site);
+        jobs::Review review = jobs::review(kind, object, platform);
         record.warnings = std::move(review.warnings);
         if (review.problems.empty()) {
             record.facts = std::make_shared<const JobFacts>(facts_of(review.job));
             return std::make_shared<const jobs::Job>(std::move(review.job));
         }
     }
-    Result<jobs::Job> job = jobs::load(kind, object, site);
+    Result<jobs::Job> job = jobs::load(kind, object, platform);
     if (!job) {
         record.problem = std::make_shared<const Error>(std::move(job.error()));
         return nullptr;
@@ -336,7 +337,7 @@ bool tells_enough(const JobRecord* before, const JobRecord& now, const json::val
 }  // namespace
 
 ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
-                         const JobRecord* before, const jobs::Site& site) {
+                         const JobRecord* before, const jobs::Platform& platform) {
     auto record = std::make_shared<JobRecord>();
     record->kind = &kind;
     record->namespace_ = text(at(object, {"metadata", "namespace"}));
@@ -361,7 +362,7 @@ ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
         if (!begun) record->warnings = before->warnings;
         return {.record = std::move(record), .job = nullptr};
     }
-    std::shared_ptr<const jobs::Job> job = read_spec(kind, object, site, begun, *record);
+    std::shared_ptr<const jobs::Job> job = read_spec(kind, object, platform, begun, *record);
     return {.record = std::move(record), .job = std::move(job)};
 }
 

@@ -80,13 +80,13 @@ struct PodRecord : DependentRecord {
     std::optional<std::int32_t> final_exit_code;
     /// Of all containers, in place, by the node.
     std::int32_t node_restarts = 0;
-    jobs::Lineage lineage;                   ///< from the annotations
+    jobs::RestartHistory restart_history;    ///< from the annotations
     std::shared_ptr<const Trouble> trouble;  ///< null when it gets on
-    /// Of kinds alone that have attachments; null until it has one.
+    /// Of kinds alone that have owned objects; null until it has one.
     std::shared_ptr<const std::string> address;
 
     bool ended() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
-    /// As attachments count it.
+    /// As owned objects count it.
     bool runs() const { return phase == PodPhase::kRunning && !deleting; }
 };
 using PodPtr = std::shared_ptr<const PodRecord>;
@@ -129,9 +129,9 @@ struct ProjectedJob {
     std::shared_ptr<const jobs::Job> job;  ///< null when `before` told enough, or it can't be run
 };
 /// `before`: an earlier record of the job, or null. What its spec says is read again only when the
-/// spec has changed since. `site`: where it runs.
+/// spec has changed since. `platform`: where it runs.
 ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
-                         const JobRecord* before, const jobs::Site& site = {});
+                         const JobRecord* before, const jobs::Platform& platform = {});
 
 /// "namespace/name", as an informer has it.
 std::string cache_key_of(const json::value& object);

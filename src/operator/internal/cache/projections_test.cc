@@ -165,7 +165,7 @@ TEST(Records, APodThatNobodyControlsBelongsToTheJobThatItNames) {
     EXPECT_FALSE(project(object).named_as_replica);
 }
 
-TEST(Records, RestartsAndLineage) {
+TEST(Records, RestartsAndTheirHistory) {
     json::value object = pod_object();
     status_of(object)["initContainerStatuses"] =
         json::parse(R"([{"name": "init", "restartCount": 1}])");
@@ -175,8 +175,8 @@ TEST(Records, RestartsAndLineage) {
         json::parse(R"({"muster.dev/restarts": "4", "muster.dev/generation": "-3"})");
     const PodRecord pod = project(object);
     EXPECT_EQ(pod.node_restarts, 6);
-    EXPECT_EQ(pod.lineage.restarts, 4);
-    EXPECT_EQ(pod.lineage.generation, 0) << "not one of ours";
+    EXPECT_EQ(pod.restart_history.restarts, 4);
+    EXPECT_EQ(pod.restart_history.generation, 0) << "not one of ours";
 }
 
 TEST(Records, PhasesAndDeletion) {

@@ -24,7 +24,7 @@ bool Standing::wants(SlotId id) const {
 bool Standing::keeps_account(const PodRecord& pod) const {
     const TypeFacts* type = facts ? facts->find(pod.slot.type) : nullptr;
     return type != nullptr && !type->restarts_all && !paused &&
-           pod.lineage.generation >= generation;
+           pod.restart_history.generation >= generation;
 }
 
 bool is_going(const DependentRecord& object, const Flight* flight) {
@@ -63,7 +63,7 @@ void add_to(Tally& tally, const Standing& standing, const Flight* flight, SlotId
     mark(tally.held, held);
     if (!standing.facts) return;
 
-    const bool outdated = slot.pod && slot.pod->lineage.generation < standing.generation;
+    const bool outdated = slot.pod && slot.pod->restart_history.generation < standing.generation;
     if (outdated) tally.outdated += sign;
     if (!standing.wants(id)) {
         mark(tally.surplus, held);
@@ -78,7 +78,7 @@ void add_to(Tally& tally, const Standing& standing, const Flight* flight, SlotId
         return;
     }
     const PodRecord& pod = *slot.pod;
-    tally.restarts += sign * (pod.lineage.restarts + pod.node_restarts);
+    tally.restarts += sign * (pod.restart_history.restarts + pod.node_restarts);
     if (outdated) {
         mark(tally.replace, pod_stays);
         return;

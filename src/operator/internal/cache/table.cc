@@ -62,10 +62,10 @@ const Dependents* Table::find(const JobUid& job_uid) const {
     return owner == by_owner_.end() ? nullptr : &owner->second;
 }
 
-void Table::attachment_changed(const JobUid& job_uid) {
+void Table::owned_object_changed(const JobUid& job_uid) {
     // One that outlives its job is nobody's concern.
     if (auto owner = by_owner_.find(job_uid); owner != by_owner_.end())
-        owner->second.attachments_changed();
+        owner->second.owned_objects_changed();
 }
 
 void Table::forget(const JobUid& job_uid) {

@@ -36,8 +36,8 @@ class Table {
     Dependents& of(const JobUid& job_uid) { return by_owner_[job_uid]; }
     /// Null when it has none and none was asked for.
     const Dependents* find(const JobUid& job_uid) const;
-    /// One of a job's attachments is not as it was.
-    void attachment_changed(const JobUid& job_uid);
+    /// One of a job's owned objects is not as it was.
+    void owned_object_changed(const JobUid& job_uid);
     /// For a job that does not exist any more.
     void forget(const JobUid& job_uid);
     const Orphans& orphans_of(const std::string& key) const;

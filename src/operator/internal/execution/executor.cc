@@ -23,7 +23,7 @@ constexpr Duration kPatience = std::chrono::seconds(30);
 }  // namespace
 
 Executor::Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& table, int parallel,
-                   bool announce_gangs, const AttachmentCaches* attachments,
+                   bool announce_gangs, const OwnedObjectCaches* owned_objects,
                    const PartnerCaches* partners)
     : client_(client),
       clock_(clock),
@@ -31,7 +31,7 @@ Executor::Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& 
       table_(table),
       parallel_(parallel),
       announce_gangs_(announce_gangs),
-      attachments_(attachments),
+      owned_objects_(owned_objects),
       partners_(partners) {}
 
 Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job> job,
@@ -47,7 +47,8 @@ Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job
                                             .about = std::move(about),
                                             .result = {}});
 
-    if (plan.attach && !co_await attach(pass, std::move(plan.keep_for_partners))) {
+    if (plan.ensure_owned_objects &&
+        !co_await ensure_owned_objects(pass, std::move(plan.keep_for_partners))) {
         plan.create_pods.clear();
         plan.create_services.clear();
     }
@@ -148,7 +149,7 @@ Task<void> Executor::create_pod(std::shared_ptr<Pass> pass, PodCreation creation
 Task<Result<void>> Executor::build_and_create_pod(std::shared_ptr<Pass> pass, PodCreation creation,
                                                   std::string name) {
     const jobs::ReplicaId replica = pass->replica(creation.slot);
-    auto pod = jobs::build_pod(*pass->job, replica, creation.lineage);
+    auto pod = jobs::build_pod(*pass->job, replica, creation.restart_history);
     if (!pod.has_value()) co_return std::move(pod.error());
     if (announce_gangs_) announce_gang(*pass->job, *pod);
     if (partners_ != nullptr) mark_for_partner(*pass->job, replica, partners_->priorities(), *pod);
@@ -235,30 +236,31 @@ Task<void> Executor::remove_job(std::shared_ptr<Pass> pass) {
                         "Error deleting");
 }
 
-// --- attachments
+// --- owned objects
 
-AttachmentPtr Executor::known(const Pass& pass, const jobs::Attachment& attachment) const {
-    AttachmentPtr found;
-    if (attachments_ != nullptr)
-        found = attachments_->find(attachment.type, pass.ns(), attachment.name);
+OwnedObjectPtr Executor::known(const Pass& pass, const jobs::OwnedObject& owned_object) const {
+    OwnedObjectPtr found;
+    if (owned_objects_ != nullptr)
+        found = owned_objects_->find(owned_object.type, pass.ns(), owned_object.name);
     if (!found && partners_ != nullptr)
-        found = partners_->find(attachment.type, pass.ns(), attachment.name);
+        found = partners_->find(owned_object.type, pass.ns(), owned_object.name);
     return found;
 }
 
 /// False when one of them that pods need is not as it should be. Whatever is not, the job's next
 /// pass tries again.
-Task<bool> Executor::attach(std::shared_ptr<Pass> pass, std::vector<PartnerType> for_partners) {
+Task<bool> Executor::ensure_owned_objects(std::shared_ptr<Pass> pass,
+                                          std::vector<PartnerType> for_partners) {
     const Dependents& dependents = table_.of(pass->job_uid());
-    const std::uint64_t version = dependents.attachments_version();
+    const std::uint64_t version = dependents.owned_objects_version();
     std::vector<Write> writes;
-    const auto keep_each = [&](jobs::Attachment wanted, bool needed) {
+    const auto keep_each = [&](jobs::OwnedObject wanted, bool needed) {
         writes.emplace_back([this, pass, wanted = std::move(wanted), needed] {
             return keep(pass, wanted, needed);
         });
     };
-    if (pass->record->kind->attachments) {
-        for (jobs::Attachment& wanted : pass->record->kind->attachments(
+    if (pass->record->kind->owned_objects) {
+        for (jobs::OwnedObject& wanted : pass->record->kind->owned_objects(
                  *pass->job, seen_pods(*pass->record->facts, dependents)))
             keep_each(std::move(wanted), true);
     }
@@ -268,20 +270,20 @@ Task<bool> Executor::attach(std::shared_ptr<Pass> pass, std::vector<PartnerType>
     // Of several the same each time, so that the condition that tells it does not change.
     if (!pass->obstructions.empty())
         table_.of(pass->job_uid()).obstructed(*pass->obstructions.begin());
-    if (pass->attached) table_.of(pass->job_uid()).attached(version);
+    if (pass->owned_objects_ensured) table_.of(pass->job_uid()).owned_objects_ensured(version);
     co_return !pass->pods_must_wait;
 }
 
-Task<void> Executor::keep(std::shared_ptr<Pass> pass, jobs::Attachment wanted, bool needed) {
+Task<void> Executor::keep(std::shared_ptr<Pass> pass, jobs::OwnedObject wanted, bool needed) {
     const Result<bool> made =
-        co_await keep_attachment(pass->client, known(*pass, wanted), pass->job, wanted);
+        co_await ensure_owned_object(pass->client, known(*pass, wanted), pass->job, wanted);
     if (made.has_value()) {
         if (*made)
             pass->tell(kube::EventType::kNormal, "SuccessfulCreate" + wanted.type.kind,
                        fmt::format("Created {}: {}", wanted.type.kind, wanted.name));
         co_return;
     }
-    pass->attached = false;
+    pass->owned_objects_ensured = false;
     if (needed) pass->pods_must_wait = true;
     const bool foreign = made.error().code() == Code::kAlreadyExists;
     if (foreign && needed) pass->obstructions.insert(made.error().message());

@@ -20,12 +20,12 @@ class PartnerCaches;
 /// Carries out plans. Creations and the status go out together, deletions after the status; every
 /// creation has a deterministic name and every deletion a uid, so that repeating a pass that was
 /// cut off anywhere does no harm. Failures become events, a log line and `complete = false`.
-/// With `announce_gangs` each pod says how many of its job start together. `attachments` and
+/// With `announce_gangs` each pod says how many of its job start together. `owned_objects` and
 /// `partners`: where to look before writing one; null where there are none.
 class Executor {
   public:
     Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& table, int parallel,
-             bool announce_gangs = false, const AttachmentCaches* attachments = nullptr,
+             bool announce_gangs = false, const OwnedObjectCaches* owned_objects = nullptr,
              const PartnerCaches* partners = nullptr);
 
     /// `job`: what pods and services are made from; null only if the plan makes none.
@@ -36,9 +36,10 @@ class Executor {
                             std::function<bool()> enough = nullptr);
 
   private:
-    Task<bool> attach(std::shared_ptr<Pass> pass, std::vector<PartnerType> for_partners);
-    Task<void> keep(std::shared_ptr<Pass> pass, jobs::Attachment wanted, bool needed);
-    AttachmentPtr known(const Pass& pass, const jobs::Attachment& attachment) const;
+    Task<bool> ensure_owned_objects(std::shared_ptr<Pass> pass,
+                                    std::vector<PartnerType> for_partners);
+    Task<void> keep(std::shared_ptr<Pass> pass, jobs::OwnedObject wanted, bool needed);
+    OwnedObjectPtr known(const Pass& pass, const jobs::OwnedObject& owned_object) const;
     Task<void> remove_for_partner(std::shared_ptr<Pass> pass, PartnerDeletion deletion);
     Task<void> create_pod(std::shared_ptr<Pass> pass, PodCreation creation);
     Task<Result<void>> build_and_create_pod(std::shared_ptr<Pass> pass, PodCreation creation,
@@ -57,7 +58,7 @@ class Executor {
     Table& table_;
     int parallel_;
     bool announce_gangs_;
-    const AttachmentCaches* attachments_;
+    const OwnedObjectCaches* owned_objects_;
     const PartnerCaches* partners_;
 };
 

@@ -161,7 +161,7 @@ class ExecutorTest : public ::testing::Test {
 Plan everything() {
     jobs::JobStatus status;
     status.start_time = "2026-01-01T00:00:00Z";
-    return {.create_pods = {{.slot = kWorker0, .lineage = {}}},
+    return {.create_pods = {{.slot = kWorker0, .restart_history = {}}},
             .create_services = {kWorker0},
             .delete_pods = {{"demo-worker-1", "pod-uid", {1, 1}}},
             .delete_services = {{"demo-worker-1", "service-uid", {1, 1}}},
@@ -313,7 +313,7 @@ TEST_F(ExecutorTest, ADeletionIsOfThatVeryObject) {
 
 TEST_F(ExecutorTest, OurOwnPodFromAnEarlierTryIsASuccess) {
     occupy(own_pod());
-    const Execution done = execute({.create_pods = {{.slot = kWorker0, .lineage = {}}}});
+    const Execution done = execute({.create_pods = {{.slot = kWorker0, .restart_history = {}}}});
     EXPECT_TRUE(done.complete);
     EXPECT_THAT(transport.events, ElementsAre("SuccessfulCreatePod: Created pod: demo-worker-0"));
 }
@@ -322,7 +322,7 @@ TEST_F(ExecutorTest, APodOfAnotherJobOfOurNameIsNotOurs) {
     json::value pod = own_pod();
     pod.at("metadata").at("ownerReferences").at(0).as_object()["uid"] = "predecessor";
     occupy(std::move(pod));
-    EXPECT_FALSE(execute({.create_pods = {{.slot = kWorker0, .lineage = {}}}}).complete);
+    EXPECT_FALSE(execute({.create_pods = {{.slot = kWorker0, .restart_history = {}}}}).complete);
     EXPECT_THAT(transport.events,
                 ElementsAre(AllOf(HasSubstr("FailedCreatePod: Error creating: Pod "
                                             "default/demo-worker-0 already exists and belongs to "
@@ -335,7 +335,7 @@ TEST_F(ExecutorTest, OurPodWithoutItsLabelsIsReported) {
     json::value pod = own_pod();
     pod.at("metadata").as_object().erase("labels");
     occupy(std::move(pod));
-    EXPECT_FALSE(execute({.create_pods = {{.slot = kWorker0, .lineage = {}}}}).complete);
+    EXPECT_FALSE(execute({.create_pods = {{.slot = kWorker0, .restart_history = {}}}}).complete);
     EXPECT_THAT(transport.events, ElementsAre(HasSubstr("its labels are not")));
 }
 
@@ -344,7 +344,7 @@ TEST_F(ExecutorTest, APodThatVanishesBetweenTwoLooksIsTriedAgainInSilence) {
         return refused(
             request.method == kube::Method::kGet ? Code::kNotFound : Code::kAlreadyExists, "raced");
     };
-    EXPECT_FALSE(execute({.create_pods = {{.slot = kWorker0, .lineage = {}}}}).complete);
+    EXPECT_FALSE(execute({.create_pods = {{.slot = kWorker0, .restart_history = {}}}}).complete);
     EXPECT_THAT(transport.events, IsEmpty());
     EXPECT_FALSE(creating_pod());
 }
@@ -395,7 +395,9 @@ class BatchJobTest : public ExecutorTest {
                              {"controller", true}}};
     }
     Execution take_over() { return execute({.end_batch_jobs_of = {kWorker0}}); }
-    Execution create() { return execute({.create_pods = {{.slot = kWorker0, .lineage = {}}}}); }
+    Execution create() {
+        return execute({.create_pods = {{.slot = kWorker0, .restart_history = {}}}});
+    }
 
     const std::string kBatchJob = "/apis/batch/v1/namespaces/default/jobs/demo-worker-0";
     jobs::JobKind kind_ = pytorch();

@@ -18,11 +18,12 @@ bool is_of(const jobs::Job& job, const kube::ObjectMeta& metadata) {
     return owner != nullptr && owner->uid == job.metadata.uid;
 }
 
-std::string title(const jobs::Job& job, const jobs::Attachment& attachment) {
-    return fmt::format("{} {}/{}", attachment.type.kind, job.metadata.namespace_, attachment.name);
+std::string title(const jobs::Job& job, const jobs::OwnedObject& owned_object) {
+    return fmt::format("{} {}/{}", owned_object.type.kind, job.metadata.namespace_,
+                       owned_object.name);
 }
 
-Error foreign(const jobs::Job& job, const jobs::Attachment& wanted,
+Error foreign(const jobs::Job& job, const jobs::OwnedObject& wanted,
               const kube::ObjectMeta& metadata) {
     return Error(Code::kAlreadyExists,
                  fmt::format("{} already exists and {}: {} {} waits until it is gone; delete it or "
@@ -33,8 +34,9 @@ Error foreign(const jobs::Job& job, const jobs::Attachment& wanted,
 
 }  // namespace
 
-Task<Result<bool>> keep_attachment(kube::Client& client, AttachmentPtr known,
-                                   std::shared_ptr<const jobs::Job> job, jobs::Attachment wanted) {
+Task<Result<bool>> ensure_owned_object(kube::Client& client, OwnedObjectPtr known,
+                                       std::shared_ptr<const jobs::Job> job,
+                                       jobs::OwnedObject wanted) {
     const std::string& ns = job->metadata.namespace_;
     const bool is_there = known != nullptr;
     if (is_there && known->owner_uid.get() == job->metadata.uid && !known->deleting &&
@@ -44,7 +46,7 @@ Task<Result<bool>> keep_attachment(kube::Client& client, AttachmentPtr known,
     if (wanted.make) CO_TRY_VOID(wanted.make(wanted.content));
     if (!is_there) {
         auto created =
-            co_await client.create(wanted.type, ns, jobs::attachment_object(*job, wanted));
+            co_await client.create(wanted.type, ns, jobs::owned_object_manifest(*job, wanted));
         if (created.has_value()) co_return true;
         if (created.error().code() != Code::kAlreadyExists) co_return std::move(created.error());
     }
@@ -60,7 +62,7 @@ Task<Result<bool>> keep_attachment(kube::Client& client, AttachmentPtr known,
         co_return Error(Code::kConflict, title(*job, wanted) + " is being deleted");
     const auto label = metadata.labels.find(kJobName);
     const bool is_labelled = label != metadata.labels.end() && label->second == job->metadata.name;
-    if (is_labelled && !differs(project_attachment(wanted.type, **live).content, wanted))
+    if (is_labelled && !differs(project_owned_object(wanted.type, **live).content, wanted))
         co_return false;
     json::object right = corrected((*live)->get_object(), wanted);
     if (!is_labelled) set_label(right, job->metadata.name);

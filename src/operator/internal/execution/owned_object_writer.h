@@ -8,15 +8,16 @@
 
 namespace muster::operators {
 
-/// Makes one attachment, or writes it again where it differs; true when it was made. `known`: as a
-/// cache has it, which need not be asked for; null where none does.
+/// Makes one owned object, or writes it again where it differs; true when it was made. `known`: as
+/// a cache has it, which need not be asked for; null where none does.
 ///
 /// One without the job's label, which no cache has, gets it: upstream's operators give it to none.
 ///
 /// Nothing that another owner controls is touched: that is kAlreadyExists, with a message for
 /// people that names the object. What is on its way and wants another try is kConflict. The client
 /// outlives the call.
-Task<Result<bool>> keep_attachment(kube::Client& client, AttachmentPtr known,
-                                   std::shared_ptr<const jobs::Job> job, jobs::Attachment wanted);
+Task<Result<bool>> ensure_owned_object(kube::Client& client, OwnedObjectPtr known,
+                                       std::shared_ptr<const jobs::Job> job,
+                                       jobs::OwnedObject wanted);
 
 }  // namespace muster::operators

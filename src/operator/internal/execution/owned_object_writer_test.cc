@@ -52,11 +52,11 @@ class OneObject final : public kube::Transport {
     }
 };
 
-class AttachmentWriter : public ::testing::Test {
+class OwnedObjectWriter : public ::testing::Test {
   protected:
     Result<bool> keep() {
         std::optional<Result<bool>> result;
-        asio::co_spawn(context, keep_attachment(client, nullptr, job, wanted),
+        asio::co_spawn(context, ensure_owned_object(client, nullptr, job, wanted),
                        [&](std::exception_ptr thrown, Result<bool> done) {
                            EXPECT_EQ(thrown, nullptr);
                            result = std::move(done);
@@ -72,14 +72,14 @@ class AttachmentWriter : public ::testing::Test {
     OneObject api;
     kube::Client client{api};
     std::shared_ptr<const jobs::Job> job = std::make_shared<const jobs::Job>(make_job({}));
-    jobs::Attachment wanted{.type = kube::types::kConfigMaps,
-                            .name = "demo-config",
-                            .labels = {{"app", "demo"}},
-                            .content = {{"data", {{"hosts", "a"}}}},
-                            .kept = {"data"}};
+    jobs::OwnedObject wanted{.type = kube::types::kConfigMaps,
+                             .name = "demo-config",
+                             .labels = {{"app", "demo"}},
+                             .content = {{"data", {{"hosts", "a"}}}},
+                             .kept = {"data"}};
 };
 
-TEST_F(AttachmentWriter, MakesWhatIsMissing) {
+TEST_F(OwnedObjectWriter, MakesWhatIsMissing) {
     EXPECT_TRUE(keep().value());
     EXPECT_THAT(api.requests, ElementsAre("POST"));
     EXPECT_EQ(there(), json::parse(R"({
@@ -91,7 +91,7 @@ TEST_F(AttachmentWriter, MakesWhatIsMissing) {
                 "blockOwnerDeletion": true}]}})"));
 }
 
-TEST_F(AttachmentWriter, WritesWhatDiffersAndNothingElse) {
+TEST_F(OwnedObjectWriter, WritesWhatDiffersAndNothingElse) {
     ASSERT_TRUE(keep().has_value());
     there().as_object()["immutable"] = false;
     EXPECT_FALSE(keep().value());
@@ -104,7 +104,7 @@ TEST_F(AttachmentWriter, WritesWhatDiffersAndNothingElse) {
     EXPECT_EQ(there().at("immutable"), false);
 }
 
-TEST_F(AttachmentWriter, GivesTheJobsLabelToOneOfAnEarlierOperator) {
+TEST_F(OwnedObjectWriter, GivesTheJobsLabelToOneOfAnEarlierOperator) {
     ASSERT_TRUE(keep().has_value());
     there().at("metadata").as_object()["labels"] = json::object{{"theirs", "1"}};
     EXPECT_FALSE(keep().value());
@@ -112,7 +112,7 @@ TEST_F(AttachmentWriter, GivesTheJobsLabelToOneOfAnEarlierOperator) {
               json::parse(R"({"theirs": "1", "training.kubeflow.org/job-name": "demo"})"));
 }
 
-TEST_F(AttachmentWriter, LeavesAForeignOneAlone) {
+TEST_F(OwnedObjectWriter, LeavesAForeignOneAlone) {
     for (const char* owner : {"[]", R"([{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u",
                                         "controller":true}])"}) {
         api.object = json::parse(R"({"metadata":{"name":"demo-config"},"data":{}})");
@@ -126,7 +126,7 @@ TEST_F(AttachmentWriter, LeavesAForeignOneAlone) {
     }
 }
 
-TEST_F(AttachmentWriter, WaitsForOneThatGoes) {
+TEST_F(OwnedObjectWriter, WaitsForOneThatGoes) {
     ASSERT_TRUE(keep().has_value());
     there().at("metadata").as_object()["deletionTimestamp"] = "2026-01-01T00:00:00Z";
     EXPECT_EQ(keep().error().code(), Code::kConflict);
@@ -136,7 +136,7 @@ TEST_F(AttachmentWriter, WaitsForOneThatGoes) {
     EXPECT_EQ(keep().error().code(), Code::kConflict);
 }
 
-TEST_F(AttachmentWriter, PassesRefusalsOn) {
+TEST_F(OwnedObjectWriter, PassesRefusalsOn) {
     api.refusal = Code::kForbidden;
     EXPECT_EQ(keep().error().code(), Code::kForbidden);
     ASSERT_TRUE(keep().has_value());
@@ -148,7 +148,7 @@ TEST_F(AttachmentWriter, PassesRefusalsOn) {
     EXPECT_EQ(keep().error().message(), "no key");
 }
 
-TEST_F(AttachmentWriter, MakesAKeyOnce) {
+TEST_F(OwnedObjectWriter, MakesAKeyOnce) {
     int made = 0;
     wanted = {.type = kube::types::kSecrets,
               .name = "demo-ssh",

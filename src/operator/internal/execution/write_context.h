@@ -35,7 +35,7 @@ struct Pass {
     Execution result;
     std::vector<std::string> created_pods = {};
     std::vector<std::string> created_services = {};
-    bool attached = true;                     ///< each attachment is as it should be
+    bool owned_objects_ensured = true;        ///< each owned object is as it should be
     bool pods_must_wait = false;              ///< one of these is needed by pods
     std::set<std::string> obstructions = {};  ///< what is there of somebody else
 

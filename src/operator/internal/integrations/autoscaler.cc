@@ -32,7 +32,7 @@ json::value as_kept(const json::value& written, std::string_view key = {}) {
 const kube::ResourceType kType{"autoscaling", "v2", "horizontalpodautoscalers",
                                "HorizontalPodAutoscaler"};
 
-jobs::Attachment autoscaler(const jobs::Job& job, const jobs::Elasticity& elasticity) {
+jobs::OwnedObject autoscaler(const jobs::Job& job, const jobs::Elasticity& elasticity) {
     json::object spec{{"scaleTargetRef",
                        {{"apiVersion", job.kind->resource.api_version()},
                         {"kind", job.kind->resource.kind},

@@ -10,6 +10,6 @@ namespace muster::operators::autoscaler {
 extern const kube::ResourceType kType;
 
 /// Of a job whose elasticity has metrics.
-jobs::Attachment autoscaler(const jobs::Job& job, const jobs::Elasticity& elasticity);
+jobs::OwnedObject autoscaler(const jobs::Job& job, const jobs::Elasticity& elasticity);
 
 }  // namespace muster::operators::autoscaler

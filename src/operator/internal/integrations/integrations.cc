@@ -52,8 +52,8 @@ PartnerWishes partner_wishes(const jobs::Job& job) {
     return wishes;
 }
 
-jobs::Attachment partner_object(const jobs::Job& job, PartnerType type,
-                                const Priorities& priorities) {
+jobs::OwnedObject partner_object(const jobs::Job& job, PartnerType type,
+                                 const Priorities& priorities) {
     switch (type) {
         case PartnerType::kVolcano:
             return volcano::pod_group(job, priorities);

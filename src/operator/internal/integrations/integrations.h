@@ -35,8 +35,8 @@ struct PartnerWishes {
 PartnerWishes partner_wishes(const jobs::Job& job);
 
 /// The object that a job wants.
-jobs::Attachment partner_object(const jobs::Job& job, PartnerType type,
-                                const Priorities& priorities);
+jobs::OwnedObject partner_object(const jobs::Job& job, PartnerType type,
+                                 const Priorities& priorities);
 
 /// Hands a pod of the job to the gang scheduler, if it has one; a schedulerName that the template
 /// gives stays.

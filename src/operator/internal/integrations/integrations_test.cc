@@ -75,7 +75,7 @@ TEST(Partners, ThePodGroup) {
               R"({"minMember":3,"minResources":{"cpu":"6"},"queue":"default"})"},
          }) {
         SCOPED_TRACE(row.name);
-        const jobs::Attachment object = partner_object(row.job, row.type, {});
+        const jobs::OwnedObject object = partner_object(row.job, row.type, {});
         EXPECT_EQ(object.name, "demo");
         EXPECT_EQ(object.type, resource_of(row.type));
         EXPECT_EQ(object.content.at("spec"), json::parse(row.wanted));
@@ -100,7 +100,7 @@ struct DriftRow {
 
 TEST(Partners, WhatOfAPodGroupIsWrittenAgain) {
     const jobs::Job job = partner_job(spec(R"({"queue":"team"})"), "volcano");
-    const jobs::Attachment wanted = partner_object(job, PartnerType::kVolcano, {});
+    const jobs::OwnedObject wanted = partner_object(job, PartnerType::kVolcano, {});
     for (const DriftRow& row : std::vector<DriftRow>{
              {"the same", R"({"minMember":4,"minResources":{"cpu":"8"},"queue":"team"})", false},
              {"moved into another queue",
@@ -229,7 +229,7 @@ TEST(Partners, TheAutoscaler) {
 }
 
 TEST(Partners, TheServersMetricsStayWhereThereAreNone) {
-    const jobs::Attachment wanted =
+    const jobs::OwnedObject wanted =
         partner_object(partner_job(elastic(R"(,"metrics":[])"), ""), PartnerType::kAutoscaler, {});
     json::object there = wanted.content;
     there.at("spec").as_object()["metrics"] = json::parse(R"([{"type":"Resource"}])");

@@ -4,17 +4,17 @@
 
 namespace muster::operators {
 
-jobs::Attachment pod_group(const jobs::Job& job, kube::ResourceType type,
-                           const Priorities& priorities) {
+jobs::OwnedObject pod_group(const jobs::Job& job, kube::ResourceType type,
+                            const Priorities& priorities) {
     json::object spec{{"minMember", gang_size(job)}};
     if (const Amounts resources = min_resources(job, priorities); !resources.empty())
         spec["minResources"] = to_json(resources);
-    jobs::Attachment group{.type = std::move(type),
-                           .name = job.metadata.name,
-                           .labels = {},
-                           .content = {{"spec", std::move(spec)}},
-                           .kept = {"spec.minMember", "spec.minResources"},
-                           .annotations = job.metadata.annotations};
+    jobs::OwnedObject group{.type = std::move(type),
+                            .name = job.metadata.name,
+                            .labels = {},
+                            .content = {{"spec", std::move(spec)}},
+                            .kept = {"spec.minMember", "spec.minResources"},
+                            .annotations = job.metadata.annotations};
     // The job's manifest, which would be taken for the PodGroup's.
     group.annotations.erase("kubectl.kubernetes.io/last-applied-configuration");
     return group;

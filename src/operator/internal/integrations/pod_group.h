@@ -7,7 +7,7 @@ namespace muster::operators {
 
 /// What the PodGroups of all schedulers have: the job's name and annotations, minMember and
 /// minResources. The scheduler's own file adds the rest.
-jobs::Attachment pod_group(const jobs::Job& job, kube::ResourceType type,
-                           const Priorities& priorities);
+jobs::OwnedObject pod_group(const jobs::Job& job, kube::ResourceType type,
+                            const Priorities& priorities);
 
 }  // namespace muster::operators

@@ -6,8 +6,8 @@ namespace muster::operators::scheduler_plugins {
 
 const kube::ResourceType kPodGroups{"scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup"};
 
-jobs::Attachment pod_group(const jobs::Job& job, const Priorities& priorities) {
-    jobs::Attachment group = operators::pod_group(job, kPodGroups, priorities);
+jobs::OwnedObject pod_group(const jobs::Job& job, const Priorities& priorities) {
+    jobs::OwnedObject group = operators::pod_group(job, kPodGroups, priorities);
     const auto& policy = job.run_policy.scheduling_policy;
     if (policy && policy->schedule_timeout_seconds)
         group.content["spec"].as_object()["scheduleTimeoutSeconds"] =

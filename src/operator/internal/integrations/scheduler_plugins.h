@@ -9,7 +9,7 @@ namespace muster::operators::scheduler_plugins {
 
 extern const kube::ResourceType kPodGroups;
 
-jobs::Attachment pod_group(const jobs::Job& job, const Priorities& priorities);
+jobs::OwnedObject pod_group(const jobs::Job& job, const Priorities& priorities);
 
 void mark(const jobs::Job& job, kube::Pod& pod);
 

@@ -34,8 +34,8 @@ std::string priority_class_of(const jobs::Job& job) {
 
 const kube::ResourceType kPodGroups{"scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup"};
 
-jobs::Attachment pod_group(const jobs::Job& job, const Priorities& priorities) {
-    jobs::Attachment group = operators::pod_group(job, kPodGroups, priorities);
+jobs::OwnedObject pod_group(const jobs::Job& job, const Priorities& priorities) {
+    jobs::OwnedObject group = operators::pod_group(job, kPodGroups, priorities);
     json::object& spec = group.content["spec"].as_object();
     spec["queue"] = queue_of(job);
     if (const std::string priority = priority_class_of(job); !priority.empty())

@@ -11,7 +11,7 @@ namespace muster::operators::volcano {
 
 extern const kube::ResourceType kPodGroups;
 
-jobs::Attachment pod_group(const jobs::Job& job, const Priorities& priorities);
+jobs::OwnedObject pod_group(const jobs::Job& job, const Priorities& priorities);
 
 /// Whether a PodGroup of this `status.phase` may have its pods: Volcano first looks for room in the
 /// queue.

@@ -99,10 +99,10 @@ Ruling restart_group(Draft& draft, const TypeFindings& found) {
 
 /// Whether replicas of this type that failed for good are the end of the job. Where they are
 /// forgiven, only once there is nobody left who could succeed.
-bool is_final(const TypeFindings& found, const jobs::Deciders& deciders) {
+bool is_final(const TypeFindings& found, const jobs::SuccessPolicy& success_policy) {
     if (found.tally.lost == 0) return false;
-    if (!deciders.forgives(found.type.type)) return true;
-    return found.type.type == deciders.type &&
+    if (!success_policy.forgives(found.type.type)) return true;
+    return found.type.type == success_policy.type &&
            found.counts.succeeded + found.tally.lost >= found.counts.wanted;
 }
 
@@ -120,21 +120,21 @@ Ruling judge(std::span<const TypeFindings> findings, const jobs::JobStatus& befo
     const TypeFindings* lapsed = nullptr;
     for (const TypeFindings& found : findings) {
         draft.status.replica_statuses[found.name] = replica_status(job, found);
-        if (found.type.type == facts.deciders.type) deciding = found.counts;
+        if (found.type.type == facts.success_policy.type) deciding = found.counts;
         restarts += found.restarts;
         if (lapsed == nullptr && found.tally.lapsed > 0) lapsed = &found;
     }
     if (lapsed != nullptr) ++restarts;
 
     jobs::Verdict verdict =
-        jobs::judge(*job.kind, facts.deciders, job.namespace_, job.name, deciding);
+        jobs::judge(*job.kind, facts.success_policy, job.namespace_, job.name, deciding);
     if (verdict.outcome == jobs::Outcome::kSucceeded) {
         if (!verdict.running_message.empty())
             draft.set(conditions::kRunning, true, "Running", verdict.running_message);
         return succeed(draft, verdict.message);
     }
     for (const TypeFindings& found : findings)
-        if (is_final(found, facts.deciders)) return fail(draft, found);
+        if (is_final(found, facts.success_policy)) return fail(draft, found);
     if (const std::optional<WallTime> deadline = deadline_of(facts, draft.status)) {
         if (draft.now >= *deadline) return fail_by_limit(draft, deadline_message(job.name));
         look_again = deadline;

@@ -14,7 +14,7 @@ namespace muster::operators {
 
 struct PodCreation {
     SlotId slot;
-    jobs::Lineage lineage;
+    jobs::RestartHistory restart_history;
 
     friend bool operator==(const PodCreation&, const PodCreation&) = default;
 };
@@ -46,10 +46,10 @@ struct PartnerDeletion {
 /// What one pass over a job does. The executor writes creations and the status at once, and
 /// deletions only after the status, so that what a deleted pod has shown is never lost.
 struct Plan {
-    /// The attachments are compared, and written where they differ, before anything else; no pod is
-    /// made without them.
-    bool attach = false;
-    /// What the job has for partners is among these attachments.
+    /// The owned objects are compared, and written where they differ, before anything else; no pod
+    /// is made without them.
+    bool ensure_owned_objects = false;
+    /// What the job has for partners is among these owned objects.
     std::vector<PartnerType> keep_for_partners = {};
     std::vector<PartnerDeletion> delete_for_partners = {};
     std::vector<PodCreation> create_pods = {};
@@ -80,9 +80,9 @@ struct Plan {
     }
     /// True when there is nothing to write.
     bool empty() const {
-        return !attach && create_pods.empty() && create_services.empty() && delete_pods.empty() &&
-               delete_services.empty() && delete_for_partners.empty() && !claims() && !delete_job &&
-               !status && events.empty();
+        return !ensure_owned_objects && create_pods.empty() && create_services.empty() &&
+               delete_pods.empty() && delete_services.empty() && delete_for_partners.empty() &&
+               !claims() && !delete_job && !status && events.empty();
     }
 };
 

@@ -42,7 +42,7 @@ class Planner {
                    fmt::format("{} {} is created.", draft_.kind(), job_.name));
         const bool rests =
             facts_.suspend || (before_.is(conditions::kSuspended) && dependents_.has_pods());
-        attach(!rests);
+        ensure_owned_objects(!rests);
         if (facts_.suspend) {
             suspend();
         } else if (rests) {
@@ -163,16 +163,16 @@ class Planner {
             orphans, [&](const Ptr& object) { return object->slot == slot && !object->deleting; });
     }
 
-    // --- attachments
+    // --- owned objects
 
-    void attach(bool with_partners) {
+    void ensure_owned_objects(bool with_partners) {
         if (with_partners)
             keep_partners();
         else
             let_go_of_partners();
-        const bool any = job_.kind->attachments || !plan_.keep_for_partners.empty();
-        plan_.attach = any && dependents_.attachments_due();
-        if (!plan_.attach) plan_.keep_for_partners.clear();
+        const bool any = job_.kind->owned_objects || !plan_.keep_for_partners.empty();
+        plan_.ensure_owned_objects = any && dependents_.owned_objects_due();
+        if (!plan_.ensure_owned_objects) plan_.keep_for_partners.clear();
         if (!with_partners) tell_what_holds(nullptr);
     }
 
@@ -381,8 +381,9 @@ class Planner {
         const IndexSet& replace = found.tally.replace;
         for (auto i = replace.next(0); i >= 0; i = replace.next(i + 1)) {
             const PodRecord& pod = *slot(found, i).pod;
-            const bool failed = pod.phase == PodPhase::kFailed &&
-                                pod.lineage.generation >= before_.restart_generation.value_or(0);
+            const bool failed =
+                pod.phase == PodPhase::kFailed &&
+                pod.restart_history.generation >= before_.restart_generation.value_or(0);
             if (erase(pod) && failed) found.newly = true;
         }
         const IndexSet& doubled = found.tally.doubled;

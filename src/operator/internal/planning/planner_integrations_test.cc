@@ -18,13 +18,13 @@ using namespace std::chrono_literals;
 /// The default sketch, with a PodGroup or an autoscaler.
 jobs::Job gang_job(const JobSketch& sketch = {}, const std::string& scheduler = "volcano") {
     jobs::Job job = make_job(sketch);
-    job.site.cluster = true;
-    job.site.gang_scheduler = scheduler;
+    job.platform.cluster = true;
+    job.platform.gang_scheduler = scheduler;
     return job;
 }
 
-AttachmentPtr group_in(const std::string& phase, bool deleting = false) {
-    auto record = std::make_shared<AttachmentRecord>();
+OwnedObjectPtr group_in(const std::string& phase, bool deleting = false) {
+    auto record = std::make_shared<OwnedObjectRecord>();
     record->name = "demo";
     record->uid = "group-uid";
     record->owner_uid = JobUid("job-uid");
@@ -33,7 +33,7 @@ AttachmentPtr group_in(const std::string& phase, bool deleting = false) {
     return record;
 }
 
-PartnersSeen seen(AttachmentPtr object, Knowledge knowledge = Knowledge::kCurrent,
+PartnersSeen seen(OwnedObjectPtr object, Knowledge knowledge = Knowledge::kCurrent,
                   PartnerType type = PartnerType::kVolcano, bool wanted = true) {
     PartnersSeen partners;
     partners.objects.push_back({.wish = {type, wanted},
@@ -113,7 +113,7 @@ TEST(PlannerPartners, WhenPodsAreMade) {
         const Plan made = plan_with(gang_job({}, volcano ? "volcano" : "mine"), row.partners);
         EXPECT_THAT(made.create_pods, SizeIs(row.makes_pods ? 3 : 0));
         EXPECT_THAT(made.create_services, SizeIs(row.makes_pods ? 3 : 0));
-        EXPECT_EQ(made.attach, row.keeps);
+        EXPECT_EQ(made.ensure_owned_objects, row.keeps);
         EXPECT_THAT(made.keep_for_partners, SizeIs(row.keeps ? 1 : 0));
         ASSERT_TRUE(made.status.has_value());
         EXPECT_EQ(summary(*made.status), row.conditions);
@@ -173,7 +173,7 @@ TEST(PlannerPartners, ObjectsGoWithTheEndAndASuspension) {
     const jobs::Job suspended = gang_job({.suspend = true});
     const Plan made = plan_with(suspended, seen(group_in("Running")));
     EXPECT_THAT(made.delete_for_partners, ElementsAre(gone));
-    EXPECT_FALSE(made.attach);
+    EXPECT_FALSE(made.ensure_owned_objects);
     EXPECT_THAT(summary(*made.status), ElementsAre("Created", "Suspended"));
 
     const Plan resumed =
@@ -193,7 +193,7 @@ TEST(PlannerPartners, AnAutoscalerHoldsNothing) {
     }
     const Plan unwanted = plan_with(job, seen(group_in(""), Knowledge::kCurrent, scaler, false));
     EXPECT_THAT(unwanted.delete_for_partners, ElementsAre(PartnerDeletion{scaler, "group-uid"}));
-    EXPECT_FALSE(unwanted.attach);
+    EXPECT_FALSE(unwanted.ensure_owned_objects);
 }
 
 }  // namespace

@@ -20,9 +20,9 @@ class KindData : public ::testing::Test {
         job.kind = &kind_;
         return job;
     }
-    void decide_by_workers(jobs::Deciders deciders) {
-        deciders.type = 1;
-        kind_.deciders = [deciders](const jobs::Job&) { return deciders; };
+    void decide_by_workers(jobs::SuccessPolicy success_policy) {
+        success_policy.type = 1;
+        kind_.success_policy = [success_policy](const jobs::Job&) { return success_policy; };
     }
 
     jobs::JobKind kind_ = pytorch();
@@ -55,9 +55,9 @@ TEST_F(KindData, WhoIsForgivenFailsAlone) {
         {"the first is done", PodPhase::kSucceeded, PodPhase::kFailed, done, done},
     };
     for (const bool forgiven : {true, false}) {
-        jobs::Deciders deciders{.enough = jobs::Deciders::Enough::kFirst};
-        if (forgiven) deciders.forgive(1);
-        decide_by_workers(deciders);
+        jobs::SuccessPolicy success_policy{.enough = jobs::SuccessPolicy::Enough::kFirst};
+        if (forgiven) success_policy.forgive(1);
+        decide_by_workers(success_policy);
         const jobs::Job job = workers("Never");
         const jobs::JobStatus running = status_after(
             job, make_dependents({worker(0, PodPhase::kRunning), worker(1, PodPhase::kRunning)}));

@@ -197,8 +197,8 @@ TEST(Planner, AKindWithoutServicesGetsNone) {
 
 TEST(Planner, AKindMayEndWithItsFirstReplica) {
     jobs::JobKind kind = pytorch();
-    kind.deciders = [](const jobs::Job&) {
-        return jobs::Deciders{.type = 1, .enough = jobs::Deciders::Enough::kFirst};
+    kind.success_policy = [](const jobs::Job&) {
+        return jobs::SuccessPolicy{.type = 1, .enough = jobs::SuccessPolicy::Enough::kFirst};
     };
     jobs::Job job = make_job({.masters = -1});
     job.kind = &kind;

@@ -20,8 +20,8 @@ enum class Knowledge : std::uint8_t {
 struct PartnerSeen {
     PartnerWish wish;
     Knowledge knowledge = Knowledge::kNone;
-    std::string problem = {};        ///< of kRefused, for people
-    AttachmentPtr object = nullptr;  ///< null: there is none, or it is not the job's
+    std::string problem = {};         ///< of kRefused, for people
+    OwnedObjectPtr object = nullptr;  ///< null: there is none, or it is not the job's
 };
 
 /// In the order of the job's wishes.

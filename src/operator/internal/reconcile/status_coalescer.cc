@@ -8,12 +8,13 @@ constexpr std::size_t kFewCreations = 32;
 
 }  // namespace
 
-std::optional<Instant> HeldBack::counts(const std::string& key, Plan& next, bool attached_before,
-                                        Instant now) {
+std::optional<Instant> HeldBack::counts(const std::string& key, Plan& next,
+                                        bool owned_objects_ensured_before, Instant now) {
     const bool told = !next.events.empty() || (next.status && !next.only_counts);
     const bool counts = next.status && next.only_counts;
-    const bool attachments = next.attach && next.create_pods.empty() && attached_before;
-    if (told || (!counts && !attachments)) {
+    const bool owned_objects =
+        next.ensure_owned_objects && next.create_pods.empty() && owned_objects_ensured_before;
+    if (told || (!counts && !owned_objects)) {
         counts_due_.erase(key);
         return std::nullopt;
     }
@@ -23,7 +24,7 @@ std::optional<Instant> HeldBack::counts(const std::string& key, Plan& next, bool
         return std::nullopt;
     }
     if (counts) next.status.reset();
-    if (attachments) next.attach = false;
+    if (owned_objects) next.ensure_owned_objects = false;
     return due->second;
 }
 

@@ -16,11 +16,12 @@ class HeldBack {
     /// `counts_wait`: how long numbers of replicas may be late.
     explicit HeldBack(Duration counts_wait) : counts_wait_(counts_wait) {}
 
-    /// Counts, and attachments that tell of running pods, wait for more of the same; not what a pod
-    /// that is about to be made will see. Takes them out of the plan, and returns when they are
-    /// due. `attached_before`: the job's attachments have been as they should be once.
-    std::optional<Instant> counts(const std::string& key, Plan& next, bool attached_before,
-                                  Instant now);
+    /// Counts, and owned objects that tell of running pods, wait for more of the same; not what a
+    /// pod that is about to be made will see. Takes them out of the plan, and returns when they are
+    /// due. `owned_objects_ensured_before`: the job's owned objects have been as they should be
+    /// once.
+    std::optional<Instant> counts(const std::string& key, Plan& next,
+                                  bool owned_objects_ensured_before, Instant now);
 
     /// The first status of a job waits until its pods are made, as upstream's does: of many jobs
     /// that come at once the pods come first, and what has become of them is told in one write.

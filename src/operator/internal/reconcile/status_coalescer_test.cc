@@ -11,7 +11,7 @@ const Instant kStart = Instant() + 1h;
 
 struct Case {
     const char* about;
-    bool status, only_counts, attach, attached_before, events, pods;
+    bool status, only_counts, ensure_owned_objects, owned_objects_ensured_before, events, pods;
     bool waits;
 };
 
@@ -19,7 +19,7 @@ Plan plan_of(const Case& c) {
     Plan plan;
     if (c.status) plan.status.emplace();
     plan.only_counts = c.only_counts;
-    plan.attach = c.attach;
+    plan.ensure_owned_objects = c.ensure_owned_objects;
     if (c.events) plan.events.emplace_back();
     if (c.pods) plan.create_pods.emplace_back();
     return plan;
@@ -30,18 +30,18 @@ TEST(HeldBack, CountsAndNewsOfRunningPodsWaitAndNothingElse) {
              Case{"counts", true, true, false, true, false, false, true},
              Case{"a condition", true, false, false, true, false, false, false},
              Case{"counts and an event", true, true, false, true, true, false, false},
-             Case{"attachments", false, false, true, true, false, false, true},
-             Case{"the first attachments", false, false, true, false, false, false, false},
-             Case{"attachments for a pod", false, false, true, true, false, true, false},
-             Case{"a condition and attachments", true, false, true, true, false, false, false},
+             Case{"owned objects", false, false, true, true, false, false, true},
+             Case{"the first owned objects", false, false, true, false, false, false, false},
+             Case{"owned objects for a pod", false, false, true, true, false, true, false},
+             Case{"a condition and owned objects", true, false, true, true, false, false, false},
              Case{"nothing", false, false, false, true, false, false, false},
          }) {
         HeldBack held(1s);
         Plan plan = plan_of(c);
-        const auto due = held.counts("j", plan, c.attached_before, kStart);
+        const auto due = held.counts("j", plan, c.owned_objects_ensured_before, kStart);
         EXPECT_EQ(due.has_value(), c.waits) << c.about;
         EXPECT_EQ(plan.status.has_value(), c.status && !c.waits) << c.about;
-        EXPECT_EQ(plan.attach, c.attach && !c.waits) << c.about;
+        EXPECT_EQ(plan.ensure_owned_objects, c.ensure_owned_objects && !c.waits) << c.about;
         if (due) {
             EXPECT_EQ(*due, kStart + 1s) << c.about;
         }
