@@ -317,7 +317,7 @@ struct Operator::Impl {
         table.of(job->uid).expire(clock.now());
         std::string version = job->resource_version;
         Plan next = make_plan(key, *job, version);
-        alarms.set(key, next.look_again);
+        alarms.set(key, next.requeue_at);
         if (const auto due = held_back.counts(
                 key, next, table.of(job->uid).owned_objects_ensured_before(), clock.now()))
             queue.add_at(key, *due);

@@ -19,13 +19,13 @@ PodPtr latest(const PodPtr& known, const PodPtr& shown) {
 
 }  // namespace
 
-/// Takes a slot out of the tally and puts it back as it is by then.
+/// Takes a slot out of the totals and puts it back as it is by then.
 class Dependents::Recount {
   public:
     Recount(Dependents& all, SlotId id) : all_(all), id_(id), slot_(all.slot(id)) {
-        all_.count(all_.types_[id_.type].tally, id_, slot_, -1);
+        all_.count(all_.types_[id_.type].totals, id_, slot_, -1);
     }
-    ~Recount() { all_.count(all_.types_[id_.type].tally, id_, slot_, +1); }
+    ~Recount() { all_.count(all_.types_[id_.type].totals, id_, slot_, +1); }
     Recount(const Recount&) = delete;
     Recount& operator=(const Recount&) = delete;
 
@@ -51,25 +51,23 @@ Slot& Dependents::slot(SlotId id) {
 void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status) {
     const std::int32_t generation = status.restart_generation.value_or(0);
     const bool paused = facts->suspend || status.is("Suspended");
-    if (standing_.facts == facts && standing_.generation == generation &&
-        standing_.paused == paused)
-        return;
-    if (standing_.facts != facts) owned_objects_changed();
-    const bool afresh = standing_.generation != generation || standing_.paused != paused;
+    if (rules_.facts == facts && rules_.generation == generation && rules_.paused == paused) return;
+    if (rules_.facts != facts) owned_objects_changed();
+    const bool afresh = rules_.generation != generation || rules_.paused != paused;
     // What the status tells counts where we have not counted ourselves. Else what another operator
     // writes into it would be carried, and counted again when our watch shows it.
     std::vector<std::int32_t> known(facts->kind->replica_types.size());
-    for (std::size_t type = 0; standing_.facts && type < types_.size(); ++type)
-        known[type] = types_[type].tally.restarts;
+    for (std::size_t type = 0; rules_.facts && type < types_.size(); ++type)
+        known[type] = types_[type].totals.restarts;
     for (const TypeFacts& type : facts->types) {
-        const TypeFacts* before = standing_.facts ? standing_.facts->find(type.type) : nullptr;
+        const TypeFacts* before = rules_.facts ? rules_.facts->find(type.type) : nullptr;
         const auto recorded = status.replica_statuses.find(facts->name_of(type.type));
         if ((before == nullptr || before->wanted == 0) && recorded != status.replica_statuses.end())
             known[type.type] = recorded->second.restarts.value_or(0);
     }
-    standing_.facts = facts;
-    standing_.generation = generation;
-    standing_.paused = paused;
+    rules_.facts = facts;
+    rules_.generation = generation;
+    rules_.paused = paused;
     for (const TypeFacts& type : facts->types)
         if (type.wanted > 0) slot({type.type, type.wanted - 1});
     for (std::size_t type = 0; type < types_.size(); ++type) {
@@ -79,26 +77,26 @@ void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status)
             write_off({static_cast<std::uint8_t>(type), static_cast<std::int32_t>(i)}, slot);
         }
     }
-    tally_up();
+    sum_up();
     settle_restarts(known);
 }
 
 /// What a replica that nobody wants has been through is carried by those that stay. It must not
 /// count again should it be wanted again while its pod is still there.
 void Dependents::write_off(SlotId id, Slot& slot) const {
-    if (!standing_.facts || standing_.wants(id)) return;
+    if (!rules_.facts || rules_.wants(id)) return;
     slot.carried = slot.pod ? -(slot.pod->restart_history.restarts + slot.pod->node_restarts) : 0;
     slot.lapsed = false;
 }
 
-void Dependents::tally_up() {
-    std::vector<Tally> anew = tallied_anew();
+void Dependents::sum_up() {
+    std::vector<ReplicaTotals> anew = recomputed_totals();
     for (std::size_t type = 0; type < types_.size(); ++type)
-        types_[type].tally = std::move(anew[type]);
+        types_[type].totals = std::move(anew[type]);
 }
 
-std::vector<Tally> Dependents::tallied_anew() const {
-    std::vector<Tally> all(types_.size());
+std::vector<ReplicaTotals> Dependents::recomputed_totals() const {
+    std::vector<ReplicaTotals> all(types_.size());
     for (std::size_t type = 0; type < types_.size(); ++type)
         for (std::size_t i = 0; i < types_[type].slots.size(); ++i)
             count(all[type], {static_cast<std::uint8_t>(type), static_cast<std::int32_t>(i)},
@@ -106,13 +104,13 @@ std::vector<Tally> Dependents::tallied_anew() const {
     return all;
 }
 
-Dependents Dependents::made_anew(const std::vector<PodPtr>& pods,
-                                 const std::vector<ServicePtr>& services) const {
+Dependents Dependents::rebuilt_from(const std::vector<PodPtr>& pods,
+                                    const std::vector<ServicePtr>& services) const {
     Dependents made;
     for (const PodPtr& pod : pods) made.apply(nullptr, &pod);
     for (const ServicePtr& service : services) made.apply(nullptr, &service);
-    made.standing_ = standing_;
-    if (flight_) made.flight_ = std::make_unique<Flight>(*flight_);
+    made.rules_ = rules_;
+    if (expectations_) made.expectations_ = std::make_unique<Expectations>(*expectations_);
     made.owned_objects_version_ = owned_objects_version_;
     made.ensured_version_ = ensured_version_;
     made.obstacle_ = obstacle_;
@@ -131,7 +129,7 @@ Dependents Dependents::made_anew(const std::vector<PodPtr>& pods,
             theirs.lapsed = ours.lapsed;
         }
     }
-    made.tally_up();
+    made.sum_up();
     return made;
 }
 
@@ -139,12 +137,12 @@ Dependents Dependents::made_anew(const std::vector<PodPtr>& pods,
 /// nobody looked when they went, and of replicas that nobody wants any more. They are carried by
 /// the next pod that is made, or else in memory.
 void Dependents::settle_restarts(const std::vector<std::int32_t>& known) {
-    for (const TypeFacts& type : standing_.facts->types) {
+    for (const TypeFacts& type : rules_.facts->types) {
         if (type.wanted == 0) continue;
-        const Tally& tally = types_[type.type].tally;
-        const std::int32_t missing = known[type.type] - tally.restarts;
+        const ReplicaTotals& totals = types_[type.type].totals;
+        const std::int32_t missing = known[type.type] - totals.restarts;
         if (missing <= 0) continue;
-        const std::int32_t vacant = tally.vacant.next(0);
+        const std::int32_t vacant = totals.vacant.next(0);
         Recount recount(*this, {type.type, std::max(vacant, 0)});
         recount.slot().carried += missing;
     }
@@ -154,7 +152,7 @@ void Dependents::settle_restarts(const std::vector<std::int32_t>& known) {
 
 void Dependents::pod_left(Slot& slot, const std::string& uid) {
     if (!slot.pod || slot.pod->uid != uid) {
-        if (flight_) flight_->asked_to_go.erase(uid);
+        if (expectations_) expectations_->deletions.erase(uid);
         if (!slot.others) return;
         std::erase_if(*slot.others, [&](const PodPtr& other) { return other->uid == uid; });
         if (slot.others->empty()) slot.others.reset();
@@ -162,17 +160,17 @@ void Dependents::pod_left(Slot& slot, const std::string& uid) {
     }
     const PodPtr left = std::move(slot.pod);
     const PodRecord& pod = *left;
-    const bool current = pod.restart_history.generation >= standing_.generation;
-    const bool by_us = was_stopped(pod, flight_.get());
+    const bool current = pod.restart_history.generation >= rules_.generation;
+    const bool by_us = was_stopped(pod, expectations_.get());
     const bool stopped = has_run(pod) && !by_us;
-    const TypeFacts* type = standing_.facts ? standing_.facts->find(pod.slot.type) : nullptr;
+    const TypeFacts* type = rules_.facts ? rules_.facts->find(pod.slot.type) : nullptr;
     const bool failed =
         pod.phase == PodPhase::kFailed && !by_us && type && !is_final(pod, type->policy);
     slot.carried += pod.restart_history.restarts + pod.node_restarts;
-    if ((stopped || failed) && standing_.keeps_account(pod)) ++slot.carried;
-    slot.done = pod.phase == PodPhase::kSucceeded && !by_us && current && !standing_.paused;
-    slot.lapsed = type && type->restarts_all && !standing_.paused && current && (stopped || failed);
-    if (flight_) flight_->asked_to_go.erase(uid);
+    if ((stopped || failed) && rules_.keeps_account(pod)) ++slot.carried;
+    slot.done = pod.phase == PodPhase::kSucceeded && !by_us && current && !rules_.paused;
+    slot.lapsed = type && type->restarts_all && !rules_.paused && current && (stopped || failed);
+    if (expectations_) expectations_->deletions.erase(uid);
     if (slot.others) {
         slot.pod = std::move(slot.others->back());
         slot.others->pop_back();
@@ -183,14 +181,14 @@ void Dependents::pod_left(Slot& slot, const std::string& uid) {
 
 void Dependents::pod_came(Slot& slot, PodPtr pod) {
     slot.creating_pod = slot.done = slot.lapsed = false;
-    if (flight_) flight_->pods.erase(pod->slot);
+    if (expectations_) expectations_->pods.erase(pod->slot);
     if (!slot.pod) {
         const SlotId id = pod->slot;
         const std::int32_t beyond = pod->restart_history.restarts - slot.carried;
         slot.carried = std::max(-beyond, 0);
         slot.pod = std::move(pod);
         write_off(id, slot);
-        if (beyond > 0 && standing_.wants(id)) take_from_others(id, beyond);
+        if (beyond > 0 && rules_.wants(id)) take_from_others(id, beyond);
         return;
     }
     if (!slot.others) slot.others = std::make_unique<std::vector<PodPtr>>();
@@ -227,14 +225,14 @@ void Dependents::choose_pod(Slot& slot) {
 namespace {
 
 template <class Ptr>
-void add_astray(std::vector<Ptr>& astray, const Ptr& object) {
-    astray.insert(std::ranges::upper_bound(astray, object->uid, {},
-                                           [](const Ptr& known) { return known->uid; }),
-                  object);
+void add_mismatched(std::vector<Ptr>& label_mismatch, const Ptr& object) {
+    label_mismatch.insert(std::ranges::upper_bound(label_mismatch, object->uid, {},
+                                                   [](const Ptr& known) { return known->uid; }),
+                          object);
 }
 template <class Ptr>
-void remove_astray(std::vector<Ptr>& astray, const std::string& uid) {
-    std::erase_if(astray, [&](const Ptr& known) { return known->uid == uid; });
+void remove_mismatched(std::vector<Ptr>& label_mismatch, const std::string& uid) {
+    std::erase_if(label_mismatch, [&](const Ptr& known) { return known->uid == uid; });
 }
 
 }  // namespace
@@ -243,7 +241,8 @@ void Dependents::apply(const PodPtr* before, const PodPtr* after) {
     if (shows_otherwise(before, after)) owned_objects_changed();
     objects_ += (after ? 1 : 0) - (before ? 1 : 0);
     const bool same = before && after && (*before)->uid == (*after)->uid &&
-                      (*before)->slot == (*after)->slot && !(*before)->astray && !(*after)->astray;
+                      (*before)->slot == (*after)->slot && !(*before)->label_mismatch &&
+                      !(*after)->label_mismatch;
     if (same) {
         Recount recount(*this, (*after)->slot);
         Slot& slot = recount.slot();
@@ -254,72 +253,72 @@ void Dependents::apply(const PodPtr* before, const PodPtr* after) {
                 if (other->uid == (*after)->uid) other = latest(other, *after);
         }
         if (slot.others) choose_pod(slot);
-        if ((*after)->deleting && flight_)
-            if (auto asked = flight_->asked_to_go.find((*after)->uid);
-                asked != flight_->asked_to_go.end())
+        if ((*after)->deleting && expectations_)
+            if (auto asked = expectations_->deletions.find((*after)->uid);
+                asked != expectations_->deletions.end())
                 asked->second.until = Instant::max();
         return;
     }
-    if (before && (*before)->astray) remove_astray(astray_pods_, (*before)->uid);
-    if (before && !(*before)->astray) {
+    if (before && (*before)->label_mismatch) remove_mismatched(mismatched_pods_, (*before)->uid);
+    if (before && !(*before)->label_mismatch) {
         Recount recount(*this, (*before)->slot);
         pod_left(recount.slot(), (*before)->uid);
     }
-    if (after && (*after)->astray) add_astray(astray_pods_, *after);
-    if (after && !(*after)->astray) {
+    if (after && (*after)->label_mismatch) add_mismatched(mismatched_pods_, *after);
+    if (after && !(*after)->label_mismatch) {
         Recount recount(*this, (*after)->slot);
         pod_came(recount.slot(), *after);
     }
-    land();
+    drop_met_expectations();
 }
 
 void Dependents::apply(const ServicePtr* before, const ServicePtr* after) {
     objects_ += (after ? 1 : 0) - (before ? 1 : 0);
-    if (before && (*before)->astray) {
-        remove_astray(astray_services_, (*before)->uid);
+    if (before && (*before)->label_mismatch) {
+        remove_mismatched(mismatched_services_, (*before)->uid);
     } else if (before) {
-        const bool stays = after && (*after)->uid == (*before)->uid && !(*after)->astray &&
+        const bool stays = after && (*after)->uid == (*before)->uid && !(*after)->label_mismatch &&
                            (*after)->slot == (*before)->slot;
         Recount recount(*this, (*before)->slot);
         Slot& slot = recount.slot();
         if (slot.service && slot.service->uid == (*before)->uid) slot.service.reset();
-        if (!stays && flight_) flight_->asked_to_go.erase((*before)->uid);
+        if (!stays && expectations_) expectations_->deletions.erase((*before)->uid);
     }
-    if (after && (*after)->astray) {
-        add_astray(astray_services_, *after);
+    if (after && (*after)->label_mismatch) {
+        add_mismatched(mismatched_services_, *after);
     } else if (after) {
         Recount recount(*this, (*after)->slot);
         Slot& slot = recount.slot();
         slot.service = *after;
         slot.creating_service = false;
-        if (flight_) flight_->services.erase((*after)->slot);
+        if (expectations_) expectations_->services.erase((*after)->slot);
     }
-    land();
+    drop_met_expectations();
 }
 
 // --- what was asked for
 
-Flight& Dependents::flight() {
-    if (!flight_) flight_ = std::make_unique<Flight>();
-    return *flight_;
+Expectations& Dependents::expectations() {
+    if (!expectations_) expectations_ = std::make_unique<Expectations>();
+    return *expectations_;
 }
 
-void Dependents::land() {
-    if (flight_ && flight_->empty()) flight_.reset();
+void Dependents::drop_met_expectations() {
+    if (expectations_ && expectations_->empty()) expectations_.reset();
 }
 
 void Dependents::pod_create_sent(SlotId id, Instant until) {
     Recount recount(*this, id);
     recount.slot().creating_pod = true;
-    flight().pods[id] = until;
-    flight().earliest = std::min(flight().earliest, until);
+    expectations().pods[id] = until;
+    expectations().earliest = std::min(expectations().earliest, until);
 }
 
 void Dependents::service_create_sent(SlotId id, Instant until) {
     Recount recount(*this, id);
     recount.slot().creating_service = true;
-    flight().services[id] = until;
-    flight().earliest = std::min(flight().earliest, until);
+    expectations().services[id] = until;
+    expectations().earliest = std::min(expectations().earliest, until);
 }
 
 void Dependents::delete_sent(SlotId id, const std::string& uid, Instant until) {
@@ -327,35 +326,35 @@ void Dependents::delete_sent(SlotId id, const std::string& uid, Instant until) {
     // Its labels may have moved it to another replica since the plan was made.
     if (!recount.slot().holds(uid)) return;
     const bool alive = recount.slot().has_alive(uid);
-    flight().asked_to_go[uid] = {.until = until, .slot = id, .alive = alive};
+    expectations().deletions[uid] = {.until = until, .slot = id, .alive = alive};
     if (recount.slot().others) choose_pod(recount.slot());
-    flight().earliest = std::min(flight().earliest, until);
+    expectations().earliest = std::min(expectations().earliest, until);
 }
 
 void Dependents::pod_create_failed(SlotId id) {
     Recount recount(*this, id);
     recount.slot().creating_pod = false;
-    if (flight_) flight_->pods.erase(id);
-    land();
+    if (expectations_) expectations_->pods.erase(id);
+    drop_met_expectations();
 }
 
 void Dependents::service_create_failed(SlotId id) {
     Recount recount(*this, id);
     recount.slot().creating_service = false;
-    if (flight_) flight_->services.erase(id);
-    land();
+    if (expectations_) expectations_->services.erase(id);
+    drop_met_expectations();
 }
 
 void Dependents::delete_failed(SlotId id, const std::string& uid) {
     Recount recount(*this, id);
-    if (flight_) flight_->asked_to_go.erase(uid);
+    if (expectations_) expectations_->deletions.erase(uid);
     if (recount.slot().others) choose_pod(recount.slot());
-    land();
+    drop_met_expectations();
 }
 
 Instant Dependents::expire(Instant now) {
-    if (!flight_) return Instant::max();
-    if (now < flight_->earliest) return flight_->earliest;
+    if (!expectations_) return Instant::max();
+    if (now < expectations_->earliest) return expectations_->earliest;
     std::vector<SlotId> pods;
     std::vector<SlotId> services;
     std::vector<std::pair<SlotId, std::string>> deletions;
@@ -366,12 +365,13 @@ Instant Dependents::expire(Instant now) {
         else
             next = std::min(next, until);
     };
-    for (const auto& [id, until] : flight_->pods) sort_out(until, [&] { pods.push_back(id); });
-    for (const auto& [id, until] : flight_->services)
+    for (const auto& [id, until] : expectations_->pods)
+        sort_out(until, [&] { pods.push_back(id); });
+    for (const auto& [id, until] : expectations_->services)
         sort_out(until, [&] { services.push_back(id); });
-    for (const auto& [uid, asked] : flight_->asked_to_go)
+    for (const auto& [uid, asked] : expectations_->deletions)
         sort_out(asked.until, [&] { deletions.emplace_back(asked.slot, uid); });
-    flight_->earliest = next;
+    expectations_->earliest = next;
     for (SlotId id : pods) pod_create_failed(id);
     for (SlotId id : services) service_create_failed(id);
     for (const auto& [id, uid] : deletions) delete_failed(id, uid);
@@ -391,7 +391,7 @@ const Slot* Dependents::at(SlotId id) const {
 }
 
 bool Dependents::has_pods() const {
-    return std::ranges::any_of(types_, [](const OfType& type) { return type.tally.pods > 0; });
+    return std::ranges::any_of(types_, [](const OfType& type) { return type.totals.pods > 0; });
 }
 
 }  // namespace muster::operators

@@ -14,12 +14,12 @@ namespace muster::operators {
 /// and is not in the caches yet. Without the second part a pass that runs before the watch has
 /// caught up would ask again.
 ///
-/// Keeps its tallies current: a change costs what it changes, not the size of the job.
+/// Keeps its totals current: a change costs what it changes, not the size of the job.
 class Dependents {
   public:
     struct OfType {
         std::vector<Slot> slots;  ///< by index
-        Tally tally;
+        ReplicaTotals totals;
     };
 
     Dependents() = default;
@@ -49,18 +49,18 @@ class Dependents {
     const OfType* of(std::uint8_t type) const;
     const Slot* at(SlotId slot) const;
     bool is_going(const DependentRecord& object) const {
-        return operators::is_going(object, flight_.get());
+        return operators::is_going(object, expectations_.get());
     }
     /// Controlled by the job with labels that are not its: to be released. By uid.
-    const std::vector<PodPtr>& astray_pods() const { return astray_pods_; }
-    const std::vector<ServicePtr>& astray_services() const { return astray_services_; }
+    const std::vector<PodPtr>& mismatched_pods() const { return mismatched_pods_; }
+    const std::vector<ServicePtr>& mismatched_services() const { return mismatched_services_; }
 
     /// Calls f(SlotId, const Slot&) for each slot in which something is and was not asked to go.
     template <class F>
     void for_each_held(F f) const {
         for (std::size_t type = 0; type < types_.size(); ++type)
-            for (auto i = types_[type].tally.held.next(0); i >= 0;
-                 i = types_[type].tally.held.next(i + 1))
+            for (auto i = types_[type].totals.held.next(0); i >= 0;
+                 i = types_[type].totals.held.next(i + 1))
                 f(SlotId{static_cast<std::uint8_t>(type), i},
                   types_[type].slots[static_cast<std::size_t>(i)]);
     }
@@ -86,39 +86,39 @@ class Dependents {
 
     /// True while there is a pod or a service.
     bool has_objects() const { return objects_ > 0; }
-    bool is_configured() const { return standing_.facts != nullptr; }
+    bool is_configured() const { return rules_.facts != nullptr; }
     /// The job is gone: what it wanted no longer matters.
-    void forget_job() { standing_.facts = nullptr; }
+    void forget_job() { rules_.facts = nullptr; }
 
     /// The same made at once from all that the caches show, with nothing of ours but what no cache
     /// has: restarts that pods left behind, requests on their way. To compare with.
-    Dependents made_anew(const std::vector<PodPtr>& pods,
-                         const std::vector<ServicePtr>& services) const;
-    /// The tallies made from nothing but the slots, to compare with.
-    std::vector<Tally> tallied_anew() const;
+    Dependents rebuilt_from(const std::vector<PodPtr>& pods,
+                            const std::vector<ServicePtr>& services) const;
+    /// The totals made from nothing but the slots, to compare with.
+    std::vector<ReplicaTotals> recomputed_totals() const;
 
   private:
     class Recount;
 
     Slot& slot(SlotId id);
-    void count(Tally& tally, SlotId id, const Slot& slot, int sign) const {
-        add_to(tally, standing_, flight_.get(), id, slot, sign);
+    void count(ReplicaTotals& totals, SlotId id, const Slot& slot, int sign) const {
+        add_to(totals, rules_, expectations_.get(), id, slot, sign);
     }
-    void tally_up();
+    void sum_up();
     void settle_restarts(const std::vector<std::int32_t>& known);
     void write_off(SlotId id, Slot& slot) const;
     void pod_left(Slot& slot, const std::string& uid);
     void pod_came(Slot& slot, PodPtr pod);
     void take_from_others(SlotId id, std::int32_t told);
     void choose_pod(Slot& slot);
-    Flight& flight();
-    void land();
+    Expectations& expectations();
+    void drop_met_expectations();
 
-    Standing standing_;
+    CountingRules rules_;
     std::vector<OfType> types_;  ///< by type
-    std::unique_ptr<Flight> flight_;
-    std::vector<PodPtr> astray_pods_;
-    std::vector<ServicePtr> astray_services_;
+    std::unique_ptr<Expectations> expectations_;
+    std::vector<PodPtr> mismatched_pods_;
+    std::vector<ServicePtr> mismatched_services_;
     std::int32_t objects_ = 0;
     std::uint64_t owned_objects_version_ = 1;
     std::uint64_t ensured_version_ = 0;

@@ -23,10 +23,10 @@ FactsPtr facts(const JobSketch& sketch) {
     return std::make_shared<const JobFacts>(facts_of(make_job(sketch)));
 }
 
-std::vector<Tally> tallies(const Dependents& dependents) {
-    std::vector<Tally> all;
+std::vector<ReplicaTotals> totals_of(const Dependents& dependents) {
+    std::vector<ReplicaTotals> all;
     for (std::uint8_t type = 0; const auto* of_type = dependents.of(type); ++type)
-        all.push_back(of_type->tally);
+        all.push_back(of_type->totals);
     return all;
 }
 
@@ -56,7 +56,7 @@ class Cache {
         dependents.configure(facts_, status);
     }
     void status(const jobs::JobStatus& status) { dependents.configure(facts_, status); }
-    const Tally& workers() const { return dependents.of(1)->tally; }
+    const ReplicaTotals& workers() const { return dependents.of(1)->totals; }
 
     Dependents dependents;
 
@@ -81,12 +81,12 @@ class RandomHistory {
     void run() {
         for (int step = 0; step < 120 && !::testing::Test::HasFailure(); ++step) {
             const std::string what = act();
-            EXPECT_EQ(tallies(dependents_), dependents_.tallied_anew())
+            EXPECT_EQ(totals_of(dependents_), dependents_.recomputed_totals())
                 << "after step " << step << ", " << what;
             std::vector<ServicePtr> services;
             for (const auto& [slot, service] : services_)
                 if (service) services.push_back(service);
-            EXPECT_EQ(tallies(dependents_), tallies(dependents_.made_anew(pods_, services)))
+            EXPECT_EQ(totals_of(dependents_), totals_of(dependents_.rebuilt_from(pods_, services)))
                 << "after step " << step << ", " << what;
         }
     }
@@ -105,7 +105,7 @@ class RandomHistory {
         pod->node_restarts = rng_.chance(0.2) ? below(3) : pod->node_restarts;
         if (rng_.chance(0.5)) pod->final_exit_code = below(3) * 70;
         if (rng_.chance(0.05)) pod->slot = any_slot();
-        if (rng_.chance(0.05)) pod->astray = !pod->astray;
+        if (rng_.chance(0.05)) pod->label_mismatch = !pod->label_mismatch;
         return pod;
     }
 
@@ -210,7 +210,7 @@ class RandomHistory {
     std::map<SlotId, ServicePtr> services_;
 };
 
-TEST(DependentsRandom, TheTalliesAreThoseOfACountFromScratch) {
+TEST(DependentsRandom, TheTotalsAreThoseOfACountFromNothing) {
     for (std::uint64_t seed = 1; seed <= 2'000 && !HasFailure(); ++seed) {
         SCOPED_TRACE(fmt::format("seed {}", seed));
         RandomHistory(seed).run();
@@ -344,9 +344,9 @@ TEST(Dependents, HowAPodEndsThatWasStoppedIsNotHeldAgainstItsReplica) {
                 cache.configure(wanted);
                 cache.show({.index = 1, .phase = end, .deleting = true, .exit_code = 1});
                 const auto expect_nothing = [&] {
-                    const Tally& tally = cache.workers();
-                    EXPECT_EQ(tally.restarts + tally.failed + tally.lost + tally.lapsed, 0);
-                    EXPECT_TRUE(tally.succeeded.empty());
+                    const ReplicaTotals& totals = cache.workers();
+                    EXPECT_EQ(totals.restarts + totals.failed + totals.lost + totals.lapsed, 0);
+                    EXPECT_TRUE(totals.succeeded.empty());
                 };
                 expect_nothing();
                 cache.lose("demo-worker-1");
@@ -412,14 +412,14 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Dependents, AnotherOperatorsCountIsCarriedOn) {
     Dependents dependents = make_dependents({{.index = 0, .restart_history = {.restarts = 1}}});
     dependents.configure(facts({.masters = -1, .workers = 2}), with_restarts(3));
-    EXPECT_EQ(dependents.of(1)->tally.restarts, 3);
+    EXPECT_EQ(dependents.of(1)->totals.restarts, 3);
     EXPECT_EQ(dependents.at(kWorker1)->carried, 2) << "by the replica that has no pod yet";
 }
 
 TEST(Dependents, AnotherOperatorsCountIsKeptWhereNoPodIsMissing) {
     Dependents dependents = make_dependents({{.index = 0}, {.index = 1}});
     dependents.configure(facts({.masters = -1, .workers = 2}), with_restarts(3));
-    EXPECT_EQ(dependents.of(1)->tally.restarts, 3);
+    EXPECT_EQ(dependents.of(1)->totals.restarts, 3);
 }
 
 // Else the next restart would hide behind those of a replica that is no longer wanted.

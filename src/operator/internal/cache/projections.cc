@@ -143,10 +143,11 @@ std::int32_t annotated_number(const json::value& object, std::string_view key) {
 
 /// What upstream reports as an abnormal pod: container statuses where there are any, else those of
 /// the init containers, else the newest condition (pkg/core/pod.go, GetAbnormalPods' callers).
-std::shared_ptr<const Trouble> trouble_of(const json::value& object, const PodRecord& pod) {
+std::shared_ptr<const PodProblem> problem_of(const json::value& object, const PodRecord& pod) {
     if (pod.deleting || pod.ended()) return nullptr;
     const auto found = [](std::string reason, std::string message) {
-        return std::make_shared<const Trouble>(Trouble{std::move(reason), std::move(message)});
+        return std::make_shared<const PodProblem>(
+            PodProblem{std::move(reason), std::move(message)});
     };
     const json::value* status = child(&object, "status");
     const json::array* containers = &list(child(status, "containerStatuses"));
@@ -243,7 +244,7 @@ Credentials read_identity(const json::value& object, std::string_view what,
         if (text(child(owner, "kind")) != kind->resource.kind) return Credentials::kNone;
         record.owner.name = text(child(owner, "name"));
         record.owner.uid = JobUid(text(child(owner, "uid")));
-        record.astray = !slot || job_name != record.owner.name;
+        record.label_mismatch = !slot || job_name != record.owner.name;
         return Credentials::kReplica;
     }
     if (named) return Credentials::kReplica;
@@ -270,7 +271,7 @@ std::optional<PodPtr> project_pod(const json::value& object) {
     pod->node_restarts = restarts_in_place(status);
     pod->restart_history = {.restarts = annotated_number(object, jobs::annotations::kRestarts),
                             .generation = annotated_number(object, jobs::annotations::kGeneration)};
-    pod->trouble = trouble_of(object, *pod);
+    pod->problem = problem_of(object, *pod);
     if (kind.owned_objects)
         if (std::string address = text(child(status, "podIP")); !address.empty())
             pod->address = std::make_shared<const std::string>(std::move(address));
@@ -383,12 +384,12 @@ std::vector<JobEvent> pod_news(const PodRecord* before, const PodRecord& after) 
         news.push_back({kube::EventType::kNormal, "ExitedWithCode",
                         fmt::format("Pod: {}.{} exited with code {}", after.namespace_, after.name,
                                     *after.exit_code)});
-    const bool known = same && before->trouble && after.trouble &&
-                       before->trouble->message == after.trouble->message;
-    if (after.trouble && !known)
+    const bool known = same && before->problem && after.problem &&
+                       before->problem->message == after.problem->message;
+    if (after.problem && !known)
         news.push_back({kube::EventType::kWarning,
-                        after.trouble->reason.empty() ? "PodNotReady" : after.trouble->reason,
-                        after.trouble->message});
+                        after.problem->reason.empty() ? "PodNotReady" : after.problem->reason,
+                        after.problem->message});
     return news;
 }
 

@@ -51,17 +51,17 @@ struct DependentRecord {
     SlotId slot;  ///< from the labels
     bool deleting = false;
     /// Controlled by the job, but its labels do not say so any more.
-    bool astray = false;
+    bool label_mismatch = false;
 
     bool is_orphan() const { return owner.uid.get().empty(); }
 };
 
 /// Why a pod does not get on, as an event says it.
-struct Trouble {
+struct PodProblem {
     std::string reason;
     std::string message;
 
-    friend bool operator==(const Trouble&, const Trouble&) = default;
+    friend bool operator==(const PodProblem&, const PodProblem&) = default;
 };
 
 struct PodRecord : DependentRecord {
@@ -80,8 +80,8 @@ struct PodRecord : DependentRecord {
     std::optional<std::int32_t> final_exit_code;
     /// Of all containers, in place, by the node.
     std::int32_t node_restarts = 0;
-    jobs::RestartHistory restart_history;    ///< from the annotations
-    std::shared_ptr<const Trouble> trouble;  ///< null when it gets on
+    jobs::RestartHistory restart_history;       ///< from the annotations
+    std::shared_ptr<const PodProblem> problem;  ///< null when it gets on
     /// Of kinds alone that have owned objects; null until it has one.
     std::shared_ptr<const std::string> address;
 

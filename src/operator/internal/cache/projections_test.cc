@@ -51,7 +51,7 @@ TEST(Records, APodsIdentity) {
     EXPECT_EQ(pod.owner.name, "demo");
     EXPECT_EQ(pod.owner.uid, JobUid("job"));
     EXPECT_EQ(pod.slot, (SlotId{1, 3}));
-    EXPECT_FALSE(pod.astray);
+    EXPECT_FALSE(pod.label_mismatch);
     EXPECT_TRUE(pod.named_as_replica);
     EXPECT_EQ(pod.phase, PodPhase::kRunning);
     EXPECT_FALSE(pod.deleting);
@@ -74,12 +74,12 @@ TEST(Records, APodThatIsNoReplicaIsNotKept) {
           std::optional<std::string>("x"), std::optional<std::string>("-1"),
           std::optional<std::string>("1x"), std::optional<std::string>("99999999999")}) {
         EXPECT_FALSE(without(jobs::labels::kReplicaIndex, index, false));
-        EXPECT_TRUE((*without(jobs::labels::kReplicaIndex, index, true))->astray);
+        EXPECT_TRUE((*without(jobs::labels::kReplicaIndex, index, true))->label_mismatch);
     }
     EXPECT_FALSE(without(jobs::labels::kReplicaType, "chief", false));
-    EXPECT_TRUE((*without(jobs::labels::kReplicaType, std::nullopt, true))->astray);
+    EXPECT_TRUE((*without(jobs::labels::kReplicaType, std::nullopt, true))->label_mismatch);
     EXPECT_FALSE(without(jobs::labels::kJobName, std::nullopt, false));
-    EXPECT_TRUE((*without(jobs::labels::kJobName, "other", true))->astray);
+    EXPECT_TRUE((*without(jobs::labels::kJobName, "other", true))->label_mismatch);
     EXPECT_FALSE(without(jobs::labels::kOperatorName, "other-controller", true));
 
     json::value adopted = pod_object();
@@ -106,7 +106,7 @@ TEST(Records, AWorkerOfTheMpiOperatorHasARoleForAType) {
     EXPECT_EQ(pod.owner.kind->resource.kind, "MPIJob");
     EXPECT_EQ(pod.owner.kind->replica_types[pod.slot.type].name, "Worker");
     EXPECT_EQ(pod.slot.index, 3);
-    EXPECT_FALSE(pod.astray);
+    EXPECT_FALSE(pod.label_mismatch);
 }
 
 // The same, where the launcher is a worker: the index counts that one first.
@@ -118,7 +118,7 @@ TEST(Records, AWorkerOfTheMpiOperatorIsTheOneOfItsName) {
     object.at("metadata").as_object()["name"] = "another-name";
     EXPECT_EQ(project(object).slot.index, 1);
     object.at("metadata").as_object()["name"] = "demo-worker-x";
-    EXPECT_TRUE(project(object).astray);
+    EXPECT_TRUE(project(object).label_mismatch);
 }
 
 // mpi-operator v0.8, newLauncherJob.
@@ -253,75 +253,75 @@ TEST(Records, ExitsAreToldOnceEach) {
     EXPECT_THAT(pod_news(&again, successor), SizeIs(1)) << "another pod of the same name";
 }
 
-struct TroubleRow {
+struct ProblemRow {
     std::string name;
     std::string status;
     std::string reason;
     std::string message;
 };
-class AbnormalPod : public ::testing::TestWithParam<TroubleRow> {};
+class AbnormalPod : public ::testing::TestWithParam<ProblemRow> {};
 
 // training-operator pkg/core/pod.go, GetAbnormalPods and what its callers report.
 TEST_P(AbnormalPod, IsTold) {
     json::value object = pod_object();
     object.at("status") = json::parse(GetParam().status);
     PodRecord pod = project(object);
-    EXPECT_EQ(pod.trouble ? *pod.trouble : Trouble{},
-              (Trouble{GetParam().reason, GetParam().message}));
+    EXPECT_EQ(pod.problem ? *pod.problem : PodProblem{},
+              (PodProblem{GetParam().reason, GetParam().message}));
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Upstream, AbnormalPod,
     ::testing::Values(
-        TroubleRow{"Waiting",
+        ProblemRow{"Waiting",
                    R"({"phase": "Pending", "containerStatuses": [{"name": "pytorch", "state":
                        {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}}]})",
                    "ImagePullBackOff",
                    "Error pod demo-worker-3 container pytorch waiting message: no such image"},
-        TroubleRow{"WaitingWithoutMessage",
+        ProblemRow{"WaitingWithoutMessage",
                    R"({"phase": "Pending", "containerStatuses": [{"name": "pytorch", "state":
                        {"waiting": {"reason": "ContainerCreating"}}}]})",
                    "", ""},
-        TroubleRow{"Terminated",
+        ProblemRow{"Terminated",
                    R"({"phase": "Running", "containerStatuses": [{"name": "pytorch", "state":
                        {"terminated": {"reason": "Error", "exitCode": 2, "message": "oh"}}}]})",
                    "Error",
                    "Error pod demo-worker-3 container pytorch exitCode: 2 terminated message: oh"},
-        TroubleRow{"TerminatedWell",
+        ProblemRow{"TerminatedWell",
                    R"({"phase": "Running", "containerStatuses": [{"name": "pytorch", "state":
                        {"terminated": {"reason": "Completed", "exitCode": 0}}}]})",
                    "", ""},
-        TroubleRow{"TheNewestConditionCounts",
+        ProblemRow{"TheNewestConditionCounts",
                    R"({"phase": "Pending", "conditions": [
                        {"type": "Ready", "status": "False", "reason": "New", "message": "new",
                         "lastTransitionTime": "2026-01-02T00:00:00Z"},
                        {"type": "PodScheduled", "status": "False", "reason": "Old",
                         "message": "old", "lastTransitionTime": "2026-01-01T00:00:00Z"}]})",
                    "New", "Error pod demo-worker-3 condition message: new"},
-        TroubleRow{"InitContainer",
+        ProblemRow{"InitContainer",
                    R"({"phase": "Pending", "initContainerStatuses": [{"name": "init", "state":
                        {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}}}]})",
                    "CrashLoopBackOff",
                    "Error pod demo-worker-3 container init waiting message: back-off"},
-        TroubleRow{"Unschedulable",
+        ProblemRow{"Unschedulable",
                    R"({"phase": "Pending", "conditions": [
                        {"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
                         "message": "0/3 nodes", "lastTransitionTime": "2026-01-01T00:00:00Z"}]})",
                    "Unschedulable", "Error pod demo-worker-3 condition message: 0/3 nodes"},
-        TroubleRow{"AllWell", R"({"phase": "Running", "conditions": [
+        ProblemRow{"AllWell", R"({"phase": "Running", "conditions": [
                        {"type": "Ready", "status": "True", "message": "m",
                         "lastTransitionTime": "2026-01-01T00:00:00Z"}]})",
                    "", ""},
-        TroubleRow{"Ended",
+        ProblemRow{"Ended",
                    R"({"phase": "Failed", "containerStatuses": [{"name": "pytorch", "state":
                        {"terminated": {"reason": "Error", "exitCode": 2}}}]})",
                    "", ""}),
     [](const auto& info) { return info.param.name; });
 
-TEST(Records, TroubleIsToldWhenItChanges) {
+TEST(Records, AProblemIsToldWhenItChanges) {
     PodRecord fine = *make_pod({});
     PodRecord stuck = fine;
-    stuck.trouble = std::make_shared<const Trouble>(Trouble{"Unschedulable", "m"});
+    stuck.problem = std::make_shared<const PodProblem>(PodProblem{"Unschedulable", "m"});
     EXPECT_EQ(pod_news(&fine, stuck),
               (std::vector<JobEvent>{{kube::EventType::kWarning, "Unschedulable", "m"}}));
     EXPECT_THAT(pod_news(&stuck, stuck), IsEmpty());

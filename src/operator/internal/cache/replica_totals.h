@@ -36,22 +36,22 @@ struct Slot {
 };
 
 /// Requests whose effect the watch has not shown yet.
-struct Flight {
+struct Expectations {
     std::map<SlotId, Instant> pods;
     std::map<SlotId, Instant> services;
-    struct Asked {
+    struct PendingDeletion {
         Instant until;
         SlotId slot;
         bool alive = false;  ///< it had not ended then, so its end is our doing
     };
-    std::unordered_map<std::string, Asked> asked_to_go;  ///< by uid
-    Instant earliest = Instant::max();                   ///< at most the earliest deadline in it
+    std::unordered_map<std::string, PendingDeletion> deletions;  ///< by uid
+    Instant earliest = Instant::max();  ///< at most the earliest deadline in it
 
-    bool empty() const { return pods.empty() && services.empty() && asked_to_go.empty(); }
+    bool empty() const { return pods.empty() && services.empty() && deletions.empty(); }
 };
 
 /// What of a job decides how its pods count.
-struct Standing {
+struct CountingRules {
     FactsPtr facts;  ///< null: the job is not known
     std::int32_t generation = 0;
     bool paused = false;
@@ -64,7 +64,7 @@ struct Standing {
 
 /// The pods and services of one replica type, summed up: what a plan reads. All sets are of slots
 /// that the spec wants, unless they say otherwise.
-struct Tally {
+struct ReplicaTotals {
     std::int32_t active = 0;
     std::int32_t ready = 0;  ///< of those that are active
     std::int32_t failed = 0;
@@ -83,13 +83,13 @@ struct Tally {
     IndexSet surplus;  ///< held, and not wanted
     IndexSet doubled;  ///< more than one pod
 
-    friend bool operator==(const Tally&, const Tally&) = default;
+    friend bool operator==(const ReplicaTotals&, const ReplicaTotals&) = default;
 };
 
-/// It goes, or was asked to. `flight` may be null.
-bool is_going(const DependentRecord& object, const Flight* flight);
+/// It goes, or was asked to. `expectations` may be null.
+bool is_going(const DependentRecord& object, const Expectations* expectations);
 /// We asked it to go before it had ended: however it ends, that says nothing of its replica.
-bool was_stopped(const PodRecord& pod, const Flight* flight);
+bool was_stopped(const PodRecord& pod, const Expectations* expectations);
 /// It ran, so that what stops it is a restart.
 bool has_run(const PodRecord& pod);
 /// Its failure is not made good.
@@ -97,7 +97,7 @@ bool is_final(const PodRecord& pod, RestartPolicy policy);
 
 /// What one slot adds to the sums of its type, or takes from them with `sign` -1. A pure function:
 /// what was added is taken away by the same arguments.
-void add_to(Tally& tally, const Standing& standing, const Flight* flight, SlotId id,
-            const Slot& slot, int sign);
+void add_to(ReplicaTotals& totals, const CountingRules& rules, const Expectations* expectations,
+            SlotId id, const Slot& slot, int sign);
 
 }  // namespace muster::operators

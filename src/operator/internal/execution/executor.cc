@@ -124,7 +124,7 @@ Task<Result<void>> Executor::create(std::shared_ptr<Pass> pass, kube::ResourceTy
                                     record->kind->resource.kind, record->name));
     // The operator sees objects by their labels, so it would wait for this one for ever.
     const auto seen = project_service(**existing);
-    if (!seen.has_value() || (*seen)->astray)
+    if (!seen.has_value() || (*seen)->label_mismatch)
         co_return Error(Code::kAlreadyExists,
                         fmt::format("{} {}/{} is of this job but its labels are not: give it back "
                                     "its training.kubeflow.org labels or delete it",

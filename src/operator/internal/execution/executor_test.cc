@@ -118,7 +118,7 @@ class ExecutorTest : public ::testing::Test {
         const Slot* slot = table.of(JobUid("job-uid")).at(kWorker0);
         return slot != nullptr && slot->creating_service;
     }
-    bool asked_to_go(const std::string& uid) {
+    bool deletions(const std::string& uid) {
         DependentRecord object;
         object.uid = uid;
         return table.of(JobUid("job-uid")).is_going(object);
@@ -189,7 +189,7 @@ TEST_P(CutPass, LeavesTheRestToTheNext) {
     EXPECT_EQ(done.made_any, sent > 1);
     EXPECT_EQ(creating_pod(), sent > 1);
     EXPECT_EQ(creating_service(), sent > 2);
-    EXPECT_FALSE(asked_to_go("pod-uid"));
+    EXPECT_FALSE(deletions("pod-uid"));
     EXPECT_EQ(std::ranges::count(transport.events, "Told: it"), sent > 0 ? 1 : 0);
 }
 
@@ -230,7 +230,7 @@ TEST_F(ExecutorTest, WithoutItsStatusAPassDeletesAndTellsNothing) {
         EXPECT_FALSE(done.status_written);
         EXPECT_THAT(transport.requests, Not(Contains(HasSubstr("DELETE"))));
         EXPECT_THAT(transport.events, Not(Contains("Told: it")));
-        EXPECT_FALSE(asked_to_go("pod-uid"));
+        EXPECT_FALSE(deletions("pod-uid"));
     }
 }
 
@@ -257,13 +257,13 @@ TEST_F(ExecutorTest, RequestsAreMarkedBeforeTheyAreSent) {
             seen += creating_pod() ? 1 : 0;
         if (request.method == kube::Method::kPost && request.path == kServices)
             seen += creating_service() ? 1 : 0;
-        if (request.method == kube::Method::kDelete) seen += asked_to_go("pod-uid") ? 10 : 0;
+        if (request.method == kube::Method::kDelete) seen += deletions("pod-uid") ? 10 : 0;
         return otherwise(request);
     };
     execute(everything());
     EXPECT_EQ(seen, 22);
     EXPECT_TRUE(creating_pod()) << "until the watch shows";
-    EXPECT_TRUE(asked_to_go("pod-uid") && asked_to_go("service-uid"));
+    EXPECT_TRUE(deletions("pod-uid") && deletions("service-uid"));
 }
 
 // Its labels name another replica since the plan was made: what is summed up there must not change
@@ -273,7 +273,7 @@ TEST_F(ExecutorTest, WhatIsNotAtItsPlaceAnyMoreIsNotMarked) {
     late.delete_pods[0].slot = kWorker0;
     execute(std::move(late));
     EXPECT_THAT(transport.requests, Contains("DELETE " + kPods + "/demo-worker-1"));
-    EXPECT_FALSE(asked_to_go("pod-uid"));
+    EXPECT_FALSE(deletions("pod-uid"));
 }
 
 TEST_F(ExecutorTest, WhatFailedIsUnmarkedToldAndTriedAgain) {
@@ -285,7 +285,7 @@ TEST_F(ExecutorTest, WhatFailedIsUnmarkedToldAndTriedAgain) {
     EXPECT_FALSE(done.complete);
     EXPECT_FALSE(creating_pod());
     EXPECT_FALSE(creating_service());
-    EXPECT_FALSE(asked_to_go("pod-uid"));
+    EXPECT_FALSE(deletions("pod-uid"));
     for (const char* reason :
          {"FailedCreatePod", "FailedCreateService", "FailedDeletePod", "FailedDeleteService"})
         EXPECT_THAT(transport.events,

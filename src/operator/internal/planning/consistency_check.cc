@@ -33,12 +33,12 @@ std::string differences_from_scratch(const JobRecord& job, const jobs::JobStatus
     Orphans found;
     sort_out(job, pods, our_pods, found.pods);
     sort_out(job, services, our_services, found.services);
-    const Dependents anew = dependents.made_anew(our_pods, our_services);
+    const Dependents anew = dependents.rebuilt_from(our_pods, our_services);
     for (std::uint8_t type = 0; type < job.kind->replica_types.size(); ++type) {
-        static const Tally kNone;
+        static const ReplicaTotals kNone;
         const Dependents::OfType* kept = dependents.of(type);
         const Dependents::OfType* made = anew.of(type);
-        if ((kept ? kept->tally : kNone) != (made ? made->tally : kNone))
+        if ((kept ? kept->totals : kNone) != (made ? made->totals : kNone))
             return fmt::format("{}/{}: the sums of {} are not those of its pods and services",
                                job.namespace_, job.name, job.kind->replica_types[type].name);
     }

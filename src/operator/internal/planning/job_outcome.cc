@@ -10,31 +10,31 @@
 namespace muster::operators {
 namespace {
 
-jobs::ReplicaStatus replica_status(const JobRecord& job, const TypeFindings& found) {
+jobs::ReplicaStatus replica_status(const JobRecord& job, const ReplicaTypeState& state) {
     jobs::ReplicaStatus status;
-    const jobs::ReplicaCounts& counts = found.counts;
+    const jobs::ReplicaCounts& counts = state.counts;
     if (counts.active > 0) status.active = counts.active;
     if (counts.succeeded > 0) status.succeeded = counts.succeeded;
     if (counts.failed > 0) status.failed = counts.failed;
-    if (found.restarts > 0) status.restarts = found.restarts;
+    if (state.restarts > 0) status.restarts = state.restarts;
     if (counts.succeeded > 0 && counts.succeeded < counts.wanted)
-        status.completed_indexes = found.done.to_string();
+        status.completed_indexes = state.done.to_string();
     if (job.kind->status_selector) {
         std::map<std::string, std::string> labels = jobs::job_labels(*job.kind, job.name);
         labels[std::string(jobs::labels::kReplicaType)] =
-            job.kind->replica_types[found.type.type].lower();
+            job.kind->replica_types[state.facts.type].lower();
         status.selector = kube::LabelSelector::from_map(labels).to_string();
     }
     return status;
 }
 
-Ruling end(Draft& draft) {
+JobOutcome end(Draft& draft) {
     draft.status.completion_time = kube::format_time(draft.now);
     for (auto& [type, counts] : draft.status.replica_statuses) counts.completed_indexes.clear();
-    return Ruling::kOver;
+    return JobOutcome::kFinished;
 }
 
-Ruling succeed(Draft& draft, std::string message) {
+JobOutcome succeed(Draft& draft, std::string message) {
     draft.set(conditions::kSucceeded, true, "Succeeded", message);
     draft.tell(kube::EventType::kNormal, "Succeeded", std::move(message));
     for (auto& [type, counts] : draft.status.replica_statuses) {
@@ -45,41 +45,41 @@ Ruling succeed(Draft& draft, std::string message) {
     return end(draft);
 }
 
-std::string said_of(const TypeFindings& found, const std::string& words, const Draft& draft) {
+std::string said_of(const ReplicaTypeState& state, const std::string& words, const Draft& draft) {
     const JobRecord& job = draft.job;
-    return jobs::failure_message(words, *job.kind, job.namespace_, job.name, found.name,
-                                 found.counts.failed);
+    return jobs::failure_message(words, *job.kind, job.namespace_, job.name, state.name,
+                                 state.counts.failed);
 }
 
-Ruling fail(Draft& draft, const TypeFindings& found) {
-    const bool never = found.type.policy == RestartPolicy::kNever;
+JobOutcome fail(Draft& draft, const ReplicaTypeState& state) {
+    const bool never = state.facts.policy == RestartPolicy::kNever;
     std::string message =
-        never ? said_of(found, draft.job.kind->words.failed, draft)
+        never ? said_of(state, draft.job.kind->words.failed, draft)
               : fmt::format("job \"{}\" is failing because \"{}\" replica(s) failed.",
-                            draft.job.name, found.name);
+                            draft.job.name, state.name);
     draft.set(conditions::kFailed, true, "Failed", message);
     draft.tell(never ? kube::EventType::kNormal : kube::EventType::kWarning, "Failed",
                std::move(message));
     return end(draft);
 }
 
-Ruling fail_by_limit(Draft& draft, std::string message) {
+JobOutcome fail_by_limit(Draft& draft, std::string message) {
     draft.set(conditions::kFailed, true, "Failed", message);
     draft.tell(kube::EventType::kNormal, "Failed", std::move(message));
     return end(draft);
 }
 
-void restart(Draft& draft, const TypeFindings& found) {
-    std::string message = found.tally.replacing > 0
+void restart(Draft& draft, const ReplicaTypeState& state) {
+    std::string message = state.totals.replacing > 0
                               ? fmt::format("job {} is restarting because {} replica(s) failed.",
-                                            draft.job.name, found.name)
-                              : said_of(found, draft.job.kind->words.restarting, draft);
+                                            draft.job.name, state.name)
+                              : said_of(state, draft.job.kind->words.restarting, draft);
     const bool changed = draft.set(conditions::kRestarting, true, "Restarting", message);
-    if (changed || found.newly)
+    if (changed || state.newly)
         draft.tell(kube::EventType::kWarning, "Restarting", std::move(message));
 }
 
-Ruling restart_group(Draft& draft, const TypeFindings& found) {
+JobOutcome restart_group(Draft& draft, const ReplicaTypeState& state) {
     jobs::JobStatus& status = draft.status;
     const std::int32_t generation = status.restart_generation.value_or(0) + 1;
     status.restart_generation = generation;
@@ -90,39 +90,39 @@ Ruling restart_group(Draft& draft, const TypeFindings& found) {
     std::string message = fmt::format(
         "job {} is restarting because {} replica(s) failed. All of its pods restart together, for "
         "the {}. time{}.",
-        draft.job.name, found.name, generation,
+        draft.job.name, state.name, generation,
         pause.count() == 0 ? "" : fmt::format(", after a pause of {} s", pause.count()));
     draft.set(conditions::kRestarting, true, "Restarting", message);
     draft.tell(kube::EventType::kWarning, "Restarting", std::move(message));
-    return Ruling::kNewGeneration;
+    return JobOutcome::kNewGeneration;
 }
 
 /// Whether replicas of this type that failed for good are the end of the job. Where they are
 /// forgiven, only once there is nobody left who could succeed.
-bool is_final(const TypeFindings& found, const jobs::SuccessPolicy& success_policy) {
-    if (found.tally.lost == 0) return false;
-    if (!success_policy.forgives(found.type.type)) return true;
-    return found.type.type == success_policy.type &&
-           found.counts.succeeded + found.tally.lost >= found.counts.wanted;
+bool is_final(const ReplicaTypeState& state, const jobs::SuccessPolicy& success_policy) {
+    if (state.totals.lost == 0) return false;
+    if (!success_policy.forgives(state.facts.type)) return true;
+    return state.facts.type == success_policy.type &&
+           state.counts.succeeded + state.totals.lost >= state.counts.wanted;
 }
 
 }  // namespace
 
 /// The replicas that decide come first: when they are done, nothing else matters any more. A final
 /// failure outranks a limit, a limit a restart, and a restart that the job runs.
-Ruling judge(std::span<const TypeFindings> findings, const jobs::JobStatus& before, Draft& draft,
-             std::optional<WallTime>& look_again) {
+JobOutcome evaluate(std::span<const ReplicaTypeState> states, const jobs::JobStatus& before,
+                    Draft& draft, std::optional<WallTime>& requeue_at) {
     const JobRecord& job = draft.job;
     const JobFacts& facts = *job.facts;
     draft.status.replica_statuses.clear();
     jobs::ReplicaCounts deciding;
     std::int32_t restarts = before.restart_generation.value_or(0);
-    const TypeFindings* lapsed = nullptr;
-    for (const TypeFindings& found : findings) {
-        draft.status.replica_statuses[found.name] = replica_status(job, found);
-        if (found.type.type == facts.success_policy.type) deciding = found.counts;
-        restarts += found.restarts;
-        if (lapsed == nullptr && found.tally.lapsed > 0) lapsed = &found;
+    const ReplicaTypeState* lapsed = nullptr;
+    for (const ReplicaTypeState& state : states) {
+        draft.status.replica_statuses[state.name] = replica_status(job, state);
+        if (state.facts.type == facts.success_policy.type) deciding = state.counts;
+        restarts += state.restarts;
+        if (lapsed == nullptr && state.totals.lapsed > 0) lapsed = &state;
     }
     if (lapsed != nullptr) ++restarts;
 
@@ -133,24 +133,24 @@ Ruling judge(std::span<const TypeFindings> findings, const jobs::JobStatus& befo
             draft.set(conditions::kRunning, true, "Running", verdict.running_message);
         return succeed(draft, verdict.message);
     }
-    for (const TypeFindings& found : findings)
-        if (is_final(found, facts.success_policy)) return fail(draft, found);
+    for (const ReplicaTypeState& state : states)
+        if (is_final(state, facts.success_policy)) return fail(draft, state);
     if (const std::optional<WallTime> deadline = deadline_of(facts, draft.status)) {
         if (draft.now >= *deadline) return fail_by_limit(draft, deadline_message(job.name));
-        look_again = deadline;
+        requeue_at = deadline;
     }
     if (past_backoff_limit(facts.backoff_limit, restarts))
         return fail_by_limit(draft, backoff_message(job.name));
     if (lapsed != nullptr) return restart_group(draft, *lapsed);
     bool restarting = false;
-    for (const TypeFindings& found : findings) {
-        if (found.counts.failed == found.tally.lost) continue;
+    for (const ReplicaTypeState& state : states) {
+        if (state.counts.failed == state.totals.lost) continue;
         restarting = true;
-        restart(draft, found);
+        restart(draft, state);
     }
     if (!restarting && verdict.outcome == jobs::Outcome::kRunning)
         draft.set(conditions::kRunning, true, "Running", std::move(verdict.message));
-    return Ruling::kGoesOn;
+    return JobOutcome::kContinues;
 }
 
 }  // namespace muster::operators

@@ -10,10 +10,10 @@
 namespace muster::operators {
 
 /// What the replicas of one type show.
-struct TypeFindings {
-    const TypeFacts& type;
+struct ReplicaTypeState {
+    const TypeFacts& facts;
     const std::string& name;
-    const Tally& tally;
+    const ReplicaTotals& totals;
     jobs::ReplicaCounts counts;
     IndexSet done;  ///< replicas that have succeeded, whether their pods are still there or not
     std::int32_t restarts = 0;
@@ -22,15 +22,15 @@ struct TypeFindings {
 };
 
 /// How the job stands after a look at its replicas.
-enum class Ruling {
-    kGoesOn,
-    kOver,           ///< succeeded or failed, as the draft says
+enum class JobOutcome {
+    kContinues,
+    kFinished,       ///< succeeded or failed, as the draft says
     kNewGeneration,  ///< all of its pods restart together
 };
 
 /// `before`: the status as it was. The draft gets its replica statuses and conditions, and its
-/// completion time when the job is over. `look_again`: when the ruling changes by itself.
-Ruling judge(std::span<const TypeFindings> findings, const jobs::JobStatus& before, Draft& draft,
-             std::optional<WallTime>& look_again);
+/// completion time when the job is over. `requeue_at`: when the outcome changes by itself.
+JobOutcome evaluate(std::span<const ReplicaTypeState> states, const jobs::JobStatus& before,
+                    Draft& draft, std::optional<WallTime>& requeue_at);
 
 }  // namespace muster::operators

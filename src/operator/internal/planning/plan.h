@@ -70,7 +70,7 @@ struct Plan {
     std::vector<JobEvent> events = {};  ///< told once the status is written
     bool more = false;                  ///< a pass does so much; the next one does the rest
     /// When the answer changes though nothing else does: a deadline, the end of a TTL.
-    std::optional<WallTime> look_again = std::nullopt;
+    std::optional<WallTime> requeue_at = std::nullopt;
 
     friend bool operator==(const Plan&, const Plan&) = default;
 

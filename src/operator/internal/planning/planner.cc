@@ -15,7 +15,7 @@
 namespace muster::operators {
 namespace {
 
-const Tally kNothing;
+const ReplicaTotals kNoTotals;
 
 class Planner {
   public:
@@ -135,7 +135,7 @@ class Planner {
         if (draft_.now >= *expiry)
             plan_.delete_job = true;
         else
-            plan_.look_again = expiry;
+            plan_.requeue_at = expiry;
     }
 
     // --- whose is what
@@ -153,8 +153,8 @@ class Planner {
             else if (!before_.finished() && !pod->deleting)
                 plan_.end_batch_jobs_of.insert(pod->slot);
         for (const ServicePtr& service : orphans_.services) note(plan_.adopt_services, *service);
-        for (const PodPtr& pod : dependents_.astray_pods()) note(plan_.release_pods, *pod);
-        for (const ServicePtr& service : dependents_.astray_services())
+        for (const PodPtr& pod : dependents_.mismatched_pods()) note(plan_.release_pods, *pod);
+        for (const ServicePtr& service : dependents_.mismatched_services())
             note(plan_.release_services, *service);
     }
     template <class Ptr>
@@ -252,41 +252,41 @@ class Planner {
     // --- the work
 
     void work() {
-        std::vector<TypeFindings> findings;
-        findings.reserve(facts_.types.size());
-        for (const TypeFacts& type : facts_.types) findings.push_back(look_at(type));
+        std::vector<ReplicaTypeState> states;
+        states.reserve(facts_.types.size());
+        for (const TypeFacts& type : facts_.types) states.push_back(look_at(type));
         const bool waits_for_the_old = std::ranges::any_of(
-            findings, [](const TypeFindings& found) { return found.tally.outdated > 0; });
+            states, [](const ReplicaTypeState& state) { return state.totals.outdated > 0; });
         const std::optional<WallTime> pause = end_of_pause(before_, draft_.now);
-        for (TypeFindings& found : findings) found.waits = !may_start(found, findings);
-        const bool held = hold_ && std::ranges::any_of(findings, [&](const TypeFindings& found) {
-                              return lacks_pods(found);
+        for (ReplicaTypeState& state : states) state.waits = !may_start(state, states);
+        const bool held = hold_ && std::ranges::any_of(states, [&](const ReplicaTypeState& state) {
+                              return lacks_pods(state);
                           });
         tell_what_holds(held ? &*hold_ : nullptr);
         // The time in a queue is not the job's.
         if (draft_.status.start_time.empty() && !held) begin();
-        for (TypeFindings& found : findings) {
-            if (!waits_for_the_old && !pause && !held) create_pods(found);
-            create_services(found);
-            remove(found);
+        for (ReplicaTypeState& state : states) {
+            if (!waits_for_the_old && !pause && !held) create_pods(state);
+            create_services(state);
+            remove(state);
         }
         remove_surplus();
-        const Ruling ruling = judge(findings, before_, draft_, plan_.look_again);
-        if (ruling == Ruling::kGoesOn) {
-            if (pause) look_again_at(*pause);
+        const JobOutcome outcome = evaluate(states, before_, draft_, plan_.requeue_at);
+        if (outcome == JobOutcome::kContinues) {
+            if (pause) requeue_no_later_than(*pause);
             return;
         }
         // Nothing is made, and nothing removed, before the end is on record: the next pass cleans
         // up from the status. Nor is a pod of a new generation made before the last of the old one
         // is gone, for it would find its old peers.
         forget_writes();
-        if (ruling == Ruling::kOver)
-            plan_.look_again.reset();
+        if (outcome == JobOutcome::kFinished)
+            plan_.requeue_at.reset();
         else
             erase_pods();
     }
-    void look_again_at(WallTime time) {
-        plan_.look_again = plan_.look_again ? std::min(*plan_.look_again, time) : time;
+    void requeue_no_later_than(WallTime time) {
+        plan_.requeue_at = plan_.requeue_at ? std::min(*plan_.requeue_at, time) : time;
     }
     void forget_writes() {
         plan_.create_pods.clear();
@@ -296,79 +296,81 @@ class Planner {
         plan_.more = false;
     }
 
-    TypeFindings look_at(const TypeFacts& type) const {
+    ReplicaTypeState look_at(const TypeFacts& type) const {
         const Dependents::OfType* of_type = dependents_.of(type.type);
-        const Tally& tally = of_type == nullptr ? kNothing : of_type->tally;
-        TypeFindings found{.type = type,
-                           .name = facts_.name_of(type.type),
-                           .tally = tally,
-                           .counts = {},
-                           .done = tally.succeeded};
-        found.restarts = tally.restarts;
-        if (const auto recorded = before_.replica_statuses.find(found.name);
+        const ReplicaTotals& totals = of_type == nullptr ? kNoTotals : of_type->totals;
+        ReplicaTypeState state{.facts = type,
+                               .name = facts_.name_of(type.type),
+                               .totals = totals,
+                               .counts = {},
+                               .done = totals.succeeded};
+        state.restarts = totals.restarts;
+        if (const auto recorded = before_.replica_statuses.find(state.name);
             recorded != before_.replica_statuses.end()) {
-            found.restarts = std::max(found.restarts, recorded->second.restarts.value_or(0));
+            state.restarts = std::max(state.restarts, recorded->second.restarts.value_or(0));
             const std::string& completed = recorded->second.completed_indexes;
             if (!completed.empty()) {
                 const IndexSet known = IndexSet::parse(completed, type.wanted);
-                for (auto i = known.next(0); i >= 0; i = known.next(i + 1)) found.done.insert(i);
+                for (auto i = known.next(0); i >= 0; i = known.next(i + 1)) state.done.insert(i);
             }
         }
-        found.counts = {.wanted = type.wanted,
-                        .active = tally.active,
-                        .succeeded = found.done.size(),
-                        .failed = tally.failed,
-                        .first_succeeded = found.done.contains(0)};
-        return found;
+        state.counts = {.wanted = type.wanted,
+                        .active = totals.active,
+                        .succeeded = state.done.size(),
+                        .failed = totals.failed,
+                        .first_succeeded = state.done.contains(0)};
+        return state;
     }
 
-    const Slot& slot(const TypeFindings& found, std::int32_t index) const {
-        return dependents_.of(found.type.type)->slots[static_cast<std::size_t>(index)];
+    const Slot& slot(const ReplicaTypeState& state, std::int32_t index) const {
+        return dependents_.of(state.facts.type)->slots[static_cast<std::size_t>(index)];
     }
 
     /// False while it waits for replicas of another type. Those that are done are in nobody's way.
-    static bool may_start(const TypeFindings& found, std::span<const TypeFindings> all) {
-        if (!found.type.after) return true;
-        const auto first = std::ranges::find_if(
-            all, [&](const TypeFindings& other) { return other.type.type == *found.type.after; });
-        return first == all.end() || first->tally.ready + first->done.size() >= first->type.wanted;
+    static bool may_start(const ReplicaTypeState& state, std::span<const ReplicaTypeState> all) {
+        if (!state.facts.after) return true;
+        const auto first = std::ranges::find_if(all, [&](const ReplicaTypeState& other) {
+            return other.facts.type == *state.facts.after;
+        });
+        return first == all.end() ||
+               first->totals.ready + first->done.size() >= first->facts.wanted;
     }
 
     /// Calls f with the place of each pod that is to be made, until it says false.
     template <class F>
-    void for_each_lacking(const TypeFindings& found, F f) const {
-        if (found.waits) return;
-        const IndexSet& vacant = found.tally.vacant;
+    void for_each_lacking(const ReplicaTypeState& state, F f) const {
+        if (state.waits) return;
+        const IndexSet& vacant = state.totals.vacant;
         for (auto i = vacant.next(0); i >= 0; i = vacant.next(i + 1)) {
-            const SlotId id{found.type.type, i};
-            if (!found.done.contains(i) && !is_adopted(orphans_.pods, id) && !f(id)) return;
+            const SlotId id{state.facts.type, i};
+            if (!state.done.contains(i) && !is_adopted(orphans_.pods, id) && !f(id)) return;
         }
     }
-    bool lacks_pods(const TypeFindings& found) const {
+    bool lacks_pods(const ReplicaTypeState& state) const {
         bool any = false;
-        for_each_lacking(found, [&](SlotId) { return !(any = true); });
+        for_each_lacking(state, [&](SlotId) { return !(any = true); });
         return any;
     }
-    void create_pods(const TypeFindings& found) {
-        for_each_lacking(found, [&](SlotId id) {
+    void create_pods(const ReplicaTypeState& state) {
+        for_each_lacking(state, [&](SlotId id) {
             if (!has_room()) return false;
             const std::int32_t i = id.index;
             plan_.create_pods.push_back({id,
-                                         {.restarts = slot(found, i).carried,
+                                         {.restarts = slot(state, i).carried,
                                           .generation = before_.restart_generation.value_or(0)}});
             // A replica's service goes next to its pod, so that the name resolves when the process
             // starts.
-            if (found.tally.unserved.contains(i)) create_service(id);
+            if (state.totals.unserved.contains(i)) create_service(id);
             return true;
         });
     }
-    void create_services(const TypeFindings& found) {
-        const IndexSet& unserved = found.tally.unserved;
+    void create_services(const ReplicaTypeState& state) {
+        const IndexSet& unserved = state.totals.unserved;
         for (auto i = unserved.next(0); i >= 0; i = unserved.next(i + 1)) {
             // With its pod, above; and none for a replica that is done and gone.
-            if (found.tally.vacant.contains(i) || !slot(found, i).pod) continue;
+            if (state.totals.vacant.contains(i) || !slot(state, i).pod) continue;
             if (!has_room()) return;
-            create_service({found.type.type, i});
+            create_service({state.facts.type, i});
         }
     }
     void create_service(SlotId id) {
@@ -377,18 +379,18 @@ class Planner {
     }
 
     /// Failed pods that are replaced, those of an older generation, and second pods of a replica.
-    void remove(TypeFindings& found) {
-        const IndexSet& replace = found.tally.replace;
+    void remove(ReplicaTypeState& state) {
+        const IndexSet& replace = state.totals.replace;
         for (auto i = replace.next(0); i >= 0; i = replace.next(i + 1)) {
-            const PodRecord& pod = *slot(found, i).pod;
+            const PodRecord& pod = *slot(state, i).pod;
             const bool failed =
                 pod.phase == PodPhase::kFailed &&
                 pod.restart_history.generation >= before_.restart_generation.value_or(0);
-            if (erase(pod) && failed) found.newly = true;
+            if (erase(pod) && failed) state.newly = true;
         }
-        const IndexSet& doubled = found.tally.doubled;
-        for (auto i = doubled.next(0); i >= 0 && i < found.type.wanted; i = doubled.next(i + 1))
-            erase_others(slot(found, i));
+        const IndexSet& doubled = state.totals.doubled;
+        for (auto i = doubled.next(0); i >= 0 && i < state.facts.wanted; i = doubled.next(i + 1))
+            erase_others(slot(state, i));
     }
 
     /// Replicas beyond the wanted number, and of types that the spec no longer has.
@@ -396,7 +398,7 @@ class Planner {
         for (std::size_t type = 0; type < job_.kind->replica_types.size(); ++type) {
             const Dependents::OfType* of_type = dependents_.of(static_cast<std::uint8_t>(type));
             if (of_type == nullptr) continue;
-            const IndexSet& surplus = of_type->tally.surplus;
+            const IndexSet& surplus = of_type->totals.surplus;
             for (auto i = surplus.next(0); i >= 0; i = surplus.next(i + 1)) {
                 const Slot& slot = of_type->slots[static_cast<std::size_t>(i)];
                 erase_pods(slot);

@@ -82,12 +82,12 @@ TEST(PlannerLimits, ADeadlineIsWhenToLookAgain) {
     const jobs::Job job = make_job({.deadline_seconds = 10});
     Dependents dependents = make_dependents(kAllRunning);
     const Plan next = plan(job, {}, dependents, kNow);
-    EXPECT_EQ(next.look_again, kNow + 10s);
+    EXPECT_EQ(next.requeue_at, kNow + 10s);
     const jobs::JobStatus status = *next.status;
-    EXPECT_EQ(plan(job, status, dependents, kNow + 9s).look_again, kNow + 10s)
+    EXPECT_EQ(plan(job, status, dependents, kNow + 9s).requeue_at, kNow + 10s)
         << "though there is nothing to do";
     const Plan late = plan(job, status, dependents, kNow + 10s);
-    EXPECT_EQ(late.look_again, std::nullopt);
+    EXPECT_EQ(late.requeue_at, std::nullopt);
     EXPECT_THAT(reasons(late), ElementsAre("PyTorchJobFailed"));
     EXPECT_EQ(late.events.front().type, kube::EventType::kNormal);
 }
@@ -97,7 +97,7 @@ TEST(PlannerLimits, TheEndOfATtlIsWhenToLookAgain) {
     Dependents dependents = make_dependents({{.type = "Master", .phase = PodPhase::kSucceeded}});
     const jobs::JobStatus ended = status_after(job, dependents);
     const Plan early = plan(job, ended, dependents, kNow + 9s);
-    EXPECT_EQ(early.look_again, kNow + 10s);
+    EXPECT_EQ(early.requeue_at, kNow + 10s);
     EXPECT_FALSE(early.delete_job);
     EXPECT_TRUE(plan(job, ended, dependents, kNow + 10s).delete_job);
     EXPECT_FALSE(plan(make_job({}), ended, dependents, kNow + 10s).delete_job);
@@ -109,7 +109,7 @@ TEST(PlannerLimits, ASuspendedJobHasNoDeadline) {
     const jobs::Job suspended = make_job({.suspend = true, .deadline_seconds = 10});
     const Plan next = plan(suspended, running, make_dependents(kAllRunning), kNow + 1h);
     EXPECT_THAT(summary(*next.status), ElementsAre("Created", "Running=False", "Suspended"));
-    EXPECT_EQ(next.look_again, std::nullopt);
+    EXPECT_EQ(next.requeue_at, std::nullopt);
 }
 
 // The pods that it needs would be too much for one pass; the rest follows.

@@ -87,7 +87,7 @@ TEST(Order, AMasterThatIsMadeAgainWaitsAgain) {
     const PodPtr ready = make_pod({.index = 1});
     dependents.apply(&before, &ready);
     EXPECT_THAT(replicas(plan(job, {}, dependents, kNow).create_pods), ElementsAre("Master 0"));
-    // Asked for once.
+    // PendingDeletion for once.
     dependents.pod_create_sent({0, 0}, Instant{1h});
     EXPECT_THAT(plan(job, {}, dependents, kNow).create_pods, IsEmpty());
 }
