@@ -84,9 +84,9 @@ struct Operator::Impl {
           served(chosen_kinds(options.kinds)),
           owned_objects(client, clock, rng, served, options.namespace_,
                         [this](const OwnedObjectRecord& record) { owned_object_changed(record); }),
-          partners(client, clock, rng, tasks, options.namespace_, partner_handlers()),
+          integrations(client, clock, rng, tasks, options.namespace_, integration_handlers()),
           run(client, clock, tasks, table, options.parallel_writes, options.announce_gangs,
-              &owned_objects, &partners),
+              &owned_objects, &integrations),
           leavers(client, tasks, table, options.parallel_writes),
           pods(client, clock, rng, kube::types::kPods, dependents_options(), project_pod, {},
                options.lists),
@@ -110,24 +110,25 @@ struct Operator::Impl {
             });
     }
 
-    PartnerCaches::Handlers partner_handlers() {
+    IntegrationCaches::Handlers integration_handlers() {
         return {
             .changed = [this](const OwnedObjectRecord& record) { owned_object_changed(record); },
             .known =
-                [this](PartnerType type) {
-                    compare_again([type](const PartnerWishes& wishes) {
-                        return std::ranges::find(wishes.objects, type, &PartnerWish::type) !=
-                               wishes.objects.end();
+                [this](IntegrationType type) {
+                    compare_again([type](const IntegrationNeeds& needs) {
+                        return std::ranges::find(needs.objects, type, &DesiredObject::type) !=
+                               needs.objects.end();
                     });
                 },
-            .priorities_changed = [this] { compare_again(&PartnerWishes::reads_priorities); }};
+            .priorities_changed = [this] { compare_again(&IntegrationNeeds::reads_priorities); }};
     }
-    /// What the jobs of these wishes have for partners; rare enough for a walk over all jobs.
+    /// The jobs with such needs are compared with their objects; rare enough for a walk over all
+    /// jobs.
     template <class Concerned>
     void compare_again(Concerned concerned) {
         for (const auto& [name, kind] : kinds)
             for (const auto& [key, job] : kind.informer->items())
-                if (job->facts && std::invoke(concerned, job->facts->partners)) {
+                if (job->facts && std::invoke(concerned, job->facts->integrations)) {
                     table.owned_object_changed(job->uid);
                     queue.add(key_of(*job));
                 }
@@ -190,7 +191,7 @@ struct Operator::Impl {
         if (options.observer != nullptr && is_new && started) seen_new.emplace(key, clock.now());
         if (after != nullptr) written.shown(key, (*after)->resource_version);
         if (after != nullptr && (*after)->facts && !(*after)->managed_elsewhere)
-            partners.want((*after)->facts->partners);
+            integrations.want((*after)->facts->integrations);
         // Pods of new jobs go before news of old ones.
         if (is_new)
             queue.add_first(key);
@@ -383,7 +384,7 @@ struct Operator::Impl {
         Dependents& dependents = table.of(job.uid);
         dependents.configure((*found)->facts, told);
         const Plan next = plan(**found, told, dependents, table.orphans_of(key), clock.wall_now(),
-                               partners.seen_by(**found));
+                               integrations.state_for(**found));
         return next.status && !next.only_counts;
     }
 
@@ -416,7 +417,7 @@ struct Operator::Impl {
             Dependents& dependents = table.of(job.uid);
             dependents.configure(job.facts, status);
             const Orphans& orphans = table.orphans_of(key);
-            const PartnersSeen seen = partners.seen_by(job);
+            const IntegrationState seen = integrations.state_for(job);
             Plan made = plan(job, status, dependents, orphans, clock.wall_now(), seen);
             if (options.check_sums) {
                 const std::string found =
@@ -468,7 +469,7 @@ struct Operator::Impl {
     RecentJobs recent;
     std::vector<const jobs::JobKind*> served;
     OwnedObjectCaches owned_objects;
-    PartnerCaches partners;
+    IntegrationCaches integrations;
     Executor run;
     Leavers leavers;
     kube::Informer<PodPtr> pods;

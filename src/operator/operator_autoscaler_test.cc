@@ -17,7 +17,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using namespace std::chrono_literals;
 
-constexpr auto kScaler = PartnerType::kAutoscaler;
+constexpr auto kScaler = IntegrationType::kAutoscaler;
 constexpr std::string_view kMetrics =
     R"([{"type":"Resource","resource":{"name":"cpu",
          "target":{"type":"Utilization","averageUtilization":80}}}])";
@@ -30,7 +30,7 @@ json::object elastic_job(std::string_view metrics = kMetrics) {
     return job;
 }
 
-class ElasticWorld : public PartnerWorld, public ::testing::Test {
+class ElasticWorld : public IntegrationWorld, public ::testing::Test {
   protected:
     ElasticWorld() { w.start_operator(); }
 

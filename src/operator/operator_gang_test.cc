@@ -16,11 +16,11 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 using namespace std::chrono_literals;
-using enum PartnerType;
+using enum IntegrationType;
 
-class VolcanoWorld : public PartnerWorld, public ::testing::Test {
+class VolcanoWorld : public IntegrationWorld, public ::testing::Test {
   protected:
-    VolcanoWorld() : PartnerWorld("Volcano") {}
+    VolcanoWorld() : IntegrationWorld("Volcano") {}
 
     void start() {
         define(kVolcano);
@@ -295,7 +295,7 @@ TEST_F(VolcanoWorld, AnotherSchedulerInTheTemplateIsTold) {
 TEST(GangOfVolcano, AnOperatorMayDieBetweenAnyTwoRequests) {
     for (int alive = 0; alive <= 10; ++alive) {
         SCOPED_TRACE(alive);
-        PartnerWorld world("volcano", 1 + static_cast<std::uint64_t>(alive));
+        IntegrationWorld world("volcano", 1 + static_cast<std::uint64_t>(alive));
         world.define(kVolcano);
         world.w.start_operator();
         world.w.transport.writes_left = alive;
@@ -320,9 +320,9 @@ TEST(GangOfVolcano, AnOperatorMayDieBetweenAnyTwoRequests) {
 
 // --- other schedulers
 
-class ClusterWorld : public PartnerWorld, public ::testing::Test {};
+class ClusterWorld : public IntegrationWorld, public ::testing::Test {};
 
-TEST_F(ClusterWorld, WithoutAPartnerNothingOfTheirsIsRead) {
+TEST_F(ClusterWorld, WithoutAnIntegrationNothingOfTheirsIsRead) {
     w.start_operator();
     create(job_object({}));
     w.run_for(10min);
@@ -363,7 +363,7 @@ TEST(GangOnOneMachine, ATemplateChoosesNobody) {
 }
 
 TEST(GangOfSchedulerPlugins, ItsPodGroupComesBeforeItsPods) {
-    PartnerWorld world("coscheduling");
+    IntegrationWorld world("coscheduling");
     world.define(kSchedulerPlugins);
     world.w.start_operator();
     std::vector<std::string> created;
@@ -388,7 +388,7 @@ TEST(GangOfSchedulerPlugins, ItsPodGroupComesBeforeItsPods) {
 }
 
 TEST(GangOfYunikorn, IsToldByThePodsAlone) {
-    PartnerWorld world("yunikorn");
+    IntegrationWorld world("yunikorn");
     world.w.start_operator();
     world.create(job_object({}));
     EXPECT_THAT(world.w.pods(), SizeIs(3));
@@ -399,7 +399,7 @@ TEST(GangOfYunikorn, IsToldByThePodsAlone) {
 }
 
 TEST(GangOfMpi, TheLauncherThatWaitsIsNotCounted) {
-    PartnerWorld world("volcano");
+    IntegrationWorld world("volcano");
     world.define(kVolcano);
     world.w.start_operator();
     const kube::ResourceType& mpijobs = jobs::find_kind("kubeflow.org/v2beta1", "MPIJob")->resource;

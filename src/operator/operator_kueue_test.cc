@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using namespace std::chrono_literals;
 
-class KueueWorld : public PartnerWorld, public ::testing::Test {
+class KueueWorld : public IntegrationWorld, public ::testing::Test {
   protected:
     KueueWorld() { w.start_operator(); }
 

@@ -11,18 +11,18 @@
 
 namespace muster::operators {
 
-/// A world on a cluster where partners may be.
-class PartnerWorld {
+/// A world on a cluster where other programs may look after jobs.
+class IntegrationWorld {
   public:
-    explicit PartnerWorld(std::string gang_scheduler = "", std::uint64_t seed = 1);
+    explicit IntegrationWorld(std::string gang_scheduler = "", std::uint64_t seed = 1);
 
     /// Makes the API serve a type of PodGroup.
-    void define(PartnerType type);
+    void define(IntegrationType type);
     void create(json::object job);
-    /// The partner's object of the job "demo".
-    std::optional<json::value> object(PartnerType type);
-    json::value spec(PartnerType type);
-    void edit(PartnerType type, const std::function<void(json::object& object)>& change,
+    /// The object of this type of the job "demo".
+    std::optional<json::value> object(IntegrationType type);
+    json::value spec(IntegrationType type);
+    void edit(IntegrationType type, const std::function<void(json::object& object)>& change,
               const std::string& subresource = "");
     void set_group_phase(const std::string& phase);
     std::vector<std::string> conditions() { return summary(w.status("demo")); }

@@ -14,7 +14,7 @@ std::string plural_of(const std::string& path) {
 
 }  // namespace
 
-PartnerWorld::PartnerWorld(std::string gang_scheduler, std::uint64_t seed)
+IntegrationWorld::IntegrationWorld(std::string gang_scheduler, std::uint64_t seed)
     : w(seed, {.namespace_ = {},
                .gang_scheduler_name = std::move(gang_scheduler),
                .platform = {.node_program = {}, .cluster_domain = {}, .cluster = true}}) {
@@ -32,7 +32,7 @@ PartnerWorld::PartnerWorld(std::string gang_scheduler, std::uint64_t seed)
     };
 }
 
-void PartnerWorld::define(PartnerType type) {
+void IntegrationWorld::define(IntegrationType type) {
     const kube::ResourceType& resource = resource_of(type);
     json::object schema{{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
     json::object version{{"name", resource.version},
@@ -58,23 +58,24 @@ void PartnerWorld::define(PartnerType type) {
     w.settle();
 }
 
-void PartnerWorld::create(json::object job) {
+void IntegrationWorld::create(json::object job) {
     auto created = w.wait(w.client.create(pytorch().resource, "default", std::move(job)));
     ASSERT_TRUE(created.has_value()) << created.error().message();
     w.settle();
 }
 
-std::optional<json::value> PartnerWorld::object(PartnerType type) {
+std::optional<json::value> IntegrationWorld::object(IntegrationType type) {
     return w.object(resource_of(type), "demo");
 }
 
-json::value PartnerWorld::spec(PartnerType type) {
+json::value IntegrationWorld::spec(IntegrationType type) {
     auto found = object(type);
     return found ? found->at("spec") : json::value();
 }
 
-void PartnerWorld::edit(PartnerType type, const std::function<void(json::object& object)>& change,
-                        const std::string& subresource) {
+void IntegrationWorld::edit(IntegrationType type,
+                            const std::function<void(json::object& object)>& change,
+                            const std::string& subresource) {
     auto found = object(type);
     ASSERT_TRUE(found.has_value());
     change(found->as_object());
@@ -84,19 +85,19 @@ void PartnerWorld::edit(PartnerType type, const std::function<void(json::object&
     w.settle();
 }
 
-void PartnerWorld::set_group_phase(const std::string& phase) {
+void IntegrationWorld::set_group_phase(const std::string& phase) {
     edit(
-        PartnerType::kVolcano,
+        IntegrationType::kVolcano,
         [&](json::object& group) { group["status"] = json::object{{"phase", phase}}; }, "status");
 }
 
-std::string PartnerWorld::events() {
+std::string IntegrationWorld::events() {
     std::string all;
     for (const std::string& event : w.events("demo")) all += event + "\n";
     return all;
 }
 
-void PartnerWorld::finish() {
+void IntegrationWorld::finish() {
     w.set_phase("demo-master-0", "Succeeded", 0);
     w.settle();
     EXPECT_TRUE(w.status("demo").is("Succeeded"));

@@ -25,8 +25,8 @@ std::optional<std::string> refusal(const kube::ResourceType& type, const Error& 
 
 }  // namespace
 
-PartnerCaches::PartnerCaches(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& tasks,
-                             std::string namespace_, Handlers handlers)
+IntegrationCaches::IntegrationCaches(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& tasks,
+                                     std::string namespace_, Handlers handlers)
     : client_(client),
       clock_(clock),
       rng_(rng),
@@ -34,15 +34,15 @@ PartnerCaches::PartnerCaches(kube::Client& client, Clock& clock, Rng& rng, TaskG
       namespace_(std::move(namespace_)),
       handlers_(std::move(handlers)) {}
 
-void PartnerCaches::want(const PartnerWishes& wishes) {
-    for (const PartnerWish& wish : wishes.objects)
-        if (!objects_.contains(wish.type)) watch(wish.type);
-    if (wishes.reads_priorities && !classes_.informer) watch_priorities();
+void IntegrationCaches::want(const IntegrationNeeds& needs) {
+    for (const DesiredObject& desired : needs.objects)
+        if (!objects_.contains(desired.type)) watch(desired.type);
+    if (needs.reads_priorities && !classes_.informer) watch_priorities();
 }
 
 /// After a list; true when that made a difference.
 template <class T>
-bool PartnerCaches::learn(Cache<T>& cache, const kube::ResourceType& type, const Error* error) {
+bool IntegrationCaches::learn(Cache<T>& cache, const kube::ResourceType& type, const Error* error) {
     Knowledge knowledge = Knowledge::kCurrent;
     std::string problem;
     if (error != nullptr) {
@@ -57,7 +57,7 @@ bool PartnerCaches::learn(Cache<T>& cache, const kube::ResourceType& type, const
     return true;
 }
 
-void PartnerCaches::watch(PartnerType type) {
+void IntegrationCaches::watch(IntegrationType type) {
     const kube::ResourceType& resource = resource_of(type);
     kube::ListOptions options;
     options.namespace_ = namespace_;
@@ -82,7 +82,7 @@ void PartnerCaches::watch(PartnerType type) {
     cache.informer->start(tasks_);
 }
 
-void PartnerCaches::watch_priorities() {
+void IntegrationCaches::watch_priorities() {
     classes_.informer = std::make_unique<kube::Informer<PriorityClass>>(
         client_, clock_, rng_, kPriorityClasses, kube::ListOptions{},
         [](const json::value& object) -> std::optional<PriorityClass> {
@@ -106,7 +106,7 @@ void PartnerCaches::watch_priorities() {
     classes_.informer->start(tasks_);
 }
 
-void PartnerCaches::sum_up_priorities() {
+void IntegrationCaches::sum_up_priorities() {
     priorities_ = {};
     for (const auto& [name, one] : classes_.informer->items()) {
         priorities_.values[name] = one.value;
@@ -114,32 +114,32 @@ void PartnerCaches::sum_up_priorities() {
     }
 }
 
-PartnersSeen PartnerCaches::seen_by(const JobRecord& job) const {
-    PartnersSeen seen;
+IntegrationState IntegrationCaches::state_for(const JobRecord& job) const {
+    IntegrationState seen;
     if (!job.facts) return seen;
-    for (const PartnerWish& wish : job.facts->partners.objects) {
-        const auto cache = objects_.find(wish.type);
+    for (const DesiredObject& desired : job.facts->integrations.objects) {
+        const auto cache = objects_.find(desired.type);
         if (cache == objects_.end()) {
-            seen.objects.push_back({.wish = wish});
+            seen.objects.push_back({.desired = desired});
             continue;
         }
-        OwnedObjectPtr object = find(resource_of(wish.type), job.namespace_, job.name);
+        OwnedObjectPtr object = find(resource_of(desired.type), job.namespace_, job.name);
         if (object && object->owner_uid != job.uid) object.reset();
-        seen.objects.push_back({.wish = wish,
+        seen.objects.push_back({.desired = desired,
                                 .knowledge = cache->second.knowledge,
                                 .problem = cache->second.problem,
                                 .object = std::move(object)});
     }
     // Those that can't be read count as zero, as a missing one does.
     seen.priorities_known =
-        !job.facts->partners.reads_priorities || classes_.knowledge != Knowledge::kNone;
+        !job.facts->integrations.reads_priorities || classes_.knowledge != Knowledge::kNone;
     return seen;
 }
 
-OwnedObjectPtr PartnerCaches::find(const kube::ResourceType& type, const std::string& ns,
-                                   const std::string& name) const {
-    for (const auto& [partner, cache] : objects_) {
-        if (resource_of(partner) != type) continue;
+OwnedObjectPtr IntegrationCaches::find(const kube::ResourceType& type, const std::string& ns,
+                                       const std::string& name) const {
+    for (const auto& [integration, cache] : objects_) {
+        if (resource_of(integration) != type) continue;
         const OwnedObjectPtr* found = cache.informer->find(ns + "/" + name);
         return found == nullptr ? nullptr : *found;
     }

@@ -13,28 +13,28 @@
 
 namespace muster::operators {
 
-/// Caches of what jobs have for partners, and of PriorityClasses. A type is listed and watched from
-/// when the first job wants it: none where no job has a partner. Of objects beside jobs' own,
+/// Caches of the objects by which jobs are integrated with other programs, and of PriorityClasses.
+/// A type is listed and watched from when the first job wants it. Of objects beside jobs' own,
 /// nothing is read but PriorityClasses.
 ///
 /// A type that the cluster does not have is asked for again, ever more rarely up to once in a
 /// minute, and is used from when it is there. Thread: one loop, that of the group.
-class PartnerCaches {
+class IntegrationCaches {
   public:
     struct Handlers {
         /// Each state of an object, before and after.
         std::function<void(const OwnedObjectRecord&)> changed;
         /// More is known of objects of this type than before, or less.
-        std::function<void(PartnerType)> known;
+        std::function<void(IntegrationType)> known;
         std::function<void()> priorities_changed;
     };
 
-    PartnerCaches(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& tasks,
-                  std::string namespace_, Handlers handlers);
+    IntegrationCaches(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& tasks,
+                      std::string namespace_, Handlers handlers);
 
-    void want(const PartnerWishes& wishes);
+    void want(const IntegrationNeeds& needs);
 
-    PartnersSeen seen_by(const JobRecord& job) const;
+    IntegrationState state_for(const JobRecord& job) const;
     /// Null when there is none, or it carries no job's label.
     OwnedObjectPtr find(const kube::ResourceType& type, const std::string& ns,
                         const std::string& name) const;
@@ -56,7 +56,7 @@ class PartnerCaches {
 
     template <class T>
     bool learn(Cache<T>& cache, const kube::ResourceType& type, const Error* error);
-    void watch(PartnerType type);
+    void watch(IntegrationType type);
     void watch_priorities();
     void sum_up_priorities();
 
@@ -66,7 +66,7 @@ class PartnerCaches {
     TaskGroup& tasks_;
     std::string namespace_;
     Handlers handlers_;
-    std::map<PartnerType, Cache<OwnedObjectPtr>> objects_;
+    std::map<IntegrationType, Cache<OwnedObjectPtr>> objects_;
     Cache<PriorityClass> classes_;
     Priorities priorities_;
 };

@@ -36,7 +36,7 @@ struct JobFacts {
     std::optional<std::int32_t> backoff_limit;
     std::optional<std::int32_t> ttl_seconds;
     std::optional<std::int64_t> deadline_seconds;
-    PartnerWishes partners;
+    IntegrationNeeds integrations;
 
     const std::string& name_of(std::uint8_t type) const { return kind->replica_types[type].name; }
     const TypeFacts* find(std::uint8_t type) const {

@@ -24,7 +24,7 @@ constexpr Duration kPatience = std::chrono::seconds(30);
 
 Executor::Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& table, int parallel,
                    bool announce_gangs, const OwnedObjectCaches* owned_objects,
-                   const PartnerCaches* partners)
+                   const IntegrationCaches* integrations)
     : client_(client),
       clock_(clock),
       tasks_(tasks),
@@ -32,7 +32,7 @@ Executor::Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& 
       parallel_(parallel),
       announce_gangs_(announce_gangs),
       owned_objects_(owned_objects),
-      partners_(partners) {}
+      integrations_(integrations) {}
 
 Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job> job,
                                   std::string status_version, Plan plan,
@@ -48,7 +48,7 @@ Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job
                                             .result = {}});
 
     if (plan.ensure_owned_objects &&
-        !co_await ensure_owned_objects(pass, std::move(plan.keep_for_partners))) {
+        !co_await ensure_owned_objects(pass, std::move(plan.ensure_integrations))) {
         plan.create_pods.clear();
         plan.create_services.clear();
     }
@@ -86,9 +86,9 @@ Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job
         };
         remove_all(plan.delete_pods, kube::types::kPods);
         remove_all(plan.delete_services, kube::types::kServices);
-        for (PartnerDeletion& deletion : plan.delete_for_partners)
+        for (IntegrationDeletion& deletion : plan.delete_integrations)
             deletions.emplace_back(
-                [this, pass, deletion] { return remove_for_partner(pass, deletion); });
+                [this, pass, deletion] { return remove_integration(pass, deletion); });
         if (!co_await run_writes(tasks_, std::move(deletions), parallel_, enough))
             pass->result.cut = true;
         if (plan.delete_job && !pass->result.cut) co_await remove_job(pass);
@@ -152,7 +152,8 @@ Task<Result<void>> Executor::build_and_create_pod(std::shared_ptr<Pass> pass, Po
     auto pod = jobs::build_pod(*pass->job, replica, creation.restart_history);
     if (!pod.has_value()) co_return std::move(pod.error());
     if (announce_gangs_) announce_gang(*pass->job, *pod);
-    if (partners_ != nullptr) mark_for_partner(*pass->job, replica, partners_->priorities(), *pod);
+    if (integrations_ != nullptr)
+        mark_for_scheduler(*pass->job, replica, integrations_->priorities(), *pod);
     const Result<void> way = co_await make_way(pass, creation.slot);
     if (!way.has_value()) co_return way;
     co_return co_await create(pass, kube::types::kPods, std::move(name), kube::encode(*pod));
@@ -242,15 +243,15 @@ OwnedObjectPtr Executor::known(const Pass& pass, const jobs::OwnedObject& owned_
     OwnedObjectPtr found;
     if (owned_objects_ != nullptr)
         found = owned_objects_->find(owned_object.type, pass.ns(), owned_object.name);
-    if (!found && partners_ != nullptr)
-        found = partners_->find(owned_object.type, pass.ns(), owned_object.name);
+    if (!found && integrations_ != nullptr)
+        found = integrations_->find(owned_object.type, pass.ns(), owned_object.name);
     return found;
 }
 
 /// False when one of them that pods need is not as it should be. Whatever is not, the job's next
 /// pass tries again.
 Task<bool> Executor::ensure_owned_objects(std::shared_ptr<Pass> pass,
-                                          std::vector<PartnerType> for_partners) {
+                                          std::vector<IntegrationType> integrations) {
     const Dependents& dependents = table_.of(pass->job_uid());
     const std::uint64_t version = dependents.owned_objects_version();
     std::vector<Write> writes;
@@ -264,8 +265,9 @@ Task<bool> Executor::ensure_owned_objects(std::shared_ptr<Pass> pass,
                  *pass->job, seen_pods(*pass->record->facts, dependents)))
             keep_each(std::move(wanted), true);
     }
-    for (PartnerType type : for_partners)
-        keep_each(partner_object(*pass->job, type, partners_->priorities()), is_pod_group(type));
+    for (IntegrationType type : integrations)
+        keep_each(integration_object(*pass->job, type, integrations_->priorities()),
+                  is_pod_group(type));
     co_await run_writes(tasks_, std::move(writes), parallel_);
     // Of several the same each time, so that the condition that tells it does not change.
     if (!pass->obstructions.empty())
@@ -292,7 +294,7 @@ Task<void> Executor::keep(std::shared_ptr<Pass> pass, jobs::OwnedObject wanted, 
                         "Error creating");
 }
 
-Task<void> Executor::remove_for_partner(std::shared_ptr<Pass> pass, PartnerDeletion deletion) {
+Task<void> Executor::remove_integration(std::shared_ptr<Pass> pass, IntegrationDeletion deletion) {
     const kube::ResourceType& type = resource_of(deletion.type);
     const std::string& name = pass->record->name;
     kube::DeleteOptions options;

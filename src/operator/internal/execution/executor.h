@@ -15,18 +15,18 @@
 
 namespace muster::operators {
 
-class PartnerCaches;
+class IntegrationCaches;
 
 /// Carries out plans. Creations and the status go out together, deletions after the status; every
 /// creation has a deterministic name and every deletion a uid, so that repeating a pass that was
 /// cut off anywhere does no harm. Failures become events, a log line and `complete = false`.
 /// With `announce_gangs` each pod says how many of its job start together. `owned_objects` and
-/// `partners`: where to look before writing one; null where there are none.
+/// `integrations`: where to look before writing one; null where there are none.
 class Executor {
   public:
     Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& table, int parallel,
              bool announce_gangs = false, const OwnedObjectCaches* owned_objects = nullptr,
-             const PartnerCaches* partners = nullptr);
+             const IntegrationCaches* integrations = nullptr);
 
     /// `job`: what pods and services are made from; null only if the plan makes none.
     /// `status_version`: the job's resourceVersion that the plan's status was made from. `enough`
@@ -37,10 +37,10 @@ class Executor {
 
   private:
     Task<bool> ensure_owned_objects(std::shared_ptr<Pass> pass,
-                                    std::vector<PartnerType> for_partners);
+                                    std::vector<IntegrationType> integrations);
     Task<void> keep(std::shared_ptr<Pass> pass, jobs::OwnedObject wanted, bool needed);
     OwnedObjectPtr known(const Pass& pass, const jobs::OwnedObject& owned_object) const;
-    Task<void> remove_for_partner(std::shared_ptr<Pass> pass, PartnerDeletion deletion);
+    Task<void> remove_integration(std::shared_ptr<Pass> pass, IntegrationDeletion deletion);
     Task<void> create_pod(std::shared_ptr<Pass> pass, PodCreation creation);
     Task<Result<void>> build_and_create_pod(std::shared_ptr<Pass> pass, PodCreation creation,
                                             std::string name);
@@ -59,7 +59,7 @@ class Executor {
     int parallel_;
     bool announce_gangs_;
     const OwnedObjectCaches* owned_objects_;
-    const PartnerCaches* partners_;
+    const IntegrationCaches* integrations_;
 };
 
 }  // namespace muster::operators

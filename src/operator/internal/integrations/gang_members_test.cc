@@ -42,12 +42,12 @@ TEST(GangMembers, TheHighestPriorityFirstAndThenTheKindsOrder) {
         const auto named = [](const std::string& priority) {
             return priority.empty() ? "" : fmt::format(R"("priorityClassName":"{}")", priority);
         };
-        const jobs::Job job =
-            partner_job(fmt::format(R"({{"runPolicy":{{"schedulingPolicy":{{"minAvailable":{}}}}},
+        const jobs::Job job = integrated_job(
+            fmt::format(R"({{"runPolicy":{{"schedulingPolicy":{{"minAvailable":{}}}}},
                              "pytorchReplicaSpecs":{{"Master":{},"Worker":{}}}}})",
-                                    row.min_available, replica(1, "", named(row.master)),
-                                    replica(3, "", named(row.worker))),
-                        "volcano");
+                        row.min_available, replica(1, "", named(row.master)),
+                        replica(3, "", named(row.worker))),
+            "volcano");
         EXPECT_EQ(gang_members(job, gang_size(job), priorities), row.members);
         EXPECT_EQ(depends_on_priorities(job),
                   row.min_available < 4 && !(row.master + row.worker).empty());
@@ -99,23 +99,23 @@ TEST(GangMembers, TheSumsOfTheMpiOperator) {
               R"({"minAvailable":0})", "{}"},
          }) {
         SCOPED_TRACE(row.name);
-        const jobs::Job job = partner_job("v2beta1", "MPIJob",
-                                          fmt::format(R"({{"launcherCreationPolicy":"AtStartup",
+        const jobs::Job job = integrated_job("v2beta1", "MPIJob",
+                                             fmt::format(R"({{"launcherCreationPolicy":"AtStartup",
                              "runPolicy":{{"schedulingPolicy":{}}},
                              "mpiReplicaSpecs":{{"Launcher":{},"Worker":{}}}}})",
-                                                      row.policy, row.launcher, row.worker),
-                                          "volcano");
+                                                         row.policy, row.launcher, row.worker),
+                                             "volcano");
         EXPECT_EQ(json::serialize(to_json(min_resources(job, priorities))), row.sum);
     }
 }
 
 TEST(GangMembers, WhoStartsLaterIsNoneOfThem) {
     const jobs::Job job =
-        partner_job("v2beta1", "MPIJob",
-                    fmt::format(R"({{"mpiReplicaSpecs":{{"Launcher":{},"Worker":{}}}}})",
-                                mpi_replica(1, container("l", "1", "1Gi"), ""),
-                                mpi_replica(2, container("w", "10", "20Gi"), "")),
-                    "volcano");
+        integrated_job("v2beta1", "MPIJob",
+                       fmt::format(R"({{"mpiReplicaSpecs":{{"Launcher":{},"Worker":{}}}}})",
+                                   mpi_replica(1, container("l", "1", "1Gi"), ""),
+                                   mpi_replica(2, container("w", "10", "20Gi"), "")),
+                       "volcano");
     EXPECT_THAT(gang_members(job, gang_size(job), {}), ElementsAre(GangMembers{"Worker", 2}));
 }
 

@@ -12,9 +12,9 @@ namespace muster::operators {
 
 /// A job of any kind from its spec, as an operator has it that was started with this gang scheduler
 /// on a cluster. Its uid is "u".
-inline jobs::Job partner_job(const std::string& version, const std::string& kind,
-                             std::string_view spec, const std::string& gang_scheduler,
-                             json::object annotations = {}) {
+inline jobs::Job integrated_job(const std::string& version, const std::string& kind,
+                                std::string_view spec, const std::string& gang_scheduler,
+                                json::object annotations = {}) {
     json::object object{{"apiVersion", "kubeflow.org/" + version},
                         {"kind", kind},
                         {"metadata",
@@ -35,9 +35,9 @@ inline jobs::Job partner_job(const std::string& version, const std::string& kind
     return *std::move(job);
 }
 
-inline jobs::Job partner_job(std::string_view spec, const std::string& gang_scheduler,
-                             json::object annotations = {}) {
-    return partner_job("v1", "PyTorchJob", spec, gang_scheduler, std::move(annotations));
+inline jobs::Job integrated_job(std::string_view spec, const std::string& gang_scheduler,
+                                json::object annotations = {}) {
+    return integrated_job("v1", "PyTorchJob", spec, gang_scheduler, std::move(annotations));
 }
 
 /// A replica of a PyTorchJob: `rest` is what its pod spec has beside the container.

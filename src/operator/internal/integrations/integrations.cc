@@ -18,55 +18,55 @@ std::optional<jobs::Elasticity> elasticity_of(const jobs::Job& job) {
     return job.kind->elasticity(job);
 }
 
-std::optional<PartnerType> pod_group_of(GangScheduler scheduler) {
-    if (scheduler == GangScheduler::kVolcano) return PartnerType::kVolcano;
-    if (scheduler == GangScheduler::kSchedulerPlugins) return PartnerType::kSchedulerPlugins;
+std::optional<IntegrationType> pod_group_of(GangScheduler scheduler) {
+    if (scheduler == GangScheduler::kVolcano) return IntegrationType::kVolcano;
+    if (scheduler == GangScheduler::kSchedulerPlugins) return IntegrationType::kSchedulerPlugins;
     return std::nullopt;
 }
 
 }  // namespace
 
-const kube::ResourceType& resource_of(PartnerType type) {
+const kube::ResourceType& resource_of(IntegrationType type) {
     switch (type) {
-        case PartnerType::kVolcano:
+        case IntegrationType::kVolcano:
             return volcano::kPodGroups;
-        case PartnerType::kSchedulerPlugins:
+        case IntegrationType::kSchedulerPlugins:
             return scheduler_plugins::kPodGroups;
-        case PartnerType::kAutoscaler:
+        case IntegrationType::kAutoscaler:
             return autoscaler::kType;
     }
-    CHECK(false, "a partner's type is one of the above");
+    CHECK(false, "an integration's type is one of the above");
     return autoscaler::kType;
 }
 
-bool is_pod_group(PartnerType type) { return type != PartnerType::kAutoscaler; }
+bool is_pod_group(IntegrationType type) { return type != IntegrationType::kAutoscaler; }
 
-PartnerWishes partner_wishes(const jobs::Job& job) {
-    PartnerWishes wishes;
+IntegrationNeeds integration_needs(const jobs::Job& job) {
+    IntegrationNeeds needs;
     const GangScheduler scheduler = jobs::gang_scheduler_of(job).scheduler;
-    if (const std::optional<PartnerType> group = pod_group_of(scheduler))
-        wishes.objects.push_back({*group, job.total_replicas() > 0});
+    if (const std::optional<IntegrationType> group = pod_group_of(scheduler))
+        needs.objects.push_back({*group, job.total_replicas() > 0});
     if (const std::optional<jobs::Elasticity> elastic = elasticity_of(job))
-        wishes.objects.push_back({PartnerType::kAutoscaler, elastic->metrics.has_value()});
-    wishes.reads_priorities = scheduler != GangScheduler::kNone && depends_on_priorities(job);
-    return wishes;
+        needs.objects.push_back({IntegrationType::kAutoscaler, elastic->metrics.has_value()});
+    needs.reads_priorities = scheduler != GangScheduler::kNone && depends_on_priorities(job);
+    return needs;
 }
 
-jobs::OwnedObject partner_object(const jobs::Job& job, PartnerType type,
-                                 const Priorities& priorities) {
+jobs::OwnedObject integration_object(const jobs::Job& job, IntegrationType type,
+                                     const Priorities& priorities) {
     switch (type) {
-        case PartnerType::kVolcano:
+        case IntegrationType::kVolcano:
             return volcano::pod_group(job, priorities);
-        case PartnerType::kSchedulerPlugins:
+        case IntegrationType::kSchedulerPlugins:
             return scheduler_plugins::pod_group(job, priorities);
-        case PartnerType::kAutoscaler:
+        case IntegrationType::kAutoscaler:
             break;
     }
     return autoscaler::autoscaler(job, elasticity_of(job).value_or(jobs::Elasticity{}));
 }
 
-void mark_for_partner(const jobs::Job& job, const jobs::ReplicaId& replica,
-                      const Priorities& priorities, kube::Pod& pod) {
+void mark_for_scheduler(const jobs::Job& job, const jobs::ReplicaId& replica,
+                        const Priorities& priorities, kube::Pod& pod) {
     const jobs::GangChoice gang = jobs::gang_scheduler_of(job);
     if (gang.scheduler == GangScheduler::kNone) return;
     if (pod.spec.scheduler_name.empty()) pod.spec.scheduler_name = gang.name;

@@ -30,7 +30,7 @@ std::string spec(std::string_view policy, std::string_view rest = "", std::strin
 
 struct ObjectRow {
     std::string name;
-    PartnerType type;
+    IntegrationType type;
     jobs::Job job;
     std::string wanted;  ///< the object's spec
 };
@@ -39,15 +39,15 @@ constexpr std::string_view kAllFields =
     R"({"minAvailable":2,"queue":"team","priorityClass":"high","scheduleTimeoutSeconds":100,
         "minResources":{"cpu":"1000m","memory":"1024Mi"}})";
 
-TEST(Partners, ThePodGroup) {
+TEST(Integrations, ThePodGroup) {
     const auto volcano = [](std::string_view policy, std::string_view rest = "",
                             json::object annotations = {}) {
-        return partner_job(spec(policy, rest), "volcano", std::move(annotations));
+        return integrated_job(spec(policy, rest), "volcano", std::move(annotations));
     };
     const auto plugins = [](std::string_view policy) {
-        return partner_job(spec(policy), "coscheduling");
+        return integrated_job(spec(policy), "coscheduling");
     };
-    using enum PartnerType;
+    using enum IntegrationType;
     const json::object queue{{"scheduling.volcano.sh/queue-name", "noted"}};
     for (const ObjectRow& row : std::vector<ObjectRow>{
              {"Volcano", kVolcano, volcano("{}"),
@@ -70,25 +70,26 @@ TEST(Partners, ThePodGroup) {
               R"({"minMember":2,"minResources":{"cpu":"1","memory":"1Gi"},
                   "scheduleTimeoutSeconds":100})"},
              {"an elastic job", kVolcano,
-              partner_job(spec("{}", "", R"("elasticPolicy":{"minReplicas":2,"maxReplicas":5},)"),
-                          "volcano"),
+              integrated_job(
+                  spec("{}", "", R"("elasticPolicy":{"minReplicas":2,"maxReplicas":5},)"),
+                  "volcano"),
               R"({"minMember":3,"minResources":{"cpu":"6"},"queue":"default"})"},
          }) {
         SCOPED_TRACE(row.name);
-        const jobs::OwnedObject object = partner_object(row.job, row.type, {});
+        const jobs::OwnedObject object = integration_object(row.job, row.type, {});
         EXPECT_EQ(object.name, "demo");
         EXPECT_EQ(object.type, resource_of(row.type));
         EXPECT_EQ(object.content.at("spec"), json::parse(row.wanted));
-        EXPECT_THAT(partner_wishes(row.job).objects, Contains(PartnerWish{row.type, true}));
+        EXPECT_THAT(integration_needs(row.job).objects, Contains(DesiredObject{row.type, true}));
         EXPECT_FALSE(differs(object.content, object)) << "what was made is what is wanted";
     }
 }
 
-TEST(Partners, ThePodGroupHasTheJobsAnnotations) {
+TEST(Integrations, ThePodGroupHasTheJobsAnnotations) {
     const jobs::Job job =
-        partner_job(spec("{}"), "volcano",
-                    {{"team", "a"}, {"kubectl.kubernetes.io/last-applied-configuration", "{}"}});
-    EXPECT_THAT(partner_object(job, PartnerType::kVolcano, {}).annotations,
+        integrated_job(spec("{}"), "volcano",
+                       {{"team", "a"}, {"kubectl.kubernetes.io/last-applied-configuration", "{}"}});
+    EXPECT_THAT(integration_object(job, IntegrationType::kVolcano, {}).annotations,
                 ElementsAre(Pair("team", "a")));
 }
 
@@ -98,9 +99,9 @@ struct DriftRow {
     bool differs;
 };
 
-TEST(Partners, WhatOfAPodGroupIsWrittenAgain) {
-    const jobs::Job job = partner_job(spec(R"({"queue":"team"})"), "volcano");
-    const jobs::OwnedObject wanted = partner_object(job, PartnerType::kVolcano, {});
+TEST(Integrations, WhatOfAPodGroupIsWrittenAgain) {
+    const jobs::Job job = integrated_job(spec(R"({"queue":"team"})"), "volcano");
+    const jobs::OwnedObject wanted = integration_object(job, IntegrationType::kVolcano, {});
     for (const DriftRow& row : std::vector<DriftRow>{
              {"the same", R"({"minMember":4,"minResources":{"cpu":"8"},"queue":"team"})", false},
              {"moved into another queue",
@@ -125,7 +126,7 @@ TEST(Partners, WhatOfAPodGroupIsWrittenAgain) {
     }
 }
 
-TEST(Partners, VolcanoAdmitsWhatIsNeitherNewNorPending) {
+TEST(Integrations, VolcanoAdmitsWhatIsNeitherNewNorPending) {
     for (std::string_view phase : {"Inqueue", "Running", "Unknown", "Completed"})
         EXPECT_TRUE(volcano::admits(phase)) << phase;
     EXPECT_FALSE(volcano::admits(""));
@@ -134,34 +135,34 @@ TEST(Partners, VolcanoAdmitsWhatIsNeitherNewNorPending) {
 
 kube::Pod pod_of(const jobs::Job& job, const std::string& type = "Worker") {
     kube::Pod pod = jobs::build_pod(job, {type, 0}).value();
-    mark_for_partner(job, {type, 0}, {}, pod);
+    mark_for_scheduler(job, {type, 0}, {}, pod);
     return pod;
 }
 
-TEST(Partners, MarksOnPods) {
-    const kube::Pod volcano = pod_of(partner_job(spec("{}"), "volcano"));
+TEST(Integrations, MarksOnPods) {
+    const kube::Pod volcano = pod_of(integrated_job(spec("{}"), "volcano"));
     EXPECT_EQ(volcano.spec.scheduler_name, "volcano");
     EXPECT_THAT(volcano.metadata.annotations,
                 ElementsAre(Pair("scheduling.k8s.io/group-name", "demo"),
                             Pair("volcano.sh/task-spec", "worker")));
 
-    const kube::Pod plugins = pod_of(partner_job(spec("{}"), "coscheduling"));
+    const kube::Pod plugins = pod_of(integrated_job(spec("{}"), "coscheduling"));
     EXPECT_EQ(plugins.spec.scheduler_name, "coscheduling");
     EXPECT_THAT(plugins.metadata.labels, Contains(Pair("scheduling.x-k8s.io/pod-group", "demo")));
     EXPECT_THAT(plugins.metadata.annotations, IsEmpty());
 
-    const kube::Pod alone = pod_of(partner_job(spec("{}"), ""));
+    const kube::Pod alone = pod_of(integrated_job(spec("{}"), ""));
     EXPECT_EQ(alone.spec.scheduler_name, "");
     EXPECT_THAT(alone.metadata.annotations, IsEmpty());
 }
 
-TEST(Partners, AnotherSchedulerInTheTemplateStays) {
-    const kube::Pod pod = pod_of(partner_job(spec("{}", R"("schedulerName":"own")"), "volcano"));
+TEST(Integrations, AnotherSchedulerInTheTemplateStays) {
+    const kube::Pod pod = pod_of(integrated_job(spec("{}", R"("schedulerName":"own")"), "volcano"));
     EXPECT_EQ(pod.spec.scheduler_name, "own");
 }
 
-TEST(Partners, YunikornsApplication) {
-    const jobs::Job job = partner_job(
+TEST(Integrations, YunikornsApplication) {
+    const jobs::Job job = integrated_job(
         fmt::format(
             R"({{"runPolicy":{{"schedulingPolicy":{{"queue":"root.team","minAvailable":3,
                                                     "scheduleTimeoutSeconds":60}}}},
@@ -169,8 +170,8 @@ TEST(Partners, YunikornsApplication) {
             replica(1, kCpu),
             replica(3, kCpu, R"("nodeSelector":{"gpu":"a"},"tolerations":[{"key":"gpu"}])")),
         "yunikorn");
-    EXPECT_THAT(partner_wishes(job).objects,
-                Not(Contains(testing::Field(&PartnerWish::type, PartnerType::kVolcano))));
+    EXPECT_THAT(integration_needs(job).objects,
+                Not(Contains(testing::Field(&DesiredObject::type, IntegrationType::kVolcano))));
     const kube::Pod pod = pod_of(job);
     EXPECT_EQ(pod.spec.scheduler_name, "yunikorn");
     EXPECT_THAT(pod.metadata.labels, Contains(Pair("applicationId", "pytorchjob-u")));
@@ -191,12 +192,12 @@ TEST(Partners, YunikornsApplication) {
         << "the same on each pod";
 }
 
-TEST(Partners, WhatATemplateTellsYunikornStays) {
+TEST(Integrations, WhatATemplateTellsYunikornStays) {
     json::value written = json::parse(spec("{}"));
     written.at_pointer("/pytorchReplicaSpecs/Worker/template").as_object()["metadata"] =
         json::parse(R"({"labels":{"applicationId":"mine","queue":"root.q"},
                         "annotations":{"yunikorn.apache.org/task-groups":"[]"}})");
-    const kube::Pod pod = pod_of(partner_job(json::serialize(written), "yunikorn"));
+    const kube::Pod pod = pod_of(integrated_job(json::serialize(written), "yunikorn"));
     EXPECT_THAT(pod.metadata.labels, Contains(Pair("applicationId", "mine")));
     EXPECT_THAT(pod.metadata.labels, Not(Contains(Key("yunikorn.apache.org/app-id"))));
     EXPECT_THAT(pod.metadata.annotations,
@@ -210,16 +211,17 @@ std::string elastic(std::string_view metrics) {
                 fmt::format(R"("elasticPolicy":{{"minReplicas":1,"maxReplicas":5{}}},)", metrics));
 }
 
-TEST(Partners, TheAutoscaler) {
-    const jobs::Job job = partner_job(elastic(R"(,"metrics":[{"type":"Pods","pods":{
+TEST(Integrations, TheAutoscaler) {
+    const jobs::Job job = integrated_job(elastic(R"(,"metrics":[{"type":"Pods","pods":{
                       "metric":{"name":"queue","selector":null},
                       "target":{"type":"AverageValue","averageValue":"1000m"}}},
                      {"type":"Resource","resource":{"name":"cpu",
                       "target":{"type":"Utilization","averageUtilization":80}}}])"),
-                                      "");
-    EXPECT_THAT(partner_wishes(job).objects,
-                ElementsAre(PartnerWish{PartnerType::kAutoscaler, true}));
-    EXPECT_EQ(partner_object(job, PartnerType::kAutoscaler, {}).content.at("spec"), json::parse(R"({
+                                         "");
+    EXPECT_THAT(integration_needs(job).objects,
+                ElementsAre(DesiredObject{IntegrationType::kAutoscaler, true}));
+    EXPECT_EQ(integration_object(job, IntegrationType::kAutoscaler, {}).content.at("spec"),
+              json::parse(R"({
         "scaleTargetRef":{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","name":"demo"},
         "minReplicas":1,"maxReplicas":5,
         "metrics":[{"type":"Pods","pods":{"metric":{"name":"queue"},
@@ -228,26 +230,26 @@ TEST(Partners, TheAutoscaler) {
                       "target":{"type":"Utilization","averageUtilization":80}}}]})"));
 }
 
-TEST(Partners, TheServersMetricsStayWhereThereAreNone) {
-    const jobs::OwnedObject wanted =
-        partner_object(partner_job(elastic(R"(,"metrics":[])"), ""), PartnerType::kAutoscaler, {});
+TEST(Integrations, TheServersMetricsStayWhereThereAreNone) {
+    const jobs::OwnedObject wanted = integration_object(
+        integrated_job(elastic(R"(,"metrics":[])"), ""), IntegrationType::kAutoscaler, {});
     json::object there = wanted.content;
     there.at("spec").as_object()["metrics"] = json::parse(R"([{"type":"Resource"}])");
     EXPECT_FALSE(differs(there, wanted));
 }
 
-TEST(Partners, WithoutMetricsThereIsNoAutoscaler) {
-    EXPECT_THAT(partner_wishes(partner_job(elastic(""), "")).objects,
-                ElementsAre(PartnerWish{PartnerType::kAutoscaler, false}));
-    EXPECT_THAT(partner_wishes(partner_job(spec("{}"), "")).objects, IsEmpty())
+TEST(Integrations, WithoutMetricsThereIsNoAutoscaler) {
+    EXPECT_THAT(integration_needs(integrated_job(elastic(""), "")).objects,
+                ElementsAre(DesiredObject{IntegrationType::kAutoscaler, false}));
+    EXPECT_THAT(integration_needs(integrated_job(spec("{}"), "")).objects, IsEmpty())
         << "nothing to look for";
 }
 
-TEST(Partners, AJobWithoutPodsHasNoGang) {
-    const jobs::Job job = partner_job(
+TEST(Integrations, AJobWithoutPodsHasNoGang) {
+    const jobs::Job job = integrated_job(
         fmt::format(R"({{"pytorchReplicaSpecs":{{"Worker":{}}}}})", replica(0, "")), "volcano");
-    EXPECT_THAT(partner_wishes(job).objects,
-                ElementsAre(PartnerWish{PartnerType::kVolcano, false}));
+    EXPECT_THAT(integration_needs(job).objects,
+                ElementsAre(DesiredObject{IntegrationType::kVolcano, false}));
 }
 
 }  // namespace

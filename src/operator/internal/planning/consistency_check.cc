@@ -27,7 +27,7 @@ std::string differences_from_scratch(const JobRecord& job, const jobs::JobStatus
                                      WallTime now,
                                      const std::unordered_map<std::string, PodPtr>& pods,
                                      const std::unordered_map<std::string, ServicePtr>& services,
-                                     const PartnersSeen& partners) {
+                                     const IntegrationState& integrations) {
     std::vector<PodPtr> our_pods;
     std::vector<ServicePtr> our_services;
     Orphans found;
@@ -45,8 +45,8 @@ std::string differences_from_scratch(const JobRecord& job, const jobs::JobStatus
     if (found != orphans)
         return fmt::format("{}/{}: the orphans are not those of the caches", job.namespace_,
                            job.name);
-    if (plan(job, status, anew, found, now, partners) !=
-        plan(job, status, dependents, orphans, now, partners))
+    if (plan(job, status, anew, found, now, integrations) !=
+        plan(job, status, dependents, orphans, now, integrations))
         return fmt::format("{}/{}: the plan is not the one made from scratch", job.namespace_,
                            job.name);
     return {};

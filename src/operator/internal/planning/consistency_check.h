@@ -14,6 +14,6 @@ std::string differences_from_scratch(const JobRecord& job, const jobs::JobStatus
                                      WallTime now,
                                      const std::unordered_map<std::string, PodPtr>& pods,
                                      const std::unordered_map<std::string, ServicePtr>& services,
-                                     const PartnersSeen& partners);
+                                     const IntegrationState& integrations);
 
 }  // namespace muster::operators

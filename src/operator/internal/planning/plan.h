@@ -36,11 +36,11 @@ struct Claim {
     friend bool operator==(const Claim&, const Claim&) = default;
 };
 
-struct PartnerDeletion {
-    PartnerType type = PartnerType::kVolcano;
+struct IntegrationDeletion {
+    IntegrationType type = IntegrationType::kVolcano;
     std::string uid;
 
-    friend bool operator==(const PartnerDeletion&, const PartnerDeletion&) = default;
+    friend bool operator==(const IntegrationDeletion&, const IntegrationDeletion&) = default;
 };
 
 /// What one pass over a job does. The executor writes creations and the status at once, and
@@ -49,9 +49,9 @@ struct Plan {
     /// The owned objects are compared, and written where they differ, before anything else; no pod
     /// is made without them.
     bool ensure_owned_objects = false;
-    /// What the job has for partners is among these owned objects.
-    std::vector<PartnerType> keep_for_partners = {};
-    std::vector<PartnerDeletion> delete_for_partners = {};
+    /// The job's objects for other programs are among the owned objects.
+    std::vector<IntegrationType> ensure_integrations = {};
+    std::vector<IntegrationDeletion> delete_integrations = {};
     std::vector<PodCreation> create_pods = {};
     std::vector<SlotId> create_services = {};
     std::vector<Deletion> delete_pods = {};
@@ -81,7 +81,7 @@ struct Plan {
     /// True when there is nothing to write.
     bool empty() const {
         return !ensure_owned_objects && create_pods.empty() && create_services.empty() &&
-               delete_pods.empty() && delete_services.empty() && delete_for_partners.empty() &&
+               delete_pods.empty() && delete_services.empty() && delete_integrations.empty() &&
                !claims() && !delete_job && !status && events.empty();
     }
 };

@@ -20,21 +20,21 @@ const ReplicaTotals kNoTotals;
 class Planner {
   public:
     Planner(const JobRecord& job, const jobs::JobStatus& status, const Dependents& dependents,
-            const Orphans& orphans, WallTime now, const PartnersSeen& partners)
+            const Orphans& orphans, WallTime now, const IntegrationState& integrations)
         : job_(job),
           facts_(*job.facts),
           before_(status),
           dependents_(dependents),
           orphans_(orphans),
-          partners_(partners),
-          hold_(hold_of(job, partners)),
+          integrations_(integrations),
+          gate_(pod_gate(job, integrations)),
           draft_{.job = job, .status = status, .events = {}, .now = now} {}
 
     Plan run() {
         claim();
         if (before_.finished()) {
             clean_up();
-            let_go_of_partners();
+            delete_integrations();
             expire();
             return std::move(plan_);
         }
@@ -165,59 +165,59 @@ class Planner {
 
     // --- owned objects
 
-    void ensure_owned_objects(bool with_partners) {
-        if (with_partners)
-            keep_partners();
+    void ensure_owned_objects(bool with_integrations) {
+        if (with_integrations)
+            ensure_integrations();
         else
-            let_go_of_partners();
-        const bool any = job_.kind->owned_objects || !plan_.keep_for_partners.empty();
+            delete_integrations();
+        const bool any = job_.kind->owned_objects || !plan_.ensure_integrations.empty();
         plan_.ensure_owned_objects = any && dependents_.owned_objects_due();
-        if (!plan_.ensure_owned_objects) plan_.keep_for_partners.clear();
-        if (!with_partners) tell_what_holds(nullptr);
+        if (!plan_.ensure_owned_objects) plan_.ensure_integrations.clear();
+        if (!with_integrations) tell_gate(nullptr);
     }
 
     /// Says what keeps pods from being made, and takes back what no longer does.
-    void tell_what_holds(const Hold* hold) {
-        if (hold != nullptr && hold->why == Hold::Why::kUnknown) return;
+    void tell_gate(const PodGate* gate) {
+        if (gate != nullptr && gate->reason == PodGate::Reason::kUnknown) return;
         const std::string* obstacle = dependents_.obstacle();
         const auto stands_if = [&](bool is_so, std::string_view type) {
             if (!is_so) remove_condition(draft_.status, type);
             return is_so;
         };
-        const bool missing = hold != nullptr && hold->why == Hold::Why::kMissing;
-        const bool queued = hold != nullptr && hold->why == Hold::Why::kQueued;
+        const bool missing = gate != nullptr && gate->reason == PodGate::Reason::kMissing;
+        const bool queued = gate != nullptr && gate->reason == PodGate::Reason::kQueued;
         if (stands_if(obstacle != nullptr || missing, conditions::kBlocked)) {
             if (obstacle != nullptr)
                 draft_.set(conditions::kBlocked, true, "Blocked", *obstacle);
-            else if (draft_.set(conditions::kBlocked, true, "PodGroupMissing", hold->message))
-                draft_.tell(kube::EventType::kWarning, "PodGroupMissing", hold->message);
+            else if (draft_.set(conditions::kBlocked, true, "PodGroupMissing", gate->message))
+                draft_.tell(kube::EventType::kWarning, "PodGroupMissing", gate->message);
         }
         if (stands_if(queued && obstacle == nullptr, conditions::kQueued) &&
-            draft_.set(conditions::kQueued, true, "Queued", hold->message))
-            draft_.tell(kube::EventType::kNormal, "Queued", hold->message);
+            draft_.set(conditions::kQueued, true, "Queued", gate->message))
+            draft_.tell(kube::EventType::kNormal, "Queued", gate->message);
     }
 
-    // --- partners
+    // --- integrations
 
-    void keep_partners() {
-        for (const PartnerSeen& seen : partners_.objects) {
+    void ensure_integrations() {
+        for (const IntegrationObject& seen : integrations_.objects) {
             // No pod waits for an autoscaler: one that can't be seen is asked for, and the job's
             // events say what comes of it.
             const bool is_asked =
                 seen.knowledge == Knowledge::kCurrent ||
-                (seen.knowledge == Knowledge::kRefused && !is_pod_group(seen.wish.type));
-            if (!seen.wish.wanted)
-                let_go_of(seen);
+                (seen.knowledge == Knowledge::kRefused && !is_pod_group(seen.desired.type));
+            if (!seen.desired.wanted)
+                delete_integration(seen);
             else if (is_asked)
-                plan_.keep_for_partners.push_back(seen.wish.type);
+                plan_.ensure_integrations.push_back(seen.desired.type);
         }
     }
-    void let_go_of_partners() {
-        for (const PartnerSeen& seen : partners_.objects) let_go_of(seen);
+    void delete_integrations() {
+        for (const IntegrationObject& seen : integrations_.objects) delete_integration(seen);
     }
-    void let_go_of(const PartnerSeen& seen) {
+    void delete_integration(const IntegrationObject& seen) {
         if (seen.object && !seen.object->deleting)
-            plan_.delete_for_partners.push_back({seen.wish.type, seen.object->uid});
+            plan_.delete_integrations.push_back({seen.desired.type, seen.object->uid});
     }
 
     // --- suspension
@@ -259,14 +259,14 @@ class Planner {
             states, [](const ReplicaTypeState& state) { return state.totals.outdated > 0; });
         const std::optional<WallTime> pause = end_of_pause(before_, draft_.now);
         for (ReplicaTypeState& state : states) state.waits = !may_start(state, states);
-        const bool held = hold_ && std::ranges::any_of(states, [&](const ReplicaTypeState& state) {
-                              return lacks_pods(state);
-                          });
-        tell_what_holds(held ? &*hold_ : nullptr);
+        const bool gated = gate_ && std::ranges::any_of(states, [&](const ReplicaTypeState& state) {
+                               return lacks_pods(state);
+                           });
+        tell_gate(gated ? &*gate_ : nullptr);
         // The time in a queue is not the job's.
-        if (draft_.status.start_time.empty() && !held) begin();
+        if (draft_.status.start_time.empty() && !gated) begin();
         for (ReplicaTypeState& state : states) {
-            if (!waits_for_the_old && !pause && !held) create_pods(state);
+            if (!waits_for_the_old && !pause && !gated) create_pods(state);
             create_services(state);
             remove(state);
         }
@@ -412,8 +412,8 @@ class Planner {
     const jobs::JobStatus& before_;
     const Dependents& dependents_;
     const Orphans& orphans_;
-    const PartnersSeen& partners_;
-    std::optional<Hold> hold_;
+    const IntegrationState& integrations_;
+    std::optional<PodGate> gate_;
     Draft draft_;
     Plan plan_;
 };
@@ -421,8 +421,8 @@ class Planner {
 }  // namespace
 
 Plan plan(const JobRecord& job, const jobs::JobStatus& status, const Dependents& dependents,
-          const Orphans& orphans, WallTime now, const PartnersSeen& partners) {
-    return Planner(job, status, dependents, orphans, now, partners).run();
+          const Orphans& orphans, WallTime now, const IntegrationState& integrations) {
+    return Planner(job, status, dependents, orphans, now, integrations).run();
 }
 
 }  // namespace muster::operators

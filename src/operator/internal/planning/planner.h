@@ -13,11 +13,11 @@ namespace muster::operators {
 /// something to tell.
 inline constexpr std::size_t kWritesPerPass = 4000;
 
-/// What a job needs now. `partners`: what is known of the objects that it may have for them.
+/// What a job needs now. `integrations`: what is known of the objects that it may have for them.
 /// `status` is the newest that is known, which may be newer than the job's
 /// own; `dependents` are configured with it and the job's facts, which it has. A pure function;
 /// equal arguments give an equal plan. Costs what there is to do, not what there is.
 Plan plan(const JobRecord& job, const jobs::JobStatus& status, const Dependents& dependents,
-          const Orphans& orphans, WallTime now, const PartnersSeen& partners = {});
+          const Orphans& orphans, WallTime now, const IntegrationState& integrations = {});
 
 }  // namespace muster::operators

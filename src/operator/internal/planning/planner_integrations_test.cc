@@ -4,7 +4,7 @@
 #include "operator/internal/job_fixture.h"
 #include "operator/internal/planning/conditions.h"
 
-// What a plan makes of what is known of a job's partners.
+// What a plan makes of what is known of a job's integrations.
 
 namespace muster::operators {
 namespace {
@@ -33,35 +33,35 @@ OwnedObjectPtr group_in(const std::string& phase, bool deleting = false) {
     return record;
 }
 
-PartnersSeen seen(OwnedObjectPtr object, Knowledge knowledge = Knowledge::kCurrent,
-                  PartnerType type = PartnerType::kVolcano, bool wanted = true) {
-    PartnersSeen partners;
-    partners.objects.push_back({.wish = {type, wanted},
-                                .knowledge = knowledge,
-                                .problem = "the cluster has no such type",
-                                .object = std::move(object)});
-    return partners;
+IntegrationState seen(OwnedObjectPtr object, Knowledge knowledge = Knowledge::kCurrent,
+                      IntegrationType type = IntegrationType::kVolcano, bool wanted = true) {
+    IntegrationState integrations;
+    integrations.objects.push_back({.desired = {type, wanted},
+                                    .knowledge = knowledge,
+                                    .problem = "the cluster has no such type",
+                                    .object = std::move(object)});
+    return integrations;
 }
 
-Plan plan_with(const jobs::Job& job, const PartnersSeen& partners, jobs::JobStatus status = {},
-               std::vector<PodSketch> pods = {}) {
+Plan plan_with(const jobs::Job& job, const IntegrationState& integrations,
+               jobs::JobStatus status = {}, std::vector<PodSketch> pods = {}) {
     const JobRecord record = record_of(job);
     Dependents dependents = make_dependents(pods);
     dependents.configure(record.facts, status);
-    return plan(record, status, dependents, {}, kNow, partners);
+    return plan(record, status, dependents, {}, kNow, integrations);
 }
 
 struct HoldRow {
     std::string name;
-    PartnersSeen partners;
+    IntegrationState integrations;
     bool makes_pods;
     bool keeps;  ///< looks at the PodGroup
     std::vector<std::string> conditions;
     std::vector<std::string> told;
 };
 
-TEST(PlannerPartners, WhenPodsAreMade) {
-    const auto plugins = PartnerType::kSchedulerPlugins;
+TEST(PlannerIntegrations, WhenPodsAreMade) {
+    const auto plugins = IntegrationType::kSchedulerPlugins;
     for (const HoldRow& row : std::vector<HoldRow>{
              {"nothing known yet", seen(nullptr, Knowledge::kNone), false, false, {"Created"}, {}},
              {"no such type",
@@ -109,12 +109,12 @@ TEST(PlannerPartners, WhenPodsAreMade) {
               {"PyTorchJobPodGroupMissing"}},
          }) {
         SCOPED_TRACE(row.name);
-        const bool volcano = row.partners.objects[0].wish.type == PartnerType::kVolcano;
-        const Plan made = plan_with(gang_job({}, volcano ? "volcano" : "mine"), row.partners);
+        const bool volcano = row.integrations.objects[0].desired.type == IntegrationType::kVolcano;
+        const Plan made = plan_with(gang_job({}, volcano ? "volcano" : "mine"), row.integrations);
         EXPECT_THAT(made.create_pods, SizeIs(row.makes_pods ? 3 : 0));
         EXPECT_THAT(made.create_services, SizeIs(row.makes_pods ? 3 : 0));
         EXPECT_EQ(made.ensure_owned_objects, row.keeps);
-        EXPECT_THAT(made.keep_for_partners, SizeIs(row.keeps ? 1 : 0));
+        EXPECT_THAT(made.ensure_integrations, SizeIs(row.keeps ? 1 : 0));
         ASSERT_TRUE(made.status.has_value());
         EXPECT_EQ(summary(*made.status), row.conditions);
         EXPECT_EQ(reasons(made), row.told);
@@ -123,7 +123,7 @@ TEST(PlannerPartners, WhenPodsAreMade) {
     }
 }
 
-TEST(PlannerPartners, WhatHoldsIsToldOnceAndTakenBack) {
+TEST(PlannerIntegrations, WhatHoldsIsToldOnceAndTakenBack) {
     const jobs::Job job = gang_job();
     const Plan first = plan_with(job, seen(nullptr));
     const Plan again = plan_with(job, seen(group_in("Pending")), *first.status);
@@ -143,7 +143,7 @@ TEST(PlannerPartners, WhatHoldsIsToldOnceAndTakenBack) {
     EXPECT_THAT(summary(*found.status), ElementsAre("Created", "Queued"));
 }
 
-TEST(PlannerPartners, PodsThatAreThereNeedNobodysLeave) {
+TEST(PlannerIntegrations, PodsThatAreThereNeedNobodysLeave) {
     const jobs::Job job = gang_job();
     const Plan made = plan_with(job, seen(nullptr, Knowledge::kRefused), {}, kAllRunning);
     EXPECT_THAT(summary(*made.status), ElementsAre("Created", "Running"));
@@ -154,17 +154,17 @@ TEST(PlannerPartners, PodsThatAreThereNeedNobodysLeave) {
     EXPECT_THAT(summary(*one_gone.status), ElementsAre("Created", "Running", "Queued"));
 }
 
-TEST(PlannerPartners, NobodyIsAskedOfPrioritiesBeforeTheyAreKnown) {
-    PartnersSeen partners = seen(group_in("Inqueue"));
-    partners.priorities_known = false;
-    EXPECT_THAT(plan_with(gang_job(), partners).create_pods, IsEmpty());
+TEST(PlannerIntegrations, NobodyIsAskedOfPrioritiesBeforeTheyAreKnown) {
+    IntegrationState integrations = seen(group_in("Inqueue"));
+    integrations.priorities_known = false;
+    EXPECT_THAT(plan_with(gang_job(), integrations).create_pods, IsEmpty());
 }
 
-TEST(PlannerPartners, ObjectsGoWithTheEndAndASuspension) {
-    const PartnerDeletion gone{PartnerType::kVolcano, "group-uid"};
+TEST(PlannerIntegrations, ObjectsGoWithTheEndAndASuspension) {
+    const IntegrationDeletion gone{IntegrationType::kVolcano, "group-uid"};
     jobs::JobStatus ended;
     set_condition(ended, {.type = "Succeeded", .reason = "x", .message = ""}, kNow);
-    EXPECT_THAT(plan_with(gang_job(), seen(group_in("Running")), ended).delete_for_partners,
+    EXPECT_THAT(plan_with(gang_job(), seen(group_in("Running")), ended).delete_integrations,
                 ElementsAre(gone));
     EXPECT_TRUE(plan_with(gang_job(), seen(group_in("Running", true)), ended).empty())
         << "on its way";
@@ -172,27 +172,28 @@ TEST(PlannerPartners, ObjectsGoWithTheEndAndASuspension) {
 
     const jobs::Job suspended = gang_job({.suspend = true});
     const Plan made = plan_with(suspended, seen(group_in("Running")));
-    EXPECT_THAT(made.delete_for_partners, ElementsAre(gone));
+    EXPECT_THAT(made.delete_integrations, ElementsAre(gone));
     EXPECT_FALSE(made.ensure_owned_objects);
     EXPECT_THAT(summary(*made.status), ElementsAre("Created", "Suspended"));
 
     const Plan resumed =
         plan_with(gang_job(), seen(group_in("Running")), *made.status, {{.deleting = true}});
-    EXPECT_THAT(resumed.delete_for_partners, ElementsAre(gone)) << "the old pods go first";
+    EXPECT_THAT(resumed.delete_integrations, ElementsAre(gone)) << "the old pods go first";
 }
 
-TEST(PlannerPartners, AnAutoscalerHoldsNothing) {
+TEST(PlannerIntegrations, AnAutoscalerHoldsNothing) {
     const jobs::Job job = gang_job({}, "");
-    const auto scaler = PartnerType::kAutoscaler;
+    const auto scaler = IntegrationType::kAutoscaler;
     for (Knowledge knowledge : {Knowledge::kNone, Knowledge::kRefused, Knowledge::kCurrent}) {
         const Plan made = plan_with(job, seen(nullptr, knowledge, scaler));
         EXPECT_THAT(made.create_pods, SizeIs(3));
         EXPECT_THAT(summary(*made.status), ElementsAre("Created"));
         // Where the type can't be seen, the answer to the request says why, and the job's events.
-        EXPECT_THAT(made.keep_for_partners, SizeIs(knowledge == Knowledge::kNone ? 0 : 1));
+        EXPECT_THAT(made.ensure_integrations, SizeIs(knowledge == Knowledge::kNone ? 0 : 1));
     }
     const Plan unwanted = plan_with(job, seen(group_in(""), Knowledge::kCurrent, scaler, false));
-    EXPECT_THAT(unwanted.delete_for_partners, ElementsAre(PartnerDeletion{scaler, "group-uid"}));
+    EXPECT_THAT(unwanted.delete_integrations,
+                ElementsAre(IntegrationDeletion{scaler, "group-uid"}));
     EXPECT_FALSE(unwanted.ensure_owned_objects);
 }
 

@@ -7,30 +7,32 @@
 namespace muster::operators {
 namespace {
 
-bool is_admitted(const PartnerSeen& group) {
-    if (group.wish.type != PartnerType::kVolcano) return true;
+bool is_admitted(const IntegrationObject& group) {
+    if (group.desired.type != IntegrationType::kVolcano) return true;
     return group.object && !group.object->deleting && volcano::admits(group.object->phase);
 }
 
 }  // namespace
 
-std::optional<Hold> hold_of(const JobRecord& job, const PartnersSeen& partners) {
-    for (const PartnerSeen& seen : partners.objects) {
-        if (!is_pod_group(seen.wish.type) || !seen.wish.wanted) continue;
+std::optional<PodGate> pod_gate(const JobRecord& job, const IntegrationState& integrations) {
+    for (const IntegrationObject& seen : integrations.objects) {
+        if (!is_pod_group(seen.desired.type) || !seen.desired.wanted) continue;
         const std::string& kind = job.kind->resource.kind;
         if (seen.knowledge == Knowledge::kRefused)
-            return Hold{Hold::Why::kMissing,
-                        fmt::format("{} {} needs a PodGroup, and {}; its pods are made when that "
-                                    "has changed",
-                                    kind, job.name, seen.problem)};
-        if (seen.knowledge == Knowledge::kNone) return Hold{};
+            return PodGate{
+                PodGate::Reason::kMissing,
+                fmt::format("{} {} needs a PodGroup, and {}; its pods are made when that "
+                            "has changed",
+                            kind, job.name, seen.problem)};
+        if (seen.knowledge == Knowledge::kNone) return PodGate{};
         if (!is_admitted(seen))
-            return Hold{Hold::Why::kQueued,
-                        fmt::format("the pods of {} {} are made when Volcano admits its PodGroup "
-                                    "{}; what that waits for, its conditions say",
-                                    kind, job.name, job.name)};
+            return PodGate{
+                PodGate::Reason::kQueued,
+                fmt::format("the pods of {} {} are made when Volcano admits its PodGroup "
+                            "{}; what that waits for, its conditions say",
+                            kind, job.name, job.name)};
     }
-    if (!partners.priorities_known) return Hold{};
+    if (!integrations.priorities_known) return PodGate{};
     return std::nullopt;
 }
 

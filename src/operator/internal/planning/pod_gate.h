@@ -16,32 +16,32 @@ enum class Knowledge : std::uint8_t {
     kRefused,  ///< the cluster does not have the type, or does not let us see it
 };
 
-/// What is known of one object that a job may have for a partner.
-struct PartnerSeen {
-    PartnerWish wish;
+/// What is known of one object that a job may have for another program.
+struct IntegrationObject {
+    DesiredObject desired;
     Knowledge knowledge = Knowledge::kNone;
     std::string problem = {};         ///< of kRefused, for people
     OwnedObjectPtr object = nullptr;  ///< null: there is none, or it is not the job's
 };
 
-/// In the order of the job's wishes.
-struct PartnersSeen {
-    std::vector<PartnerSeen> objects;
+/// In the order of the job's needs.
+struct IntegrationState {
+    std::vector<IntegrationObject> objects;
     bool priorities_known = true;
 };
 
-/// Why no pods are made.
-struct Hold {
-    enum class Why : std::uint8_t {
+/// What keeps pods from being made.
+struct PodGate {
+    enum class Reason : std::uint8_t {
         kUnknown,  ///< something is still to be read; nothing to tell
         kQueued,   ///< the scheduler has not admitted the gang
         kMissing,  ///< the PodGroup can't be made here
     };
-    Why why = Why::kUnknown;
+    Reason reason = Reason::kUnknown;
     std::string message = {};  ///< for people
 };
 
 /// Nothing where pods may be made as soon as the objects are as they should be.
-std::optional<Hold> hold_of(const JobRecord& job, const PartnersSeen& partners);
+std::optional<PodGate> pod_gate(const JobRecord& job, const IntegrationState& integrations);
 
 }  // namespace muster::operators
