@@ -58,10 +58,10 @@ std::string why_unserved(const kube::ResourceType& type, const Error& refusal) {
 }
 
 /// Whole jobs that are kept for making their pods.
-constexpr std::size_t kRecentJobs = 256;
-constexpr std::size_t kNewJobs = 4096;
+constexpr std::size_t kReadSpecs = 256;
+constexpr std::size_t kNewSpecs = 4096;
 /// So often a pass that goes on is asked whether another would do better.
-constexpr Duration kLongPass = std::chrono::milliseconds(50);
+constexpr Duration kLongReconcile = std::chrono::milliseconds(50);
 
 }  // namespace
 
@@ -76,23 +76,23 @@ struct Operator::Impl {
         : options(std::move(the_options)),
           clock(the_clock),
           tasks(std::move(executor)),
-          comeback(transport, clock, [this] { queue.retry_failed(); }),
-          client(comeback, "muster-operator"),
+          outage_detector(transport, clock, [this] { queue.retry_failed(); }),
+          client(outage_detector, "muster-operator"),
           queue(clock, tasks),
-          alarms(clock, tasks, [this](const std::string& key) { queue.add(key); }),
-          recent(kRecentJobs, kNewJobs),
+          timers(clock, tasks, [this](const std::string& key) { queue.add(key); }),
+          job_specs(kReadSpecs, kNewSpecs),
           served(chosen_kinds(options.kinds)),
           owned_objects(client, clock, rng, served, options.namespace_,
                         [this](const OwnedObjectRecord& record) { owned_object_changed(record); }),
           integrations(client, clock, rng, tasks, options.namespace_, integration_handlers()),
           run(client, clock, tasks, table, options.parallel_writes, options.announce_gangs,
               &owned_objects, &integrations),
-          leavers(client, tasks, table, options.parallel_writes),
+          deleter(client, tasks, table, options.parallel_writes),
           pods(client, clock, rng, kube::types::kPods, dependents_options(), project_pod, {},
                options.lists),
           services(client, clock, rng, kube::types::kServices, dependents_options(),
                    project_service, {}, options.lists),
-          held_back(options.counts_wait) {
+          coalescer(options.counts_wait) {
         options.platform.gang_scheduler = options.gang_scheduler_name;
         for (const jobs::JobKind* kind : served) add_kind(*kind, rng);
         pods.on_change([this](const std::string&, const PodPtr* before, const PodPtr* after) {
@@ -167,8 +167,8 @@ struct Operator::Impl {
             project_job(jobs::kind_as_written(*kind.kind, object), object,
                         known == nullptr ? nullptr : known->get(), options.platform);
         if (made.job)
-            recent.put(made.record->uid, made.record->generation, std::move(made.job),
-                       made.record->status.empty() && !made.record->managed_elsewhere);
+            job_specs.put(made.record->uid, made.record->generation, std::move(made.job),
+                          made.record->status.empty() && !made.record->managed_elsewhere);
         return std::move(made.record);
     }
 
@@ -176,20 +176,20 @@ struct Operator::Impl {
         const JobRecord& job = before != nullptr ? **before : **after;
         const std::string key = key_of(job);
         const bool gone = after == nullptr || (*after)->uid != job.uid;
-        note_leaver(key, job, gone, after);
+        note_deletion(key, job, gone, after);
         if (gone) {
             table.forget(job.uid);
-            recent.forget(job.uid);
+            job_specs.forget(job.uid);
             warned_edits.erase(key);
-            held_back.forget(key);
-            written.forget(key);
+            coalescer.forget(key);
+            pending.forget(key);
             removed.erase(key);
             seen_new.erase(key);
-            alarms.set(key, std::nullopt);
+            timers.set(key, std::nullopt);
         }
         const bool is_new = before == nullptr && (*after)->status.empty();
         if (options.observer != nullptr && is_new && started) seen_new.emplace(key, clock.now());
-        if (after != nullptr) written.shown(key, (*after)->resource_version);
+        if (after != nullptr) pending.shown(key, (*after)->resource_version);
         if (after != nullptr && (*after)->facts && !(*after)->managed_elsewhere)
             integrations.want((*after)->facts->integrations);
         // Pods of new jobs go before news of old ones.
@@ -200,16 +200,16 @@ struct Operator::Impl {
     }
 
     /// `known`: as it was before, or as it came.
-    void note_leaver(const std::string& key, const JobRecord& known, bool gone,
-                     const JobPtr* after) {
+    void note_deletion(const std::string& key, const JobRecord& known, bool gone,
+                       const JobPtr* after) {
         if (!options.removes_dependents) return;
         const JobRecord& last = gone ? known : **after;
         if (last.managed_elsewhere || last.dependents_stay) return;
-        if (gone || (last.deleting && last.dependents_go_first)) leavers.add(key, last);
+        if (gone || (last.deleting && last.dependents_go_first)) deleter.add(key, last);
     }
 
     /// What jobs left behind that went while nobody watched.
-    Task<void> find_leavers() {
+    Task<void> find_deleted_jobs() {
         std::map<std::pair<std::string, JobUid>, const jobs::JobKind*> lost;
         const auto look = [&](const DependentRecord& object) {
             if (object.is_orphan()) return;
@@ -227,11 +227,11 @@ struct Operator::Impl {
         for (const auto& [key, pod] : pods.items()) look(*pod);
         for (const auto& [key, service] : services.items()) look(*service);
         for (const auto& [which, kind] : lost)
-            co_await confirm_leaver(which.first, which.second, *kind);
+            co_await confirm_deletion(which.first, which.second, *kind);
     }
 
     /// The caches of jobs and pods are not of one moment: the API is asked.
-    Task<void> confirm_leaver(std::string key, JobUid uid, const jobs::JobKind& kind) {
+    Task<void> confirm_deletion(std::string key, JobUid uid, const jobs::JobKind& kind) {
         const std::size_t first = key.find('/');
         const std::size_t second = key.find('/', first + 1);
         JobRecord job;
@@ -243,7 +243,7 @@ struct Operator::Impl {
         const bool gone =
             read ? metadata_of(**read).uid != uid.get() : read.error().code() == Code::kNotFound;
         if (!gone) co_return;
-        leavers.add(key, job);
+        deleter.add(key, job);
         queue.add(key);
     }
 
@@ -287,7 +287,8 @@ struct Operator::Impl {
             if (options.observer != nullptr)
                 if (auto kind = kinds.find(std::string_view(key).substr(0, key.find('/')));
                     kind != kinds.end())
-                    options.observer->on_pass(*kind->second.kind, clock.now() - began, complete);
+                    options.observer->on_reconcile(*kind->second.kind, clock.now() - began,
+                                                   complete);
             if (complete)
                 queue.forget(key);
             else
@@ -298,7 +299,7 @@ struct Operator::Impl {
 
     /// One look at one job. False: something failed and wants another try.
     Task<bool> pass(std::string key) {
-        const bool left = co_await leavers.pass(key);
+        const bool left = co_await deleter.reconcile(key);
         const bool looked_after = co_await look_after(key);
         co_return left&& looked_after;
     }
@@ -311,19 +312,19 @@ struct Operator::Impl {
         if (found == nullptr) co_return true;
         const JobPtr job = *found;
         if (job->deleting || job->managed_elsewhere || removed.contains(key)) {
-            alarms.set(key, std::nullopt);
+            timers.set(key, std::nullopt);
             co_return true;
         }
 
         table.of(job->uid).expire(clock.now());
         std::string version = job->resource_version;
         Plan next = make_plan(key, *job, version);
-        alarms.set(key, next.requeue_at);
-        if (const auto due = held_back.counts(
+        timers.set(key, next.requeue_at);
+        if (const auto due = coalescer.counts(
                 key, next, table.of(job->uid).owned_objects_ensured_before(), clock.now()))
             queue.add_at(key, *due);
-        const bool is_first = job->status.empty() && written.find(key) == nullptr;
-        const bool status_later = is_first && held_back.first_status(key, next);
+        const bool is_first = job->status.empty() && pending.find(key) == nullptr;
+        const bool status_later = is_first && coalescer.first_status(key, next);
         if (next.empty()) co_return true;
 
         std::shared_ptr<const jobs::Job> whole;
@@ -335,7 +336,7 @@ struct Operator::Impl {
         const bool more = next.more;
         const bool over = next.status && next.status->finished();
         auto enough = [this, key, job, told = next.status ? *next.status : known_status(key, *job),
-                       look_at = clock.now() + kLongPass]() mutable {
+                       look_at = clock.now() + kLongReconcile]() mutable {
             return should_end(key, *job, told, look_at);
         };
         PackedStatus status;
@@ -351,7 +352,7 @@ struct Operator::Impl {
             const JobPtr* shown =
                 find_job(job->kind->resource.kind, job->namespace_ + "/" + job->name);
             const bool same = shown != nullptr && (*shown)->uid == job->uid;
-            written.add(key, job->resource_version, std::move(version), done.resource_version,
+            pending.add(key, job->resource_version, std::move(version), done.resource_version,
                         std::move(status), same ? (*shown)->resource_version : std::string());
             tell_observer(key, *job, reached);
         }
@@ -378,7 +379,7 @@ struct Operator::Impl {
             (*found)->managed_elsewhere != job.managed_elsewhere)
             return true;
         if (clock.now() < look_at) return false;
-        look_at = clock.now() + kLongPass;
+        look_at = clock.now() + kLongReconcile;
         if (queue.ready() > 0) return true;
         if (!(*found)->facts) return false;
         Dependents& dependents = table.of(job.uid);
@@ -389,7 +390,7 @@ struct Operator::Impl {
     }
 
     jobs::JobStatus known_status(const std::string& key, const JobRecord& job) const {
-        const WrittenStatus* ours = written.find(key);
+        const PendingStatusWrite* ours = pending.find(key);
         return (ours != nullptr ? ours->status : job.status).unpack();
     }
 
@@ -412,17 +413,17 @@ struct Operator::Impl {
     /// Also moves `version` to the revision that the plan's status builds upon.
     Plan make_plan(const std::string& key, const JobRecord& job, std::string& version) {
         const jobs::JobStatus status = known_status(key, job);
-        if (const WrittenStatus* ours = written.find(key)) version = ours->version;
+        if (const PendingStatusWrite* ours = pending.find(key)) version = ours->version;
         if (job.facts) {
             Dependents& dependents = table.of(job.uid);
             dependents.configure(job.facts, status);
             const Orphans& orphans = table.orphans_of(key);
             const IntegrationState seen = integrations.state_for(job);
             Plan made = plan(job, status, dependents, orphans, clock.wall_now(), seen);
-            if (options.check_sums) {
+            if (options.check_consistency) {
                 const std::string found =
-                    differences_from_scratch(job, status, dependents, orphans, clock.wall_now(),
-                                             pods.items(), services.items(), seen);
+                    inconsistencies(job, status, dependents, orphans, clock.wall_now(),
+                                    pods.items(), services.items(), seen);
                 CHECK(found.empty(), found.c_str());
             }
             if (status.start_time.empty() && made.status && !made.status->start_time.empty())
@@ -441,7 +442,7 @@ struct Operator::Impl {
 
     /// For making pods and services. Null when it can't be had, or is not as it was known.
     Task<std::shared_ptr<const jobs::Job>> whole_job(JobPtr job) {
-        if (auto known = recent.find(job->uid, job->generation)) co_return known;
+        if (auto known = job_specs.find(job->uid, job->generation)) co_return known;
         auto read = co_await client.get(job->kind->resource, job->namespace_, job->name);
         if (!read.has_value()) {
             log::warning("a job could not be read", {{"kind", job->kind->resource.kind},
@@ -453,31 +454,31 @@ struct Operator::Impl {
         ProjectedJob made = project_job(*job->kind, **read, nullptr, options.platform);
         if (!made.job || made.record->uid != job->uid || made.record->generation != job->generation)
             co_return nullptr;  // the watch is about to show what it has become
-        recent.put(job->uid, job->generation, made.job, false);
+        job_specs.put(job->uid, job->generation, made.job, false);
         co_return std::move(made.job);
     }
 
     OperatorOptions options;
     Clock& clock;
     TaskGroup tasks;
-    kube::OutageDetectingTransport comeback;
+    kube::OutageDetectingTransport outage_detector;
     kube::Client client;
     bool started = false;
     kube::WorkQueue queue;
-    Alarms alarms;
+    RequeueTimers timers;
     Table table;
-    RecentJobs recent;
+    JobSpecCache job_specs;
     std::vector<const jobs::JobKind*> served;
     OwnedObjectCaches owned_objects;
     IntegrationCaches integrations;
     Executor run;
-    Leavers leavers;
+    CascadingDeleter deleter;
     kube::Informer<PodPtr> pods;
     kube::Informer<ServicePtr> services;
     std::map<std::string, Kind, std::less<>> kinds;  ///< by resource.kind
     std::map<const jobs::JobKind*, std::unique_ptr<kube::EventRecorder>> recorders;
-    WrittenStatuses written;
-    HeldBack held_back;
+    PendingStatusWrites pending;
+    StatusCoalescer coalescer;
     std::unordered_map<std::string, std::int64_t> warned_edits;
     /// Deleted at the end of their TTL; until the watch shows it.
     std::unordered_set<std::string> removed;
@@ -507,7 +508,7 @@ Task<Result<void>> Operator::start() {
                    {{"resource", resource.resource}, {"why", resource.why}});
     impl.started = true;
     if (impl.options.removes_dependents)
-        impl.tasks.spawn("what deleted jobs left behind", impl.find_leavers());
+        impl.tasks.spawn("what deleted jobs left behind", impl.find_deleted_jobs());
     // Only now, when all of a job's pods are known: a pass before would create them again.
     for (int i = 0; i < impl.options.workers; ++i) impl.tasks.spawn("operator worker", impl.work());
     co_return Result<void>();

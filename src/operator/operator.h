@@ -35,7 +35,7 @@ struct OperatorOptions {
     /// Ends the process when what was summed up event by event, or the plan made from it, is not
     /// what the caches give at once. For tests and simulations: each look at a job costs a walk
     /// over all pods.
-    bool check_sums = false;
+    bool check_consistency = false;
     /// The pods and services of a job that is deleted are deleted by us, all at once. Where the
     /// server's own garbage collector is as fast, it had better be left to that.
     bool removes_dependents = false;

@@ -89,7 +89,7 @@ World::World(std::uint64_t seed, OperatorOptions options)
       client(api),
       options_(std::move(options)),
       operator_rng_(seed + 1) {
-    options_.check_sums = true;
+    options_.check_consistency = true;
     // The faults of these worlds are meant.
     log::set_sink([](log::Level, std::string_view) {});
     auto started = wait(api.start());

@@ -125,7 +125,7 @@ void OperatorMetrics::on_job_removed(const jobs::JobKind& kind, const std::strin
     count_job(deleted_, kind, namespace_);
 }
 
-void OperatorMetrics::on_pass(const jobs::JobKind& kind, Duration took, bool complete) {
+void OperatorMetrics::on_reconcile(const jobs::JobKind& kind, Duration took, bool complete) {
     const Labels labels{{"framework", framework_of(kind)}};
     pass_time_.Add(labels, kPassSeconds).Observe(seconds(took));
     if (!complete) passes_failed_.Add(labels).Increment();

@@ -22,7 +22,7 @@ class OperatorMetrics final : public operators::OperatorObserver {
 
     void on_job(const operators::JobNews& news) override;
     void on_job_removed(const jobs::JobKind& kind, const std::string& namespace_) override;
-    void on_pass(const jobs::JobKind& kind, Duration took, bool complete) override;
+    void on_reconcile(const jobs::JobKind& kind, Duration took, bool complete) override;
     void on_request(const kube::RequestSeen& seen);
 
     /// Takes in what is looked at and not counted.

@@ -2,8 +2,8 @@
 
 namespace muster::operators {
 
-void RecentJobs::put(const JobUid& uid, std::int64_t generation,
-                     std::shared_ptr<const jobs::Job> job, bool is_new) {
+void JobSpecCache::put(const JobUid& uid, std::int64_t generation,
+                       std::shared_ptr<const jobs::Job> job, bool is_new) {
     forget(uid);
     Entry entry{uid, generation, std::move(job), is_new && new_.size() < most_new_};
     Entries& entries = of(entry);
@@ -12,7 +12,7 @@ void RecentJobs::put(const JobUid& uid, std::int64_t generation,
     if (newest_first_.size() > capacity_) forget(JobUid(newest_first_.back().uid));
 }
 
-std::shared_ptr<const jobs::Job> RecentJobs::find(const JobUid& uid, std::int64_t generation) {
+std::shared_ptr<const jobs::Job> JobSpecCache::find(const JobUid& uid, std::int64_t generation) {
     const auto known = by_uid_.find(uid);
     if (known == by_uid_.end() || known->second->generation != generation) return nullptr;
     Entries& entries = of(*known->second);
@@ -20,7 +20,7 @@ std::shared_ptr<const jobs::Job> RecentJobs::find(const JobUid& uid, std::int64_
     return known->second->job;
 }
 
-void RecentJobs::forget(const JobUid& uid) {
+void JobSpecCache::forget(const JobUid& uid) {
     const auto known = by_uid_.find(uid);
     if (known == by_uid_.end()) return;
     of(*known->second).erase(known->second);

@@ -12,10 +12,10 @@ namespace muster::operators {
 /// The whole specs of jobs whose pods are about to be made: those that nothing was done for yet,
 /// and those that were read last. The rest are read again when they are wanted: most of a job's
 /// bytes are templates that nobody looks at any more. Thread: one loop.
-class RecentJobs {
+class JobSpecCache {
   public:
     /// `most_new`: of jobs that nothing was done for; one more counts as any other.
-    RecentJobs(std::size_t capacity, std::size_t most_new)
+    JobSpecCache(std::size_t capacity, std::size_t most_new)
         : capacity_(capacity), most_new_(most_new) {}
 
     /// `is_new`: nothing was done for it. It is kept until it comes as no longer new.

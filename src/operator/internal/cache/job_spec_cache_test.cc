@@ -11,43 +11,43 @@ std::shared_ptr<const jobs::Job> some_job() {
     return std::make_shared<const jobs::Job>(make_job({}));
 }
 
-TEST(RecentJobs, AJobIsKnownByItsUidAndGeneration) {
-    RecentJobs recent(2, 2);
+TEST(JobSpecCache, AJobIsKnownByItsUidAndGeneration) {
+    JobSpecCache specs(2, 2);
     const auto job = some_job();
-    recent.put(JobUid("a"), 3, job, false);
-    EXPECT_EQ(recent.find(JobUid("a"), 3), job);
-    EXPECT_EQ(recent.find(JobUid("a"), 4), nullptr) << "the edited job";
-    EXPECT_EQ(recent.find(JobUid("a"), 2), nullptr);
-    EXPECT_EQ(recent.find(JobUid("b"), 3), nullptr);
-    recent.forget(JobUid("a"));
-    EXPECT_EQ(recent.find(JobUid("a"), 3), nullptr);
+    specs.put(JobUid("a"), 3, job, false);
+    EXPECT_EQ(specs.find(JobUid("a"), 3), job);
+    EXPECT_EQ(specs.find(JobUid("a"), 4), nullptr) << "the edited job";
+    EXPECT_EQ(specs.find(JobUid("a"), 2), nullptr);
+    EXPECT_EQ(specs.find(JobUid("b"), 3), nullptr);
+    specs.forget(JobUid("a"));
+    EXPECT_EQ(specs.find(JobUid("a"), 3), nullptr);
 }
 
-TEST(RecentJobs, ANewGenerationTakesThePlaceOfTheOld) {
-    RecentJobs recent(2, 2);
+TEST(JobSpecCache, ANewGenerationTakesThePlaceOfTheOld) {
+    JobSpecCache specs(2, 2);
     const auto edited = some_job();
-    recent.put(JobUid("a"), 1, some_job(), false);
-    recent.put(JobUid("a"), 2, edited, false);
-    EXPECT_EQ(recent.find(JobUid("a"), 1), nullptr);
-    EXPECT_EQ(recent.find(JobUid("a"), 2), edited);
+    specs.put(JobUid("a"), 1, some_job(), false);
+    specs.put(JobUid("a"), 2, edited, false);
+    EXPECT_EQ(specs.find(JobUid("a"), 1), nullptr);
+    EXPECT_EQ(specs.find(JobUid("a"), 2), edited);
 }
 
-TEST(RecentJobs, TheOneThatWasAskedForLongestAgoGoesFirst) {
-    RecentJobs recent(2, 2);
-    for (const char* uid : {"a", "b"}) recent.put(JobUid(uid), 1, some_job(), false);
-    EXPECT_NE(recent.find(JobUid("a"), 1), nullptr);
-    recent.put(JobUid("c"), 1, some_job(), false);
-    EXPECT_NE(recent.find(JobUid("a"), 1), nullptr);
-    EXPECT_EQ(recent.find(JobUid("b"), 1), nullptr);
-    EXPECT_NE(recent.find(JobUid("c"), 1), nullptr);
+TEST(JobSpecCache, TheOneThatWasAskedForLongestAgoGoesFirst) {
+    JobSpecCache specs(2, 2);
+    for (const char* uid : {"a", "b"}) specs.put(JobUid(uid), 1, some_job(), false);
+    EXPECT_NE(specs.find(JobUid("a"), 1), nullptr);
+    specs.put(JobUid("c"), 1, some_job(), false);
+    EXPECT_NE(specs.find(JobUid("a"), 1), nullptr);
+    EXPECT_EQ(specs.find(JobUid("b"), 1), nullptr);
+    EXPECT_NE(specs.find(JobUid("c"), 1), nullptr);
 }
 
-TEST(RecentJobs, WhatNothingWasDoneForIsKept) {
-    RecentJobs recent(1, 3);
+TEST(JobSpecCache, WhatNothingWasDoneForIsKept) {
+    JobSpecCache specs(1, 3);
     const auto puts = [&](const char* uid, bool is_new) {
-        recent.put(JobUid(uid), 1, some_job(), is_new);
+        specs.put(JobUid(uid), 1, some_job(), is_new);
     };
-    const auto knows = [&](const char* uid) { return recent.find(JobUid(uid), 1) != nullptr; };
+    const auto knows = [&](const char* uid) { return specs.find(JobUid(uid), 1) != nullptr; };
     for (const char* uid : {"a", "b", "c"}) puts(uid, true);
     puts("d", false);
     for (const char* uid : {"a", "b", "c", "d"}) EXPECT_TRUE(knows(uid)) << uid;

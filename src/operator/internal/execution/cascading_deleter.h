@@ -14,18 +14,19 @@ namespace muster::operators {
 
 /// One object that a job leaves behind, exactly as we last saw it: were it given to somebody else
 /// since, its resourceVersion would differ.
-struct LeftBehind {
+struct RemainingDependent {
     bool is_pod = true;
     std::string name;
     std::string uid;
     std::string resource_version;
 
-    friend bool operator==(const LeftBehind&, const LeftBehind&) = default;
+    friend bool operator==(const RemainingDependent&, const RemainingDependent&) = default;
 };
 
 /// The pods of a job that are not on their way out; its services once no pod is left: what holds
 /// machines goes first, and pods that end find each other until then. Pure.
-std::vector<LeftBehind> left_behind(const jobs::JobKind& kind, const Dependents& dependents);
+std::vector<RemainingDependent> remaining_dependents(const jobs::JobKind& kind,
+                                                     const Dependents& dependents);
 
 /// Deletes what jobs leave behind when they are deleted, many at a time: a cluster's garbage
 /// collector, which does the same in the end, takes a tenth of a second for each. Nothing that was
@@ -33,17 +34,17 @@ std::vector<LeftBehind> left_behind(const jobs::JobKind& kind, const Dependents&
 /// taken away before the job went.
 ///
 /// Refers to all that it is made with. Thread: one loop.
-class Leavers {
+class CascadingDeleter {
   public:
-    Leavers(kube::Client& client, TaskGroup& tasks, Table& table, int parallel);
+    CascadingDeleter(kube::Client& client, TaskGroup& tasks, Table& table, int parallel);
 
     /// The job is gone, or goes when its dependents have gone.
     void add(const std::string& key, const JobRecord& job);
     /// Deletes what those of this key still have. False: something failed and wants another try.
-    Task<bool> pass(std::string key);
+    Task<bool> reconcile(std::string key);
 
   private:
-    struct Leaver {
+    struct DeletedJob {
         const jobs::JobKind* kind;
         std::string namespace_;
         std::string name;
@@ -51,14 +52,14 @@ class Leavers {
         std::unordered_set<std::string> asked = {};  ///< uids of what was asked to go
     };
 
-    Task<void> remove(std::shared_ptr<Leaver> leaver, LeftBehind object, kube::Client client,
-                      std::shared_ptr<bool> complete);
+    Task<void> remove(std::shared_ptr<DeletedJob> gone, RemainingDependent object,
+                      kube::Client client, std::shared_ptr<bool> complete);
 
     kube::Client& client_;
     TaskGroup& tasks_;
     Table& table_;
     int parallel_;
-    std::unordered_map<std::string, std::vector<std::shared_ptr<Leaver>>> leavers_;
+    std::unordered_map<std::string, std::vector<std::shared_ptr<DeletedJob>>> deleted_;
 };
 
 }  // namespace muster::operators

@@ -41,15 +41,15 @@ class Deletions final : public kube::Transport {
     std::optional<Error> refusal;
 };
 
-class LeaversTest : public testing::Test, protected SimulatedLoop {
+class CascadingDeleterTest : public testing::Test, protected SimulatedLoop {
   protected:
-    LeaversTest() {
+    CascadingDeleterTest() {
         job.kind = &pytorch();
         job.namespace_ = "default";
         job.name = "demo";
         job.uid = kJobUid;
     }
-    ~LeaversTest() override { await(tasks.stop()); }
+    ~CascadingDeleterTest() override { await(tasks.stop()); }
 
     PodPtr pod(PodSketch sketch, const std::string& version) {
         auto made = std::make_shared<PodRecord>(*make_pod(sketch));
@@ -64,61 +64,61 @@ class LeaversTest : public testing::Test, protected SimulatedLoop {
     TaskGroup tasks{context.get_executor()};
     Deletions server;
     kube::Client client{server};
-    Leavers leavers{client, tasks, table, 1};
+    CascadingDeleter deleter{client, tasks, table, 1};
 };
 
-TEST_F(LeaversTest, PodsGoFirstAndEachIsTheOneThatWeSaw) {
+TEST_F(CascadingDeleterTest, PodsGoFirstAndEachIsTheOneThatWeSaw) {
     const std::vector<PodPtr> pods = {pod({.type = "Worker", .index = 0}, "7"),
                                       pod({.type = "Master", .index = 0}, "6"),
                                       pod({.type = "Worker", .index = 1, .deleting = true}, "8")};
     has(make_service("Worker", 0));
     for (const PodPtr& each : pods) has(each);
-    leavers.add(kKey, job);
-    EXPECT_TRUE(await(leavers.pass(kKey)));
+    deleter.add(kKey, job);
+    EXPECT_TRUE(await(deleter.reconcile(kKey)));
     EXPECT_THAT(server.seen, ElementsAre("demo-master-0@6", "demo-worker-0@7"));
-    EXPECT_TRUE(await(leavers.pass(kKey)));
+    EXPECT_TRUE(await(deleter.reconcile(kKey)));
     EXPECT_EQ(server.seen.size(), 2u) << "asked once";
     for (const PodPtr& each : pods) {
-        EXPECT_TRUE(await(leavers.pass(kKey)));
+        EXPECT_TRUE(await(deleter.reconcile(kKey)));
         EXPECT_EQ(server.seen.size(), 2u) << "services wait for the last pod";
         table.apply(&each, nullptr);
     }
-    EXPECT_TRUE(await(leavers.pass(kKey)));
+    EXPECT_TRUE(await(deleter.reconcile(kKey)));
     EXPECT_EQ(server.seen.back(), "demo-worker-0@");
     EXPECT_EQ(server.seen.size(), 3u);
 }
 
-TEST_F(LeaversTest, NobodyElsesJobIsTouched) {
+TEST_F(CascadingDeleterTest, NobodyElsesJobIsTouched) {
     has(pod({}, "7"));
-    EXPECT_TRUE(await(leavers.pass(kKey)));
+    EXPECT_TRUE(await(deleter.reconcile(kKey)));
     JobRecord other = job;
     other.uid = JobUid("of another one");
-    leavers.add(kKey, other);
-    EXPECT_TRUE(await(leavers.pass(kKey)));
+    deleter.add(kKey, other);
+    EXPECT_TRUE(await(deleter.reconcile(kKey)));
     EXPECT_THAT(server.seen, IsEmpty());
 }
 
-TEST_F(LeaversTest, WhatChangedSinceIsAskedForAgainAsItIsThen) {
+TEST_F(CascadingDeleterTest, WhatChangedSinceIsAskedForAgainAsItIsThen) {
     const PodPtr before = pod({}, "7");
     has(before);
-    leavers.add(kKey, job);
+    deleter.add(kKey, job);
     server.refusal = Error(Code::kConflict, "the resourceVersion is another");
-    EXPECT_FALSE(await(leavers.pass(kKey)));
+    EXPECT_FALSE(await(deleter.reconcile(kKey)));
     server.refusal.reset();
     const PodPtr after = pod({}, "9");
     table.apply(&before, &after);
-    EXPECT_TRUE(await(leavers.pass(kKey)));
+    EXPECT_TRUE(await(deleter.reconcile(kKey)));
     EXPECT_THAT(server.seen, ElementsAre("demo-worker-0@7", "demo-worker-0@9"));
 }
 
-TEST_F(LeaversTest, WhatIsGoneIsDoneAndWhatFailedIsTriedAgain) {
+TEST_F(CascadingDeleterTest, WhatIsGoneIsDoneAndWhatFailedIsTriedAgain) {
     has(pod({}, "7"));
-    leavers.add(kKey, job);
+    deleter.add(kKey, job);
     server.refusal = Error(Code::kTimeout, "no answer");
-    EXPECT_FALSE(await(leavers.pass(kKey)));
+    EXPECT_FALSE(await(deleter.reconcile(kKey)));
     server.refusal = Error(Code::kNotFound, "gone");
-    EXPECT_TRUE(await(leavers.pass(kKey)));
-    EXPECT_TRUE(await(leavers.pass(kKey)));
+    EXPECT_TRUE(await(deleter.reconcile(kKey)));
+    EXPECT_TRUE(await(deleter.reconcile(kKey)));
     EXPECT_EQ(server.seen.size(), 2u);
 }
 

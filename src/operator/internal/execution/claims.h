@@ -13,6 +13,6 @@ namespace muster::operators {
 /// pods, `parallel` requests at a time. What fails is told by the pass.
 ///
 /// Nothing is adopted for a job that is gone or goes: the API is asked, not the cache.
-Task<void> claim(std::shared_ptr<Pass> pass, Plan plan, TaskGroup& tasks, int parallel);
+Task<void> claim(std::shared_ptr<WriteContext> context, Plan plan, TaskGroup& tasks, int parallel);
 
 }  // namespace muster::operators

@@ -39,16 +39,17 @@ Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job
                                   kube::EventRecorder& recorder, std::function<bool()> enough) {
     kube::ObjectReference about = reference_to(*record);
     kube::Client client = client_.of_flow(record->uid.get());
-    auto pass = std::make_shared<Pass>(Pass{.client = std::move(client),
-                                            .record = std::move(record),
-                                            .job = std::move(job),
-                                            .status_version = std::move(status_version),
-                                            .recorder = recorder,
-                                            .about = std::move(about),
-                                            .result = {}});
+    auto context =
+        std::make_shared<WriteContext>(WriteContext{.client = std::move(client),
+                                                    .record = std::move(record),
+                                                    .job = std::move(job),
+                                                    .status_version = std::move(status_version),
+                                                    .recorder = recorder,
+                                                    .about = std::move(about),
+                                                    .result = {}});
 
     if (plan.ensure_owned_objects &&
-        !co_await ensure_owned_objects(pass, std::move(plan.ensure_integrations))) {
+        !co_await ensure_owned_objects(context, std::move(plan.ensure_integrations))) {
         plan.create_pods.clear();
         plan.create_services.clear();
     }
@@ -56,58 +57,60 @@ Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job
     std::vector<Write> writes;
     const bool tells_status = plan.status.has_value();
     if (tells_status)
-        writes.emplace_back(
-            [this, pass, status = *std::move(plan.status)] { return write_status(pass, status); });
+        writes.emplace_back([this, context, status = *std::move(plan.status)] {
+            return write_status(context, status);
+        });
     // A replica's service goes next to its pod, so that the name resolves when the process starts.
     auto service = plan.create_services.begin();
     for (const PodCreation& creation : plan.create_pods) {
-        writes.emplace_back([this, pass, creation] { return create_pod(pass, creation); });
+        writes.emplace_back([this, context, creation] { return create_pod(context, creation); });
         if (service != plan.create_services.end())
             writes.emplace_back(
-                [this, pass, slot = *service++] { return create_service(pass, slot); });
+                [this, context, slot = *service++] { return create_service(context, slot); });
     }
     for (; service != plan.create_services.end(); ++service)
-        writes.emplace_back([this, pass, slot = *service] { return create_service(pass, slot); });
+        writes.emplace_back(
+            [this, context, slot = *service] { return create_service(context, slot); });
     // First of all: what is let go of is in nobody's way, or known to be.
-    if (plan.claims()) co_await claim(pass, plan, tasks_, parallel_);
-    pass->result.cut = !co_await run_writes(tasks_, std::move(writes), parallel_, enough);
-    pass->tell_created("Pod", pass->created_pods);
-    pass->tell_created("Service", pass->created_services);
-    pass->result.made_any = !pass->created_pods.empty() || !pass->created_services.empty();
+    if (plan.claims()) co_await claim(context, plan, tasks_, parallel_);
+    context->result.cut = !co_await run_writes(tasks_, std::move(writes), parallel_, enough);
+    context->tell_created("Pod", context->created_pods);
+    context->tell_created("Service", context->created_services);
+    context->result.made_any = !context->created_pods.empty() || !context->created_services.empty();
 
-    if (!tells_status || pass->result.status_written) {
+    if (!tells_status || context->result.status_written) {
         for (JobEvent& event : plan.events)
-            pass->tell(event.type, std::move(event.reason), std::move(event.message));
+            context->tell(event.type, std::move(event.reason), std::move(event.message));
         std::vector<Write> deletions;
         const auto remove_all = [&](std::vector<Deletion>& all, const kube::ResourceType& type) {
             for (Deletion& deletion : all)
                 deletions.emplace_back(
-                    [this, pass, type, deletion] { return remove(pass, type, deletion); });
+                    [this, context, type, deletion] { return remove(context, type, deletion); });
         };
         remove_all(plan.delete_pods, kube::types::kPods);
         remove_all(plan.delete_services, kube::types::kServices);
         for (IntegrationDeletion& deletion : plan.delete_integrations)
             deletions.emplace_back(
-                [this, pass, deletion] { return remove_integration(pass, deletion); });
+                [this, context, deletion] { return remove_integration(context, deletion); });
         if (!co_await run_writes(tasks_, std::move(deletions), parallel_, enough))
-            pass->result.cut = true;
-        if (plan.delete_job && !pass->result.cut) co_await remove_job(pass);
+            context->result.cut = true;
+        if (plan.delete_job && !context->result.cut) co_await remove_job(context);
     }
-    co_return std::move(pass->result);
+    co_return std::move(context->result);
 }
 
-Task<Result<void>> Executor::create(std::shared_ptr<Pass> pass, kube::ResourceType type,
+Task<Result<void>> Executor::create(std::shared_ptr<WriteContext> context, kube::ResourceType type,
                                     std::string name, json::value object) {
-    const JobPtr& record = pass->record;
+    const JobPtr& record = context->record;
     const std::string ns = record->namespace_;
-    auto written = co_await pass->client.create_unread(type, ns, std::move(object));
+    auto written = co_await context->client.create_unread(type, ns, std::move(object));
     if (written.has_value() && fault_point())
         co_return Error(Code::kTimeout, "the answer was lost, the object was made");
     if (written.has_value()) co_return Result<void>();
     if (written.error().code() != Code::kAlreadyExists) co_return std::move(written.error());
 
     // Ours from an earlier try whose answer or watch event is still on the way, or somebody else's.
-    auto existing = co_await pass->client.get(type, ns, name);
+    auto existing = co_await context->client.get(type, ns, name);
     if (!existing.has_value()) {
         if (existing.error().code() == Code::kNotFound)
             co_return Error(Code::kConflict, fmt::format("{} {}/{} was there and is gone again",
@@ -134,185 +137,191 @@ Task<Result<void>> Executor::create(std::shared_ptr<Pass> pass, kube::ResourceTy
 
 // Each is marked before it is sent: the watch may show its effect before the answer comes.
 
-Task<void> Executor::create_pod(std::shared_ptr<Pass> pass, PodCreation creation) {
-    table_.of(pass->job_uid()).pod_create_sent(creation.slot, clock_.now() + kPatience);
-    const std::string name = pass->name_of(creation.slot);
-    const Result<void> created = co_await build_and_create_pod(pass, creation, name);
+Task<void> Executor::create_pod(std::shared_ptr<WriteContext> context, PodCreation creation) {
+    table_.of(context->job_uid()).pod_create_sent(creation.slot, clock_.now() + kPatience);
+    const std::string name = context->name_of(creation.slot);
+    const Result<void> created = co_await build_and_create_pod(context, creation, name);
     if (created.has_value()) {
-        pass->created_pods.push_back(name);
+        context->created_pods.push_back(name);
         co_return;
     }
-    table_.of(pass->job_uid()).pod_create_failed(creation.slot);
-    pass->fail_and_tell("create pod", name, created.error(), "FailedCreatePod", "Error creating");
+    table_.of(context->job_uid()).pod_create_failed(creation.slot);
+    context->fail_and_tell("create pod", name, created.error(), "FailedCreatePod",
+                           "Error creating");
 }
 
-Task<Result<void>> Executor::build_and_create_pod(std::shared_ptr<Pass> pass, PodCreation creation,
-                                                  std::string name) {
-    const jobs::ReplicaId replica = pass->replica(creation.slot);
-    auto pod = jobs::build_pod(*pass->job, replica, creation.restart_history);
+Task<Result<void>> Executor::build_and_create_pod(std::shared_ptr<WriteContext> context,
+                                                  PodCreation creation, std::string name) {
+    const jobs::ReplicaId replica = context->replica(creation.slot);
+    auto pod = jobs::build_pod(*context->job, replica, creation.restart_history);
     if (!pod.has_value()) co_return std::move(pod.error());
-    if (announce_gangs_) announce_gang(*pass->job, *pod);
+    if (announce_gangs_) announce_gang(*context->job, *pod);
     if (integrations_ != nullptr)
-        mark_for_scheduler(*pass->job, replica, integrations_->priorities(), *pod);
-    const Result<void> way = co_await make_way(pass, creation.slot);
+        mark_for_scheduler(*context->job, replica, integrations_->priorities(), *pod);
+    const Result<void> way = co_await make_way(context, creation.slot);
     if (!way.has_value()) co_return way;
-    co_return co_await create(pass, kube::types::kPods, std::move(name), kube::encode(*pod));
+    co_return co_await create(context, kube::types::kPods, std::move(name), kube::encode(*pod));
 }
 
 /// A batch Job that was here before us and has no pod that we see, as while it waits to try again,
 /// would make one beside ours. Its pods go before it does, so that none of them is left unseen.
-Task<Result<void>> Executor::make_way(std::shared_ptr<Pass> pass, SlotId slot) {
-    if (!pass->record->kind->replica_types[slot.type].had_batch_job) co_return Result<void>();
-    const std::string name = pass->name_of(slot);
-    const auto stands =
-        co_await end_batch_job(pass->client, *pass->record, name, kube::Propagation::kForeground);
+Task<Result<void>> Executor::make_way(std::shared_ptr<WriteContext> context, SlotId slot) {
+    if (!context->record->kind->replica_types[slot.type].had_batch_job) co_return Result<void>();
+    const std::string name = context->name_of(slot);
+    const auto stands = co_await end_batch_job(context->client, *context->record, name,
+                                               kube::Propagation::kForeground);
     if (!stands) co_return std::move(stands.error());
     if (*stands == BatchJob::kEnds)
         co_return Error(Code::kConflict,
-                        fmt::format("Job {}/{} of an earlier operator goes", pass->ns(), name));
+                        fmt::format("Job {}/{} of an earlier operator goes", context->ns(), name));
     co_return Result<void>();
 }
 
-Task<void> Executor::create_service(std::shared_ptr<Pass> pass, SlotId slot) {
-    table_.of(pass->job_uid()).service_create_sent(slot, clock_.now() + kPatience);
-    const std::string name = pass->name_of(slot);
+Task<void> Executor::create_service(std::shared_ptr<WriteContext> context, SlotId slot) {
+    table_.of(context->job_uid()).service_create_sent(slot, clock_.now() + kPatience);
+    const std::string name = context->name_of(slot);
     Result<void> created;
-    auto service = jobs::build_service(*pass->job, pass->replica(slot));
+    auto service = jobs::build_service(*context->job, context->replica(slot));
     if (service.has_value())
-        created = co_await create(pass, kube::types::kServices, name, kube::encode(*service));
+        created = co_await create(context, kube::types::kServices, name, kube::encode(*service));
     else
         created = std::move(service.error());
     if (created.has_value()) {
-        pass->created_services.push_back(name);
+        context->created_services.push_back(name);
         co_return;
     }
-    table_.of(pass->job_uid()).service_create_failed(slot);
-    pass->fail_and_tell("create service", name, created.error(), "FailedCreateService",
-                        "Error creating");
+    table_.of(context->job_uid()).service_create_failed(slot);
+    context->fail_and_tell("create service", name, created.error(), "FailedCreateService",
+                           "Error creating");
 }
 
-Task<void> Executor::remove(std::shared_ptr<Pass> pass, kube::ResourceType type,
+Task<void> Executor::remove(std::shared_ptr<WriteContext> context, kube::ResourceType type,
                             Deletion deletion) {
-    table_.of(pass->job_uid()).delete_sent(deletion.slot, deletion.uid, clock_.now() + kPatience);
+    table_.of(context->job_uid())
+        .delete_sent(deletion.slot, deletion.uid, clock_.now() + kPatience);
     kube::DeleteOptions options;
     options.precondition_uid = deletion.uid;
     auto removed =
-        co_await pass->client.remove(type, pass->ns(), deletion.name, std::move(options));
+        co_await context->client.remove(type, context->ns(), deletion.name, std::move(options));
     const bool is_pod = type == kube::types::kPods;
     if (removed.has_value()) {
-        pass->tell(kube::EventType::kNormal,
-                   is_pod ? "SuccessfulDeletePod" : "SuccessfulDeleteService",
-                   fmt::format("Deleted {}: {}", is_pod ? "pod" : "service", deletion.name));
+        context->tell(kube::EventType::kNormal,
+                      is_pod ? "SuccessfulDeletePod" : "SuccessfulDeleteService",
+                      fmt::format("Deleted {}: {}", is_pod ? "pod" : "service", deletion.name));
         co_return;
     }
     // Gone already, or replaced by another of the same name: the watch will say so.
     const Code code = removed.error().code();
     if (code == Code::kNotFound || code == Code::kConflict) co_return;
-    table_.of(pass->job_uid()).delete_failed(deletion.slot, deletion.uid);
-    pass->fail_and_tell(is_pod ? "delete pod" : "delete service", deletion.name, removed.error(),
-                        is_pod ? "FailedDeletePod" : "FailedDeleteService", "Error deleting");
+    table_.of(context->job_uid()).delete_failed(deletion.slot, deletion.uid);
+    context->fail_and_tell(is_pod ? "delete pod" : "delete service", deletion.name, removed.error(),
+                           is_pod ? "FailedDeletePod" : "FailedDeleteService", "Error deleting");
 }
 
 /// The end of its TTL (upstream tells it with reasons that differ by kind; TFJob's is the one that
 /// says what happens).
-Task<void> Executor::remove_job(std::shared_ptr<Pass> pass) {
-    const JobRecord& job = *pass->record;
+Task<void> Executor::remove_job(std::shared_ptr<WriteContext> context) {
+    const JobRecord& job = *context->record;
     kube::DeleteOptions options;
     options.precondition_uid = job.uid.get();
     // Not if it was suspended or edited since.
-    options.precondition_resource_version = pass->status_version;
-    auto removed = co_await pass->client.remove(job.kind->resource, job.namespace_, job.name,
-                                                std::move(options));
+    options.precondition_resource_version = context->status_version;
+    auto removed = co_await context->client.remove(job.kind->resource, job.namespace_, job.name,
+                                                   std::move(options));
     if (removed.has_value()) {
-        pass->result.job_removed = true;
-        pass->tell(kube::EventType::kNormal, "SuccessfulDeleteJob", "Deleted job: " + job.name);
+        context->result.job_removed = true;
+        context->tell(kube::EventType::kNormal, "SuccessfulDeleteJob", "Deleted job: " + job.name);
         co_return;
     }
     if (removed.error().code() == Code::kNotFound) co_return;
     if (removed.error().code() == Code::kConflict) {
-        pass->result.complete = false;
+        context->result.complete = false;
         co_return;
     }
-    pass->fail_and_tell("delete job", job.name, removed.error(), "FailedDeleteJob",
-                        "Error deleting");
+    context->fail_and_tell("delete job", job.name, removed.error(), "FailedDeleteJob",
+                           "Error deleting");
 }
 
 // --- owned objects
 
-OwnedObjectPtr Executor::known(const Pass& pass, const jobs::OwnedObject& owned_object) const {
+OwnedObjectPtr Executor::known(const WriteContext& context,
+                               const jobs::OwnedObject& owned_object) const {
     OwnedObjectPtr found;
     if (owned_objects_ != nullptr)
-        found = owned_objects_->find(owned_object.type, pass.ns(), owned_object.name);
+        found = owned_objects_->find(owned_object.type, context.ns(), owned_object.name);
     if (!found && integrations_ != nullptr)
-        found = integrations_->find(owned_object.type, pass.ns(), owned_object.name);
+        found = integrations_->find(owned_object.type, context.ns(), owned_object.name);
     return found;
 }
 
 /// False when one of them that pods need is not as it should be. Whatever is not, the job's next
 /// pass tries again.
-Task<bool> Executor::ensure_owned_objects(std::shared_ptr<Pass> pass,
+Task<bool> Executor::ensure_owned_objects(std::shared_ptr<WriteContext> context,
                                           std::vector<IntegrationType> integrations) {
-    const Dependents& dependents = table_.of(pass->job_uid());
+    const Dependents& dependents = table_.of(context->job_uid());
     const std::uint64_t version = dependents.owned_objects_version();
     std::vector<Write> writes;
     const auto keep_each = [&](jobs::OwnedObject wanted, bool needed) {
-        writes.emplace_back([this, pass, wanted = std::move(wanted), needed] {
-            return keep(pass, wanted, needed);
+        writes.emplace_back([this, context, wanted = std::move(wanted), needed] {
+            return keep(context, wanted, needed);
         });
     };
-    if (pass->record->kind->owned_objects) {
-        for (jobs::OwnedObject& wanted : pass->record->kind->owned_objects(
-                 *pass->job, seen_pods(*pass->record->facts, dependents)))
+    if (context->record->kind->owned_objects) {
+        for (jobs::OwnedObject& wanted : context->record->kind->owned_objects(
+                 *context->job, seen_pods(*context->record->facts, dependents)))
             keep_each(std::move(wanted), true);
     }
     for (IntegrationType type : integrations)
-        keep_each(integration_object(*pass->job, type, integrations_->priorities()),
+        keep_each(integration_object(*context->job, type, integrations_->priorities()),
                   is_pod_group(type));
     co_await run_writes(tasks_, std::move(writes), parallel_);
     // Of several the same each time, so that the condition that tells it does not change.
-    if (!pass->obstructions.empty())
-        table_.of(pass->job_uid()).obstructed(*pass->obstructions.begin());
-    if (pass->owned_objects_ensured) table_.of(pass->job_uid()).owned_objects_ensured(version);
-    co_return !pass->pods_must_wait;
+    if (!context->obstructions.empty())
+        table_.of(context->job_uid()).obstructed(*context->obstructions.begin());
+    if (context->owned_objects_ensured)
+        table_.of(context->job_uid()).owned_objects_ensured(version);
+    co_return !context->pods_must_wait;
 }
 
-Task<void> Executor::keep(std::shared_ptr<Pass> pass, jobs::OwnedObject wanted, bool needed) {
-    const Result<bool> made =
-        co_await ensure_owned_object(pass->client, known(*pass, wanted), pass->job, wanted);
+Task<void> Executor::keep(std::shared_ptr<WriteContext> context, jobs::OwnedObject wanted,
+                          bool needed) {
+    const Result<bool> made = co_await ensure_owned_object(context->client, known(*context, wanted),
+                                                           context->job, wanted);
     if (made.has_value()) {
         if (*made)
-            pass->tell(kube::EventType::kNormal, "SuccessfulCreate" + wanted.type.kind,
-                       fmt::format("Created {}: {}", wanted.type.kind, wanted.name));
+            context->tell(kube::EventType::kNormal, "SuccessfulCreate" + wanted.type.kind,
+                          fmt::format("Created {}: {}", wanted.type.kind, wanted.name));
         co_return;
     }
-    pass->owned_objects_ensured = false;
-    if (needed) pass->pods_must_wait = true;
+    context->owned_objects_ensured = false;
+    if (needed) context->pods_must_wait = true;
     const bool foreign = made.error().code() == Code::kAlreadyExists;
-    if (foreign && needed) pass->obstructions.insert(made.error().message());
-    pass->fail_and_tell("create " + wanted.type.kind, wanted.name, made.error(),
-                        foreign ? "ErrResourceExists" : "FailedCreate" + wanted.type.kind,
-                        "Error creating");
+    if (foreign && needed) context->obstructions.insert(made.error().message());
+    context->fail_and_tell("create " + wanted.type.kind, wanted.name, made.error(),
+                           foreign ? "ErrResourceExists" : "FailedCreate" + wanted.type.kind,
+                           "Error creating");
 }
 
-Task<void> Executor::remove_integration(std::shared_ptr<Pass> pass, IntegrationDeletion deletion) {
+Task<void> Executor::remove_integration(std::shared_ptr<WriteContext> context,
+                                        IntegrationDeletion deletion) {
     const kube::ResourceType& type = resource_of(deletion.type);
-    const std::string& name = pass->record->name;
+    const std::string& name = context->record->name;
     kube::DeleteOptions options;
     options.precondition_uid = deletion.uid;
-    auto removed = co_await pass->client.remove(type, pass->ns(), name, std::move(options));
+    auto removed = co_await context->client.remove(type, context->ns(), name, std::move(options));
     if (removed.has_value()) {
-        pass->tell(kube::EventType::kNormal, "SuccessfulDelete" + type.kind,
-                   fmt::format("Deleted {}: {}", type.kind, name));
+        context->tell(kube::EventType::kNormal, "SuccessfulDelete" + type.kind,
+                      fmt::format("Deleted {}: {}", type.kind, name));
         co_return;
     }
     const Code code = removed.error().code();
     if (code == Code::kNotFound || code == Code::kConflict) co_return;
-    pass->fail_and_tell("delete " + type.kind, name, removed.error(), "FailedDelete" + type.kind,
-                        "Error deleting");
+    context->fail_and_tell("delete " + type.kind, name, removed.error(), "FailedDelete" + type.kind,
+                           "Error deleting");
 }
 
-Task<void> Executor::write_status(std::shared_ptr<Pass> pass, jobs::JobStatus status) {
-    const JobRecord& job = *pass->record;
+Task<void> Executor::write_status(std::shared_ptr<WriteContext> context, jobs::JobStatus status) {
+    const JobRecord& job = *context->record;
     const kube::ResourceType& resource = job.kind->resource;
     json::object body{
         {"apiVersion", resource.api_version()},
@@ -320,19 +329,19 @@ Task<void> Executor::write_status(std::shared_ptr<Pass> pass, jobs::JobStatus st
         {"metadata", json::object{{"name", job.name},
                                   {"namespace", job.namespace_},
                                   {"uid", job.uid.get()},
-                                  {"resourceVersion", pass->status_version}}},
+                                  {"resourceVersion", context->status_version}}},
         {"status", kube::encode(status)},
     };
-    auto written =
-        co_await pass->client.update(resource, job.namespace_, job.name, std::move(body), "status");
+    auto written = co_await context->client.update(resource, job.namespace_, job.name,
+                                                   std::move(body), "status");
     if (!written.has_value()) {
         // Gone while we worked: the next pass finds no job.
         if (written.error().code() == Code::kNotFound) co_return;
-        pass->fail("write status", job.name, written.error());
+        context->fail("write status", job.name, written.error());
         co_return;
     }
-    pass->result.status_written = true;
-    pass->result.resource_version = metadata_of(*written->object).resource_version;
+    context->result.status_written = true;
+    context->result.resource_version = metadata_of(*written->object).resource_version;
 }
 
 }  // namespace muster::operators

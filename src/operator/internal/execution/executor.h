@@ -36,21 +36,23 @@ class Executor {
                             std::function<bool()> enough = nullptr);
 
   private:
-    Task<bool> ensure_owned_objects(std::shared_ptr<Pass> pass,
+    Task<bool> ensure_owned_objects(std::shared_ptr<WriteContext> context,
                                     std::vector<IntegrationType> integrations);
-    Task<void> keep(std::shared_ptr<Pass> pass, jobs::OwnedObject wanted, bool needed);
-    OwnedObjectPtr known(const Pass& pass, const jobs::OwnedObject& owned_object) const;
-    Task<void> remove_integration(std::shared_ptr<Pass> pass, IntegrationDeletion deletion);
-    Task<void> create_pod(std::shared_ptr<Pass> pass, PodCreation creation);
-    Task<Result<void>> build_and_create_pod(std::shared_ptr<Pass> pass, PodCreation creation,
-                                            std::string name);
-    Task<Result<void>> make_way(std::shared_ptr<Pass> pass, SlotId slot);
-    Task<void> create_service(std::shared_ptr<Pass> pass, SlotId slot);
-    Task<void> remove(std::shared_ptr<Pass> pass, kube::ResourceType type, Deletion deletion);
-    Task<void> remove_job(std::shared_ptr<Pass> pass);
-    Task<void> write_status(std::shared_ptr<Pass> pass, jobs::JobStatus status);
-    Task<Result<void>> create(std::shared_ptr<Pass> pass, kube::ResourceType type, std::string name,
-                              json::value object);
+    Task<void> keep(std::shared_ptr<WriteContext> context, jobs::OwnedObject wanted, bool needed);
+    OwnedObjectPtr known(const WriteContext& context, const jobs::OwnedObject& owned_object) const;
+    Task<void> remove_integration(std::shared_ptr<WriteContext> context,
+                                  IntegrationDeletion deletion);
+    Task<void> create_pod(std::shared_ptr<WriteContext> context, PodCreation creation);
+    Task<Result<void>> build_and_create_pod(std::shared_ptr<WriteContext> context,
+                                            PodCreation creation, std::string name);
+    Task<Result<void>> make_way(std::shared_ptr<WriteContext> context, SlotId slot);
+    Task<void> create_service(std::shared_ptr<WriteContext> context, SlotId slot);
+    Task<void> remove(std::shared_ptr<WriteContext> context, kube::ResourceType type,
+                      Deletion deletion);
+    Task<void> remove_job(std::shared_ptr<WriteContext> context);
+    Task<void> write_status(std::shared_ptr<WriteContext> context, jobs::JobStatus status);
+    Task<Result<void>> create(std::shared_ptr<WriteContext> context, kube::ResourceType type,
+                              std::string name, json::value object);
 
     kube::Client& client_;
     Clock& clock_;

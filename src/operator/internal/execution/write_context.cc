@@ -13,19 +13,19 @@ constexpr std::size_t kToldOneByOne = 8;
 
 }  // namespace
 
-jobs::ReplicaId Pass::replica(SlotId slot) const {
+jobs::ReplicaId WriteContext::replica(SlotId slot) const {
     return {record->kind->replica_types[slot.type].name, slot.index};
 }
 
-std::string Pass::name_of(SlotId slot) const {
+std::string WriteContext::name_of(SlotId slot) const {
     return jobs::replica_name(*record->kind, record->name, replica(slot));
 }
 
-void Pass::tell(kube::EventType type, std::string reason, std::string message) {
+void WriteContext::tell(kube::EventType type, std::string reason, std::string message) {
     recorder.record(about, type, std::move(reason), std::move(message));
 }
 
-void Pass::tell_created(std::string_view what, const std::vector<std::string>& names) {
+void WriteContext::tell_created(std::string_view what, const std::vector<std::string>& names) {
     const std::string reason = fmt::format("SuccessfulCreate{}", what);
     const std::string kind = lower_case(what);
     if (names.size() > kToldOneByOne) {
@@ -38,7 +38,7 @@ void Pass::tell_created(std::string_view what, const std::vector<std::string>& n
         tell(kube::EventType::kNormal, reason, fmt::format("Created {}: {}", kind, name));
 }
 
-void Pass::fail(std::string_view what, std::string_view name, const Error& error) {
+void WriteContext::fail(std::string_view what, std::string_view name, const Error& error) {
     result.complete = false;
     if (error.is_expected()) return;
     log::warning("a job's pass could not finish", {{"kind", record->kind->resource.kind},
@@ -49,8 +49,8 @@ void Pass::fail(std::string_view what, std::string_view name, const Error& error
                                                    {"error", error.message()}});
 }
 
-void Pass::fail_and_tell(std::string_view what, std::string_view name, const Error& error,
-                         std::string reason, std::string_view event) {
+void WriteContext::fail_and_tell(std::string_view what, std::string_view name, const Error& error,
+                                 std::string reason, std::string_view event) {
     fail(what, name, error);
     if (!error.is_expected())
         tell(kube::EventType::kWarning, std::move(reason),

@@ -25,7 +25,7 @@ struct Execution {
 
 /// What the writes of one pass over a job share, and how they tell what became of them. Each holds
 /// it, so that it outlives a pass that was cancelled. Thread: the executor's loop.
-struct Pass {
+struct WriteContext {
     kube::Client client;  ///< of the job's own flow
     JobPtr record;
     std::shared_ptr<const jobs::Job> job;

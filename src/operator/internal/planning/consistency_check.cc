@@ -22,12 +22,11 @@ void sort_out(const JobRecord& job, const std::unordered_map<std::string, Ptr>& 
 
 }  // namespace
 
-std::string differences_from_scratch(const JobRecord& job, const jobs::JobStatus& status,
-                                     const Dependents& dependents, const Orphans& orphans,
-                                     WallTime now,
-                                     const std::unordered_map<std::string, PodPtr>& pods,
-                                     const std::unordered_map<std::string, ServicePtr>& services,
-                                     const IntegrationState& integrations) {
+std::string inconsistencies(const JobRecord& job, const jobs::JobStatus& status,
+                            const Dependents& dependents, const Orphans& orphans, WallTime now,
+                            const std::unordered_map<std::string, PodPtr>& pods,
+                            const std::unordered_map<std::string, ServicePtr>& services,
+                            const IntegrationState& integrations) {
     std::vector<PodPtr> our_pods;
     std::vector<ServicePtr> our_services;
     Orphans found;

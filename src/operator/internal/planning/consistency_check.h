@@ -9,11 +9,10 @@ namespace muster::operators {
 
 /// What differs between dependents and orphans that were kept event by event and the same made at
 /// once from all that the caches show, or between the plans for them. Empty: nothing.
-std::string differences_from_scratch(const JobRecord& job, const jobs::JobStatus& status,
-                                     const Dependents& dependents, const Orphans& orphans,
-                                     WallTime now,
-                                     const std::unordered_map<std::string, PodPtr>& pods,
-                                     const std::unordered_map<std::string, ServicePtr>& services,
-                                     const IntegrationState& integrations);
+std::string inconsistencies(const JobRecord& job, const jobs::JobStatus& status,
+                            const Dependents& dependents, const Orphans& orphans, WallTime now,
+                            const std::unordered_map<std::string, PodPtr>& pods,
+                            const std::unordered_map<std::string, ServicePtr>& services,
+                            const IntegrationState& integrations);
 
 }  // namespace muster::operators

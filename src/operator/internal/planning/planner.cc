@@ -83,7 +83,7 @@ class Planner {
     bool has_room() {
         const bool room = plan_.create_pods.size() + plan_.create_services.size() +
                               plan_.delete_pods.size() + plan_.delete_services.size() <
-                          kWritesPerPass;
+                          kWritesPerReconcile;
         if (!room) plan_.more = true;
         return room;
     }

@@ -116,8 +116,8 @@ TEST(PlannerLimits, ASuspendedJobHasNoDeadline) {
 TEST(PlannerLimits, APassDoesSoMuch) {
     const jobs::Job job = make_job({.workers = 3'000});
     const Plan next = plan(job, {}, {}, kNow);
-    EXPECT_LE(next.create_pods.size() + next.create_services.size(), kWritesPerPass + 1);
-    EXPECT_GE(next.create_pods.size() + next.create_services.size(), kWritesPerPass);
+    EXPECT_LE(next.create_pods.size() + next.create_services.size(), kWritesPerReconcile + 1);
+    EXPECT_GE(next.create_pods.size() + next.create_services.size(), kWritesPerReconcile);
     EXPECT_TRUE(next.more);
 }
 

@@ -4,13 +4,13 @@
 
 namespace muster::operators {
 
-bool WrittenStatus::covers(std::string_view shown) const {
+bool PendingStatusWrite::covers(std::string_view shown) const {
     return std::ranges::find(below, shown) != below.end();
 }
 
-void WrittenStatuses::add(const std::string& key, std::string seen, std::string base,
-                          std::string version, PackedStatus status, std::string_view shown) {
-    WrittenStatus next{
+void PendingStatusWrites::add(const std::string& key, std::string seen, std::string base,
+                              std::string version, PackedStatus status, std::string_view shown) {
+    PendingStatusWrite next{
         .below = {std::move(seen)}, .version = std::move(version), .status = std::move(status)};
     if (auto it = written_.find(key); it != written_.end() && it->second.version == base)
         next.below = std::move(it->second.below);
@@ -21,12 +21,12 @@ void WrittenStatuses::add(const std::string& key, std::string seen, std::string 
         written_.erase(key);
 }
 
-void WrittenStatuses::shown(const std::string& key, std::string_view revision) {
+void PendingStatusWrites::shown(const std::string& key, std::string_view revision) {
     if (auto it = written_.find(key); it != written_.end() && !it->second.covers(revision))
         written_.erase(it);
 }
 
-const WrittenStatus* WrittenStatuses::find(const std::string& key) const {
+const PendingStatusWrite* PendingStatusWrites::find(const std::string& key) const {
     const auto it = written_.find(key);
     return it == written_.end() ? nullptr : &it->second;
 }

@@ -10,7 +10,7 @@
 namespace muster::operators {
 
 /// A status of ours that the watch has not shown yet.
-struct WrittenStatus {
+struct PendingStatusWrite {
     std::vector<std::string> below;  ///< the revisions of the job that it was written over
     std::string version;             ///< the revision that it became
     PackedStatus status;
@@ -21,7 +21,7 @@ struct WrittenStatus {
 /// Our own status of a job counts from its answer on, and not only when the watch brings it:
 /// nothing can lie between the revisions, since each was written over the one before. Keys are
 /// those of the queue. Pure.
-class WrittenStatuses {
+class PendingStatusWrites {
   public:
     /// Written over `base`, while the caches showed `seen` when the pass began and show `shown` now
     /// (empty: another job, or none). What they show now and none of ours lies below is newer.
@@ -32,10 +32,10 @@ class WrittenStatuses {
     void forget(const std::string& key) { written_.erase(key); }
 
     /// Null: the caches show all that was written.
-    const WrittenStatus* find(const std::string& key) const;
+    const PendingStatusWrite* find(const std::string& key) const;
 
   private:
-    std::unordered_map<std::string, WrittenStatus> written_;
+    std::unordered_map<std::string, PendingStatusWrite> written_;
 };
 
 }  // namespace muster::operators

@@ -12,36 +12,36 @@ PackedStatus status_of(const std::string& start_time) {
 }
 
 /// The revision and the start time of what is known, or "-".
-std::string known(const WrittenStatuses& written) {
-    const WrittenStatus* found = written.find("j");
+std::string known(const PendingStatusWrites& pending) {
+    const PendingStatusWrite* found = pending.find("j");
     return found == nullptr ? "-" : found->version + " " + found->status.unpack().start_time;
 }
 
-TEST(WrittenStatuses, CountUntilTheWatchShowsThem) {
-    WrittenStatuses written;
-    EXPECT_EQ(known(written), "-");
-    written.add("j", "1", "1", "2", status_of("a"), "1");
-    EXPECT_EQ(known(written), "2 a");
-    written.shown("j", "1");
-    EXPECT_EQ(known(written), "2 a") << "an old event, seen again";
-    written.shown("j", "2");
-    EXPECT_EQ(known(written), "-");
+TEST(PendingStatusWrites, CountUntilTheWatchShowsThem) {
+    PendingStatusWrites pending;
+    EXPECT_EQ(known(pending), "-");
+    pending.add("j", "1", "1", "2", status_of("a"), "1");
+    EXPECT_EQ(known(pending), "2 a");
+    pending.shown("j", "1");
+    EXPECT_EQ(known(pending), "2 a") << "an old event, seen again";
+    pending.shown("j", "2");
+    EXPECT_EQ(known(pending), "-");
 }
 
-TEST(WrittenStatuses, OneUponAnotherHidesAllThatLieBelow) {
-    WrittenStatuses written;
-    written.add("j", "1", "1", "2", status_of("a"), "1");
-    written.add("j", "1", "2", "3", status_of("b"), "1");
-    EXPECT_EQ(known(written), "3 b");
+TEST(PendingStatusWrites, OneUponAnotherHidesAllThatLieBelow) {
+    PendingStatusWrites pending;
+    pending.add("j", "1", "1", "2", status_of("a"), "1");
+    pending.add("j", "1", "2", "3", status_of("b"), "1");
+    EXPECT_EQ(known(pending), "3 b");
     for (const char* below : {"1", "2"}) {
-        written.shown("j", below);
-        EXPECT_EQ(known(written), "3 b") << below;
+        pending.shown("j", below);
+        EXPECT_EQ(known(pending), "3 b") << below;
     }
-    written.shown("j", "3");
-    EXPECT_EQ(known(written), "-");
+    pending.shown("j", "3");
+    EXPECT_EQ(known(pending), "-");
 }
 
-TEST(WrittenStatuses, WhatTheWatchHasShownMeanwhileIsNewer) {
+TEST(PendingStatusWrites, WhatTheWatchHasShownMeanwhileIsNewer) {
     struct Case {
         const char* about;
         const char* shown;
@@ -51,20 +51,20 @@ TEST(WrittenStatuses, WhatTheWatchHasShownMeanwhileIsNewer) {
          {Case{"what was seen", "1", "3 b"}, Case{"what it was written over", "2", "3 b"},
           Case{"itself", "3", "-"}, Case{"of somebody else", "9", "-"},
           Case{"nothing: the job is gone", "", "-"}}) {
-        WrittenStatuses written;
-        written.add("j", "1", "2", "3", status_of("b"), c.shown);
-        EXPECT_EQ(known(written), c.wanted) << c.about;
+        PendingStatusWrites pending;
+        pending.add("j", "1", "2", "3", status_of("b"), c.shown);
+        EXPECT_EQ(known(pending), c.wanted) << c.about;
     }
 }
 
-TEST(WrittenStatuses, AChangeOfSomebodyElseEndsThem) {
-    WrittenStatuses written;
-    written.add("j", "1", "1", "2", status_of("a"), "1");
-    written.shown("j", "7");
-    EXPECT_EQ(known(written), "-");
-    written.add("j", "7", "7", "8", status_of("b"), "7");
-    written.forget("j");
-    EXPECT_EQ(known(written), "-");
+TEST(PendingStatusWrites, AChangeOfSomebodyElseEndsThem) {
+    PendingStatusWrites pending;
+    pending.add("j", "1", "1", "2", status_of("a"), "1");
+    pending.shown("j", "7");
+    EXPECT_EQ(known(pending), "-");
+    pending.add("j", "7", "7", "8", status_of("b"), "7");
+    pending.forget("j");
+    EXPECT_EQ(known(pending), "-");
 }
 
 }  // namespace

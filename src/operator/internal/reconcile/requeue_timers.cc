@@ -4,10 +4,11 @@
 
 namespace muster::operators {
 
-Alarms::Alarms(Clock& clock, TaskGroup& tasks, std::function<void(const std::string&)> ring)
-    : clock_(clock), tasks_(tasks), ring_(std::move(ring)) {}
+RequeueTimers::RequeueTimers(Clock& clock, TaskGroup& tasks,
+                             std::function<void(const std::string&)> requeue)
+    : clock_(clock), tasks_(tasks), requeue_(std::move(requeue)) {}
 
-void Alarms::set(const std::string& key, std::optional<WallTime> when) {
+void RequeueTimers::set(const std::string& key, std::optional<WallTime> when) {
     const auto known = by_key_.find(key);
     if (known != by_key_.end()) {
         if (known->second == when) return;
@@ -22,7 +23,7 @@ void Alarms::set(const std::string& key, std::optional<WallTime> when) {
 
 /// A sleeper for an earlier time than any other sleeps until; those that find nothing due when they
 /// wake only arm the next.
-void Alarms::arm() {
+void RequeueTimers::arm() {
     if (by_time_.empty()) return;
     const WallTime first = by_time_.begin()->first;
     if (!armed_.empty() && *armed_.begin() <= first) return;
@@ -30,7 +31,7 @@ void Alarms::arm() {
     tasks_.spawn("operator alarm", wait_until(first));
 }
 
-Task<void> Alarms::wait_until(WallTime until) {
+Task<void> RequeueTimers::wait_until(WallTime until) {
     co_await clock_.sleep_until_wall(until);
     armed_.erase(until);
     const WallTime now = clock_.wall_now();
@@ -41,7 +42,7 @@ Task<void> Alarms::wait_until(WallTime until) {
         by_time_.erase(by_time_.begin());
     }
     arm();
-    for (const std::string& key : due) ring_(key);
+    for (const std::string& key : due) requeue_(key);
 }
 
 }  // namespace muster::operators

@@ -12,12 +12,12 @@
 
 namespace muster::operators {
 
-/// One time of the calendar per key, at which `ring` is called with the key. Deadlines are written
-/// down in calendar time, so they follow the calendar clock when it is set: forward at once, and
-/// never early. The group runs the sleepers; the alarms outlive it. Thread: one loop.
-class Alarms {
+/// One time of the calendar per key, at which `requeue` is called with the key. Deadlines are
+/// written down in calendar time, so they follow the calendar clock when it is set: forward at
+/// once, and never early. The group runs the sleepers; the alarms outlive it. Thread: one loop.
+class RequeueTimers {
   public:
-    Alarms(Clock& clock, TaskGroup& tasks, std::function<void(const std::string&)> ring);
+    RequeueTimers(Clock& clock, TaskGroup& tasks, std::function<void(const std::string&)> requeue);
 
     /// Replaces the key's time; none takes it away.
     void set(const std::string& key, std::optional<WallTime> when);
@@ -28,7 +28,7 @@ class Alarms {
 
     Clock& clock_;
     TaskGroup& tasks_;
-    std::function<void(const std::string&)> ring_;
+    std::function<void(const std::string&)> requeue_;
     std::unordered_map<std::string, WallTime> by_key_;
     std::set<std::pair<WallTime, std::string>> by_time_;
     std::set<WallTime> armed_;  ///< the times that a sleeper waits for

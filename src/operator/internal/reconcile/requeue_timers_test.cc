@@ -15,9 +15,9 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using namespace std::chrono_literals;
 
-class AlarmsTest : public ::testing::Test {
+class RequeueTimersTest : public ::testing::Test {
   protected:
-    ~AlarmsTest() override {
+    ~RequeueTimersTest() override {
         asio::co_spawn(context, tasks.stop(), [](std::exception_ptr) {});
         run_for(1s);
     }
@@ -27,57 +27,57 @@ class AlarmsTest : public ::testing::Test {
     asio::io_context context;
     SimClock clock;
     TaskGroup tasks{context.get_executor()};
-    std::vector<std::string> rung;
-    Alarms alarms{clock, tasks, [this](const std::string& key) { rung.push_back(key); }};
+    std::vector<std::string> requeued;
+    RequeueTimers timers{clock, tasks, [this](const std::string& key) { requeued.push_back(key); }};
 };
 
-TEST_F(AlarmsTest, EachRingsOnceAtItsTimeAndNotBefore) {
-    alarms.set("later", in(20s));
-    alarms.set("soon", in(10s));
+TEST_F(RequeueTimersTest, EachRingsOnceAtItsTimeAndNotBefore) {
+    timers.set("later", in(20s));
+    timers.set("soon", in(10s));
     run_for(9s);
-    EXPECT_THAT(rung, IsEmpty());
+    EXPECT_THAT(requeued, IsEmpty());
     run_for(2s);
-    EXPECT_THAT(rung, ElementsAre("soon"));
+    EXPECT_THAT(requeued, ElementsAre("soon"));
     run_for(1h);
-    EXPECT_THAT(rung, ElementsAre("soon", "later"));
+    EXPECT_THAT(requeued, ElementsAre("soon", "later"));
 }
 
-TEST_F(AlarmsTest, AKeyHasOneTime) {
-    alarms.set("a", in(10s));
-    alarms.set("a", in(20s));
-    alarms.set("b", in(20s));
-    alarms.set("b", in(10s));
-    alarms.set("c", in(10s));
-    alarms.set("c", std::nullopt);
+TEST_F(RequeueTimersTest, AKeyHasOneTime) {
+    timers.set("a", in(10s));
+    timers.set("a", in(20s));
+    timers.set("b", in(20s));
+    timers.set("b", in(10s));
+    timers.set("c", in(10s));
+    timers.set("c", std::nullopt);
     run_for(15s);
-    EXPECT_THAT(rung, ElementsAre("b"));
+    EXPECT_THAT(requeued, ElementsAre("b"));
     run_for(1h);
-    EXPECT_THAT(rung, ElementsAre("b", "a"));
+    EXPECT_THAT(requeued, ElementsAre("b", "a"));
 }
 
-TEST_F(AlarmsTest, ItFollowsTheCalendarClock) {
-    alarms.set("a", in(1h));
+TEST_F(RequeueTimersTest, ItFollowsTheCalendarClock) {
+    timers.set("a", in(1h));
     run_for(1min);
     clock.skew_wall(-30min);
     run_for(1h);
-    EXPECT_THAT(rung, IsEmpty()) << "the calendar was set back";
+    EXPECT_THAT(requeued, IsEmpty()) << "the calendar was set back";
     clock.skew_wall(2h);
     run_for(0s);
-    EXPECT_THAT(rung, ElementsAre("a")) << "the calendar was set forward";
+    EXPECT_THAT(requeued, ElementsAre("a")) << "the calendar was set forward";
 }
 
-TEST_F(AlarmsTest, WhatIsDueAlreadyRingsAtOnce) {
-    alarms.set("a", in(-1h));
+TEST_F(RequeueTimersTest, WhatIsDueAlreadyRingsAtOnce) {
+    timers.set("a", in(-1h));
     run_for(0s);
-    EXPECT_THAT(rung, ElementsAre("a"));
+    EXPECT_THAT(requeued, ElementsAre("a"));
 }
 
-TEST_F(AlarmsTest, ItMayBeSetAgainWhenItRings) {
-    alarms.set("a", in(10s));
+TEST_F(RequeueTimersTest, ItMayBeSetAgainWhenItRings) {
+    timers.set("a", in(10s));
     run_for(10s);
-    alarms.set("a", in(10s));
+    timers.set("a", in(10s));
     run_for(10s);
-    EXPECT_THAT(rung, ElementsAre("a", "a"));
+    EXPECT_THAT(requeued, ElementsAre("a", "a"));
 }
 
 }  // namespace

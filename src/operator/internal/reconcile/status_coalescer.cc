@@ -8,8 +8,8 @@ constexpr std::size_t kFewCreations = 32;
 
 }  // namespace
 
-std::optional<Instant> HeldBack::counts(const std::string& key, Plan& next,
-                                        bool owned_objects_ensured_before, Instant now) {
+std::optional<Instant> StatusCoalescer::counts(const std::string& key, Plan& next,
+                                               bool owned_objects_ensured_before, Instant now) {
     const bool told = !next.events.empty() || (next.status && !next.only_counts);
     const bool counts = next.status && next.only_counts;
     const bool owned_objects =
@@ -28,7 +28,7 @@ std::optional<Instant> HeldBack::counts(const std::string& key, Plan& next,
     return due->second;
 }
 
-bool HeldBack::first_status(const std::string& key, Plan& next) {
+bool StatusCoalescer::first_status(const std::string& key, Plan& next) {
     if (!next.status) return false;
     const std::size_t creations = next.create_pods.size() + next.create_services.size();
     if (creations == 0 || creations > kFewCreations) return false;
@@ -41,7 +41,7 @@ bool HeldBack::first_status(const std::string& key, Plan& next) {
     return true;
 }
 
-void HeldBack::forget(const std::string& key) {
+void StatusCoalescer::forget(const std::string& key) {
     counts_due_.erase(key);
     status_waited_.erase(key);
 }

@@ -11,10 +11,10 @@
 namespace muster::operators {
 
 /// What a plan has that had better be written a little later. Keys are those of the queue. Pure.
-class HeldBack {
+class StatusCoalescer {
   public:
     /// `counts_wait`: how long numbers of replicas may be late.
-    explicit HeldBack(Duration counts_wait) : counts_wait_(counts_wait) {}
+    explicit StatusCoalescer(Duration counts_wait) : counts_wait_(counts_wait) {}
 
     /// Counts, and owned objects that tell of running pods, wait for more of the same; not what a
     /// pod that is about to be made will see. Takes them out of the plan, and returns when they are

@@ -25,7 +25,7 @@ Plan plan_of(const Case& c) {
     return plan;
 }
 
-TEST(HeldBack, CountsAndNewsOfRunningPodsWaitAndNothingElse) {
+TEST(StatusCoalescer, CountsAndNewsOfRunningPodsWaitAndNothingElse) {
     for (const Case& c : {
              Case{"counts", true, true, false, true, false, false, true},
              Case{"a condition", true, false, false, true, false, false, false},
@@ -36,9 +36,9 @@ TEST(HeldBack, CountsAndNewsOfRunningPodsWaitAndNothingElse) {
              Case{"a condition and owned objects", true, false, true, true, false, false, false},
              Case{"nothing", false, false, false, true, false, false, false},
          }) {
-        HeldBack held(1s);
+        StatusCoalescer coalescer(1s);
         Plan plan = plan_of(c);
-        const auto due = held.counts("j", plan, c.owned_objects_ensured_before, kStart);
+        const auto due = coalescer.counts("j", plan, c.owned_objects_ensured_before, kStart);
         EXPECT_EQ(due.has_value(), c.waits) << c.about;
         EXPECT_EQ(plan.status.has_value(), c.status && !c.waits) << c.about;
         EXPECT_EQ(plan.ensure_owned_objects, c.ensure_owned_objects && !c.waits) << c.about;
@@ -48,11 +48,11 @@ TEST(HeldBack, CountsAndNewsOfRunningPodsWaitAndNothingElse) {
     }
 }
 
-TEST(HeldBack, CountsAreDueByTheFirstThatWaited) {
-    HeldBack held(1s);
+TEST(StatusCoalescer, CountsAreDueByTheFirstThatWaited) {
+    StatusCoalescer coalescer(1s);
     const auto look = [&](Duration after) {
         Plan plan = plan_of({"", true, true, false, true, false, false, true});
-        const auto due = held.counts("j", plan, true, kStart + after);
+        const auto due = coalescer.counts("j", plan, true, kStart + after);
         EXPECT_EQ(due.has_value(), !plan.status.has_value());
         return due ? *due - kStart : Duration();
     };
@@ -61,13 +61,13 @@ TEST(HeldBack, CountsAreDueByTheFirstThatWaited) {
     EXPECT_EQ(look(1s), 0s) << "now they are written";
     EXPECT_EQ(look(1100ms), 2100ms) << "and the next wait anew";
     Plan told = plan_of({"", true, false, false, true, false, false, false});
-    held.counts("j", told, true, kStart + 1200ms);
+    coalescer.counts("j", told, true, kStart + 1200ms);
     EXPECT_EQ(look(1300ms), 2300ms) << "a condition took them along";
-    held.forget("j");
+    coalescer.forget("j");
     EXPECT_EQ(look(1400ms), 2400ms);
 }
 
-TEST(HeldBack, TheFirstStatusWaitsForAFewPodsAndOnce) {
+TEST(StatusCoalescer, TheFirstStatusWaitsForAFewPodsAndOnce) {
     struct Row {
         bool status;
         std::size_t pods;
@@ -76,18 +76,18 @@ TEST(HeldBack, TheFirstStatusWaitsForAFewPodsAndOnce) {
     };
     for (const Row& row : {Row{true, 1, 1, true}, Row{true, 16, 16, true}, Row{true, 17, 16, false},
                            Row{true, 0, 0, false}, Row{false, 1, 1, false}}) {
-        HeldBack held(1s);
+        StatusCoalescer coalescer(1s);
         Plan plan;
         if (row.status) plan.status.emplace();
         plan.events.emplace_back();
         plan.create_pods.resize(row.pods);
         plan.create_services.resize(row.services);
-        EXPECT_EQ(held.first_status("j", plan), row.waits) << row.pods;
+        EXPECT_EQ(coalescer.first_status("j", plan), row.waits) << row.pods;
         EXPECT_EQ(plan.status.has_value(), row.status && !row.waits) << row.pods;
         EXPECT_EQ(plan.events.empty(), row.waits) << row.pods;
         if (!row.waits) continue;
         plan.status.emplace();
-        EXPECT_FALSE(held.first_status("j", plan)) << "a creation failed: it is told now";
+        EXPECT_FALSE(coalescer.first_status("j", plan)) << "a creation failed: it is told now";
     }
 }
 
