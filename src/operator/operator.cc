@@ -17,7 +17,7 @@
 #include "kube/transport/outage_detecting_transport.h"
 #include "operator/internal/cache/integration_caches.h"
 #include "operator/internal/cache/job_spec_cache.h"
-#include "operator/internal/cache/owned_objects.h"
+#include "operator/internal/cache/owned_object_caches.h"
 #include "operator/internal/cache/projections.h"
 #include "operator/internal/cache/table.h"
 #include "operator/internal/execution/cascading_deleter.h"

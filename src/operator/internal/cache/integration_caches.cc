@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "kube/values/json_access.h"
+#include "operator/internal/integrations/integrations.h"
 
 namespace muster::operators {
 namespace {

@@ -9,7 +9,9 @@
 #include "base/task_group.h"
 #include "kube/client/client.h"
 #include "kube/client/informer.h"
-#include "operator/internal/planning/pod_gate.h"
+#include "operator/internal/cache/integration_state.h"
+#include "operator/internal/cache/projections.h"
+#include "operator/internal/integrations/gang_members.h"
 
 namespace muster::operators {
 

@@ -1,5 +1,7 @@
 #include "operator/internal/cache/job_facts.h"
 
+#include "operator/internal/integrations/integrations.h"
+
 namespace muster::operators {
 namespace {
 

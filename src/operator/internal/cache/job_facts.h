@@ -8,7 +8,7 @@
 
 #include "jobs/job.h"
 #include "jobs/kind.h"
-#include "operator/internal/integrations/integrations.h"
+#include "operator/internal/integrations/desired_objects.h"
 
 namespace muster::operators {
 

@@ -6,12 +6,14 @@
 #include "base/log.h"
 #include "kube/objects/codec.h"
 #include "operator/internal/cache/integration_caches.h"
+#include "operator/internal/cache/owned_object_caches.h"
 #include "operator/internal/cache/seen_pods.h"
 #include "operator/internal/execution/batch_job.h"
 #include "operator/internal/execution/claims.h"
 #include "operator/internal/execution/owned_object_writer.h"
 #include "operator/internal/execution/write_batch.h"
 #include "operator/internal/integrations/gang.h"
+#include "operator/internal/integrations/integrations.h"
 
 namespace muster::operators {
 namespace {

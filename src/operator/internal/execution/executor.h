@@ -16,6 +16,7 @@
 namespace muster::operators {
 
 class IntegrationCaches;
+class OwnedObjectCaches;
 
 /// Carries out plans. Creations and the status go out together, deletions after the status; every
 /// creation has a deterministic name and every deletion a uid, so that repeating a pass that was

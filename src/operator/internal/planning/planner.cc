@@ -7,9 +7,11 @@
 
 #include "base/check.h"
 #include "kube/values/time.h"
+#include "operator/internal/integrations/integrations.h"
 #include "operator/internal/planning/conditions.h"
 #include "operator/internal/planning/job_outcome.h"
 #include "operator/internal/planning/limits.h"
+#include "operator/internal/planning/pod_gate.h"
 #include "operator/internal/planning/states.h"
 
 namespace muster::operators {

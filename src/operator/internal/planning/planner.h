@@ -2,10 +2,10 @@
 
 #include "base/clock.h"
 #include "operator/internal/cache/dependents.h"
+#include "operator/internal/cache/integration_state.h"
 #include "operator/internal/cache/projections.h"
 #include "operator/internal/cache/table.h"
 #include "operator/internal/planning/plan.h"
-#include "operator/internal/planning/pod_gate.h"
 
 namespace muster::operators {
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "operator/internal/integrations/integrations.h"
 #include "operator/internal/integrations/volcano.h"
 
 namespace muster::operators {

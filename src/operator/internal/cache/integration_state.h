@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "operator/internal/cache/owned_objects.h"
+#include "operator/internal/integrations/desired_objects.h"
+
+namespace muster::operators {
+
+enum class Knowledge : std::uint8_t {
+    kNone,     ///< its first list is still on the way
+    kCurrent,  ///< a list came, and what has changed since
+    kRefused,  ///< the cluster does not have the type, or does not let us see it
+};
+
+/// What is known of one object that a job may have for another program.
+struct IntegrationObject {
+    DesiredObject desired;
+    Knowledge knowledge = Knowledge::kNone;
+    std::string problem = {};         ///< of kRefused, for people
+    OwnedObjectPtr object = nullptr;  ///< null: there is none, or it is not the job's
+};
+
+/// In the order of the job's needs.
+struct IntegrationState {
+    std::vector<IntegrationObject> objects;
+    bool priorities_known = true;
+};
+
+}  // namespace muster::operators
