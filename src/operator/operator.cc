@@ -25,10 +25,10 @@
 #include "operator/internal/planning/consistency_check.h"
 #include "operator/internal/planning/manifest_findings.h"
 #include "operator/internal/planning/planner.h"
-#include "operator/internal/reconcile/milestones.h"
 #include "operator/internal/reconcile/pending_status_writes.h"
 #include "operator/internal/reconcile/requeue_timers.h"
 #include "operator/internal/reconcile/status_coalescer.h"
+#include "operator/observer/milestones.h"
 
 namespace muster::operators {
 namespace {

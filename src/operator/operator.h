@@ -11,7 +11,7 @@
 #include "jobs/job.h"
 #include "kube/client/reflector.h"
 #include "kube/transport/transport.h"
-#include "operator/observer.h"
+#include "operator/observer/observer.h"
 
 namespace muster::operators {
 

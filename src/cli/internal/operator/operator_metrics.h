@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "kube/transport/metered_transport.h"
-#include "operator/observer.h"
+#include "operator/observer/observer.h"
 #include "operator/replica.h"
 
 namespace muster::cli {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "jobs/job.h"
-#include "operator/observer.h"
+#include "operator/observer/observer.h"
 
 namespace muster::operators {
 

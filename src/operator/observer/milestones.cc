@@ -1,4 +1,4 @@
-#include "operator/internal/reconcile/milestones.h"
+#include "operator/observer/milestones.h"
 
 namespace muster::operators {
 namespace {

@@ -1,4 +1,4 @@
-#include "operator/internal/reconcile/milestones.h"
+#include "operator/observer/milestones.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
