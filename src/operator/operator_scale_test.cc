@@ -223,7 +223,7 @@ TEST_F(BusyTest, ASmallJobDoesNotWaitForALargeOne) {
     EXPECT_THAT(world.pods(), SizeIs(1'002));
 }
 
-// Nor for more than there are workers: a pass ends soon when others wait for their turn.
+// Nor for more than there are workers: a reconciliation ends soon when others wait for their turn.
 TEST_F(BusyTest, ASmallJobDoesNotWaitForManyLargeOnes) {
     Instant created;
     std::optional<Duration> waited;
@@ -239,7 +239,7 @@ TEST_F(BusyTest, ASmallJobDoesNotWaitForManyLargeOnes) {
         world.create_job({.name = fmt::format("large-{}", i), .workers = 1'000});
     world.run_for(1min);
     ASSERT_TRUE(waited);
-    EXPECT_LE(*waited, 500ms) << "a look at each pass that goes on, and what was in flight";
+    EXPECT_LE(*waited, 500ms) << "a look at each reconciliation that lasts, and what was in flight";
     EXPECT_GT(requests, 12'000);
 }
 

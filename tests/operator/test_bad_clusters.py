@@ -104,7 +104,7 @@ def test_failures_back_off(server, operator, stage):
     stage.post(job("PyTorchJob", replicas={"Master": 1}))
 
     def tries():
-        told = (line["ts"] for line in operator.lines if line["msg"] == "a job's pass could not finish" and line["request"] == "create pod")
+        told = (line["ts"] for line in operator.lines if line["msg"] == "a job's reconciliation could not finish" and line["request"] == "create pod")
         return list(itertools.islice(told, 11))
     with operator.changed:
         assert operator.changed.wait_for(lambda: len(tries()) == 11, PATIENCE), operator.lines
@@ -117,7 +117,7 @@ def test_a_namespace_that_goes(server, operator, stage):
     stage.condition(path, "Suspended")
     server.must("DELETE", f"/api/v1/namespaces/{stage.namespace}")
     server.merge(path, {"spec": {"runPolicy": {"suspend": False}}})
-    operator.said("a job's pass could not finish", error="being terminated")
+    operator.said("a job's reconciliation could not finish", error="being terminated")
 
 
 def test_a_right_that_is_missing_is_named_and_other_kinds_go_on(server, start, stage, account):

@@ -37,7 +37,7 @@ class OperatorObserver {
     virtual void on_job(const JobNews& news) = 0;
     /// A job of ours is gone at the end of its TTL.
     virtual void on_job_removed(const jobs::JobKind& kind, const std::string& namespace_) = 0;
-    /// One look at a job. `complete`: nothing failed.
+    /// One reconciliation of a job. `complete`: nothing failed.
     virtual void on_reconcile(const jobs::JobKind& kind, Duration took, bool complete) = 0;
 };
 

@@ -11,7 +11,7 @@
 namespace muster::operators {
 
 /// What belongs to one job as far as we know: what the caches show, and what was asked of the API
-/// and is not in the caches yet. Without the second part a pass that runs before the watch has
+/// and is not in the caches yet. Without the second part a plan that is made before the watch has
 /// caught up would ask again.
 ///
 /// Keeps its totals current: a change costs what it changes, not the size of the job.

@@ -176,8 +176,8 @@ struct Cut {
 
 class CutPass : public ExecutorTest, public testing::WithParamInterface<Cut> {};
 
-// Whoever cuts a pass short finds all as the next one needs it: what was sent is marked, nothing
-// else is, and nothing is told that is not on record.
+// Whoever cuts an execution short finds all as the next one needs it: what was sent is marked,
+// nothing else is, and nothing is told that is not on record.
 TEST_P(CutPass, LeavesTheRestToTheNext) {
     const std::size_t sent = GetParam().sent;
     std::size_t asked = 0;

@@ -8,7 +8,7 @@
 namespace muster::operators {
 namespace {
 
-/// So many creations of a pass have an event each.
+/// So many creations of an execution have an event each.
 constexpr std::size_t kToldOneByOne = 8;
 
 }  // namespace
@@ -41,12 +41,12 @@ void WriteContext::tell_created(std::string_view what, const std::vector<std::st
 void WriteContext::fail(std::string_view what, std::string_view name, const Error& error) {
     result.complete = false;
     if (error.is_expected()) return;
-    log::warning("a job's pass could not finish", {{"kind", record->kind->resource.kind},
-                                                   {"namespace", ns()},
-                                                   {"job", record->name},
-                                                   {"request", what},
-                                                   {"name", name},
-                                                   {"error", error.message()}});
+    log::warning("a job's reconciliation could not finish", {{"kind", record->kind->resource.kind},
+                                                             {"namespace", ns()},
+                                                             {"job", record->name},
+                                                             {"request", what},
+                                                             {"name", name},
+                                                             {"error", error.message()}});
 }
 
 void WriteContext::fail_and_tell(std::string_view what, std::string_view name, const Error& error,

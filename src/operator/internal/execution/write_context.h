@@ -13,7 +13,7 @@
 
 namespace muster::operators {
 
-/// How a pass ended.
+/// How an execution ended.
 struct Execution {
     bool complete = true;   ///< false: something failed and wants another try
     bool cut = false;       ///< `enough` was true before the end of the plan
@@ -23,8 +23,8 @@ struct Execution {
     std::string resource_version;  ///< of the job, that the status made
 };
 
-/// What the writes of one pass over a job share, and how they tell what became of them. Each holds
-/// it, so that it outlives a pass that was cancelled. Thread: the executor's loop.
+/// What the writes of one execution share, and how they tell what became of them. Each holds
+/// it, so that it outlives an execution that was cancelled. Thread: the executor's loop.
 struct WriteContext {
     kube::Client client;  ///< of the job's own flow
     JobPtr record;

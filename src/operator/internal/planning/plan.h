@@ -43,7 +43,7 @@ struct IntegrationDeletion {
     friend bool operator==(const IntegrationDeletion&, const IntegrationDeletion&) = default;
 };
 
-/// What one pass over a job does. The executor writes creations and the status at once, and
+/// What one reconciliation of a job does. The executor writes creations and the status at once, and
 /// deletions only after the status, so that what a deleted pod has shown is never lost.
 struct Plan {
     /// The owned objects are compared, and written where they differ, before anything else; no pod
@@ -68,7 +68,7 @@ struct Plan {
     /// little for more of the same.
     bool only_counts = false;
     std::vector<JobEvent> events = {};  ///< told once the status is written
-    bool more = false;                  ///< a pass does so much; the next one does the rest
+    bool more = false;                  ///< a plan does so much; the next one does the rest
     /// When the answer changes though nothing else does: a deadline, the end of a TTL.
     std::optional<WallTime> requeue_at = std::nullopt;
 

@@ -85,7 +85,7 @@ class Planner {
     bool has_room() {
         const bool room = plan_.create_pods.size() + plan_.create_services.size() +
                               plan_.delete_pods.size() + plan_.delete_services.size() <
-                          kWritesPerReconcile;
+                          kWritesPerPlan;
         if (!room) plan_.more = true;
         return room;
     }
@@ -278,7 +278,7 @@ class Planner {
             if (pause) requeue_no_later_than(*pause);
             return;
         }
-        // Nothing is made, and nothing removed, before the end is on record: the next pass cleans
+        // Nothing is made, and nothing removed, before the end is on record: the next plan cleans
         // up from the status. Nor is a pod of a new generation made before the last of the old one
         // is gone, for it would find its old peers.
         forget_writes();

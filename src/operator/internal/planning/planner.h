@@ -9,9 +9,9 @@
 
 namespace muster::operators {
 
-/// Creations and deletions of one plan, so that it has an end; a pass ends earlier when there is
-/// something to tell.
-inline constexpr std::size_t kWritesPerReconcile = 4000;
+/// Creations and deletions of one plan, so that it has an end; a reconciliation ends earlier when
+/// there is something to tell.
+inline constexpr std::size_t kWritesPerPlan = 4000;
 
 /// What a job needs now. `integrations`: what is known of the objects that it may have for them.
 /// `status` is the newest that is known, which may be newer than the job's

@@ -25,7 +25,7 @@ struct RankRow {
 };
 class SeveralReasonsAtOnce : public ::testing::TestWithParam<RankRow> {};
 
-// Upstream asks for the limits first, so that a job that is done in the same pass fails.
+// Upstream asks for the limits first, so that a job that is done in the same look fails.
 TEST_P(SeveralReasonsAtOnce, TheStrongestCounts) {
     const RankRow& row = GetParam();
     const jobs::Job job = make_job(row.job);
@@ -112,12 +112,12 @@ TEST(PlannerLimits, ASuspendedJobHasNoDeadline) {
     EXPECT_EQ(next.requeue_at, std::nullopt);
 }
 
-// The pods that it needs would be too much for one pass; the rest follows.
+// The pods that it needs would be too much for one plan; the rest follows.
 TEST(PlannerLimits, APassDoesSoMuch) {
     const jobs::Job job = make_job({.workers = 3'000});
     const Plan next = plan(job, {}, {}, kNow);
-    EXPECT_LE(next.create_pods.size() + next.create_services.size(), kWritesPerReconcile + 1);
-    EXPECT_GE(next.create_pods.size() + next.create_services.size(), kWritesPerReconcile);
+    EXPECT_LE(next.create_pods.size() + next.create_services.size(), kWritesPerPlan + 1);
+    EXPECT_GE(next.create_pods.size() + next.create_services.size(), kWritesPerPlan);
     EXPECT_TRUE(next.more);
 }
 

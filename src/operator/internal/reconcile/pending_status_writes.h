@@ -23,7 +23,7 @@ struct PendingStatusWrite {
 /// those of the queue. Pure.
 class PendingStatusWrites {
   public:
-    /// Written over `base`, while the caches showed `seen` when the pass began and show `shown` now
+    /// Written over `base`, while the caches showed `seen` when we began and show `shown` now
     /// (empty: another job, or none). What they show now and none of ours lies below is newer.
     void add(const std::string& key, std::string seen, std::string base, std::string version,
              PackedStatus status, std::string_view shown);

@@ -14,12 +14,12 @@ namespace muster::operators {
 
 /// One time of the calendar per key, at which `requeue` is called with the key. Deadlines are
 /// written down in calendar time, so they follow the calendar clock when it is set: forward at
-/// once, and never early. The group runs the sleepers; the alarms outlive it. Thread: one loop.
+/// once, and never early. The group runs the sleepers; the timers outlive it. Thread: one loop.
 class RequeueTimers {
   public:
     RequeueTimers(Clock& clock, TaskGroup& tasks, std::function<void(const std::string&)> requeue);
 
-    /// Replaces the key's time; none takes it away.
+    /// Sets the key's deadline; nullopt clears it.
     void set(const std::string& key, std::optional<WallTime> when);
 
   private:
