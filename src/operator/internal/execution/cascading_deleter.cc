@@ -47,6 +47,14 @@ void CascadingDeleter::add(const std::string& key, const JobRecord& job) {
         .kind = job.kind, .namespace_ = job.namespace_, .name = job.name, .uid = job.uid}));
 }
 
+Task<bool> CascadingDeleter::add_if_gone(std::string key, JobRecord job) {
+    const auto read = co_await client_.get(job.kind->resource, job.namespace_, job.name);
+    const bool gone =
+        read ? metadata_of(**read).uid != job.uid.get() : read.error().code() == Code::kNotFound;
+    if (gone) add(key, job);
+    co_return gone;
+}
+
 Task<bool> CascadingDeleter::reconcile(std::string key) {
     const auto found = deleted_.find(key);
     if (found == deleted_.end()) co_return true;

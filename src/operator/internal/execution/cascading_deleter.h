@@ -40,6 +40,8 @@ class CascadingDeleter {
 
     /// The job is gone, or goes when its dependents have gone.
     void add(const std::string& key, const JobRecord& job);
+    /// The same where nobody saw the job go: asks the API. True when it is gone.
+    Task<bool> add_if_gone(std::string key, JobRecord job);
     /// Deletes what those of this key still have. False: something failed and wants another try.
     Task<bool> reconcile(std::string key);
 

@@ -1,0 +1,226 @@
+#include "operator/internal/reconcile/job_reconciler.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/check.h"
+#include "operator/internal/planning/consistency_check.h"
+#include "operator/internal/planning/manifest_findings.h"
+#include "operator/internal/planning/planner.h"
+
+namespace muster::operators {
+namespace {
+
+/// So often a reconciliation that takes long is asked whether another would do better.
+constexpr Duration kLongReconcile = std::chrono::milliseconds(50);
+
+bool is_left_alone(const JobRecord& job) { return job.deleting || job.managed_elsewhere; }
+
+bool makes_objects(const Plan& plan) {
+    return plan.ensure_owned_objects || !plan.create_pods.empty() || !plan.create_services.empty();
+}
+
+}  // namespace
+
+JobReconciler::JobReconciler(
+    JobCaches& caches, Executor& executor, Controller& controller, Clock& clock, Options options,
+    std::map<const jobs::JobKind*, std::unique_ptr<kube::EventRecorder>> recorders)
+    : caches_(caches),
+      executor_(executor),
+      controller_(controller),
+      clock_(clock),
+      options_(options),
+      recorders_(std::move(recorders)),
+      coalescer_(options.counts_wait) {}
+
+Task<bool> JobReconciler::reconcile(std::string key) {
+    const JobPtr job = caches_.find(key);
+    if (job == nullptr) co_return true;
+    if (is_left_alone(*job) || removed_.contains(key)) {
+        controller_.set_deadline(key, std::nullopt);
+        co_return true;
+    }
+    Dependents& dependents = caches_.table().of(job->uid);
+    dependents.expire(clock_.now());
+    Turn turn{.key = key, .job = job, .version = job->resource_version, .plan = {}};
+    turn.plan = make_plan(key, *job, turn.version);
+    controller_.set_deadline(key, turn.plan.requeue_at);
+    if (const auto due = coalescer_.counts(key, turn.plan,
+                                           dependents.owned_objects_ensured_before(), clock_.now()))
+        controller_.requeue_at(key, *due);
+    const bool is_first = job->status.empty() && pending_.find(key) == nullptr;
+    turn.status_later = is_first && coalescer_.first_status(key, turn.plan);
+    if (turn.plan.empty()) co_return true;
+    co_return co_await carry_out(std::move(turn));
+}
+
+Task<bool> JobReconciler::carry_out(Turn turn) {
+    const JobPtr& job = turn.job;
+    Plan& plan = turn.plan;
+    std::shared_ptr<const jobs::Job> whole;
+    if (makes_objects(plan)) {
+        whole = co_await caches_.whole_job(job);
+        if (!whole) co_return false;
+    }
+    const bool more = plan.more;
+    const bool finishes = plan.status && plan.status->finished();
+    auto enough = [this, key = turn.key, job,
+                   told = plan.status ? *plan.status : known_status(turn.key, *job),
+                   look_at = clock_.now() + kLongReconcile]() mutable {
+        return should_end(key, *job, told, look_at);
+    };
+    NewStatus status = new_status(turn);
+    const Execution done =
+        co_await executor_.execute(job, std::move(whole), turn.version, std::move(plan),
+                                   *recorders_.at(job->kind), std::move(enough));
+    note_execution(turn, done, std::move(status));
+    if (const Instant until = caches_.table().of(job->uid).expire(clock_.now());
+        until != Instant::max())
+        controller_.requeue_at(turn.key, until);
+    const bool rest_now = done.cut || (more && (done.complete || done.made_any));
+    // What a finished job needs follows from the status that says so.
+    if (rest_now || turn.status_later || (finishes && done.status_written))
+        controller_.add(turn.key);
+    co_return done.complete;
+}
+
+/// Whether a reconciliation of `job` that will have told `told` ends before all is done: the job is
+/// another by now, it has reached something that nobody should learn late, or others wait.
+bool JobReconciler::should_end(const std::string& key, const JobRecord& job,
+                               const jobs::JobStatus& told, Instant& look_at) {
+    const JobPtr now = caches_.current(job);
+    if (now == nullptr || now->deleting || now->generation != job.generation ||
+        now->managed_elsewhere != job.managed_elsewhere)
+        return true;
+    if (clock_.now() < look_at) return false;
+    look_at = clock_.now() + kLongReconcile;
+    if (controller_.ready() > 0) return true;
+    if (!now->facts) return false;
+    Dependents& dependents = caches_.table().of(job.uid);
+    dependents.configure(now->facts, told);
+    const Plan next = plan(*now, told, dependents, caches_.table().orphans_of(key),
+                           clock_.wall_now(), caches_.integrations().state_for(*now));
+    return next.status && !next.only_counts;
+}
+
+jobs::JobStatus JobReconciler::known_status(const std::string& key, const JobRecord& job) const {
+    const PendingStatusWrite* ours = pending_.find(key);
+    return (ours != nullptr ? ours->status : job.status).unpack();
+}
+
+// --- plans
+
+/// Also moves `version` to the revision that the plan's status builds upon.
+Plan JobReconciler::make_plan(const std::string& key, const JobRecord& job, std::string& version) {
+    const jobs::JobStatus status = known_status(key, job);
+    if (const PendingStatusWrite* ours = pending_.find(key)) version = ours->version;
+    if (job.facts) {
+        Plan made = plan_and_check(key, job, status);
+        if (status.start_time.empty() && made.status && !made.status->start_time.empty())
+            std::ranges::move(warning_events(job.warnings), std::back_inserter(made.events));
+        return made;
+    }
+    Plan invalid = plan_invalid(job, status, *job.problem, clock_.wall_now());
+    if (!invalid.status && !invalid.events.empty()) {
+        // An edit that is not in effect is told once and not at every event of its pods.
+        auto [warned, first] = warned_edits_.try_emplace(key, job.generation);
+        if (!first && warned->second == job.generation) invalid.events.clear();
+        warned->second = job.generation;
+    }
+    return invalid;
+}
+
+Plan JobReconciler::plan_and_check(const std::string& key, const JobRecord& job,
+                                   const jobs::JobStatus& status) {
+    Dependents& dependents = caches_.table().of(job.uid);
+    dependents.configure(job.facts, status);
+    const Orphans& orphans = caches_.table().orphans_of(key);
+    const IntegrationState integrations = caches_.integrations().state_for(job);
+    const WallTime now = clock_.wall_now();
+    Plan made = plan(job, status, dependents, orphans, now, integrations);
+    if (options_.check_consistency) {
+        const std::string found = inconsistencies(job, status, dependents, orphans, now,
+                                                  caches_.pods(), caches_.services(), integrations);
+        CHECK(found.empty(), found.c_str());
+    }
+    return made;
+}
+
+// --- what became of them
+
+JobReconciler::NewStatus JobReconciler::new_status(const Turn& turn) const {
+    if (!turn.plan.status) return {};
+    NewStatus made{.status = PackedStatus(*turn.plan.status), .reached = {}};
+    if (options_.observer != nullptr)
+        made.reached = milestones(known_status(turn.key, *turn.job), *turn.plan.status);
+    return made;
+}
+
+void JobReconciler::note_execution(const Turn& turn, const Execution& done, NewStatus status) {
+    const JobRecord& job = *turn.job;
+    if (done.status_written) {
+        const JobPtr shown = caches_.current(job);
+        pending_.add(turn.key, job.resource_version, turn.version, done.resource_version,
+                     std::move(status.status),
+                     shown != nullptr ? shown->resource_version : std::string());
+        tell_observer(turn.key, job, status.reached);
+    }
+    if (done.job_removed) {
+        removed_.insert(turn.key);
+        if (options_.observer != nullptr)
+            options_.observer->on_job_removed(*job.kind, job.namespace_);
+    }
+}
+
+void JobReconciler::tell_observer(const std::string& key, const JobRecord& job,
+                                  const std::vector<Reached>& reached) {
+    for (const Reached& one : reached) {
+        JobNews news{.kind = *job.kind,
+                     .namespace_ = job.namespace_,
+                     .name = job.name,
+                     .milestone = one.milestone,
+                     .times = one.times,
+                     .cause = one.cause};
+        if (one.milestone == Milestone::kRunning)
+            if (auto seen = seen_new_.extract(key); !seen.empty())
+                news.since_seen = clock_.now() - seen.mapped();
+        options_.observer->on_job(news);
+    }
+}
+
+// --- what the caches tell
+
+void JobReconciler::job_changed(const std::string& key, const JobPtr* before, const JobPtr* after) {
+    if (before != nullptr && (after == nullptr || (*after)->uid != (*before)->uid)) forget(key);
+    const bool is_new = before == nullptr && (*after)->status.empty();
+    if (options_.observer != nullptr && is_new && caches_.filled())
+        seen_new_.emplace(key, clock_.now());
+    if (after != nullptr) pending_.shown(key, (*after)->resource_version);
+    // Pods of new jobs go before news of old ones.
+    if (is_new)
+        controller_.add_first(key);
+    else
+        controller_.add(key);
+}
+
+void JobReconciler::forget(const std::string& key) {
+    warned_edits_.erase(key);
+    coalescer_.forget(key);
+    pending_.forget(key);
+    removed_.erase(key);
+    seen_new_.erase(key);
+    controller_.set_deadline(key, std::nullopt);
+}
+
+void JobReconciler::pod_changed(const PodPtr* before, const PodRecord& pod) {
+    std::vector<JobEvent> news = pod_news(before == nullptr ? nullptr : before->get(), pod);
+    if (news.empty()) return;
+    const JobPtr job = caches_.owner_of(pod);
+    if (job == nullptr) return;
+    for (JobEvent& event : news)
+        recorders_.at(job->kind)->record(reference_to(*job), event.type, std::move(event.reason),
+                                         std::move(event.message));
+}
+
+}  // namespace muster::operators
