@@ -47,79 +47,120 @@ bool is_final(const PodRecord& pod, RestartPolicy policy) {
            (policy == RestartPolicy::kExitCode && !is_retryable(pod.final_exit_code));
 }
 
-void add_to(ReplicaTotals& totals, const CountingRules& rules, const Expectations* expectations,
-            SlotId id, const Slot& slot, int sign) {
-    const auto mark = [&](IndexSet& set, bool member) {
-        if (member) set.set(id.index, sign > 0);
-    };
-    const bool pod_stays = slot.pod && !is_going(*slot.pod, expectations);
-    bool held = pod_stays || (slot.service && !is_going(*slot.service, expectations));
-    if (slot.pod) totals.pods += sign;
-    if (slot.others) {
-        totals.pods += sign * static_cast<std::int32_t>(slot.others->size());
-        held |= std::ranges::any_of(*slot.others,
-                                    [&](const PodPtr& p) { return !is_going(*p, expectations); });
-        mark(totals.doubled, true);
-    }
-    mark(totals.held, held);
-    if (!rules.facts) return;
+namespace {
 
-    const bool outdated = slot.pod && slot.pod->restart_history.generation < rules.generation;
-    if (outdated) totals.outdated += sign;
-    if (!rules.wants(id)) {
-        mark(totals.surplus, held);
-        return;
+/// What one slot adds to the totals, or takes from them.
+class Share {
+  public:
+    Share(ReplicaTotals& totals, const CountingRules& rules, const Expectations* expectations,
+          SlotId id, const Slot& slot, int sign)
+        : totals_(totals),
+          rules_(rules),
+          expectations_(expectations),
+          id_(id),
+          slot_(slot),
+          sign_(sign),
+          pod_stays_(slot.pod && !is_going(*slot.pod, expectations)) {}
+
+    void count() {
+        const bool held = count_objects();
+        if (!rules_.facts) return;
+        const bool outdated =
+            slot_.pod && slot_.pod->restart_history.generation < rules_.generation;
+        if (outdated) totals_.outdated += sign_;
+        if (!rules_.wants(id_)) return mark(totals_.surplus, held);
+        totals_.restarts += sign_ * slot_.carried;
+        mark(totals_.unserved,
+             rules_.facts->kind->services && !slot_.service && !slot_.creating_service);
+        if (!slot_.pod) return count_without_pod();
+        totals_.restarts +=
+            sign_ * (slot_.pod->restart_history.restarts + slot_.pod->node_restarts);
+        if (outdated) return mark(totals_.replace, pod_stays_);
+        count_pod(*slot_.pod, *rules_.facts->find(id_.type));
     }
-    totals.restarts += sign * slot.carried;
-    mark(totals.unserved, rules.facts->kind->services && !slot.service && !slot.creating_service);
-    if (!slot.pod) {
-        if (slot.lapsed) totals.lapsed += sign;
-        mark(totals.vacant, !slot.creating_pod && !slot.done);
-        mark(totals.succeeded, slot.done);
-        return;
+
+  private:
+    void mark(IndexSet& set, bool member) {
+        if (member) set.set(id_.index, sign_ > 0);
     }
-    const PodRecord& pod = *slot.pod;
-    totals.restarts += sign * (pod.restart_history.restarts + pod.node_restarts);
-    if (outdated) {
-        mark(totals.replace, pod_stays);
-        return;
+
+    /// Of any slot, wanted or not. True when something is there that was not asked to go.
+    bool count_objects() {
+        bool held = pod_stays_ || (slot_.service && !is_going(*slot_.service, expectations_));
+        if (slot_.pod) totals_.pods += sign_;
+        if (slot_.others) {
+            totals_.pods += sign_ * static_cast<std::int32_t>(slot_.others->size());
+            held |= std::ranges::any_of(*slot_.others, [&](const PodPtr& other) {
+                return !is_going(*other, expectations_);
+            });
+            mark(totals_.doubled, true);
+        }
+        mark(totals_.held, held);
+        return held;
     }
-    const bool stopped = was_stopped(pod, expectations);
-    if (stopped && pod.ended()) return;
-    const TypeFacts& type = *rules.facts->find(id.type);
-    switch (pod.phase) {
-        case PodPhase::kPending:
-            return;
-        case PodPhase::kSucceeded:
-            mark(totals.succeeded, true);
-            return;
-        case PodPhase::kUnknown:
-        case PodPhase::kRunning: {
-            const bool running = pod.phase == PodPhase::kRunning;
-            if (!pod.deleting) {
-                if (running) totals.active += sign;
-                if (running && pod.ready) totals.ready += sign;
+
+    void count_without_pod() {
+        if (slot_.lapsed) totals_.lapsed += sign_;
+        mark(totals_.vacant, !slot_.creating_pod && !slot_.done);
+        mark(totals_.succeeded, slot_.done);
+    }
+
+    void count_pod(const PodRecord& pod, const TypeFacts& type) {
+        const bool stopped = was_stopped(pod, expectations_);
+        if (stopped && pod.ended()) return;
+        switch (pod.phase) {
+            case PodPhase::kPending:
                 return;
-            }
-            // On its way out without an end of its own: upstream counts it as failed since 1.7. Its
-            // slot is filled again once the object is gone.
-            if (running) totals.failed += sign;
-            if (!stopped && rules.keeps_account(pod)) totals.restarts += sign;
-            if (!stopped && type.restarts_all && !rules.paused) totals.lapsed += sign;
+            case PodPhase::kSucceeded:
+                return mark(totals_.succeeded, true);
+            case PodPhase::kUnknown:
+            case PodPhase::kRunning:
+                return pod.deleting ? count_leaving(pod, type, stopped) : count_running(pod);
+            case PodPhase::kFailed:
+                return count_failed(pod, type);
+        }
+    }
+
+    void count_running(const PodRecord& pod) {
+        if (pod.phase != PodPhase::kRunning) return;
+        totals_.active += sign_;
+        if (pod.ready) totals_.ready += sign_;
+    }
+
+    /// On its way out without an end of its own: upstream counts it as failed since 1.7. Its slot
+    /// is filled again once the object is gone.
+    void count_leaving(const PodRecord& pod, const TypeFacts& type, bool stopped) {
+        if (pod.phase == PodPhase::kRunning) totals_.failed += sign_;
+        if (!stopped && rules_.keeps_account(pod)) totals_.restarts += sign_;
+        if (!stopped && type.restarts_all && !rules_.paused) totals_.lapsed += sign_;
+    }
+
+    void count_failed(const PodRecord& pod, const TypeFacts& type) {
+        totals_.failed += sign_;
+        if (is_final(pod, type.policy)) {
+            totals_.lost += sign_;
             return;
         }
-        case PodPhase::kFailed:
-            totals.failed += sign;
-            if (is_final(pod, type.policy)) {
-                totals.lost += sign;
-                return;
-            }
-            totals.replacing += sign;
-            if (rules.keeps_account(pod)) totals.restarts += sign;
-            if (type.restarts_all) totals.lapsed += sign;
-            mark(totals.replace, pod_stays && !type.restarts_all);
-            return;
+        totals_.replacing += sign_;
+        if (rules_.keeps_account(pod)) totals_.restarts += sign_;
+        if (type.restarts_all) totals_.lapsed += sign_;
+        mark(totals_.replace, pod_stays_ && !type.restarts_all);
     }
+
+    ReplicaTotals& totals_;
+    const CountingRules& rules_;
+    const Expectations* expectations_;
+    SlotId id_;
+    const Slot& slot_;
+    int sign_;
+    bool pod_stays_;
+};
+
+}  // namespace
+
+void add_to(ReplicaTotals& totals, const CountingRules& rules, const Expectations* expectations,
+            SlotId id, const Slot& slot, int sign) {
+    Share(totals, rules, expectations, id, slot, sign).count();
 }
 
 }  // namespace muster::operators

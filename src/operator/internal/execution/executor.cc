@@ -56,9 +56,30 @@ Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job
         plan.create_services.clear();
     }
 
-    std::vector<Write> writes;
     const bool tells_status = plan.status.has_value();
-    if (tells_status)
+    std::vector<Write> writes = first_writes(context, plan);
+    // First of all: what is let go of is in nobody's way, or known to be.
+    if (plan.claims()) co_await claim(context, plan, tasks_, parallel_);
+    context->result.cut = !co_await run_writes(tasks_, std::move(writes), parallel_, enough);
+    context->tell_created("Pod", context->created_pods);
+    context->tell_created("Service", context->created_services);
+    context->result.made_any = !context->created_pods.empty() || !context->created_services.empty();
+
+    if (!tells_status || context->result.status_written) {
+        for (JobEvent& event : plan.events)
+            context->tell(event.type, std::move(event.reason), std::move(event.message));
+        if (!co_await run_writes(tasks_, deletions(context, plan), parallel_, enough))
+            context->result.cut = true;
+        if (plan.delete_job && !context->result.cut) co_await remove_job(context);
+    }
+    co_return std::move(context->result);
+}
+
+/// The status, which is taken out of the plan, and all that is created.
+std::vector<Write> Executor::first_writes(const std::shared_ptr<WriteContext>& context,
+                                          Plan& plan) {
+    std::vector<Write> writes;
+    if (plan.status)
         writes.emplace_back([this, context, status = *std::move(plan.status)] {
             return write_status(context, status);
         });
@@ -73,32 +94,23 @@ Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job
     for (; service != plan.create_services.end(); ++service)
         writes.emplace_back(
             [this, context, slot = *service] { return create_service(context, slot); });
-    // First of all: what is let go of is in nobody's way, or known to be.
-    if (plan.claims()) co_await claim(context, plan, tasks_, parallel_);
-    context->result.cut = !co_await run_writes(tasks_, std::move(writes), parallel_, enough);
-    context->tell_created("Pod", context->created_pods);
-    context->tell_created("Service", context->created_services);
-    context->result.made_any = !context->created_pods.empty() || !context->created_services.empty();
+    return writes;
+}
 
-    if (!tells_status || context->result.status_written) {
-        for (JobEvent& event : plan.events)
-            context->tell(event.type, std::move(event.reason), std::move(event.message));
-        std::vector<Write> deletions;
-        const auto remove_all = [&](std::vector<Deletion>& all, const kube::ResourceType& type) {
-            for (Deletion& deletion : all)
-                deletions.emplace_back(
-                    [this, context, type, deletion] { return remove(context, type, deletion); });
-        };
-        remove_all(plan.delete_pods, kube::types::kPods);
-        remove_all(plan.delete_services, kube::types::kServices);
-        for (IntegrationDeletion& deletion : plan.delete_integrations)
-            deletions.emplace_back(
-                [this, context, deletion] { return remove_integration(context, deletion); });
-        if (!co_await run_writes(tasks_, std::move(deletions), parallel_, enough))
-            context->result.cut = true;
-        if (plan.delete_job && !context->result.cut) co_await remove_job(context);
-    }
-    co_return std::move(context->result);
+std::vector<Write> Executor::deletions(const std::shared_ptr<WriteContext>& context,
+                                       const Plan& plan) {
+    std::vector<Write> writes;
+    const auto remove_all = [&](const std::vector<Deletion>& all, const kube::ResourceType& type) {
+        for (const Deletion& deletion : all)
+            writes.emplace_back(
+                [this, context, type, deletion] { return remove(context, type, deletion); });
+    };
+    remove_all(plan.delete_pods, kube::types::kPods);
+    remove_all(plan.delete_services, kube::types::kServices);
+    for (const IntegrationDeletion& deletion : plan.delete_integrations)
+        writes.emplace_back(
+            [this, context, deletion] { return remove_integration(context, deletion); });
+    return writes;
 }
 
 Task<Result<void>> Executor::create(std::shared_ptr<WriteContext> context, kube::ResourceType type,
@@ -257,25 +269,25 @@ OwnedObjectPtr Executor::known(const WriteContext& context,
 }
 
 /// False when one of them that pods need is not as it should be. Whatever is not, the job's next
-/// pass tries again.
+/// reconciliation tries again.
 Task<bool> Executor::ensure_owned_objects(std::shared_ptr<WriteContext> context,
                                           std::vector<IntegrationType> integrations) {
     const Dependents& dependents = table_.of(context->job_uid());
     const std::uint64_t version = dependents.owned_objects_version();
     std::vector<Write> writes;
-    const auto keep_each = [&](jobs::OwnedObject wanted, bool needed) {
+    const auto ensure_each = [&](jobs::OwnedObject wanted, bool needed) {
         writes.emplace_back([this, context, wanted = std::move(wanted), needed] {
-            return keep(context, wanted, needed);
+            return ensure(context, wanted, needed);
         });
     };
     if (context->record->kind->owned_objects) {
         for (jobs::OwnedObject& wanted : context->record->kind->owned_objects(
                  *context->job, seen_pods(*context->record->facts, dependents)))
-            keep_each(std::move(wanted), true);
+            ensure_each(std::move(wanted), true);
     }
     for (IntegrationType type : integrations)
-        keep_each(integration_object(*context->job, type, integrations_->priorities()),
-                  is_pod_group(type));
+        ensure_each(integration_object(*context->job, type, integrations_->priorities()),
+                    is_pod_group(type));
     co_await run_writes(tasks_, std::move(writes), parallel_);
     // Of several the same each time, so that the condition that tells it does not change.
     if (!context->obstructions.empty())
@@ -285,8 +297,8 @@ Task<bool> Executor::ensure_owned_objects(std::shared_ptr<WriteContext> context,
     co_return !context->pods_must_wait;
 }
 
-Task<void> Executor::keep(std::shared_ptr<WriteContext> context, jobs::OwnedObject wanted,
-                          bool needed) {
+Task<void> Executor::ensure(std::shared_ptr<WriteContext> context, jobs::OwnedObject wanted,
+                            bool needed) {
     const Result<bool> made = co_await ensure_owned_object(context->client, known(*context, wanted),
                                                            context->job, wanted);
     if (made.has_value()) {
@@ -337,7 +349,7 @@ Task<void> Executor::write_status(std::shared_ptr<WriteContext> context, jobs::J
     auto written = co_await context->client.update(resource, job.namespace_, job.name,
                                                    std::move(body), "status");
     if (!written.has_value()) {
-        // Gone while we worked: the next pass finds no job.
+        // Gone while we worked: the next look finds no job.
         if (written.error().code() == Code::kNotFound) co_return;
         context->fail("write status", job.name, written.error());
         co_return;

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/task_group.h"
@@ -10,6 +12,7 @@
 #include "operator/internal/cache/owned_objects.h"
 #include "operator/internal/cache/projections.h"
 #include "operator/internal/cache/table.h"
+#include "operator/internal/execution/write_batch.h"
 #include "operator/internal/execution/write_context.h"
 #include "operator/internal/planning/plan.h"
 
@@ -19,7 +22,7 @@ class IntegrationCaches;
 class OwnedObjectCaches;
 
 /// Carries out plans. Creations and the status go out together, deletions after the status; every
-/// creation has a deterministic name and every deletion a uid, so that repeating a pass that was
+/// creation has a deterministic name and every deletion a uid, so that repeating one that was
 /// cut off anywhere does no harm. Failures become events, a log line and `complete = false`.
 /// With `announce_gangs` each pod says how many of its job start together. `owned_objects` and
 /// `integrations`: where to look before writing one; null where there are none.
@@ -37,9 +40,11 @@ class Executor {
                             std::function<bool()> enough = nullptr);
 
   private:
+    std::vector<Write> first_writes(const std::shared_ptr<WriteContext>& context, Plan& plan);
+    std::vector<Write> deletions(const std::shared_ptr<WriteContext>& context, const Plan& plan);
     Task<bool> ensure_owned_objects(std::shared_ptr<WriteContext> context,
                                     std::vector<IntegrationType> integrations);
-    Task<void> keep(std::shared_ptr<WriteContext> context, jobs::OwnedObject wanted, bool needed);
+    Task<void> ensure(std::shared_ptr<WriteContext> context, jobs::OwnedObject wanted, bool needed);
     OwnedObjectPtr known(const WriteContext& context, const jobs::OwnedObject& owned_object) const;
     Task<void> remove_integration(std::shared_ptr<WriteContext> context,
                                   IntegrationDeletion deletion);
