@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <charconv>
+
+#include "base/parse_number.h"
 
 namespace muster::operators {
 namespace {
@@ -13,10 +14,9 @@ constexpr std::int32_t kBits = 64;
 std::size_t word_of(std::int32_t index) { return static_cast<std::size_t>(index / kBits); }
 std::uint64_t bit_of(std::int32_t index) { return std::uint64_t{1} << (index % kBits); }
 
-bool read_number(std::string_view text, std::int32_t& number) {
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    return error == std::errc() && stop == end && number >= 0;
+/// Below zero for what is no index.
+std::int32_t read_index(std::string_view text) {
+    return parse_number<std::int32_t>(text).value_or(-1);
 }
 
 }  // namespace
@@ -79,10 +79,10 @@ IndexSet IndexSet::parse(std::string_view text, std::int32_t limit) {
         const std::string_view part = text.substr(0, comma);
         text.remove_prefix(std::min(comma + 1, text.size()));
         const std::size_t dash = part.find('-');
-        std::int32_t first = 0;
-        if (!read_number(part.substr(0, dash), first)) continue;
-        std::int32_t last = first;
-        if (dash != std::string_view::npos && !read_number(part.substr(dash + 1), last)) continue;
+        const std::int32_t first = read_index(part.substr(0, dash));
+        const std::int32_t last =
+            dash == std::string_view::npos ? first : read_index(part.substr(dash + 1));
+        if (first < 0) continue;
         for (std::int32_t index = first; index <= last && index < limit; ++index) set.insert(index);
     }
     return set;

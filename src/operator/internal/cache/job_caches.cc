@@ -171,7 +171,7 @@ JobPtr JobCaches::find(std::string_view kind, const std::string& namespace_,
                        const std::string& name, const JobUid& uid) const {
     const auto known = kinds_.find(kind);
     if (known == kinds_.end()) return nullptr;
-    const JobPtr* found = known->second.informer->find(namespace_ + "/" + name);
+    const JobPtr* found = known->second.informer->find(cache_key(namespace_, name));
     return found == nullptr || (*found)->uid != uid ? nullptr : *found;
 }
 

@@ -6,9 +6,9 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/string.hpp>
-#include <charconv>
 
 #include "base/log.h"
+#include "base/parse_number.h"
 #include "kube/objects/codec.h"
 
 namespace muster::operators {
@@ -79,11 +79,8 @@ std::optional<SlotId> slot_of(const jobs::JobKind& kind, const json::value* labe
             if (const std::string before = fmt::format("{}-{}-", job_name, type);
                 name.starts_with(before))
                 index = name.substr(before.size());
-        const char* end = index.data() + index.size();
-        auto [stop, error] = std::from_chars(index.data(), end, slot.index);
-        if (error != std::errc() || stop != end || slot.index < 0 ||
-            slot.index >= jobs::kMaxReplicas)
-            return std::nullopt;
+        slot.index = parse_number<std::int32_t>(index).value_or(-1);
+        if (slot.index < 0 || slot.index >= jobs::kMaxReplicas) return std::nullopt;
         return slot;
     }
     return std::nullopt;
@@ -135,10 +132,7 @@ bool is_ready(const json::value* status) {
 
 std::int32_t annotated_number(const json::value& object, std::string_view key) {
     const std::string written = text(at(object, {"metadata", "annotations", key}));
-    std::int32_t value = 0;
-    const char* end = written.data() + written.size();
-    const auto [stop, error] = std::from_chars(written.data(), end, value);
-    return error == std::errc() && stop == end && value > 0 ? value : 0;
+    return std::max(parse_number<std::int32_t>(written).value_or(0), 0);
 }
 
 /// What upstream reports as an abnormal pod: container statuses where there are any, else those of
@@ -284,9 +278,13 @@ std::optional<ServicePtr> project_service(const json::value& object) {
     return service;
 }
 
+std::string cache_key(std::string_view namespace_, std::string_view name) {
+    return fmt::format("{}/{}", namespace_, name);
+}
+
 std::string cache_key_of(const json::value& object) {
-    return fmt::format("{}/{}", text(at(object, {"metadata", "namespace"})),
-                       text(at(object, {"metadata", "name"})));
+    return cache_key(text(at(object, {"metadata", "namespace"})),
+                     text(at(object, {"metadata", "name"})));
 }
 
 kube::ObjectMeta metadata_of(const json::value& object) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -134,6 +135,7 @@ ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
                          const JobRecord* before, const jobs::Platform& platform = {});
 
 /// "namespace/name", as an informer has it.
+std::string cache_key(std::string_view namespace_, std::string_view name);
 std::string cache_key_of(const json::value& object);
 /// The metadata of any object; what can't be read is left empty.
 kube::ObjectMeta metadata_of(const json::value& object);
