@@ -57,7 +57,7 @@ ALLOWED = {
     },
     "beast": {
         "src/net/internal/http_parser.cc": "the parser of HTTP messages",
-        "src/runtime/internal/life/network_check.cc": "the parser of what a pod answers a probe",
+        "src/runtime/internal/lifecycle/network_check.cc": "the parser of what a pod answers a probe",
     },
     "environment": {"src/control_plane/caller.cc": "what the person's shell hands over"},
     "thread": {

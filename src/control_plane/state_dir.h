@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 #include "base/rng.h"
-#include "runtime/keeper.h"
+#include "runtime/cleanup_process.h"
 
 namespace muster::control_plane {
 

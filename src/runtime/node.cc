@@ -13,13 +13,13 @@
 #include "kube/values/json_access.h"
 #include "net/tcp.h"
 #include "runtime/internal/files/data_watch.h"
-#include "runtime/internal/found_pods.h"
-#include "runtime/internal/network/outside.h"
-#include "runtime/internal/node_context.h"
-#include "runtime/internal/place/node_lease.h"
-#include "runtime/internal/place/node_object.h"
-#include "runtime/internal/place/scheduler.h"
-#include "runtime/internal/pod_worker.h"
+#include "runtime/internal/network/egress_setup.h"
+#include "runtime/internal/pod/node_context.h"
+#include "runtime/internal/pod/pod_worker.h"
+#include "runtime/internal/pod/recovered_pods.h"
+#include "runtime/internal/scheduling/node_lease.h"
+#include "runtime/internal/scheduling/node_object.h"
+#include "runtime/internal/scheduling/scheduler.h"
 
 namespace muster::runtime {
 

@@ -16,11 +16,11 @@
 #include "kube/objects/command_session.h"
 #include "kube/objects/usage.h"
 #include "net/byte_stream.h"
+#include "pod_init/log_limits.h"
+#include "runtime/cleanup_process.h"
 #include "runtime/devices.h"
-#include "runtime/drill.h"
-#include "runtime/keeper.h"
-#include "runtime/kept_logs.h"
-#include "runtime/log_limits.h"
+#include "runtime/fault_injection.h"
+#include "runtime/retained_logs.h"
 #include "runtime/server_address.h"
 
 namespace muster::runtime {
@@ -69,7 +69,7 @@ struct NodeOptions {
     std::uint64_t files_bytes = std::uint64_t{1} << 30;
     /// How many processes and threads a pod may have; 0: a quarter of what the kernel can have.
     std::int64_t pids_per_pod = 0;
-    LogLimits log_limits;
+    pod_init::LogLimits log_limits;
     /// Where logs stay when their pods are gone (kept_logs.h), for this user alone; empty: they go
     /// with their pods.
     std::filesystem::path logs_dir = {};

@@ -1,53 +1,14 @@
 #include "kube/values/time.h"
 
-#include <fmt/format.h>
-
 #include <chrono>
+
+#include "base/rfc3339.h"
 
 namespace muster::kube {
 namespace {
 
-using std::chrono::days;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
-
-struct Fields {
-    std::chrono::year_month_day date;
-    std::chrono::hh_mm_ss<seconds> clock;
-    std::int64_t nanos = 0;
-};
-
-Fields split(WallTime time) {
-    // By integers: near the ends of its range WallTime can't hold the start of its own day.
-    constexpr std::int64_t kSecond = 1'000'000'000;
-    const std::int64_t count = time.time_since_epoch().count();
-    const std::int64_t rest = count % kSecond;
-    const std::int64_t borrow = rest < 0 ? 1 : 0;
-    const std::chrono::sys_seconds whole(seconds(count / kSecond - borrow));
-    const auto day = std::chrono::floor<days>(whole);
-    return {std::chrono::year_month_day(day), std::chrono::hh_mm_ss<seconds>(whole - day),
-            rest + borrow * kSecond};
-}
-
-/// The last digits of a number, with leading zeros.
-void put(char* at, int digits, std::int64_t number) {
-    for (int i = digits - 1; i >= 0; --i) {
-        at[i] = static_cast<char>('0' + number % 10);
-        number /= 10;
-    }
-}
-
-/// Every object has such times, and a general formatter takes several times as long.
-std::string format_to_second(const Fields& fields) {
-    std::string text = "0000-00-00T00:00:00";
-    put(&text[0], 4, static_cast<int>(fields.date.year()));
-    put(&text[5], 2, static_cast<unsigned>(fields.date.month()));
-    put(&text[8], 2, static_cast<unsigned>(fields.date.day()));
-    put(&text[11], 2, fields.clock.hours().count());
-    put(&text[14], 2, fields.clock.minutes().count());
-    put(&text[17], 2, fields.clock.seconds().count());
-    return text;
-}
 
 /// Reads fixed-width numbers and separators off the front of a text.
 class Reader {
@@ -90,17 +51,11 @@ class Reader {
 
 }  // namespace
 
-std::string format_time(WallTime time) { return format_to_second(split(time)) + "Z"; }
+std::string format_time(WallTime time) { return format_rfc3339(time); }
 
-std::string format_micro_time(WallTime time) {
-    const Fields fields = split(time);
-    return fmt::format("{}.{:06}Z", format_to_second(fields), fields.nanos / 1000);
-}
+std::string format_micro_time(WallTime time) { return format_rfc3339(time, 6); }
 
-std::string format_nano_time(WallTime time) {
-    const Fields fields = split(time);
-    return fmt::format("{}.{:09}Z", format_to_second(fields), fields.nanos);
-}
+std::string format_nano_time(WallTime time) { return format_rfc3339(time, 9); }
 
 std::optional<WallTime> parse_time(std::string_view text) {
     Reader reader(text);

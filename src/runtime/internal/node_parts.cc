@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "runtime/internal/inside/keeper_process.h"
+#include "runtime/internal/cleanup_main.h"
 #include "runtime/node.h"
 
 namespace muster::runtime {

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "kube/values/json.h"
-#include "runtime/drill.h"
+#include "runtime/fault_injection.h"
 
 // What the drill verbs and a run say to each other, a line of JSON each, and which pod is meant.
 // Both ends are the same program, so the form is private. Pure.

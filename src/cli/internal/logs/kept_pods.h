@@ -8,7 +8,7 @@
 #include "cli/internal/logs/log_sources.h"
 #include "control_plane/caller.h"
 #include "kube/client_config/client_config.h"
-#include "runtime/kept_logs.h"
+#include "runtime/retained_logs.h"
 
 namespace muster::cli {
 

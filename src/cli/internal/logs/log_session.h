@@ -13,7 +13,7 @@
 #include "cli/internal/logs/log_options.h"
 #include "cli/internal/logs/log_sources.h"
 #include "cli/internal/run/console.h"
-#include "runtime/kept_logs.h"
+#include "runtime/retained_logs.h"
 
 namespace muster::cli {
 

@@ -5,7 +5,7 @@
 #include "cli/internal/verbs/verbs.h"
 #include "control_plane/caller.h"
 #include "control_plane/state_dir.h"
-#include "runtime/leftovers.h"
+#include "runtime/stale_state.h"
 
 namespace muster::cli {
 

@@ -12,7 +12,7 @@
 #include "cli/internal/verbs/verbs.h"
 #include "control_plane/caller.h"
 #include "control_plane/state_home.h"
-#include "runtime/outlived.h"
+#include "runtime/surviving_pods.h"
 
 namespace muster::cli {
 

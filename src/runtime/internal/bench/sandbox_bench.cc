@@ -82,7 +82,7 @@ PodWorld::~PodWorld() {
 }
 
 Task<void> PodWorld::start_one(BenchPod& pod, std::vector<std::string> argv) {
-    const auto next = [&pod]() -> Task<Report> {
+    const auto next = [&pod]() -> Task<pod_init::Report> {
         auto received = must(co_await pod.sandbox->next_report(), "a report");
         if (!received) die("an init has ended");
         co_return *std::move(received);
@@ -90,11 +90,11 @@ Task<void> PodWorld::start_one(BenchPod& pod, std::vector<std::string> argv) {
     SandboxSpec spec{
         .title = "bench", .hostname = "pod", .address = pod.address, .mounts = {}, .socket = {}};
     pod.sandbox = must(PodSandbox::start(context.get_executor(), host, spec), "a sandbox");
-    Report ready = co_await next();
-    if (ready.kind != Report::Kind::kReady) die("no sandbox: " + ready.text);
+    pod_init::Report ready = co_await next();
+    if (ready.kind != pod_init::Report::Kind::kReady) die("no sandbox: " + ready.text);
     pod.init = std::move(ready.pidfd);
     if (argv.empty()) co_return;
-    ContainerStart start;
+    pod_init::ContainerStart start;
     start.id = 1;
     start.argv = std::move(argv);
     start.environment = {"PATH=/usr/bin:/bin"};
@@ -108,8 +108,8 @@ Task<void> PodWorld::start_one(BenchPod& pod, std::vector<std::string> argv) {
                                        {"tmp", "/tmp"}})
         start.mounts.push_back({.source = directory / file, .target = target, .options = {}});
     must(pod.sandbox->start_container(start, log_dir.get(), {}), "a container");
-    const Report started = co_await next();
-    if (started.kind != Report::Kind::kStarted) die("no container: " + started.text);
+    const pod_init::Report started = co_await next();
+    if (started.kind != pod_init::Report::Kind::kStarted) die("no container: " + started.text);
 }
 
 Task<void> PodWorld::end_one(BenchPod& pod) {

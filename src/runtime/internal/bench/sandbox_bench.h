@@ -12,7 +12,7 @@
 
 #include "base/task_group.h"
 #include "base/test_loop.h"
-#include "runtime/internal/inside/sandbox.h"
+#include "runtime/internal/sandbox/sandbox.h"
 
 // The cases of muster_sandbox_bench: real pods, without an API or a job.
 

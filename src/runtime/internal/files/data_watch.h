@@ -8,7 +8,7 @@
 #include "base/async.h"
 #include "base/task_group.h"
 #include "kube/client/informer.h"
-#include "runtime/internal/container_env.h"
+#include "runtime/internal/pod/container_env.h"
 
 namespace muster::runtime {
 

@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 #include "kube/objects/pod.h"
-#include "runtime/internal/container_env.h"
+#include "runtime/internal/pod/container_env.h"
 
 namespace muster::runtime {
 

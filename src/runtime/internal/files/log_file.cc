@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "runtime/internal/inside/container_log.h"
+#include "pod_init/container_log.h"
 
 namespace muster::runtime {
 
@@ -44,7 +44,7 @@ Result<std::shared_ptr<LogFile>> LogFile::open(asio::any_io_executor executor,
 void LogFile::discard() const {
     const std::string name = path_.filename();
     for (std::uint32_t age = 0;
-         ::unlinkat(directory_.get(), log_file_name(name, age).c_str(), 0) == 0; ++age) {
+         ::unlinkat(directory_.get(), pod_init::log_file_name(name, age).c_str(), 0) == 0; ++age) {
     }
 }
 

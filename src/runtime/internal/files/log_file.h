@@ -10,7 +10,7 @@
 #include "base/async.h"
 #include "base/result.h"
 #include "base/signal.h"
-#include "runtime/internal/inside/init_protocol.h"
+#include "pod_init/init_protocol.h"
 
 namespace muster::runtime {
 

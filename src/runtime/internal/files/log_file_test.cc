@@ -8,52 +8,14 @@
 
 #include "base/task_group.h"
 #include "kube/values/time.h"
+#include "pod_init/container_log.h"
+#include "pod_init/cri_log.h"
 #include "runtime/internal/files/log_reader.h"
-#include "runtime/internal/inside/container_log.h"
-#include "runtime/internal/inside/cri_log.h"
 
 namespace muster::runtime {
 namespace {
 
 namespace fs = std::filesystem;
-
-TEST(CriEncoder, LinesAreCompletedPerStream) {
-    CriEncoder encoder;
-    std::string out;
-    encoder.feed(LogStream::kStdout, "a\nb", "t1", out);
-    encoder.feed(LogStream::kStderr, "e\n", "t2", out);
-    encoder.feed(LogStream::kStdout, "c\n\n", "t3", out);
-    EXPECT_EQ(out, "t1 stdout F a\nt2 stderr F e\nt3 stdout F bc\nt3 stdout F \n");
-    out.clear();
-    encoder.feed(LogStream::kStderr, "rest", "t4", out);
-    encoder.finish("t5", out);
-    EXPECT_EQ(out, "t5 stderr P rest\n");
-}
-
-TEST(CriEncoder, LongLinesAreCutAt16KiB) {
-    const std::string piece(CriEncoder::kPiece, 'x');
-    const std::pair<std::string, std::string> cases[] = {
-        {piece + "\n", "t stdout F " + piece + "\n"},
-        {piece + "y\n", "t stdout P " + piece + "\nt stdout F y\n"},
-        {piece + piece + "\n", "t stdout P " + piece + "\nt stdout F " + piece + "\n"},
-    };
-    for (const std::size_t step : {std::size_t{1}, std::size_t{1000}, std::size_t{100'000}}) {
-        for (const auto& [text, expected] : cases) {
-            CriEncoder encoder;
-            std::string out;
-            for (std::size_t at = 0; at < text.size(); at += step)
-                encoder.feed(LogStream::kStdout, std::string_view(text).substr(at, step), "t", out);
-            EXPECT_EQ(out, expected) << "in steps of " << step;
-        }
-    }
-}
-
-TEST(CriLine, WhatIsNotALineIsRefused) {
-    EXPECT_EQ(parse_cri_line("t stdout F a b"), (CriLine{"t", LogStream::kStdout, true, "a b"}));
-    EXPECT_EQ(parse_cri_line("t stderr P "), (CriLine{"t", LogStream::kStderr, false, ""}));
-    for (const char* bad : {"", "t", "t stdout", "t stdin F x", "t stdout X x", "t stdout Fx"})
-        EXPECT_FALSE(parse_cri_line(bad)) << bad;
-}
 
 class LogFileTest : public ::testing::Test {
   protected:
@@ -78,7 +40,7 @@ class LogFileTest : public ::testing::Test {
     }
     void write(std::string_view line, int second = 0) {
         std::string lines;
-        encoder.feed(LogStream::kStdout, line, kube::format_nano_time(at(second)), lines);
+        encoder.feed(pod_init::LogStream::kStdout, line, kube::format_nano_time(at(second)), lines);
         std::ofstream(log->path(), std::ios::app) << lines;
     }
     void finish(int second) {
@@ -90,9 +52,9 @@ class LogFileTest : public ::testing::Test {
     /// As a supervisor does when a file is full.
     void turn_over() {
         for (std::uint32_t age = 4; age > 0; --age)
-            if (fs::exists(dir / log_file_name("0.log", age - 1)))
-                fs::rename(dir / log_file_name("0.log", age - 1),
-                           dir / log_file_name("0.log", age));
+            if (fs::exists(dir / pod_init::log_file_name("0.log", age - 1)))
+                fs::rename(dir / pod_init::log_file_name("0.log", age - 1),
+                           dir / pod_init::log_file_name("0.log", age));
         std::ofstream(log->path()).flush();
     }
     std::string read(kube::LogOptions options = {}) {
@@ -134,7 +96,7 @@ class LogFileTest : public ::testing::Test {
     std::shared_ptr<LogFile> log;
     std::unique_ptr<LogWatch> watch;
     std::unique_ptr<TaskGroup> tasks;
-    CriEncoder encoder;
+    pod_init::CriEncoder encoder;
     std::unique_ptr<kube::TextStream> stream;
     std::string text;
     bool ended = false;

@@ -7,8 +7,8 @@
 #include <cerrno>
 
 #include "kube/values/time.h"
-#include "runtime/internal/inside/container_log.h"
-#include "runtime/internal/inside/cri_log.h"
+#include "pod_init/container_log.h"
+#include "pod_init/cri_log.h"
 
 namespace muster::runtime {
 
@@ -26,7 +26,7 @@ struct OpenFile {
 };
 
 Result<std::optional<OpenFile>> open_file(const LogFile& log, std::uint32_t age) {
-    const std::string name = log_file_name(log.path().filename(), age);
+    const std::string name = pod_init::log_file_name(log.path().filename(), age);
     OpenFile file;
     file.fd.reset(::openat(log.directory(), name.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.fd && errno == ENOENT) return std::nullopt;
@@ -63,8 +63,8 @@ Result<off_t> tail_offset(const OpenFile& file, Tail& tail) {
         }
         if (text.empty()) return 0;
         const std::size_t line_begin = before == text.npos ? 0 : before + 1;
-        auto line =
-            parse_cri_line(std::string_view(text).substr(line_begin, line_end - line_begin));
+        auto line = pod_init::parse_cri_line(
+            std::string_view(text).substr(line_begin, line_end - line_begin));
         // Pieces belong to the full line that ends them, or to the end of the log.
         if (!line || line->full || tail.last) {
             if (tail.left == 0) return begin + static_cast<off_t>(text.size());
@@ -153,7 +153,7 @@ class LogReader final : public kube::TextStream {
         std::string text;
         std::size_t begin = 0;
         for (std::size_t end = 0; (end = raw_.find('\n', begin)) != raw_.npos; begin = end + 1) {
-            auto line = parse_cri_line(std::string_view(raw_).substr(begin, end - begin));
+            auto line = pod_init::parse_cri_line(std::string_view(raw_).substr(begin, end - begin));
             if (!line || line->stamp < since_) continue;
             if (std::exchange(gap_, false)) text += kGap;
             if (options_.timestamps && at_line_start_) {

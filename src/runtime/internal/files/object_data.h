@@ -4,7 +4,7 @@
 
 #include "base/async.h"
 #include "kube/client/client.h"
-#include "runtime/internal/container_env.h"
+#include "runtime/internal/pod/container_env.h"
 
 namespace muster::runtime {
 

@@ -10,7 +10,7 @@
 #include "base/fields.h"
 #include "base/unique_fd.h"
 #include "kube/values/name_syntax.h"
-#include "runtime/internal/files/kept_record.h"
+#include "runtime/internal/files/retained_record.h"
 
 namespace muster::runtime {
 

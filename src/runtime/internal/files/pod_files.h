@@ -7,8 +7,8 @@
 
 #include "base/result.h"
 #include "kube/objects/pod.h"
-#include "runtime/internal/container_plan.h"
 #include "runtime/internal/network/hosts_files.h"
+#include "runtime/internal/pod/container_plan.h"
 
 namespace muster::runtime {
 

@@ -88,8 +88,8 @@ Result<ReadyVolume> prepare_empty_dir(const kube::EmptyDirVolumeSource& source,
     if (options.in_use) return volume;
     TRY_VOID(make_directory(path, 0777));
     if (source.medium == "Memory" && options.tmpfs) {
-        MountSpec mount;
-        mount.kind = MountSpec::Kind::kTmpfs;
+        pod_init::MountSpec mount;
+        mount.kind = pod_init::MountSpec::Kind::kTmpfs;
         mount.target = path;
         mount.options = options.fs_group ? fmt::format("mode=02777,gid={}", *options.fs_group)
                                          : std::string("mode=0777");
@@ -200,10 +200,10 @@ Result<void> rewrite_volumes(const EnvironmentInput& input, const fs::path& dire
     return first;
 }
 
-Result<std::vector<MountSpec>> container_mounts(const kube::Container& container,
-                                                const std::vector<std::string>& environment,
-                                                const ReadyVolumes& volumes) {
-    std::vector<MountSpec> mounts;
+Result<std::vector<pod_init::MountSpec>> container_mounts(
+    const kube::Container& container, const std::vector<std::string>& environment,
+    const ReadyVolumes& volumes) {
+    std::vector<pod_init::MountSpec> mounts;
     for (const kube::VolumeMount& wanted : container.volume_mounts) {
         auto it = volumes.by_name.find(wanted.name);
         if (it == volumes.by_name.end())
@@ -212,7 +212,7 @@ Result<std::vector<MountSpec>> container_mounts(const kube::Container& container
                                      "of the pod",
                                      wanted.name, container.name));
         const ReadyVolume& volume = it->second;
-        MountSpec mount;
+        pod_init::MountSpec mount;
         mount.source = volume.path;
         mount.target = wanted.mount_path;
         mount.owned = volume.owned;

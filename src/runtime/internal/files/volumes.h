@@ -8,9 +8,9 @@
 
 #include "base/result.h"
 #include "kube/objects/pod.h"
-#include "runtime/internal/container_env.h"
+#include "pod_init/init_protocol.h"
 #include "runtime/internal/files/volume_files.h"
-#include "runtime/internal/inside/init_protocol.h"
+#include "runtime/internal/pod/container_env.h"
 
 namespace muster::runtime {
 
@@ -23,7 +23,7 @@ struct ReadyVolume {
 
 struct ReadyVolumes {
     std::map<std::string, ReadyVolume, std::less<>> by_name;
-    std::vector<MountSpec> pod_mounts;  ///< memory-backed ones, mounted once for the pod
+    std::vector<pod_init::MountSpec> pod_mounts;  ///< memory-backed ones, mounted once for the pod
 };
 
 struct VolumeOptions {
@@ -50,8 +50,8 @@ Result<void> rewrite_volumes(const EnvironmentInput& input, const std::filesyste
 
 /// The mounts of one container, in the order of its manifest. A subPathExpr is expanded from
 /// `environment`, "KEY=value".
-Result<std::vector<MountSpec>> container_mounts(const kube::Container& container,
-                                                const std::vector<std::string>& environment,
-                                                const ReadyVolumes& volumes);
+Result<std::vector<pod_init::MountSpec>> container_mounts(
+    const kube::Container& container, const std::vector<std::string>& environment,
+    const ReadyVolumes& volumes);
 
 }  // namespace muster::runtime

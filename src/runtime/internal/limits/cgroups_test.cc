@@ -10,7 +10,7 @@
 
 #include <filesystem>
 
-#include "runtime/internal/inside/cgroup_entry.h"
+#include "process/cgroup_entry.h"
 #include "runtime/internal/limits/fake_cgroup_files.h"
 
 namespace muster::runtime {
@@ -203,7 +203,7 @@ class KernelCgroupsTest : public ::testing::Test {
     static int run_in(const ContainerCgroup& container, Body body) {
         auto groups = container.open();
         EXPECT_TRUE(groups);
-        const CgroupEntry entry(*std::move(groups));
+        const process::CgroupEntry entry(*std::move(groups));
         const pid_t child = entry.target() < 0 ? ::fork() : entry.fork_into();
         if (child == 0) ::_exit(entry.enter() != 0 ? 99 : body());
         int status = 0;

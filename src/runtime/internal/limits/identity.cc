@@ -144,7 +144,7 @@ Result<ContainerSecurity> plan_container_security(const kube::Pod& pod,
     TRY(const SecurityContext of_pod, context_in(pod.spec.rest));
     TRY(const SecurityContext own, context_in(container.rest));
     ContainerSecurity security;
-    Identity& identity = security.identity;
+    pod_init::Identity& identity = security.identity;
     auto give_up = [&](std::string_view field, std::string_view why) {
         security.not_honoured.push_back(fmt::format("securityContext.{} ({})", field, why));
     };
@@ -192,24 +192,24 @@ Result<ContainerSecurity> plan_container_security(const kube::Pod& pod,
     security.privileged = own.privileged.value_or(false);
     const AddedDropped capabilities = own.capabilities.value_or(AddedDropped{});
     if (caller.may_change() && !security.privileged) {
-        Capabilities set = default_capabilities();
-        auto all = [](const std::vector<std::string>& names) -> Result<Capabilities> {
-            Capabilities sum = 0;
+        pod_init::Capabilities set = pod_init::default_capabilities();
+        auto all = [](const std::vector<std::string>& names) -> Result<pod_init::Capabilities> {
+            pod_init::Capabilities sum = 0;
             for (const std::string& name : names) {
-                const Capabilities found = capabilities_named(name);
+                const pod_init::Capabilities found = pod_init::capabilities_named(name);
                 if (found == 0)
                     return Error(Code::kInvalid, fmt::format("unknown capability \"{}\"", name));
                 sum |= found;
             }
             return sum;
         };
-        TRY(const Capabilities added, all(capabilities.add));
-        TRY(const Capabilities dropped, all(capabilities.drop));
+        TRY(const pod_init::Capabilities added, all(capabilities.add));
+        TRY(const pod_init::Capabilities dropped, all(capabilities.drop));
         // "ALL" comes first and single names after it, so that drop ALL and add one leaves the one.
-        if (added == ~Capabilities{0}) set = added;
-        if (dropped == ~Capabilities{0}) set = 0;
-        if (added != ~Capabilities{0}) set |= added;
-        if (dropped != ~Capabilities{0}) set &= ~dropped;
+        if (added == ~pod_init::Capabilities{0}) set = added;
+        if (dropped == ~pod_init::Capabilities{0}) set = 0;
+        if (added != ~pod_init::Capabilities{0}) set |= added;
+        if (dropped != ~pod_init::Capabilities{0}) set &= ~dropped;
         identity.capabilities = set;
     } else if (!caller.may_change()) {
         if (security.privileged) give_up("privileged", "muster does not run as root");

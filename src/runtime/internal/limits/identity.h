@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "kube/objects/pod.h"
-#include "runtime/internal/inside/program_identity.h"
+#include "pod_init/program_identity.h"
 #include "runtime/internal/limits/accounts.h"
 
 namespace muster::runtime {
@@ -42,7 +42,7 @@ Result<PodSecurity> plan_pod_security(const kube::Pod& pod, const Caller& caller
 
 /// The same for one container, whose fields win over the pod's.
 struct ContainerSecurity {
-    Identity identity;
+    pod_init::Identity identity;
     bool privileged = false;
     bool unmasked_proc = false;  ///< procMount: Unmasked
     bool read_only_root = false;

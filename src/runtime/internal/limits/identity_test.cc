@@ -1,11 +1,7 @@
 #include "runtime/internal/limits/identity.h"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <boost/json/parse.hpp>
 
@@ -45,12 +41,13 @@ TEST(Identity, AContainerThatAsksForNothingIsTheCallerWithAClustersCapabilities)
     ASSERT_TRUE(security);
     EXPECT_EQ(
         security->identity,
-        (Identity{.uid = {}, .gid = {}, .groups = {}, .capabilities = default_capabilities()}));
+        (pod_init::Identity{
+            .uid = {}, .gid = {}, .groups = {}, .capabilities = pod_init::default_capabilities()}));
     EXPECT_FALSE(security->read_only_root);
     EXPECT_THAT(security->not_honoured, IsEmpty());
     const auto ordinary = plan("{}", "{}", kAda);
     ASSERT_TRUE(ordinary);
-    EXPECT_EQ(ordinary->identity, Identity{});
+    EXPECT_EQ(ordinary->identity, pod_init::Identity{});
 }
 
 TEST(Identity, WhoItIs) {
@@ -104,16 +101,17 @@ TEST(Identity, RunAsNonRootIsRefusedToRoot) {
 }
 
 TEST(Identity, Capabilities) {
-    const Capabilities all = ~std::uint64_t{0};
-    const auto one = [](const char* name) { return capabilities_named(name); };
+    const pod_init::Capabilities all = ~std::uint64_t{0};
+    const auto one = [](const char* name) { return pod_init::capabilities_named(name); };
     struct Case {
         const char* context;
-        Capabilities expected;
+        pod_init::Capabilities expected;
     };
     const Case cases[] = {
-        {R"({"capabilities":{"add":["SYS_ADMIN"]}})", default_capabilities() | one("SYS_ADMIN")},
+        {R"({"capabilities":{"add":["SYS_ADMIN"]}})",
+         pod_init::default_capabilities() | one("SYS_ADMIN")},
         {R"({"capabilities":{"drop":["KILL","cap_chown"]}})",
-         default_capabilities() & ~one("KILL") & ~one("CHOWN")},
+         pod_init::default_capabilities() & ~one("KILL") & ~one("CHOWN")},
         {R"({"capabilities":{"drop":["ALL"]}})", 0},
         {R"({"capabilities":{"drop":["ALL"],"add":["NET_BIND_SERVICE"]}})",
          one("NET_BIND_SERVICE")},
@@ -140,7 +138,7 @@ TEST(Identity, WhatAnOrdinaryUserCantGiveIsNamed) {
         plan(R"({"runAsUser":5,"runAsGroup":6,"supplementalGroups":[44,45]})",
              R"({"privileged":true,"capabilities":{"add":["SYS_PTRACE"],"drop":["ALL"]}})", kAda);
     ASSERT_TRUE(security);
-    EXPECT_EQ(security->identity, Identity{});
+    EXPECT_EQ(security->identity, pod_init::Identity{});
     EXPECT_FALSE(security->privileged);
     EXPECT_THAT(security->not_honoured,
                 ElementsAre(HasSubstr("runAsUser"), HasSubstr("runAsGroup"),
@@ -197,34 +195,6 @@ TEST(Identity, TheEnvironmentOfAnotherUser) {
                 ElementsAre("PATH=/bin", "HOME=/home/ada"));
     EXPECT_THAT(environment_of(*plan("{}", R"({"runAsUser":7})"), kRoot, base),
                 ElementsAre("PATH=/bin", "HOME=/"));
-}
-
-TEST(Identity, IsTakenForGood) {
-    if (::geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
-    const pid_t child = ::fork();
-    if (child == 0) {
-        const char* step = nullptr;
-        const Identity identity{.uid = 65534,
-                                .gid = 65533,
-                                .groups = Groups{7, 8},
-                                .capabilities = capabilities_named("KILL"),
-                                .no_new_privileges = true};
-        if (take_identity(identity, step) != 0) ::_exit(1);
-        std::array<gid_t, 4> groups{};
-        if (::getuid() != 65534 || ::geteuid() != 65534 || ::getegid() != 65533) ::_exit(2);
-        if (::getgroups(4, groups.data()) != 2 || groups[0] != 7 || groups[1] != 8) ::_exit(3);
-        if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) ::_exit(4);
-        if (::prctl(PR_CAPBSET_READ, 5, 0, 0, 0) != 1 || ::prctl(PR_CAPBSET_READ, 0, 0, 0, 0) != 0)
-            ::_exit(5);
-        // An ordinary user now: the next change is refused, and says which.
-        if (take_identity({.uid = 0, .gid = {}, .groups = {}, .capabilities = {}}, step) != EPERM)
-            ::_exit(6);
-        ::_exit(std::string_view(step) == "becoming its user" ? 0 : 7);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    EXPECT_EQ(WEXITSTATUS(status), 0);
-    EXPECT_TRUE(WIFEXITED(status));
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "runtime/internal/place/scheduling.h"
-#include "runtime/internal/run_id.h"
+#include "runtime/internal/pod/run_id.h"
+#include "runtime/internal/scheduling/scheduling.h"
 
 namespace muster::runtime {
 

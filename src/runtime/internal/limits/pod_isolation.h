@@ -10,7 +10,7 @@
 #include "kube/objects/pod.h"
 #include "runtime/internal/limits/cgroups.h"
 #include "runtime/internal/limits/identity.h"
-#include "runtime/internal/place/device_ledger.h"
+#include "runtime/internal/scheduling/device_ledger.h"
 
 namespace muster::runtime {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/internal/network/rtnetlink.h"
+#include "pod_init/netlink/rtnetlink.h"
 
 namespace muster::runtime {
 
@@ -33,13 +33,14 @@ nfgenmsg header_for(std::uint8_t family, std::uint16_t resource = 0) {
     return {.nfgen_family = family, .version = NFNETLINK_V0, .res_id = htons(resource)};
 }
 
-void nested(NetlinkBatch& batch, std::uint16_t type, const std::function<void()>& content) {
+void nested(pod_init::NetlinkBatch& batch, std::uint16_t type,
+            const std::function<void()>& content) {
     const std::size_t start = batch.begin_nest(type);
     content();
     batch.end_nest(start);
 }
 
-void number(NetlinkBatch& batch, std::uint16_t type, std::uint32_t value) {
+void number(pod_init::NetlinkBatch& batch, std::uint16_t type, std::uint32_t value) {
     batch.u32(type, htonl(value));
 }
 
@@ -48,21 +49,22 @@ std::string_view bytes_of(const std::uint32_t& number) {
     return {reinterpret_cast<const char*>(&number), sizeof number};
 }
 
-void expression(NetlinkBatch& batch, const char* name, const std::function<void()>& data) {
+void expression(pod_init::NetlinkBatch& batch, const char* name,
+                const std::function<void()>& data) {
     nested(batch, NFTA_LIST_ELEM, [&] {
         batch.text(NFTA_EXPR_NAME, name);
         nested(batch, NFTA_EXPR_DATA, data);
     });
 }
 
-void load_meta(NetlinkBatch& batch, std::uint32_t key) {
+void load_meta(pod_init::NetlinkBatch& batch, std::uint32_t key) {
     expression(batch, "meta", [&] {
         number(batch, NFTA_META_DREG, NFT_REG_1);
         number(batch, NFTA_META_KEY, key);
     });
 }
 
-void compare(NetlinkBatch& batch, std::uint32_t how, std::string_view bytes) {
+void compare(pod_init::NetlinkBatch& batch, std::uint32_t how, std::string_view bytes) {
     expression(batch, "cmp", [&] {
         number(batch, NFTA_CMP_SREG, NFT_REG_1);
         number(batch, NFTA_CMP_OP, how);
@@ -70,8 +72,8 @@ void compare(NetlinkBatch& batch, std::uint32_t how, std::string_view bytes) {
     });
 }
 
-void add_chain(NetlinkBatch& batch, const char* name, const char* type, std::uint32_t hook,
-               int priority) {
+void add_chain(pod_init::NetlinkBatch& batch, const char* name, const char* type,
+               std::uint32_t hook, int priority) {
     batch.message(std::string("nf_tables chain ") + name, nf_tables(NFT_MSG_NEWCHAIN), NLM_F_CREATE,
                   header_for(NFPROTO_IPV4));
     batch.text(NFTA_CHAIN_TABLE, kTable);
@@ -83,7 +85,8 @@ void add_chain(NetlinkBatch& batch, const char* name, const char* type, std::uin
     batch.text(NFTA_CHAIN_TYPE, type);
 }
 
-void add_rule(NetlinkBatch& batch, const char* chain, const std::function<void()>& expressions) {
+void add_rule(pod_init::NetlinkBatch& batch, const char* chain,
+              const std::function<void()>& expressions) {
     batch.message(std::string("nf_tables rule of ") + chain, nf_tables(NFT_MSG_NEWRULE),
                   NLM_F_CREATE | NLM_F_APPEND, header_for(NFPROTO_IPV4));
     batch.text(NFTA_RULE_TABLE, kTable);
@@ -95,11 +98,11 @@ void add_rule(NetlinkBatch& batch, const char* chain, const std::function<void()
 
 Result<void> masquerade(const NetworkNamespace& network, std::uint32_t out, std::uint32_t range) {
     TRY(UniqueFd fd, network.open_socket(AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER));
-    TRY(NetlinkSocket socket, NetlinkSocket::adopt(std::move(fd)));
+    TRY(pod_init::NetlinkSocket socket, pod_init::NetlinkSocket::adopt(std::move(fd)));
     const std::array<char, 2> range_bytes{static_cast<char>(range >> 24 & 0xff),
                                           static_cast<char>(range >> 16 & 0xff)};
 
-    NetlinkBatch batch;
+    pod_init::NetlinkBatch batch;
     batch.unanswered_message("nf_tables, for the masquerade of the pods' addresses",
                              NFNL_MSG_BATCH_BEGIN, header_for(AF_UNSPEC, NFNL_SUBSYS_NFTABLES));
     // What is there may be an earlier process's, and what is not can't be removed.

@@ -14,7 +14,7 @@
 
 #include <cerrno>
 
-#include "runtime/internal/inside/clone_stack.h"
+#include "process/clone_stack.h"
 
 namespace muster::runtime {
 
@@ -75,7 +75,7 @@ __attribute__((no_sanitize("address", "undefined"))) int run_errand(void* argume
 }
 
 Result<UniqueFd> send_on(Errand errand, const std::string& what) {
-    CloneStack stack;
+    process::CloneStack stack;
     if (stack.top() == nullptr) return system_error("mapping a stack", errno);
     const int flags =
         CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD | (errand.netns < 0 ? CLONE_NEWNET : 0);

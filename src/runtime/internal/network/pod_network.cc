@@ -9,13 +9,12 @@
 
 #include <cerrno>
 
-#include "runtime/internal/network/route_messages.h"
+#include "pod_init/netlink/route_messages.h"
 
 namespace muster::runtime {
 
 namespace {
 
-constexpr std::uint32_t kPodLinkIndex = 2;
 /// Any way to the outside is better.
 constexpr std::uint32_t kOutsideMetric = 1000;
 constexpr std::uint16_t kCreate = NLM_F_CREATE | NLM_F_EXCL;
@@ -34,11 +33,11 @@ std::string mac_of(std::uint32_t address, std::uint8_t side) {
 }
 
 /// The router's side of a pod's link, which was made: up, with the way to the pod.
-void lead_to_pod(NetlinkBatch& batch, std::uint32_t index, std::uint32_t address) {
-    batch.message("taking the pod's link up", RTM_SETLINK, 0, link_header(index, true));
-    forward_from(batch);
-    add_route(batch, "route to the pod", address, 32, index, 0, 0, NLM_F_REPLACE);
-    add_neighbour(batch, index, address, mac_of(address, 1));
+void lead_to_pod(pod_init::NetlinkBatch& batch, std::uint32_t index, std::uint32_t address) {
+    batch.message("taking the pod's link up", RTM_SETLINK, 0, pod_init::link_header(index, true));
+    pod_init::forward_from(batch);
+    pod_init::add_route(batch, "route to the pod", address, 32, index, 0, 0, NLM_F_REPLACE);
+    pod_init::add_neighbour(batch, index, address, mac_of(address, 1));
 }
 
 }  // namespace
@@ -49,7 +48,7 @@ std::string format_address(std::uint32_t a) {
 
 Result<PodFabric> PodFabric::in(NetworkNamespace network) {
     TRY(UniqueFd routes, network.open_socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE));
-    TRY(NetlinkSocket socket, NetlinkSocket::adopt(std::move(routes)));
+    TRY(pod_init::NetlinkSocket socket, pod_init::NetlinkSocket::adopt(std::move(routes)));
     TRY(UniqueFd look_up, network.open_socket(AF_INET, SOCK_DGRAM, 0));
     return PodFabric(std::move(network), std::move(socket), std::move(look_up));
 }
@@ -62,11 +61,12 @@ Result<PodFabric> PodFabric::create() {
     TRY(NetworkNamespace network, NetworkNamespace::create());
     TRY(PodFabric fabric, in(std::move(network)));
 
-    NetlinkBatch batch;
-    batch.message("taking the router's lo up", RTM_SETLINK, 0, link_header(kLoopbackIndex, true));
-    add_address(batch, "address of the router", kLoopbackIndex, kGateway, 32);
-    take_in(batch, "route to the outside", 0, 0, kOutsideMetric);
-    take_in(batch, "route to pods that are not there", kRange, kRangePrefix, 0);
+    pod_init::NetlinkBatch batch;
+    batch.message("taking the router's lo up", RTM_SETLINK, 0,
+                  pod_init::link_header(pod_init::kLoopbackIndex, true));
+    pod_init::add_address(batch, "address of the router", pod_init::kLoopbackIndex, kGateway, 32);
+    pod_init::take_in(batch, "route to the outside", 0, 0, kOutsideMetric);
+    pod_init::take_in(batch, "route to pods that are not there", kRange, kRangePrefix, 0);
     TRY_VOID(fabric.socket_.execute(batch));
     return fabric;
 }
@@ -84,8 +84,8 @@ Result<PodFabric::Link> PodFabric::connect(pid_t init, std::uint32_t address) {
     const std::string router_mac = mac_of(address, 0);
     const std::string pod_mac = mac_of(address, 1);
 
-    NetlinkBatch batch;
-    batch.message("making a veth pair", RTM_NEWLINK, kCreate, link_header(index));
+    pod_init::NetlinkBatch batch;
+    batch.message("making a veth pair", RTM_NEWLINK, kCreate, pod_init::link_header(index));
     batch.text(IFLA_IFNAME, fmt::format("pod{}", index));
     batch.attribute(IFLA_ADDRESS, router_mac);
     batch.u32(IFLA_MTU, kMtu);
@@ -93,7 +93,7 @@ Result<PodFabric::Link> PodFabric::connect(pid_t init, std::uint32_t address) {
     batch.text(IFLA_INFO_KIND, "veth");
     std::size_t data = batch.begin_nest(IFLA_INFO_DATA);
     std::size_t peer = batch.begin_nest(VETH_INFO_PEER);
-    batch.raw(link_header(kPodLinkIndex));
+    batch.raw(pod_init::link_header(pod_init::PodLink::kIndex));
     batch.text(IFLA_IFNAME, "eth0");
     batch.attribute(IFLA_ADDRESS, pod_mac);
     batch.u32(IFLA_MTU, kMtu);
@@ -102,7 +102,7 @@ Result<PodFabric::Link> PodFabric::connect(pid_t init, std::uint32_t address) {
     batch.end_nest(data);
     batch.end_nest(info);
 
-    without_link_local(batch, index);
+    pod_init::without_link_local(batch, index);
     lead_to_pod(batch, index, address);
     TRY_VOID(socket_.execute(batch));
 
@@ -114,24 +114,24 @@ Result<PodFabric::Link> PodFabric::connect(pid_t init, std::uint32_t address) {
 }
 
 Result<void> PodFabric::settle(const Link& link) {
-    NetlinkBatch batch;
-    batch.message("reading a pod's link", RTM_GETLINK, 0, link_header(link.index));
+    pod_init::NetlinkBatch batch;
+    batch.message("reading a pod's link", RTM_GETLINK, 0, pod_init::link_header(link.index));
     return socket_.execute(batch);
 }
 
 Result<void> PodFabric::cut_off(const Link& link) {
-    NetlinkBatch batch;
+    pod_init::NetlinkBatch batch;
     // First, since the kernel drops the route to the pod with its link: then others would be
     // refused at once, and know.
-    swallow(batch, "swallowing what goes to the pod", link.pod.address);
-    ifinfomsg down = link_header(link.index);
+    pod_init::swallow(batch, "swallowing what goes to the pod", link.pod.address);
+    ifinfomsg down = pod_init::link_header(link.index);
     down.ifi_change = IFF_UP;
     batch.message("taking the pod's link down", RTM_SETLINK, 0, down);
     return socket_.execute(batch);
 }
 
 Result<void> PodFabric::reconnect(const Link& link) {
-    NetlinkBatch batch;
+    pod_init::NetlinkBatch batch;
     lead_to_pod(batch, link.index, link.pod.address);
     TRY_VOID(socket_.execute(batch));
     return settle(link);
@@ -143,8 +143,9 @@ Result<UniqueFd> PodFabric::open_socket() const {
 
 Result<UniqueFd> PodFabric::open_listener(std::uint32_t at, std::uint16_t port) {
     if (at != kGateway) {
-        NetlinkBatch batch;
-        add_address(batch, "an address to listen on", kLoopbackIndex, at, 32, NLM_F_REPLACE);
+        pod_init::NetlinkBatch batch;
+        pod_init::add_address(batch, "an address to listen on", pod_init::kLoopbackIndex, at, 32,
+                              NLM_F_REPLACE);
         TRY_VOID(socket_.execute(batch));
     }
     TRY(UniqueFd listener, open_socket());
@@ -164,24 +165,10 @@ Result<UniqueFd> PodFabric::open_listener(std::uint32_t at, std::uint16_t port) 
 }
 
 Result<void> PodFabric::disconnect(const Link& link) {
-    NetlinkBatch batch;
-    remove_route(batch, "removing the route to a pod that has ended", link.pod.address, link.index);
+    pod_init::NetlinkBatch batch;
+    pod_init::remove_route(batch, "removing the route to a pod that has ended", link.pod.address,
+                           link.index);
     return socket_.execute(batch);
-}
-
-Result<void> configure_pod_link(const PodLink& link) {
-    TRY(NetlinkSocket socket, NetlinkSocket::open());
-    NetlinkBatch batch;
-    batch.message("taking lo up", RTM_SETLINK, 0, link_header(kLoopbackIndex, true));
-    without_link_local(batch, kPodLinkIndex);
-
-    add_address(batch, "address of eth0", kPodLinkIndex, link.address, link.prefix);
-    batch.message("taking eth0 up", RTM_SETLINK, 0, link_header(kPodLinkIndex, true));
-    add_route(batch, "route to the router", link.gateway, 32, kPodLinkIndex, 0, link.address);
-    add_route(batch, "default route", 0, 0, kPodLinkIndex, link.gateway, link.address);
-    add_neighbour(batch, kPodLinkIndex, link.gateway, link.gateway_mac);
-    batch.message("reading eth0", RTM_GETLINK, 0, link_header(kPodLinkIndex));
-    return socket.execute(batch);
 }
 
 }  // namespace muster::runtime

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "runtime/internal/inside/init_protocol.h"
+#include "pod_init/init_protocol.h"
+#include "pod_init/netlink/rtnetlink.h"
 #include "runtime/internal/network/network_namespace.h"
-#include "runtime/internal/network/rtnetlink.h"
 
 namespace muster::runtime {
 
@@ -36,7 +36,7 @@ class PodFabric {
 
     struct Link {
         std::uint32_t index = 0;
-        PodLink pod;  ///< what the pod's init needs to know
+        pod_init::PodLink pod;  ///< what the pod's init needs to know
     };
     /// Makes the pod's veth with its end `eth0` in the network namespace of `init`.
     Result<Link> connect(pid_t init, std::uint32_t address);
@@ -60,22 +60,19 @@ class PodFabric {
 
     const NetworkNamespace& network() const { return network_; }
     /// The router's own tables.
-    NetlinkSocket& routes() { return socket_; }
+    pod_init::NetlinkSocket& routes() { return socket_; }
 
   private:
-    PodFabric(NetworkNamespace network, NetlinkSocket socket, UniqueFd look_up)
+    PodFabric(NetworkNamespace network, pod_init::NetlinkSocket socket, UniqueFd look_up)
         : network_(std::move(network)), socket_(std::move(socket)), look_up_(std::move(look_up)) {}
 
     static Result<PodFabric> in(NetworkNamespace network);
     bool is_taken(std::uint32_t index) const;
 
     NetworkNamespace network_;
-    NetlinkSocket socket_;
+    pod_init::NetlinkSocket socket_;
     UniqueFd look_up_;  ///< a socket inside, to ask which links there are
     std::uint32_t next_index_ = 10;
 };
-
-/// The pod's side, called by the init inside the pod's network namespace: lo, eth0, routes.
-Result<void> configure_pod_link(const PodLink& link);
 
 }  // namespace muster::runtime

@@ -19,8 +19,8 @@
 #include <string_view>
 
 #include "base/test_loop.h"
-#include "runtime/internal/inside/sandbox.h"
-#include "runtime/internal/nobody_fixture.h"
+#include "process/nobody_fixture.h"
+#include "runtime/internal/sandbox/sandbox.h"
 
 namespace muster::runtime {
 namespace {
@@ -86,7 +86,7 @@ class PodNetwork : public RealLoop {
                                .socket = socket};
         auto sandbox = PodSandbox::start(context.get_executor(), host, spec).value();
         auto report = await(sandbox->next_report());
-        if (!report || !*report || (*report)->kind != Report::Kind::kReady)
+        if (!report || !*report || (*report)->kind != pod_init::Report::Kind::kReady)
             throw std::runtime_error("a pod did not come up");
         return sandbox;
     }
@@ -233,12 +233,12 @@ class PodNetworkTest : public ::testing::TestWithParam<User> {
   protected:
     void SetUp() override {
         if (::geteuid() != 0) GTEST_SKIP() << "namespaces are tested as root here";
-        if (GetParam() == User::kNobody && !nobody_may_make_user_namespaces())
+        if (GetParam() == User::kNobody && !process::nobody_may_make_user_namespaces())
             GTEST_SKIP() << "ordinary users may not make user namespaces here";
     }
     static bool holds(bool (*check)()) {
         if (GetParam() == User::kRoot) return check();
-        return succeeds_apart([check] { return become_nobody() && check(); });
+        return succeeds_apart([check] { return process::become_nobody() && check(); });
     }
 };
 

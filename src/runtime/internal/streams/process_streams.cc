@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "base/first_of.h"
-#include "runtime/internal/pipe.h"
+#include "process/pipe.h"
 
 namespace muster::runtime {
 
@@ -54,7 +54,7 @@ Result<std::array<UniqueFd, 3>> ProcessStreams::open_pipes(const kube::CommandOp
     input_closed_ = !wanted.input;
     std::array<UniqueFd, 3> theirs;
     if (wanted.input) {
-        TRY(Pipe pipe, make_pipe("making a pipe to a command"));
+        TRY(process::Pipe pipe, process::make_pipe("making a pipe to a command"));
         TRY_VOID(assign(input_, std::move(pipe.writer)));
         theirs[0] = std::move(pipe.reader);
     } else {
@@ -62,7 +62,7 @@ Result<std::array<UniqueFd, 3>> ProcessStreams::open_pipes(const kube::CommandOp
     }
     for (std::size_t stream = 0; stream < outputs_.size(); ++stream) {
         if (stream == 0 ? wanted.output : wanted.error) {
-            TRY(Pipe pipe, make_pipe("making a pipe to a command"));
+            TRY(process::Pipe pipe, process::make_pipe("making a pipe to a command"));
             TRY_VOID(assign(outputs_[stream], std::move(pipe.reader)));
             theirs[stream + 1] = std::move(pipe.writer);
         } else {

@@ -1,0 +1,80 @@
+#include "pod_init/internal/attach_streams.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace muster::pod_init {
+
+namespace {
+
+/// What anybody may have (/proc/sys/fs/pipe-max-size): as much as a full pipe, what is kept for it,
+/// and a full pipe of the program come to, five times over.
+constexpr int kLastRoom = 1024 * 1024;
+
+}  // namespace
+
+Result<void> Attachments::add(std::uint32_t id, UniqueFd output, UniqueFd error) {
+    for (const UniqueFd* pipe : {&output, &error})
+        if (::fcntl(pipe->get(), F_SETFL, O_NONBLOCK) < 0)
+            return system_error("making an attached stream non-blocking", errno);
+    std::array<Copy, 2>& copies = attached_[id];
+    copies[0].pipe = std::move(output);
+    copies[1].pipe = std::move(error);
+    return {};
+}
+
+bool Attachments::remove(std::uint32_t id) { return attached_.erase(id) != 0; }
+
+void Attachments::Copy::write_some() {
+    while (pipe && !kept.empty()) {
+        const ssize_t size = ::write(pipe.get(), kept.data(), kept.size());
+        if (size >= 0) {
+            kept.erase(0, static_cast<std::size_t>(size));
+        } else if (errno == EAGAIN) {
+            return;
+        } else if (errno != EINTR) {
+            // Nobody reads it any more; that is told by its own way.
+            pipe.reset();
+            kept.clear();
+        }
+    }
+}
+
+void Attachments::write(std::size_t stream, std::string_view bytes) {
+    for (auto& [id, copies] : attached_) {
+        Copy& copy = copies[stream];
+        if (!copy.pipe) continue;
+        copy.kept += bytes;
+        copy.write_some();
+    }
+}
+
+bool Attachments::is_full(std::size_t stream) const {
+    return std::ranges::any_of(
+        attached_, [stream](const auto& entry) { return !entry.second[stream].kept.empty(); });
+}
+
+void Attachments::wait_for(std::vector<pollfd>& events) const {
+    for (const auto& [id, copies] : attached_)
+        for (const Copy& copy : copies)
+            if (!copy.kept.empty()) events.push_back({copy.pipe.get(), POLLOUT, 0});
+}
+
+void Attachments::write_kept() {
+    for (auto& [id, copies] : attached_)
+        for (Copy& copy : copies) copy.write_some();
+}
+
+void Attachments::make_last_room() {
+    for (auto& [id, copies] : attached_)
+        for (Copy& copy : copies)
+            // Where the user's share of the kernel's memory is used up the end may be cut off; the
+            // log has it.
+            if (copy.pipe) (void)::fcntl(copy.pipe.get(), F_SETPIPE_SZ, kLastRoom);
+    write_kept();
+}
+
+}  // namespace muster::pod_init

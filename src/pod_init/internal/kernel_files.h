@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace muster::pod_init {
+
+/// Sets what is of the pod's own namespaces, (name, value) as in "net.core.somaxconn". Called in
+/// them, with their /proc mounted.
+Result<void> set_sysctls(const std::vector<std::pair<std::string, std::string>>& sysctls);
+
+/// Limits how many processes and threads the PID namespace of the caller may have. False where the
+/// kernel has one limit for all (before 6.14).
+bool limit_pids(std::uint64_t pids);
+
+/// Mounts a /sys that shows the caller's network interfaces, as one shows those of whoever mounted
+/// it; the cgroups stay. Where the kernel refuses it, as inside a sandbox that hides parts of its
+/// own /sys, the machine's stays.
+Result<void> mount_own_sys();
+
+/// Makes read-only, or hides, the parts of /proc and /sys through which a process of root changes
+/// the machine: those that a container runtime protects (upstream: containerd pkg/oci, masked and
+/// read-only paths).
+Result<void> protect_kernel_files();
+
+/// Makes everything that is mounted read-only, but for /proc, /dev, `writable` paths and what is
+/// below them.
+Result<void> freeze_mounts(const std::vector<std::string>& writable);
+
+}  // namespace muster::pod_init

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "process/pipe.h"
+
+namespace muster::pod_init {
+
+/// What is taken of a pipe once its container has ended: more than a pipe holds, unless it was made
+/// larger; the bound is for a writer that lives elsewhere and still writes.
+inline constexpr int kLastPieces = 64;
+
+/// Only our end does not block: programs do not expect it of theirs.
+Result<process::Pipe> make_output_pipe();
+
+/// One piece of it; "" when there is none now, nullopt at its end.
+std::optional<std::string_view> read_piece(const UniqueFd& output, std::span<char> buffer);
+
+}  // namespace muster::pod_init

@@ -1,0 +1,96 @@
+#include "runtime/cleanup_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "base/log.h"
+#include "process/message_socket.h"
+#include "runtime/internal/cleanup_main.h"
+
+namespace muster::runtime {
+
+namespace {
+
+/// Becomes the keeper, in a new child; minus the error otherwise. vfork: nothing is copied for a
+/// process that is about to be replaced.
+[[gnu::noinline]] pid_t spawn(int program, int control) {
+    std::string name = "muster-keeper";
+    std::string argument = kKeeperArgument;
+    std::array<char*, 3> argv{name.data(), argument.data(), nullptr};
+    std::array<char*, 1> environment{nullptr};
+    volatile int error = 0;
+    const pid_t child = ::vfork();
+    if (child < 0) return -errno;
+    if (child == 0) {
+        // A Ctrl-C at the terminal, or a kill of our process group, is not for it.
+        ::setsid();
+        if (::dup2(control, kKeeperControlFd) >= 0)
+            ::syscall(SYS_execveat, program, "", argv.data(), environment.data(), AT_EMPTY_PATH);
+        error = errno;
+        ::_exit(127);
+    }
+    if (error != 0) {
+        ::waitpid(child, nullptr, 0);
+        return -error;
+    }
+    return child;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Keeper>> Keeper::start() {
+    TRY(auto ends, process::make_message_pair());
+    const UniqueFd self(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+    if (!self) return system_error("opening this program", errno);
+    // Out of the way of the number that the keeper finds its socket at.
+    const UniqueFd program(::fcntl(self.get(), F_DUPFD_CLOEXEC, kKeeperControlFd + 1));
+    const UniqueFd control(::fcntl(ends.second.get(), F_DUPFD_CLOEXEC, kKeeperControlFd + 1));
+    if (!program || !control) return system_error("duplicating a descriptor", errno);
+    const pid_t pid = spawn(program.get(), control.get());
+    if (pid < 0) return system_error("starting the keeper", static_cast<int>(-pid));
+    return std::unique_ptr<Keeper>(new Keeper(ends.first.release(), pid));
+}
+
+Keeper::~Keeper() {
+    ::close(control_);
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+}
+
+Result<void> Keeper::wait_for(int pidfd) { return tell(KeeperMessage::kProcess, {}, {&pidfd, 1}); }
+
+Result<void> Keeper::remove_directory(const std::filesystem::path& directory) {
+    return tell(KeeperMessage::kDirectory, directory.string(), {});
+}
+
+Result<void> Keeper::remove_cgroup(const std::string& group) {
+    return tell(KeeperMessage::kGroup, group, {});
+}
+
+Result<void> Keeper::hold(int lock) { return tell(KeeperMessage::kLock, {}, {&lock, 1}); }
+
+Result<void> Keeper::tell(KeeperMessage kind, const std::string& path, std::span<const int> fds) {
+    if (missed_) return {};
+    Result<bool> told = process::send_message(control_, static_cast<char>(kind) + path, fds);
+    if (told) return {};
+    if (!was_killed()) return std::move(told.error());
+    missed_ = true;
+    log::warning(
+        "the process that cleans up after muster was killed: should muster be killed too, `muster "
+        "clean` removes what is left");
+    return {};
+}
+
+/// It closes its end with its life.
+bool Keeper::was_killed() const {
+    pollfd control{.fd = control_, .events = 0, .revents = 0};
+    return ::poll(&control, 1, 0) > 0 && (control.revents & POLLHUP) != 0;
+}
+
+}  // namespace muster::runtime

@@ -1,0 +1,95 @@
+#include "runtime/internal/cleanup_main.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "process/message_socket.h"
+#include "runtime/internal/limits/cgroup_sweep.h"
+
+namespace muster::runtime {
+
+namespace {
+
+class KeeperProcess {
+  public:
+    int run() {
+        while (listen()) {
+        }
+        while (!processes_.empty()) wait_for_processes(-1);
+        for (const std::string& group : groups_) warn(sweep_cgroup(kernel_cgroup_files(), group));
+        for (const std::string& directory : directories_) {
+            std::error_code error;
+            std::filesystem::remove_all(directory, error);
+            if (error) warn(system_error("removing " + directory, error.value()));
+        }
+        return 0;
+    }
+
+  private:
+    static void warn(const Result<void>& done) {
+        if (!done)
+            log::warning("a killed run leaves something behind; `muster clean` removes it",
+                         {{"error", done.error().message()}});
+    }
+
+    /// False once there is nobody left to listen to.
+    bool listen() {
+        wait_for_processes(control_.get());
+        for (;;) {
+            auto received = process::receive_message(control_.get(), MSG_DONTWAIT);
+            if (!received) return false;
+            if (received->nothing_yet) return true;
+            if (received->bytes.empty()) return false;
+            take(*received);
+        }
+    }
+
+    void take(process::Message& message) {
+        std::string path = message.bytes.substr(1);
+        UniqueFd fd = message.fds.empty() ? UniqueFd() : std::move(message.fds[0]);
+        switch (static_cast<KeeperMessage>(message.bytes[0])) {
+            case KeeperMessage::kProcess:
+                return processes_.push_back(std::move(fd));
+            case KeeperMessage::kDirectory:
+                return directories_.push_back(std::move(path));
+            case KeeperMessage::kGroup:
+                return groups_.push_back(std::move(path));
+            case KeeperMessage::kLock:
+                return locks_.push_back(std::move(fd));
+        }
+    }
+
+    /// Returns when one of them has ended, or there is something to be read.
+    void wait_for_processes(int control) {
+        std::vector<pollfd> events;
+        for (const UniqueFd& process : processes_) events.push_back({process.get(), POLLIN, 0});
+        events.push_back({control, POLLIN, 0});
+        if (::poll(events.data(), events.size(), -1) < 0) return;
+        for (std::size_t i = processes_.size(); i-- > 0;)
+            if (events[i].revents != 0)
+                processes_.erase(processes_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+
+    UniqueFd control_{kKeeperControlFd};
+    std::vector<UniqueFd> processes_;
+    std::vector<UniqueFd> locks_;  ///< until the very end
+    std::vector<std::string> groups_;
+    std::vector<std::string> directories_;
+};
+
+}  // namespace
+
+int run_keeper() {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_IGN);
+    if (::chdir("/") < 0) return 1;
+    return KeeperProcess().run();
+}
+
+}  // namespace muster::runtime

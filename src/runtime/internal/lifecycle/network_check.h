@@ -1,0 +1,26 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/async.h"
+#include "base/unique_fd.h"
+#include "runtime/internal/lifecycle/check_result.h"
+#include "runtime/internal/lifecycle/handler.h"
+
+namespace muster::runtime {
+
+/// A TCP socket, not connected and non-blocking, from which pods are reached.
+using OpenSocket = std::function<Result<UniqueFd>()>;
+
+// What a pod says over the network. `host` of the check is an address. Cancelled, they leave
+// nothing behind. Thread: the loop.
+
+/// Whether it accepts a connection.
+Task<CheckResult> check_tcp(asio::any_io_executor executor, OpenSocket open, TcpCheck check);
+
+/// Whether a GET is answered with a status of 200 to 399; a redirect counts as it is. Reads no more
+/// than the answer's header.
+Task<CheckResult> check_http(asio::any_io_executor executor, OpenSocket open, HttpCheck check);
+
+}  // namespace muster::runtime

@@ -1,0 +1,73 @@
+#include "runtime/internal/pod/recovered_pods.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "base/log.h"
+#include "runtime/internal/network/network_namespace.h"
+
+namespace muster::runtime {
+
+namespace fs = std::filesystem;
+
+Result<FoundPods> find_pods(const fs::path& state_dir) {
+    FoundPods found;
+    const fs::path pods = state_dir / kPodsName;
+    std::error_code error;
+    if (!fs::exists(pods, error)) return found;
+    for (const fs::directory_entry& entry : fs::directory_iterator(pods, error)) {
+        const auto name = pod_of_directory(entry.path().filename().native());
+        auto pod = name ? find_pod(entry.path() / kSocketName)
+                        : Result<FoundPod>(Error(Code::kUnavailable, "no pod"));
+        if (pod) {
+            found.emplace(name->uid, NamedFoundPod{*name, entry.path(), *std::move(pod)});
+            continue;
+        }
+        if (pod.error().code() != Code::kUnavailable) {
+            Error failed = std::move(pod.error());
+            return failed.prefix("finding the pods that go on");
+        }
+        remove_what_is_left(entry.path());
+    }
+    if (error) return system_error("reading " + pods.string(), error.value());
+    return found;
+}
+
+void remove_what_is_left(const fs::path& directory) {
+    std::error_code error;
+    fs::remove_all(directory, error);
+    if (error)
+        log::warning("what a pod left can't be removed",
+                     {{"directory", directory.string()}, {"error", error.message()}});
+}
+
+Result<UniqueFd> network_of(const FoundPods& pods) {
+    for (const auto& [uid, found] : pods) {
+        if (!found.pod.network) continue;
+        UniqueFd network(::fcntl(found.pod.network.get(), F_DUPFD_CLOEXEC, 0));
+        if (!network) return system_error("duplicating a descriptor", errno);
+        return network;
+    }
+    return UniqueFd();
+}
+
+Result<void> end_unreachable(FoundPods& pods, int network) {
+    for (auto it = pods.begin(); it != pods.end();) {
+        FoundPod& pod = it->second.pod;
+        const bool reachable = network < 0
+                                   ? !pod.network
+                                   : pod.network && is_same_namespace(pod.network.get(), network);
+        if (reachable) {
+            ++it;
+            continue;
+        }
+        log::warning("a pod is ended, as it was started on another kind of network",
+                     {{"namespace", it->second.name.namespace_}, {"pod", it->second.name.name}});
+        TRY_VOID(end_pod(std::move(pod)));
+        it = pods.erase(it);
+    }
+    return {};
+}
+
+}  // namespace muster::runtime

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "base/result.h"
+#include "runtime/internal/files/pod_files.h"
+#include "runtime/internal/sandbox/recovered_pod.h"
+
+namespace muster::runtime {
+
+struct NamedFoundPod {
+    PodName name;
+    std::filesystem::path directory;
+    FoundPod pod;
+};
+/// By uid.
+using FoundPods = std::map<std::string, NamedFoundPod>;
+
+/// The pods below a node's state directory that go on although their node has ended. The
+/// directories of others are removed. Blocks for as long as find_pod() does; an init that does not
+/// answer is an error, as nobody can tell whether its pod runs.
+Result<FoundPods> find_pods(const std::filesystem::path& state_dir);
+
+/// Removes the directory of a pod that has ended; what can't be removed is logged.
+void remove_what_is_left(const std::filesystem::path& directory);
+
+/// The network of the router that they hang on, of which there is one at a time; none where they
+/// share the machine's.
+Result<UniqueFd> network_of(const FoundPods& pods);
+
+/// Ends those that hang on another network than `network` (-1: than the machine's), and takes them
+/// out: nobody could reach them.
+Result<void> end_unreachable(FoundPods& pods, int network);
+
+}  // namespace muster::runtime

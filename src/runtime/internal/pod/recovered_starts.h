@@ -1,0 +1,29 @@
+#pragma once
+
+#include <vector>
+
+#include "pod_init/init_protocol.h"
+#include "runtime/internal/lifecycle/recovered_container.h"
+
+namespace muster::runtime {
+
+/// What the init of a pod that was found tells of its containers, gathered until it has told all.
+class FoundStarts {
+  public:
+    explicit FoundStarts(std::size_t containers) : newest_(containers) {}
+
+    struct Start {
+        FoundContainer::State state = FoundContainer::State::kNone;
+        pod_init::Report report;  ///< with its process, or its end
+    };
+
+    /// Reports of other kinds are of what an earlier process asked for, and nobody's.
+    void take(pod_init::Report report);
+    /// By container.
+    std::vector<Start>& newest() { return newest_; }
+
+  private:
+    std::vector<Start> newest_;
+};
+
+}  // namespace muster::runtime

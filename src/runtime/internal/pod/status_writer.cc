@@ -1,0 +1,72 @@
+#include "runtime/internal/pod/status_writer.h"
+
+#include "base/log.h"
+#include "kube/objects/codec.h"
+#include "kube/patch/patch.h"
+
+namespace muster::runtime {
+
+namespace {
+constexpr Duration kFirstRetry = std::chrono::milliseconds(100);
+constexpr Duration kLongestRetry = std::chrono::seconds(10);
+}  // namespace
+
+StatusWriter::StatusWriter(kube::Client& client, Clock& clock, TaskGroup& tasks,
+                           const kube::Pod& pod, std::function<kube::PodStatus()> current)
+    : client_(client),
+      clock_(clock),
+      tasks_(tasks),
+      namespace_(pod.metadata.namespace_),
+      name_(pod.metadata.name),
+      uid_(pod.metadata.uid),
+      current_(std::move(current)),
+      written_(kube::encode(pod.status)),
+      idle_(tasks.executor()) {}
+
+void StatusWriter::changed() {
+    dirty_ = true;
+    if (running_ || gone_) return;
+    running_ = true;
+    tasks_.spawn("status of " + name_, run());
+}
+
+Task<void> StatusWriter::flush() {
+    while (running_) co_await idle_.wait();
+}
+
+Task<void> StatusWriter::run() {
+    Duration retry = kFirstRetry;
+    while (dirty_ && !gone_) {
+        dirty_ = false;
+        json::value wanted = kube::encode(current_());
+        // Only what differs; a list is sent whole, as merge patches know no keys in lists.
+        json::value difference = kube::make_merge_patch(written_, wanted);
+        if (difference.is_object() && difference.get_object().empty()) continue;
+        // The uid makes it fail if the name belongs to a newer pod by now.
+        json::object patch{{"metadata", {{"uid", uid_}}}, {"status", std::move(difference)}};
+        auto done = co_await client_.patch(kube::types::kPods, namespace_, name_,
+                                           kube::ContentType::kMergePatch,
+                                           json::value(std::move(patch)), "status");
+        if (done) {
+            written_ = std::move(wanted);
+            retry = kFirstRetry;
+            continue;
+        }
+        const Code code = done.error().code();
+        if (code == Code::kUnavailable || code == Code::kTimeout ||
+            code == Code::kTooManyRequests) {
+            dirty_ = true;
+            co_await clock_.sleep_for(retry);
+            retry = std::min(retry * 2, kLongestRetry);
+            continue;
+        }
+        gone_ = code == Code::kNotFound || code == Code::kConflict;
+        if (!gone_)
+            log::error("a pod's status was refused",
+                       {{"pod", namespace_ + "/" + name_}, {"error", done.error().message()}});
+    }
+    running_ = false;
+    idle_.notify_all();
+}
+
+}  // namespace muster::runtime

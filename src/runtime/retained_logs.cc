@@ -1,0 +1,132 @@
+#include "runtime/retained_logs.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <boost/json/parse.hpp>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+
+#include "kube/values/json_access.h"
+#include "runtime/internal/files/log_reader.h"
+#include "runtime/internal/files/retained_record.h"
+
+namespace muster::runtime {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Entries of a directory; none of one that can't be read.
+std::vector<fs::path> entries_of(const fs::path& directory) {
+    std::vector<fs::path> entries;
+    std::error_code failed;
+    for (fs::directory_iterator entry(directory, failed), end; !failed && entry != end;
+         entry.increment(failed))
+        entries.push_back(entry->path());
+    return entries;
+}
+
+/// Sizes and the last change of the log files of a pod.
+void measure(KeptPod& pod) {
+    const auto add = [&pod](const fs::path& file) {
+        struct stat info{};
+        if (::stat(file.c_str(), &info) != 0) return;
+        pod.bytes += static_cast<std::uint64_t>(info.st_size);
+        const WallTime changed(std::chrono::seconds(info.st_mtim.tv_sec) +
+                               std::chrono::nanoseconds(info.st_mtim.tv_nsec));
+        pod.written = std::max(pod.written, changed);
+    };
+    add(pod.directory / kKeptRecord);
+    for (const std::string& container : pod.containers)
+        for (const fs::path& file : entries_of(pod.directory / container)) add(file);
+}
+
+std::optional<KeptPod> read_record(const fs::path& directory) {
+    std::ifstream file(directory / kKeptRecord);
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    boost::system::error_code failed;
+    const json::value value = json::parse(text, failed);
+    if (failed || !value.is_object()) return std::nullopt;
+    const json::object& record = value.get_object();
+    KeptPod pod;
+    pod.namespace_ = kube::string_at(record, "namespace");
+    pod.name = kube::string_at(record, "name");
+    pod.uid = kube::string_at(record, "uid");
+    pod.owner_uid = kube::string_at(record, "ownerUid");
+    pod.containers = kube::strings_at(record, "containers");
+    pod.directory = directory;
+    if (const json::object* labels = kube::object_at(record, "labels"))
+        for (const auto& [key, label] : *labels)
+            if (const json::string* words = label.if_string())
+                pod.labels.emplace(key, std::string(*words));
+    measure(pod);
+    return pod;
+}
+
+/// The numbers of a container's instances that have a log, the newest first: "3.log" is of the
+/// fourth. Older parts of one log ("3.log.1") do not count.
+std::vector<int> instances_in(const fs::path& directory) {
+    std::vector<int> numbers;
+    for (const fs::path& file : entries_of(directory)) {
+        if (file.extension() != ".log") continue;
+        const std::string stem = file.stem();
+        int number = 0;
+        const auto [end, problem] = std::from_chars(stem.data(), stem.data() + stem.size(), number);
+        if (problem == std::errc() && end == stem.data() + stem.size()) numbers.push_back(number);
+    }
+    std::ranges::sort(numbers, std::greater());
+    return numbers;
+}
+
+}  // namespace
+
+std::vector<KeptPod> list_kept_logs(const fs::path& logs_dir, const std::string& namespace_) {
+    std::vector<KeptPod> kept;
+    for (const fs::path& ns : entries_of(logs_dir)) {
+        if (!namespace_.empty() && ns.filename() != namespace_) continue;
+        for (const fs::path& directory : entries_of(ns))
+            if (std::optional<KeptPod> pod = read_record(directory))
+                kept.push_back(*std::move(pod));
+    }
+    return kept;
+}
+
+std::vector<KeptPod> kept_logs_over(std::vector<KeptPod> kept, const std::set<std::string>& alive,
+                                    KeptLogLimits limits, WallTime now) {
+    std::ranges::sort(kept, std::greater(), &KeptPod::written);
+    std::vector<KeptPod> over;
+    std::uint64_t bytes = 0;
+    for (const KeptPod& pod : kept)
+        if (alive.contains(pod.uid)) bytes += pod.bytes;
+    for (KeptPod& pod : kept) {
+        if (alive.contains(pod.uid)) continue;
+        bytes += pod.bytes;
+        if (pod.written + limits.age < now || bytes > limits.bytes) over.push_back(std::move(pod));
+    }
+    return over;
+}
+
+int kept_instances(const KeptPod& pod, const std::string& container) {
+    return static_cast<int>(instances_in(pod.directory / container).size());
+}
+
+Result<std::unique_ptr<kube::TextStream>> open_kept_log(asio::any_io_executor executor,
+                                                        const KeptPod& pod,
+                                                        kube::LogOptions options, WallTime now) {
+    const fs::path directory = pod.directory / options.container;
+    const std::vector<int> numbers = instances_in(directory);
+    const std::size_t wanted = options.previous ? 1 : 0;
+    if (numbers.size() <= wanted)
+        return Error(Code::kNotFound, fmt::format("no log of {}container {} of pod {} was kept",
+                                                  options.previous ? "an earlier instance of " : "",
+                                                  options.container, pod.name));
+    TRY(auto log,
+        LogFile::open(std::move(executor), directory / fmt::format("{}.log", numbers[wanted])));
+    options.follow = false;
+    return open_log(std::move(log), nullptr, options, now);
+}
+
+}  // namespace muster::runtime

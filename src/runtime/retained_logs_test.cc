@@ -1,0 +1,140 @@
+#include "runtime/retained_logs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/test_loop.h"
+#include "runtime/internal/files/retained_record.h"
+
+namespace muster::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+KeptPod pod_of(std::string uid, int written, std::uint64_t bytes) {
+    KeptPod pod;
+    pod.uid = std::move(uid);
+    pod.written = WallTime(std::chrono::seconds(written));
+    pod.bytes = bytes;
+    return pod;
+}
+
+struct OverCase {
+    const char* what;
+    std::set<std::string> alive;
+    KeptLogLimits limits;
+    int now;
+    std::vector<std::string> over;
+};
+
+TEST(KeptLogsOver, WhatIsTooOldAndTheOldestBeyondTheSize) {
+    using std::chrono::seconds;
+    const std::vector<KeptPod> kept = {pod_of("a", 10, 100), pod_of("b", 30, 100),
+                                       pod_of("c", 20, 100)};
+    const OverCase cases[] = {
+        {"all fits", {}, {.age = seconds(90), .bytes = 300}, 100, {}},
+        {"one byte too many takes the oldest", {}, {.age = seconds(90), .bytes = 299}, 100, {"a"}},
+        {"none fits", {}, {.age = seconds(90), .bytes = 99}, 100, {"b", "c", "a"}},
+        {"age alone", {}, {.age = seconds(79), .bytes = 300}, 100, {"c", "a"}},
+        {"of who is there all stays", {"a"}, {.age = seconds(1), .bytes = 0}, 100, {"b", "c"}},
+        {"and counts", {"a"}, {.age = seconds(90), .bytes = 200}, 100, {"c"}},
+    };
+    for (const OverCase& c : cases) {
+        SCOPED_TRACE(c.what);
+        std::vector<std::string> over;
+        for (const KeptPod& pod : kept_logs_over(kept, c.alive, c.limits, WallTime(seconds(c.now))))
+            over.push_back(pod.uid);
+        EXPECT_EQ(over, c.over);
+    }
+}
+
+class KeptLogsTest : public ::testing::Test, protected RealLoop {
+  protected:
+    void SetUp() override {
+        std::string pattern = "/var/tmp/muster-kept-XXXXXX";
+        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+        dir = pattern;
+        pod.metadata.namespace_ = "default";
+        pod.metadata.name = "p";
+        pod.metadata.uid = "u1";
+        pod.metadata.labels = {{"app", "x"}};
+        kube::Container container;
+        container.name = "main";
+        pod.spec.containers = {container};
+        ASSERT_TRUE(keep_logs_of(dir / "logs", pod));
+    }
+    void TearDown() override { fs::remove_all(dir); }
+    void write_log(const std::string& name, const std::string& line) {
+        const fs::path directory = kept_logs_of(dir / "logs", pod) / "main";
+        fs::create_directories(directory);
+        std::ofstream(directory / name)
+            << "2026-01-02T03:04:05.000000006Z stdout F " << line << '\n';
+    }
+    std::string read() {
+        options.container = "main";
+        auto stream = open_kept_log(context.get_executor(), list_kept_logs(dir / "logs").at(0),
+                                    options, WallTime());
+        if (!stream) return "error: " + stream.error().message();
+        std::string text;
+        for (;;) {
+            auto piece = await((*stream)->read());
+            EXPECT_TRUE(piece);
+            if (!piece || !*piece) return text;
+            text += **piece;
+        }
+    }
+
+    fs::path dir;
+    kube::Pod pod;
+    kube::LogOptions options;
+};
+
+TEST_F(KeptLogsTest, TheRecordTellsOfThePod) {
+    const std::vector<KeptPod> kept = list_kept_logs(dir / "logs");
+    ASSERT_THAT(kept, SizeIs(1));
+    EXPECT_EQ(kept[0].namespace_, "default");
+    EXPECT_EQ(kept[0].name, "p");
+    EXPECT_EQ(kept[0].uid, "u1");
+    EXPECT_EQ(kept[0].labels.at("app"), "x");
+    EXPECT_THAT(kept[0].containers, ElementsAre("main"));
+    EXPECT_THAT(list_kept_logs(dir / "logs", "other"), IsEmpty());
+    EXPECT_THAT(list_kept_logs(dir / "nowhere"), IsEmpty());
+    EXPECT_EQ(fs::status(dir / "logs").permissions(), fs::perms::owner_all);
+}
+
+TEST_F(KeptLogsTest, WhatIsNoRecordIsLeftOut) {
+    fs::create_directories(dir / "logs/default/q_u2");
+    std::ofstream(dir / "logs/default/q_u2/pod.json") << "{\"name\": ";
+    fs::create_directories(dir / "logs/default/r_u3");
+    EXPECT_THAT(list_kept_logs(dir / "logs"), SizeIs(1));
+}
+
+TEST_F(KeptLogsTest, TheNewestInstanceAndTheOneBefore) {
+    EXPECT_EQ(read(), "error: no log of container main of pod p was kept");
+    write_log("0.log", "first");
+    write_log("9.log", "ninth");
+    write_log("10.log", "tenth");
+    write_log("10.log.1", "beginning of the tenth");
+    EXPECT_EQ(kept_instances(list_kept_logs(dir / "logs").at(0), "main"), 3);
+    EXPECT_EQ(read(), "beginning of the tenth\ntenth\n");
+    options.tail_lines = 1;
+    options.timestamps = true;
+    EXPECT_EQ(read(), "2026-01-02T03:04:05.000000006Z tenth\n");
+    options = {};
+    options.previous = true;
+    EXPECT_EQ(read(), "ninth\n");
+}
+
+TEST_F(KeptLogsTest, AReaderThatFollowsEnds) {
+    write_log("0.log", "first");
+    options.follow = true;
+    EXPECT_EQ(read(), "first\n");
+}
+
+}  // namespace
+}  // namespace muster::runtime

@@ -1,0 +1,81 @@
+#include "runtime/stale_state.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/unique_fd.h"
+#include "runtime/internal/limits/cgroup_sweep.h"
+#include "runtime/internal/limits/cgroups.h"
+
+namespace muster::runtime {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A lock on the directory, if it is one of this user's and nobody else has it.
+UniqueFd claim_directory(const fs::path& path) {
+    UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat info{};
+    if (!directory || ::fstat(directory.get(), &info) < 0 || info.st_uid != ::geteuid() ||
+        ::flock(directory.get(), LOCK_EX | LOCK_NB) < 0)
+        return UniqueFd();
+    return directory;
+}
+
+Result<void> remove_directories(const fs::path& temporary, std::string_view prefix,
+                                std::vector<std::string>& removed) {
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(temporary, error)) {
+        if (!entry.path().filename().string().starts_with(prefix)) continue;
+        const UniqueFd claimed = claim_directory(entry.path());
+        if (!claimed) continue;
+        std::error_code failed;
+        fs::remove_all(entry.path(), failed);
+        if (failed) return system_error("removing " + entry.path().string(), failed.value());
+        removed.push_back(entry.path());
+    }
+    if (error) return system_error("reading " + temporary.string(), error.value());
+    return {};
+}
+
+Result<void> remove_groups_below(CgroupFiles& files, const std::string& parent,
+                                 std::vector<std::string>& removed) {
+    auto children = files.children(parent);
+    if (!children) return {};  // not to be read by this user: nothing of this user's is there
+    for (const std::string& name : *children) {
+        const bool outlives = is_node_group_name(name, true);
+        if (!outlives && !is_node_group_name(name)) continue;
+        const std::string group = parent + "/" + name;
+        const auto claimed = files.claim(group);
+        if (!claimed) continue;
+        // Pods that go on without their node are the next one's.
+        if (outlives && has_processes(files, group).value_or(true)) continue;
+        TRY_VOID(sweep_cgroup(files, group));
+        removed.push_back("the cgroup " + group);
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> remove_leftovers(const fs::path& temporary,
+                                                  std::string_view prefix) {
+    std::vector<std::string> removed;
+    CgroupFiles& files = kernel_cgroup_files();
+    const Cgroups::Place place = Cgroups::place_of_this_process();
+    for (const process::CgroupHierarchy& hierarchy :
+         process::find_cgroup_hierarchies(place.mountinfo, place.own_groups)) {
+        TRY_VOID(remove_groups_below(files, hierarchy.own, removed));
+        if (hierarchy.root != hierarchy.own)
+            TRY_VOID(remove_groups_below(files, hierarchy.root, removed));
+    }
+    TRY_VOID(remove_directories(temporary, prefix, removed));
+    return removed;
+}
+
+}  // namespace muster::runtime
