@@ -1,4 +1,4 @@
-"""kill -9 of muster, of its keeper, of a pod's init, a supervisor or a program, at random moments: nothing may be left.
+"""kill -9 of muster, of its cleanup process, of a pod's init, a supervisor or a program, at random moments: nothing may be left.
 
 kill_drill.py MUSTER [--count N] [--seed N]. Exits 1 with what was left over. After each kill: no process that
 came of the run, no mount or interface of the machine, no cgroup that nobody holds, no file. The random moment is
@@ -50,7 +50,7 @@ spec:
 PR_SET_CHILD_SUBREAPER = 36
 NOBODY = 65534
 GONE_WITHIN_S = 20  # a hang is a failure, not a stuck drill
-VICTIMS = ["muster", "muster", "init", "program", "supervisor", "keeper", "muster and keeper"]
+VICTIMS = ["muster", "muster", "init", "program", "supervisor", "cleanup", "muster and cleanup"]
 
 
 def children_of(pid):
@@ -70,15 +70,15 @@ def command_line(pid):
 
 def choose(kind, muster, rng):
     """The processes to kill. What does not exist yet (or any more) is not killed."""
-    keepers = [pid for pid in children_of(muster) if command_line(pid).startswith("muster-keeper")]
-    inits = [pid for pid in children_of(muster) if "--muster-pod-init" in command_line(pid)]
+    cleanups = [pid for pid in children_of(muster) if command_line(pid).startswith("muster-cleanup")]
+    inits = [pid for pid in children_of(muster) if command_line(pid).startswith("muster-pod ")]
     supervisors = [pid for init in inits for pid in children_of(init)]
     programs = [pid for supervisor in supervisors for pid in children_of(supervisor)]
     if kind == "muster":
         return [muster]
-    if kind == "muster and keeper":
-        return [muster, *keepers]
-    among = {"keeper": keepers, "init": inits, "supervisor": supervisors, "program": programs}[kind]
+    if kind == "muster and cleanup":
+        return [muster, *cleanups]
+    among = {"cleanup": cleanups, "init": inits, "supervisor": supervisors, "program": programs}[kind]
     return [rng.choice(among)] if among else []
 
 
@@ -146,7 +146,7 @@ def one_kill(binary, rng, directory, user, sandbox, kind):
     left = reap(time.monotonic() + GONE_WITHIN_S)
     for words in left:
         os.kill(int(words.split()[1].rstrip(":")), signal.SIGKILL)
-    if kind == "muster and keeper":
+    if kind == "muster and cleanup":
         # Nobody is left to clean up but the verb for it.
         subprocess.run([binary, "clean"], env=dict(os.environ, TMPDIR=str(temporary)), check=True,
                        stdout=subprocess.DEVNULL, **({"user": user, "group": user} if user else {}))

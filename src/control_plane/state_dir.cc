@@ -22,12 +22,12 @@ Error no_directory(const std::filesystem::path& parent, int error) {
 }  // namespace
 
 Result<StateDir> StateDir::create(const std::filesystem::path& parent, Rng& rng,
-                                  runtime::Keeper& keeper) {
+                                  runtime::CleanupProcess& cleanup) {
     for (;;) {
         const std::string path = path_below(parent, kStateDirPrefix, rng);
         if (std::error_code error; std::filesystem::exists(path, error)) continue;
         // First, so that no kill comes between. Nobody can guess the name.
-        TRY_VOID(keeper.remove_directory(path));
+        TRY_VOID(cleanup.remove_directory(path));
         if (::mkdir(path.c_str(), 0700) < 0) return no_directory(parent, errno);
         const int lock = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (lock < 0 && errno != ENOENT) return system_error("opening " + path, errno);
@@ -35,7 +35,7 @@ Result<StateDir> StateDir::create(const std::filesystem::path& parent, Rng& rng,
         if (lock >= 0 && ::flock(lock, LOCK_EX | LOCK_NB) == 0 && ::fstat(lock, &info) == 0 &&
             info.st_nlink > 0) {
             StateDir made(path, lock, false);
-            TRY_VOID(keeper.hold(lock));
+            TRY_VOID(cleanup.hold(lock));
             return made;
         }
         // Somebody who cleans up took it for a leftover before it was locked.

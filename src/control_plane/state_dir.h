@@ -19,10 +19,10 @@ inline constexpr const char* kKeptDirPrefix = "muster-kept-";
 /// everything in it at the end unless kept.
 class StateDir {
   public:
-    /// Below `parent`; the name is unique. With a keeper it is also removed if this process is
-    /// killed.
+    /// Below `parent`; the name is unique. With a cleanup process it is also removed if this
+    /// process is killed.
     static Result<StateDir> create(const std::filesystem::path& parent, Rng& rng,
-                                   runtime::Keeper& keeper);
+                                   runtime::CleanupProcess& cleanup);
     /// One that stays, under a name that nothing which cleans up looks for.
     static Result<StateDir> create_kept(const std::filesystem::path& parent, Rng& rng);
     ~StateDir();

@@ -342,9 +342,9 @@ Result<bool> send_report(int socket, const Report& report, int flags) {
     out.u32(static_cast<std::uint32_t>(report.pid));
     out.u8(static_cast<std::uint8_t>(report.stage));
     out.text(std::string_view(report.text).substr(0, kMaxReportText));
-    out.u32(report.found.address);
-    out.u32(report.found.link_index);
-    out.u32(report.found.connections);
+    out.u32(report.recovery.address);
+    out.u32(report.recovery.link_index);
+    out.u32(report.recovery.connections);
     // The first two are never of one report, and the last comes behind the first alone.
     std::vector<int> fds;
     for (const UniqueFd* fd : {&report.pidfd, &report.terminal, &report.network})
@@ -439,9 +439,9 @@ Result<Receive> receive_report(int socket, Report& report) {
     report.pid = static_cast<std::int32_t>(in.u32());
     report.stage = static_cast<StartStage>(in.u8());
     report.text = in.text();
-    report.found.address = in.u32();
-    report.found.link_index = in.u32();
-    report.found.connections = in.u32();
+    report.recovery.address = in.u32();
+    report.recovery.link_index = in.u32();
+    report.recovery.connections = in.u32();
     if (received.fds.size() > 1) report.network = std::move(received.fds[1]);
     UniqueFd fd = received.fds.empty() ? UniqueFd() : std::move(received.fds[0]);
     (report.kind == Report::Kind::kTerminal ? report.terminal : report.pidfd) = std::move(fd);

@@ -164,7 +164,8 @@ struct Request {
 struct Report {
     enum class Kind : std::uint8_t {
         /// Set-up is done; with the init's own pidfd. Whoever connected later gets it first, with
-        /// `found` and `network`, then kStarted, kStarting and the ends of what was started so far,
+        /// `recovery` and `network`, then kStarted, kStarting and the ends of what was started so
+        /// far,
         /// then kTold.
         kReady,
         kSetupFailed,  ///< text says why; the init ends
@@ -183,7 +184,7 @@ struct Report {
         kTold,  ///< what follows happens now
     };
     /// Of the set-up, and how many have connected so far.
-    struct Found {
+    struct Recovery {
         std::uint32_t address = 0;
         std::uint32_t link_index = 0;
         std::uint32_t connections = 0;
@@ -197,7 +198,7 @@ struct Report {
     std::string text;
     UniqueFd pidfd;
     UniqueFd terminal;
-    Found found;  ///< with `text`, the note
+    Recovery recovery;  ///< with `text`, the note
     UniqueFd network;
 };
 

@@ -8,7 +8,8 @@
 
 namespace muster::process {
 
-/// Groups as a process has them that stays outside and starts processes inside. Plain system calls; between fork and exec only enter() may be called.
+/// Groups as a process has them that stays outside and starts processes inside. Plain system calls;
+/// between fork and exec only enter() may be called.
 ///
 /// Writing to a group's "cgroup.procs" would be the plain way in, but it waits until every
 /// processor has passed through the scheduler, 5 to 20 ms. These do not: in version 1 a thread

@@ -49,8 +49,7 @@ TEST_F(Version2Group, AProcessBeginsInItAndAStopEndsAllOfThem) {
     ASSERT_GT(child, 0);
     std::array<char, 1> ready{};
     for (int process = 0; process < 2; ++process) ASSERT_EQ(::read(ends[0], ready.data(), 1), 1);
-    EXPECT_NE(content_of(path / "cgroup.procs").find(std::to_string(child)),
-              std::string::npos);
+    EXPECT_NE(content_of(path / "cgroup.procs").find(std::to_string(child)), std::string::npos);
     into.stop();
     for (int process = 0; process < 2; ++process) {
         int status = 0;

@@ -17,11 +17,11 @@ namespace muster::runtime {
 
 namespace {
 
-/// Becomes the keeper, in a new child; minus the error otherwise. vfork: nothing is copied for a
-/// process that is about to be replaced.
+/// Becomes the cleanup process, in a new child; minus the error otherwise. vfork: nothing is copied
+/// for a process that is about to be replaced.
 [[gnu::noinline]] pid_t spawn(int program, int control) {
-    std::string name = "muster-keeper";
-    std::string argument = kKeeperArgument;
+    std::string name = "muster-cleanup";
+    std::string argument = kCleanupArgument;
     std::array<char*, 3> argv{name.data(), argument.data(), nullptr};
     std::array<char*, 1> environment{nullptr};
     volatile int error = 0;
@@ -30,7 +30,7 @@ namespace {
     if (child == 0) {
         // A Ctrl-C at the terminal, or a kill of our process group, is not for it.
         ::setsid();
-        if (::dup2(control, kKeeperControlFd) >= 0)
+        if (::dup2(control, kCleanupControlFd) >= 0)
             ::syscall(SYS_execveat, program, "", argv.data(), environment.data(), AT_EMPTY_PATH);
         error = errno;
         ::_exit(127);
@@ -44,38 +44,41 @@ namespace {
 
 }  // namespace
 
-Result<std::unique_ptr<Keeper>> Keeper::start() {
+Result<std::unique_ptr<CleanupProcess>> CleanupProcess::start() {
     TRY(auto ends, process::make_message_pair());
     const UniqueFd self(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
     if (!self) return system_error("opening this program", errno);
-    // Out of the way of the number that the keeper finds its socket at.
-    const UniqueFd program(::fcntl(self.get(), F_DUPFD_CLOEXEC, kKeeperControlFd + 1));
-    const UniqueFd control(::fcntl(ends.second.get(), F_DUPFD_CLOEXEC, kKeeperControlFd + 1));
+    // Out of the way of the number that the cleanup process finds its socket at.
+    const UniqueFd program(::fcntl(self.get(), F_DUPFD_CLOEXEC, kCleanupControlFd + 1));
+    const UniqueFd control(::fcntl(ends.second.get(), F_DUPFD_CLOEXEC, kCleanupControlFd + 1));
     if (!program || !control) return system_error("duplicating a descriptor", errno);
     const pid_t pid = spawn(program.get(), control.get());
-    if (pid < 0) return system_error("starting the keeper", static_cast<int>(-pid));
-    return std::unique_ptr<Keeper>(new Keeper(ends.first.release(), pid));
+    if (pid < 0) return system_error("starting the cleanup process", static_cast<int>(-pid));
+    return std::unique_ptr<CleanupProcess>(new CleanupProcess(ends.first.release(), pid));
 }
 
-Keeper::~Keeper() {
+CleanupProcess::~CleanupProcess() {
     ::close(control_);
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
 }
 
-Result<void> Keeper::wait_for(int pidfd) { return tell(KeeperMessage::kProcess, {}, {&pidfd, 1}); }
-
-Result<void> Keeper::remove_directory(const std::filesystem::path& directory) {
-    return tell(KeeperMessage::kDirectory, directory.string(), {});
+Result<void> CleanupProcess::wait_for(int pidfd) {
+    return tell(CleanupMessage::kProcess, {}, {&pidfd, 1});
 }
 
-Result<void> Keeper::remove_cgroup(const std::string& group) {
-    return tell(KeeperMessage::kGroup, group, {});
+Result<void> CleanupProcess::remove_directory(const std::filesystem::path& directory) {
+    return tell(CleanupMessage::kDirectory, directory.string(), {});
 }
 
-Result<void> Keeper::hold(int lock) { return tell(KeeperMessage::kLock, {}, {&lock, 1}); }
+Result<void> CleanupProcess::remove_cgroup(const std::string& group) {
+    return tell(CleanupMessage::kGroup, group, {});
+}
 
-Result<void> Keeper::tell(KeeperMessage kind, const std::string& path, std::span<const int> fds) {
+Result<void> CleanupProcess::hold(int lock) { return tell(CleanupMessage::kLock, {}, {&lock, 1}); }
+
+Result<void> CleanupProcess::tell(CleanupMessage kind, const std::string& path,
+                                  std::span<const int> fds) {
     if (missed_) return {};
     Result<bool> told = process::send_message(control_, static_cast<char>(kind) + path, fds);
     if (told) return {};
@@ -88,7 +91,7 @@ Result<void> Keeper::tell(KeeperMessage kind, const std::string& path, std::span
 }
 
 /// It closes its end with its life.
-bool Keeper::was_killed() const {
+bool CleanupProcess::was_killed() const {
     pollfd control{.fd = control_, .events = 0, .revents = 0};
     return ::poll(&control, 1, 0) > 0 && (control.revents & POLLHUP) != 0;
 }

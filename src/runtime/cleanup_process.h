@@ -11,7 +11,7 @@
 
 namespace muster::runtime {
 
-enum class KeeperMessage : char;
+enum class CleanupMessage : char;
 
 /// A small process of ours that outlives us by moments: when we have ended, and every process that
 /// it was told of has, it removes the directories and cgroups that it was told of. After an
@@ -22,13 +22,13 @@ enum class KeeperMessage : char;
 /// and should we be killed too, `muster clean` has to remove what is left.
 ///
 /// Descriptors stay the caller's. Thread: one.
-class Keeper {
+class CleanupProcess {
   public:
-    static Result<std::unique_ptr<Keeper>> start();
+    static Result<std::unique_ptr<CleanupProcess>> start();
     /// Lets it do its work now, and waits for it: the processes must have ended.
-    ~Keeper();
-    Keeper(const Keeper&) = delete;
-    Keeper& operator=(const Keeper&) = delete;
+    ~CleanupProcess();
+    CleanupProcess(const CleanupProcess&) = delete;
+    CleanupProcess& operator=(const CleanupProcess&) = delete;
 
     /// A process to wait for.
     Result<void> wait_for(int pidfd);
@@ -42,9 +42,9 @@ class Keeper {
     pid_t pid() const { return pid_; }
 
   private:
-    Keeper(int control, pid_t pid) : control_(control), pid_(pid) {}
+    CleanupProcess(int control, pid_t pid) : control_(control), pid_(pid) {}
 
-    Result<void> tell(KeeperMessage kind, const std::string& path, std::span<const int> fds);
+    Result<void> tell(CleanupMessage kind, const std::string& path, std::span<const int> fds);
     bool was_killed() const;
 
     int control_;  ///< owned; its end is ours

@@ -39,10 +39,10 @@ UniqueFd pidfd_of(pid_t pid) {
 }
 
 /// Returns when it has ended; it stays to be waited for.
-void kill_keeper(const Keeper& keeper) {
-    ::kill(keeper.pid(), SIGKILL);
+void kill_cleanup_process(const CleanupProcess& cleanup) {
+    ::kill(cleanup.pid(), SIGKILL);
     siginfo_t info{};
-    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(keeper.pid()), &info, WEXITED | WNOWAIT), 0);
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(cleanup.pid()), &info, WEXITED | WNOWAIT), 0);
 }
 
 pid_t start_sleeper() {
@@ -54,10 +54,10 @@ pid_t start_sleeper() {
     return pid;
 }
 
-class KeeperTest : public ::testing::Test {
+class CleanupProcessTest : public ::testing::Test {
   protected:
     void SetUp() override {
-        std::string pattern = "/tmp/muster-keeper-XXXXXX";
+        std::string pattern = "/tmp/muster-cleanup-XXXXXX";
         ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
         dir = pattern;
         state = dir / "muster-run-test";
@@ -66,20 +66,20 @@ class KeeperTest : public ::testing::Test {
     }
     void TearDown() override { fs::remove_all(dir); }
 
-    /// A process that has a keeper look after the directory and the group, and is killed.
+    /// A process that has a cleanup process look after the directory and the group, and is killed.
     void be_killed(pid_t still_running, const std::string& group = {}) {
         const pid_t muster = ::fork();
         if (muster == 0) {
             const UniqueFd lock = open_directory(state);
             ::flock(lock.get(), LOCK_EX);
-            auto keeper = Keeper::start();
-            if (!keeper || !(*keeper)->remove_directory(state) || !(*keeper)->hold(lock.get()) ||
-                !(*keeper)->remove_directory(dir / "never made") ||
-                !(*keeper)->wait_for(pidfd_of(still_running).get()))
+            auto cleanup = CleanupProcess::start();
+            if (!cleanup || !(*cleanup)->remove_directory(state) || !(*cleanup)->hold(lock.get()) ||
+                !(*cleanup)->remove_directory(dir / "never made") ||
+                !(*cleanup)->wait_for(pidfd_of(still_running).get()))
                 ::_exit(1);
             if (!group.empty()) {
                 auto claim = kernel_cgroup_files().claim(group);
-                if (!claim || !(*keeper)->remove_cgroup(group) || !(*keeper)->hold(claim->get()))
+                if (!claim || !(*cleanup)->remove_cgroup(group) || !(*cleanup)->hold(claim->get()))
                     ::_exit(1);
             }
             ::raise(SIGKILL);
@@ -93,7 +93,7 @@ class KeeperTest : public ::testing::Test {
     fs::path state;
 };
 
-TEST_F(KeeperTest, CleansUpAfterAKilledMusterOnceItsProcessesHaveEnded) {
+TEST_F(CleanupProcessTest, CleansUpAfterAKilledMusterOnceItsProcessesHaveEnded) {
     const UniqueFd directory = open_directory(state);
     const pid_t sleeper = start_sleeper();
     be_killed(sleeper);
@@ -105,40 +105,40 @@ TEST_F(KeeperTest, CleansUpAfterAKilledMusterOnceItsProcessesHaveEnded) {
     EXPECT_FALSE(fs::exists(state));
 }
 
-TEST_F(KeeperTest, AnOrdinaryEndWaitsForIt) {
-    auto keeper = Keeper::start();
-    ASSERT_TRUE(keeper) << keeper.error().message();
-    ASSERT_TRUE((*keeper)->remove_directory(state));
-    keeper->reset();
+TEST_F(CleanupProcessTest, AnOrdinaryEndWaitsForIt) {
+    auto cleanup = CleanupProcess::start();
+    ASSERT_TRUE(cleanup) << cleanup.error().message();
+    ASSERT_TRUE((*cleanup)->remove_directory(state));
+    cleanup->reset();
     EXPECT_FALSE(fs::exists(state));
 }
 
-TEST_F(KeeperTest, ItsOwnDeathIsToldOnceAndHoldsNothingUp) {
+TEST_F(CleanupProcessTest, ItsOwnDeathIsToldOnceAndHoldsNothingUp) {
     std::vector<std::string> told;
     log::set_sink([&](log::Level, std::string_view line) { told.emplace_back(line); });
-    auto keeper = Keeper::start();
-    ASSERT_TRUE(keeper) << keeper.error().message();
-    ASSERT_TRUE((*keeper)->remove_directory(state));
-    kill_keeper(**keeper);
-    EXPECT_TRUE((*keeper)->wait_for(pidfd_of(::getpid()).get()));
-    EXPECT_TRUE((*keeper)->remove_directory(dir / "later"));
-    keeper->reset();
+    auto cleanup = CleanupProcess::start();
+    ASSERT_TRUE(cleanup) << cleanup.error().message();
+    ASSERT_TRUE((*cleanup)->remove_directory(state));
+    kill_cleanup_process(**cleanup);
+    EXPECT_TRUE((*cleanup)->wait_for(pidfd_of(::getpid()).get()));
+    EXPECT_TRUE((*cleanup)->remove_directory(dir / "later"));
+    cleanup->reset();
     log::set_sink({});
     EXPECT_THAT(told, ElementsAre(HasSubstr("`muster clean` removes what is left")));
     EXPECT_TRUE(fs::exists(state));
 }
 
 /// The first group of this machine's that may have others below it.
-class GroupTest : public KeeperTest {
+class GroupTest : public CleanupProcessTest {
   protected:
     void SetUp() override {
-        KeeperTest::SetUp();
+        CleanupProcessTest::SetUp();
         make_group(false);
     }
     void make_group(bool outlives) {
         const Cgroups::Place place = Cgroups::place_of_this_process();
         const std::string name =
-            node_group_name(fmt::format("keeper test {}", Rng::from_system().next()), outlives);
+            node_group_name(fmt::format("cleanup test {}", Rng::from_system().next()), outlives);
         for (const process::CgroupHierarchy& hierarchy :
              process::find_cgroup_hierarchies(place.mountinfo, place.own_groups)) {
             group = hierarchy.own + "/" + name;
@@ -160,7 +160,7 @@ class GroupTest : public KeeperTest {
 class OutlivingGroupTest : public GroupTest {
   protected:
     void SetUp() override {
-        KeeperTest::SetUp();
+        CleanupProcessTest::SetUp();
         make_group(true);
     }
 };
@@ -179,7 +179,7 @@ TEST_F(GroupTest, AKilledMustersGroupsGoWithWhatRunsInThem) {
     EXPECT_FALSE(fs::exists(group));
 }
 
-TEST_F(GroupTest, LeftoversAreWhatNobodyHasLocked) {
+TEST_F(GroupTest, StaleStateIsWhatNobodyHasLocked) {
     fs::create_directory(dir / "muster-run-live");
     fs::create_directory(dir / "other");
     const UniqueFd live = open_directory(dir / "muster-run-live");
@@ -187,7 +187,7 @@ TEST_F(GroupTest, LeftoversAreWhatNobodyHasLocked) {
     auto claim = kernel_cgroup_files().claim(group);
     ASSERT_TRUE(claim);
 
-    auto removed = remove_leftovers(dir, "muster-run-");
+    auto removed = remove_stale_state(dir, "muster-run-");
     ASSERT_TRUE(removed) << removed.error().message();
     EXPECT_THAT(*removed, Contains(state.string()));
     EXPECT_FALSE(fs::exists(state));
@@ -197,19 +197,19 @@ TEST_F(GroupTest, LeftoversAreWhatNobodyHasLocked) {
 
     const pid_t stray = start_inside();
     claim->reset();
-    removed = remove_leftovers(dir, "muster-run-");
+    removed = remove_stale_state(dir, "muster-run-");
     ASSERT_TRUE(removed) << removed.error().message();
     EXPECT_THAT(*removed, Contains(HasSubstr(group)));
     EXPECT_FALSE(fs::exists(group));
     ::waitpid(stray, nullptr, 0);
-    removed = remove_leftovers(dir, "muster-run-");
+    removed = remove_stale_state(dir, "muster-run-");
     ASSERT_TRUE(removed);
     EXPECT_THAT(*removed, Not(Contains(HasSubstr(group))));
 }
 
 TEST_F(OutlivingGroupTest, StaysUntilItsPodsHaveEnded) {
     const pid_t pod = start_inside();
-    auto removed = remove_leftovers(dir, "muster-run-");
+    auto removed = remove_stale_state(dir, "muster-run-");
     ASSERT_TRUE(removed) << removed.error().message();
     EXPECT_THAT(*removed, Not(Contains(HasSubstr(group))));
     EXPECT_TRUE(fs::exists(group + "/pod"));
@@ -219,27 +219,27 @@ TEST_F(OutlivingGroupTest, StaysUntilItsPodsHaveEnded) {
     {
         auto claim = kernel_cgroup_files().claim(group);
         ASSERT_TRUE(claim);
-        removed = remove_leftovers(dir, "muster-run-");
+        removed = remove_stale_state(dir, "muster-run-");
         ASSERT_TRUE(removed) << removed.error().message();
         EXPECT_THAT(*removed, Not(Contains(HasSubstr(group))));
     }
-    removed = remove_leftovers(dir, "muster-run-");
+    removed = remove_stale_state(dir, "muster-run-");
     ASSERT_TRUE(removed) << removed.error().message();
     EXPECT_THAT(*removed, Contains(HasSubstr(group)));
     EXPECT_FALSE(fs::exists(group));
 }
 
-class KeptNodeTest : public NodeTest {};
+class NodeWithCleanupTest : public NodeTest {};
 
-TEST_P(KeptNodeTest, RunsPodsWhenItsKeeperWasKilled) {
+TEST_P(NodeWithCleanupTest, RunsPodsWhenItsCleanupProcessWasKilled) {
     for (const bool before : {true, false}) {
         SCOPED_TRACE(before ? "before it starts" : "before its pods do");
-        auto keeper = Keeper::start();
-        ASSERT_TRUE(keeper) << keeper.error().message();
-        options.keeper = keeper->get();
-        if (before) kill_keeper(**keeper);
+        auto cleanup = CleanupProcess::start();
+        ASSERT_TRUE(cleanup) << cleanup.error().message();
+        options.cleanup = cleanup->get();
+        if (before) kill_cleanup_process(**cleanup);
         start_node();
-        if (!before) kill_keeper(**keeper);
+        if (!before) kill_cleanup_process(**cleanup);
         create(pod_json(
             "p", json::array{json::object{{"name", "main"},
                                           {"image", "image"},
@@ -251,7 +251,7 @@ TEST_P(KeptNodeTest, RunsPodsWhenItsKeeperWasKilled) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, KeptNodeTest,
+INSTANTIATE_TEST_SUITE_P(Modes, NodeWithCleanupTest,
                          ::testing::Values(SandboxMode::kNone, SandboxMode::kNamespaces));
 
 }  // namespace

@@ -14,7 +14,7 @@ struct PodSignal {
 };
 
 /// What befalls a running pod to see how its job bears it; it lasts until it is undone.
-enum class PodDrill {
+enum class PodFault {
     kPause,      ///< its programs and all below them stand still
     kPartition,  ///< nothing reaches it and nothing leaves it
 };

@@ -120,10 +120,10 @@ std::string shared_network(std::string_view why) {
 
 struct Node::Impl {
     Impl(asio::any_io_executor executor, kube::Transport& transport, Clock& clock, Rng& rng,
-         NodeOptions node_options, SandboxHost host, Cgroups cgroups, FoundPods found_pods,
+         NodeOptions node_options, SandboxHost host, Cgroups cgroups, RecoveredPods recovered_pods,
          std::unique_ptr<LogWatch> logs, std::vector<std::string> told)
         : options(std::move(node_options)),
-          found(std::move(found_pods)),
+          found(std::move(recovered_pods)),
           notices(std::move(told)),
           client(transport, "muster-node"),
           tasks(executor),
@@ -168,8 +168,8 @@ struct Node::Impl {
                   .open_socket = [this] { return sandboxes.open_socket(); }},
           scheduler(client, clock, tasks, scheduler_events, options.name,
                     SchedulingNode{.allocatable = capacity, .shared_network = !sandboxes.fabric}) {
-        expect_found_pods();
-        if (sandboxes.fabric) open_way_out();
+        expect_recovered_pods();
+        if (sandboxes.fabric) open_egress();
         if (options.server && sandboxes.fabric) names.put_server(kServerAddress);
         if (options.server)
             add_server_variables(options.environment,
@@ -197,7 +197,7 @@ struct Node::Impl {
     }
 
     /// Before anybody else is given what they have.
-    void expect_found_pods() {
+    void expect_recovered_pods() {
         std::set<std::string> uids;
         for (const auto& [uid, pod] : found) {
             uids.insert(uid);
@@ -210,7 +210,7 @@ struct Node::Impl {
     }
 
     /// Those that are left when all pods are known are nobody's.
-    Task<void> end_forgotten_pods() {
+    Task<void> end_orphaned_pods() {
         co_await pods.wait_synced();
         co_await services.wait_synced();
         hosts.release();
@@ -220,7 +220,7 @@ struct Node::Impl {
                 {{"namespace", pod.name.namespace_}, {"pod", pod.name.name}, {"uid", uid}});
             if (auto ended = end_pod(std::move(pod.pod)); !ended)
                 log::error("a pod can't be ended", {{"error", ended.error().message()}});
-            remove_what_is_left(pod.directory);
+            remove_pod_directory(pod.directory);
             isolation.devices.release(uid);
             if (pods.find(pod.name.namespace_ + "/" + pod.name.name) == nullptr)
                 names.remove_pod(pod.name.namespace_, pod.name.name);
@@ -230,11 +230,11 @@ struct Node::Impl {
         isolation.cgroups.keep_only(uids);
     }
 
-    void open_way_out() {
-        outside = open_outside(context.executor, *sandboxes.fabric, options.environment,
+    void open_egress() {
+        egress = set_up_egress(context.executor, *sandboxes.fabric, options.environment,
                                options.state_dir);
-        context.surroundings.resolv_conf = outside.resolv_conf;
-        if (!outside.notice.empty()) notices.push_back(outside.notice);
+        context.surroundings.resolv_conf = egress.resolv_conf;
+        if (!egress.notice.empty()) notices.push_back(egress.notice);
     }
 
     void pod_changed(const kube::Pod* before, PodPtr after) {
@@ -301,14 +301,14 @@ struct Node::Impl {
     }
 
     /// Lets go of logs that were kept for long enough, now and every hour.
-    Task<void> prune_kept_logs() {
+    Task<void> prune_retained_logs() {
         co_await pods.wait_synced();
         for (;;) {
             std::set<std::string> alive;
             for (const auto& [key, pod] : pods.items()) alive.insert(pod->metadata.uid);
-            for (const KeptPod& over :
-                 kept_logs_over(list_kept_logs(options.logs_dir), alive, options.kept_log_limits,
-                                context.clock.wall_now())) {
+            for (const RetainedPod& over :
+                 logs_over_limits(list_retained_logs(options.logs_dir), alive,
+                                  options.retention_limits, context.clock.wall_now())) {
                 std::error_code failed;
                 std::filesystem::remove_all(over.directory, failed);
                 if (failed)
@@ -334,7 +334,7 @@ struct Node::Impl {
     }
 
     NodeOptions options;
-    FoundPods found;  ///< that were not taken over yet
+    RecoveredPods found;  ///< that were not taken over yet
     std::vector<std::string> notices;
     kube::Client client;
     TaskGroup tasks;
@@ -344,7 +344,7 @@ struct Node::Impl {
     kube::Informer<NamedService> services;
     kube::Informer<bool> own_node;  ///< whether it takes no new pods
     SandboxHost sandboxes;
-    Outside outside;
+    EgressSetup egress;
     NameTable names;
     HostsFiles hosts;
     std::unique_ptr<LogWatch> log_watch;
@@ -362,20 +362,20 @@ struct Node::Impl {
 Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
                                            kube::Transport& transport, Clock& clock, Rng& rng,
                                            NodeOptions options) {
-    // Before any process of ours is started but the keeper: a group that has no other one may be
-    // divided.
+    // Before any process of ours is started but the cleanup process: a group that has no other one
+    // may be divided.
     Cgroups::Place place = Cgroups::place_of_this_process();
     const std::string group = node_group_name(options.state_dir, options.pods_outlive);
-    if (options.keeper != nullptr) {
-        place.companion = options.keeper->pid();
+    if (options.cleanup != nullptr) {
+        place.companion = options.cleanup->pid();
         for (const std::string& possible : Cgroups::possible_groups(place, group))
-            TRY_VOID(options.keeper->remove_cgroup(possible));
+            TRY_VOID(options.cleanup->remove_cgroup(possible));
     }
     Cgroups cgroups = Cgroups::create(kernel_cgroup_files(), place, group, options.pids_per_pod);
     const bool try_namespaces = options.sandbox != SandboxMode::kNone;
-    FoundPods found;
+    RecoveredPods found;
     if (options.pods_outlive) {
-        TRY(found, find_pods(options.state_dir));
+        TRY(found, recover_pods(options.state_dir));
     }
     TRY(UniqueFd network, network_of(found));
     auto host = SandboxHost::create(try_namespaces, std::move(network));
@@ -413,10 +413,10 @@ Result<std::unique_ptr<Node>> Node::create(asio::any_io_executor executor,
                                  "own ({})",
                                  notice));
     TRY_VOID(end_unreachable(found, host->fabric ? host->fabric->network().descriptor() : -1));
-    host->keeper = options.keeper;
-    if (options.keeper != nullptr)
+    host->cleanup = options.cleanup;
+    if (options.cleanup != nullptr)
         for (const Cgroups::Claim& claim : cgroups.claims())
-            TRY_VOID(options.keeper->hold(claim.lock.get()));
+            TRY_VOID(options.cleanup->hold(claim.lock.get()));
     TRY(auto log_watch, LogWatch::create(executor));
     std::vector<std::string> notices;
     if (!notice.empty()) notices.push_back(std::move(notice));
@@ -438,10 +438,11 @@ Task<Result<void>> Node::start() {
     impl_->services.start(impl_->tasks);
     impl_->own_node.start(impl_->tasks);
     impl_->data_watch.start(impl_->tasks);
-    if (!impl_->options.logs_dir.empty()) impl_->tasks.spawn("kept logs", impl_->prune_kept_logs());
+    if (!impl_->options.logs_dir.empty())
+        impl_->tasks.spawn("retained logs", impl_->prune_retained_logs());
     if (impl_->options.pods_outlive)
-        impl_->tasks.spawn("forgotten pods", impl_->end_forgotten_pods());
-    if (impl_->outside.way) impl_->tasks.spawn("way out", watch_way_out(*impl_->outside.way));
+        impl_->tasks.spawn("orphaned pods", impl_->end_orphaned_pods());
+    if (impl_->egress.egress) impl_->tasks.spawn("egress", watch_egress(*impl_->egress.egress));
     CO_TRY_VOID(co_await register_node(impl_->client, impl_->options.name, impl_->capacity,
                                        impl_->context.clock.wall_now()));
     // Where the node stays, clients come to ask whether it does.
@@ -514,16 +515,16 @@ Result<pid_t> Node::signal(const std::string& namespace_, const std::string& pod
     return worker->signal(signal);
 }
 
-Result<void> Node::begin_drill(const std::string& namespace_, const std::string& pod,
-                               PodDrill drill) {
+Result<void> Node::begin_fault(const std::string& namespace_, const std::string& pod,
+                               PodFault fault) {
     TRY(PodWorker* const worker, impl_->worker_of(namespace_, pod));
-    return worker->begin_drill(drill);
+    return worker->begin_fault(fault);
 }
 
-Result<void> Node::end_drill(const std::string& namespace_, const std::string& pod,
-                             PodDrill drill) {
+Result<void> Node::end_fault(const std::string& namespace_, const std::string& pod,
+                             PodFault fault) {
     PodWorker* const worker = impl_->find_worker(namespace_, pod);
-    return worker == nullptr ? Result<void>() : worker->end_drill(drill);
+    return worker == nullptr ? Result<void>() : worker->end_fault(fault);
 }
 
 const std::vector<std::string>& Node::notices() const { return impl_->notices; }

@@ -44,10 +44,10 @@ struct NodeOptions {
     /// Scratch space of this node (volumes, hosts files, logs of pods); made by the caller, 0700.
     std::filesystem::path state_dir;
     /// Pods go on when this process ends without Node::stop(), and a node that is created on the
-    /// same state_dir takes them over. Nobody else may use the directory. No keeper then.
+    /// same state_dir takes them over. Nobody else may use the directory. No cleanup process then.
     bool pods_outlive = false;
     /// Removes the node's cgroups if this process is killed; null: nobody does. Outlives the node.
-    Keeper* keeper = nullptr;
+    CleanupProcess* cleanup = nullptr;
     /// Where containers start that name no workingDir.
     std::filesystem::path working_dir;
     /// The base environment of every container (PATH, HOME, ... of the caller).
@@ -70,10 +70,10 @@ struct NodeOptions {
     /// How many processes and threads a pod may have; 0: a quarter of what the kernel can have.
     std::int64_t pids_per_pod = 0;
     pod_init::LogLimits log_limits;
-    /// Where logs stay when their pods are gone (kept_logs.h), for this user alone; empty: they go
-    /// with their pods.
+    /// Where logs stay when their pods are gone (retained_logs.h), for this user alone; empty: they
+    /// go with their pods.
     std::filesystem::path logs_dir = {};
-    KeptLogLimits kept_log_limits = {};
+    RetentionLimits retention_limits = {};
     /// Where programs of this machine find the API, and so pods that share its network; others find
     /// it where Node::listen_for_pods() listens. Unset: pods know of none, and have no tokens.
     std::optional<ServerAddress> server;
@@ -116,9 +116,9 @@ class Node {
     Result<pid_t> signal(const std::string& namespace_, const std::string& pod, PodSignal signal);
     /// The same errors; kAlreadyExists when it is so already, kUnsupported for a partition where
     /// pods share the machine's network. What the pod starts later is not paused.
-    Result<void> begin_drill(const std::string& namespace_, const std::string& pod, PodDrill drill);
-    /// Nothing for a pod that is gone, or whose drill has ended.
-    Result<void> end_drill(const std::string& namespace_, const std::string& pod, PodDrill drill);
+    Result<void> begin_fault(const std::string& namespace_, const std::string& pod, PodFault fault);
+    /// Nothing for a pod that is gone, or whose fault was cleared.
+    Result<void> end_fault(const std::string& namespace_, const std::string& pod, PodFault fault);
 
     /// Lines for people about what pods do not have here that they would on a cluster (networks of
     /// their own, a way to the outside): what they have instead, why, and what to do about it.

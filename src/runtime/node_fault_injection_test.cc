@@ -2,14 +2,14 @@
 
 #include "runtime/internal/node_fixture.h"
 
-// What drills do to real processes.
+// What injected faults do to real processes.
 
 namespace muster::runtime {
 namespace {
 
 using ::testing::HasSubstr;
 
-class NodeDrillTest : public NodeTest {
+class NodeFaultInjectionTest : public NodeTest {
   protected:
     /// A pod whose program has said "ready".
     void begin(const std::string& script) {
@@ -47,7 +47,7 @@ class NodeDrillTest : public NodeTest {
 
 constexpr const char* kPatient = "trap 'exit 3' HUP; echo ready; sleep 1000 & wait";
 
-TEST_P(NodeDrillTest, ASignalReachesTheProgram) {
+TEST_P(NodeFaultInjectionTest, ASignalReachesTheProgram) {
     begin(kPatient);
     const auto sent = node->signal("default", "p", {.number = SIGHUP, .rank = {}});
     ASSERT_TRUE(sent) << sent.error().message();
@@ -55,13 +55,13 @@ TEST_P(NodeDrillTest, ASignalReachesTheProgram) {
     EXPECT_EQ(exit_code(), 3);
 }
 
-TEST_P(NodeDrillTest, AKillTakesTheWholePod) {
+TEST_P(NodeFaultInjectionTest, AKillTakesTheWholePod) {
     begin(kPatient);
     ASSERT_TRUE(node->signal("default", "p", {}));
     EXPECT_EQ(exit_code(), 137);
 }
 
-TEST_P(NodeDrillTest, ARankIsTheWorkerBelowAndNotWhatItStarted) {
+TEST_P(NodeFaultInjectionTest, ARankIsTheWorkerBelowAndNotWhatItStarted) {
     begin(
         "RANK=3 LOCAL_RANK=0 sh -c 'echo ready; sleep 1000 & wait' &\n"
         "wait $!; echo the rank ended by $?");
@@ -75,49 +75,49 @@ TEST_P(NodeDrillTest, ARankIsTheWorkerBelowAndNotWhatItStarted) {
     EXPECT_THAT(logs("p"), HasSubstr("the rank ended by 137"));
 }
 
-TEST_P(NodeDrillTest, APodWithoutRanksSaysSo) {
+TEST_P(NodeFaultInjectionTest, APodWithoutRanksSaysSo) {
     begin(kPatient);
     const auto missing = node->signal("default", "p", {.number = SIGKILL, .rank = 0});
     ASSERT_FALSE(missing);
     EXPECT_THAT(missing.error().message(), HasSubstr("no process of pod p is a worker"));
 }
 
-TEST_P(NodeDrillTest, APausedPodStandsStillWithAllOfItsProcessesAndGoesOn) {
+TEST_P(NodeFaultInjectionTest, APausedPodStandsStillWithAllOfItsProcessesAndGoesOn) {
     begin(kPatient);
     const pid_t program = node->signal("default", "p", {.number = 0, .rank = {}}).value();
-    ASSERT_TRUE(node->begin_drill("default", "p", PodDrill::kPause));
+    ASSERT_TRUE(node->begin_fault("default", "p", PodFault::kPause));
     // A process stops when it next runs, which is soon.
     while (state_of(program) != 'T') ASSERT_NE(state_of(program), '-');
-    const auto again = node->begin_drill("default", "p", PodDrill::kPause);
+    const auto again = node->begin_fault("default", "p", PodFault::kPause);
     ASSERT_FALSE(again);
     EXPECT_EQ(again.error().code(), Code::kAlreadyExists);
     ASSERT_TRUE(node->signal("default", "p", {.number = SIGHUP, .rank = {}}));
     EXPECT_EQ(state_of(program), 'T') << "what it was told waits";
-    ASSERT_TRUE(node->end_drill("default", "p", PodDrill::kPause));
+    ASSERT_TRUE(node->end_fault("default", "p", PodFault::kPause));
     EXPECT_EQ(exit_code(), 3);
 }
 
-TEST_P(NodeDrillTest, WhoHasEndedOrIsNotThereIsRefused) {
+TEST_P(NodeFaultInjectionTest, WhoHasEndedOrIsNotThereIsRefused) {
     begin(kPatient);
     ASSERT_TRUE(node->signal("default", "p", {}));
     EXPECT_EQ(exit_code(), 137);
-    for (const PodDrill drill : {PodDrill::kPause, PodDrill::kPartition}) {
-        const auto ended = node->begin_drill("default", "p", drill);
+    for (const PodFault fault : {PodFault::kPause, PodFault::kPartition}) {
+        const auto ended = node->begin_fault("default", "p", fault);
         ASSERT_FALSE(ended);
         EXPECT_EQ(ended.error().code(), Code::kUnavailable);
-        const auto missing = node->begin_drill("default", "q", drill);
+        const auto missing = node->begin_fault("default", "q", fault);
         ASSERT_FALSE(missing);
         EXPECT_EQ(missing.error().code(), Code::kNotFound);
-        EXPECT_TRUE(node->end_drill("default", "q", drill));
+        EXPECT_TRUE(node->end_fault("default", "q", fault));
     }
 }
 
-TEST_P(NodeDrillTest, APodWithoutANetworkOfItsOwnCantBeCutOff) {
+TEST_P(NodeFaultInjectionTest, APodWithoutANetworkOfItsOwnCantBeCutOff) {
     begin(kPatient);
-    const auto cut = node->begin_drill("default", "p", PodDrill::kPartition);
+    const auto cut = node->begin_fault("default", "p", PodFault::kPartition);
     if (namespaces()) {
         EXPECT_TRUE(cut);
-        EXPECT_TRUE(node->end_drill("default", "p", PodDrill::kPartition));
+        EXPECT_TRUE(node->end_fault("default", "p", PodFault::kPartition));
         return;
     }
     ASSERT_FALSE(cut);
@@ -125,7 +125,7 @@ TEST_P(NodeDrillTest, APodWithoutANetworkOfItsOwnCantBeCutOff) {
     EXPECT_THAT(cut.error().message(), HasSubstr("can be cut off"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Sandboxes, NodeDrillTest,
+INSTANTIATE_TEST_SUITE_P(Sandboxes, NodeFaultInjectionTest,
                          ::testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
                          [](const auto& tested) {
                              return tested.param == SandboxMode::kNone ? "WithoutNamespaces"

@@ -30,7 +30,7 @@ std::vector<fs::path> entries_of(const fs::path& directory) {
 }
 
 /// Sizes and the last change of the log files of a pod.
-void measure(KeptPod& pod) {
+void measure(RetainedPod& pod) {
     const auto add = [&pod](const fs::path& file) {
         struct stat info{};
         if (::stat(file.c_str(), &info) != 0) return;
@@ -39,19 +39,19 @@ void measure(KeptPod& pod) {
                                std::chrono::nanoseconds(info.st_mtim.tv_nsec));
         pod.written = std::max(pod.written, changed);
     };
-    add(pod.directory / kKeptRecord);
+    add(pod.directory / kPodRecord);
     for (const std::string& container : pod.containers)
         for (const fs::path& file : entries_of(pod.directory / container)) add(file);
 }
 
-std::optional<KeptPod> read_record(const fs::path& directory) {
-    std::ifstream file(directory / kKeptRecord);
+std::optional<RetainedPod> read_record(const fs::path& directory) {
+    std::ifstream file(directory / kPodRecord);
     const std::string text((std::istreambuf_iterator<char>(file)), {});
     boost::system::error_code failed;
     const json::value value = json::parse(text, failed);
     if (failed || !value.is_object()) return std::nullopt;
     const json::object& record = value.get_object();
-    KeptPod pod;
+    RetainedPod pod;
     pod.namespace_ = kube::string_at(record, "namespace");
     pod.name = kube::string_at(record, "name");
     pod.uid = kube::string_at(record, "uid");
@@ -83,25 +83,27 @@ std::vector<int> instances_in(const fs::path& directory) {
 
 }  // namespace
 
-std::vector<KeptPod> list_kept_logs(const fs::path& logs_dir, const std::string& namespace_) {
-    std::vector<KeptPod> kept;
+std::vector<RetainedPod> list_retained_logs(const fs::path& logs_dir,
+                                            const std::string& namespace_) {
+    std::vector<RetainedPod> kept;
     for (const fs::path& ns : entries_of(logs_dir)) {
         if (!namespace_.empty() && ns.filename() != namespace_) continue;
         for (const fs::path& directory : entries_of(ns))
-            if (std::optional<KeptPod> pod = read_record(directory))
+            if (std::optional<RetainedPod> pod = read_record(directory))
                 kept.push_back(*std::move(pod));
     }
     return kept;
 }
 
-std::vector<KeptPod> kept_logs_over(std::vector<KeptPod> kept, const std::set<std::string>& alive,
-                                    KeptLogLimits limits, WallTime now) {
-    std::ranges::sort(kept, std::greater(), &KeptPod::written);
-    std::vector<KeptPod> over;
+std::vector<RetainedPod> logs_over_limits(std::vector<RetainedPod> kept,
+                                          const std::set<std::string>& alive,
+                                          RetentionLimits limits, WallTime now) {
+    std::ranges::sort(kept, std::greater(), &RetainedPod::written);
+    std::vector<RetainedPod> over;
     std::uint64_t bytes = 0;
-    for (const KeptPod& pod : kept)
+    for (const RetainedPod& pod : kept)
         if (alive.contains(pod.uid)) bytes += pod.bytes;
-    for (KeptPod& pod : kept) {
+    for (RetainedPod& pod : kept) {
         if (alive.contains(pod.uid)) continue;
         bytes += pod.bytes;
         if (pod.written + limits.age < now || bytes > limits.bytes) over.push_back(std::move(pod));
@@ -109,13 +111,14 @@ std::vector<KeptPod> kept_logs_over(std::vector<KeptPod> kept, const std::set<st
     return over;
 }
 
-int kept_instances(const KeptPod& pod, const std::string& container) {
+int retained_instances(const RetainedPod& pod, const std::string& container) {
     return static_cast<int>(instances_in(pod.directory / container).size());
 }
 
-Result<std::unique_ptr<kube::TextStream>> open_kept_log(asio::any_io_executor executor,
-                                                        const KeptPod& pod,
-                                                        kube::LogOptions options, WallTime now) {
+Result<std::unique_ptr<kube::TextStream>> open_retained_log(asio::any_io_executor executor,
+                                                            const RetainedPod& pod,
+                                                            kube::LogOptions options,
+                                                            WallTime now) {
     const fs::path directory = pod.directory / options.container;
     const std::vector<int> numbers = instances_in(directory);
     const std::size_t wanted = options.previous ? 1 : 0;

@@ -18,7 +18,7 @@ namespace muster::runtime {
 
 /// A pod whose logs are in a directory that outlives it (NodeOptions::logs_dir), whether it is
 /// still there or not.
-struct KeptPod {
+struct RetainedPod {
     std::string namespace_;
     std::string name;
     std::string uid;
@@ -31,27 +31,28 @@ struct KeptPod {
 };
 
 /// How long logs are kept.
-struct KeptLogLimits {
+struct RetentionLimits {
     std::chrono::seconds age = std::chrono::days(7);
     std::uint64_t bytes = std::uint64_t{1} << 30;  ///< of all together
 };
 
 /// The pods of a namespace (empty: of all) that have logs. What can't be read is left out.
-std::vector<KeptPod> list_kept_logs(const std::filesystem::path& logs_dir,
-                                    const std::string& namespace_ = {});
+std::vector<RetainedPod> list_retained_logs(const std::filesystem::path& logs_dir,
+                                            const std::string& namespace_ = {});
 
 /// Which of them are to go: those too old, and the oldest until the others fit. `alive`: uids of
 /// pods that are there, whose logs stay and count. Pure.
-std::vector<KeptPod> kept_logs_over(std::vector<KeptPod> kept, const std::set<std::string>& alive,
-                                    KeptLogLimits limits, WallTime now);
+std::vector<RetainedPod> logs_over_limits(std::vector<RetainedPod> kept,
+                                          const std::set<std::string>& alive,
+                                          RetentionLimits limits, WallTime now);
 
 /// How many instances of the container have a log that was kept.
-int kept_instances(const KeptPod& pod, const std::string& container);
+int retained_instances(const RetainedPod& pod, const std::string& container);
 
 /// The log of the container's newest instance, or with `previous` of the one before: raw text with
 /// the options applied, of which `follow` has no effect. kNotFound when there is none.
-Result<std::unique_ptr<kube::TextStream>> open_kept_log(asio::any_io_executor executor,
-                                                        const KeptPod& pod,
-                                                        kube::LogOptions options, WallTime now);
+Result<std::unique_ptr<kube::TextStream>> open_retained_log(asio::any_io_executor executor,
+                                                            const RetainedPod& pod,
+                                                            kube::LogOptions options, WallTime now);
 
 }  // namespace muster::runtime

@@ -16,8 +16,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-KeptPod pod_of(std::string uid, int written, std::uint64_t bytes) {
-    KeptPod pod;
+RetainedPod pod_of(std::string uid, int written, std::uint64_t bytes) {
+    RetainedPod pod;
     pod.uid = std::move(uid);
     pod.written = WallTime(std::chrono::seconds(written));
     pod.bytes = bytes;
@@ -27,15 +27,15 @@ KeptPod pod_of(std::string uid, int written, std::uint64_t bytes) {
 struct OverCase {
     const char* what;
     std::set<std::string> alive;
-    KeptLogLimits limits;
+    RetentionLimits limits;
     int now;
     std::vector<std::string> over;
 };
 
-TEST(KeptLogsOver, WhatIsTooOldAndTheOldestBeyondTheSize) {
+TEST(LogsOverLimits, WhatIsTooOldAndTheOldestBeyondTheSize) {
     using std::chrono::seconds;
-    const std::vector<KeptPod> kept = {pod_of("a", 10, 100), pod_of("b", 30, 100),
-                                       pod_of("c", 20, 100)};
+    const std::vector<RetainedPod> kept = {pod_of("a", 10, 100), pod_of("b", 30, 100),
+                                           pod_of("c", 20, 100)};
     const OverCase cases[] = {
         {"all fits", {}, {.age = seconds(90), .bytes = 300}, 100, {}},
         {"one byte too many takes the oldest", {}, {.age = seconds(90), .bytes = 299}, 100, {"a"}},
@@ -47,13 +47,14 @@ TEST(KeptLogsOver, WhatIsTooOldAndTheOldestBeyondTheSize) {
     for (const OverCase& c : cases) {
         SCOPED_TRACE(c.what);
         std::vector<std::string> over;
-        for (const KeptPod& pod : kept_logs_over(kept, c.alive, c.limits, WallTime(seconds(c.now))))
+        for (const RetainedPod& pod :
+             logs_over_limits(kept, c.alive, c.limits, WallTime(seconds(c.now))))
             over.push_back(pod.uid);
         EXPECT_EQ(over, c.over);
     }
 }
 
-class KeptLogsTest : public ::testing::Test, protected RealLoop {
+class RetainedLogsTest : public ::testing::Test, protected RealLoop {
   protected:
     void SetUp() override {
         std::string pattern = "/var/tmp/muster-kept-XXXXXX";
@@ -66,19 +67,19 @@ class KeptLogsTest : public ::testing::Test, protected RealLoop {
         kube::Container container;
         container.name = "main";
         pod.spec.containers = {container};
-        ASSERT_TRUE(keep_logs_of(dir / "logs", pod));
+        ASSERT_TRUE(retain_logs_of(dir / "logs", pod));
     }
     void TearDown() override { fs::remove_all(dir); }
     void write_log(const std::string& name, const std::string& line) {
-        const fs::path directory = kept_logs_of(dir / "logs", pod) / "main";
+        const fs::path directory = log_directory_of(dir / "logs", pod) / "main";
         fs::create_directories(directory);
         std::ofstream(directory / name)
             << "2026-01-02T03:04:05.000000006Z stdout F " << line << '\n';
     }
     std::string read() {
         options.container = "main";
-        auto stream = open_kept_log(context.get_executor(), list_kept_logs(dir / "logs").at(0),
-                                    options, WallTime());
+        auto stream = open_retained_log(
+            context.get_executor(), list_retained_logs(dir / "logs").at(0), options, WallTime());
         if (!stream) return "error: " + stream.error().message();
         std::string text;
         for (;;) {
@@ -94,33 +95,33 @@ class KeptLogsTest : public ::testing::Test, protected RealLoop {
     kube::LogOptions options;
 };
 
-TEST_F(KeptLogsTest, TheRecordTellsOfThePod) {
-    const std::vector<KeptPod> kept = list_kept_logs(dir / "logs");
+TEST_F(RetainedLogsTest, TheRecordTellsOfThePod) {
+    const std::vector<RetainedPod> kept = list_retained_logs(dir / "logs");
     ASSERT_THAT(kept, SizeIs(1));
     EXPECT_EQ(kept[0].namespace_, "default");
     EXPECT_EQ(kept[0].name, "p");
     EXPECT_EQ(kept[0].uid, "u1");
     EXPECT_EQ(kept[0].labels.at("app"), "x");
     EXPECT_THAT(kept[0].containers, ElementsAre("main"));
-    EXPECT_THAT(list_kept_logs(dir / "logs", "other"), IsEmpty());
-    EXPECT_THAT(list_kept_logs(dir / "nowhere"), IsEmpty());
+    EXPECT_THAT(list_retained_logs(dir / "logs", "other"), IsEmpty());
+    EXPECT_THAT(list_retained_logs(dir / "nowhere"), IsEmpty());
     EXPECT_EQ(fs::status(dir / "logs").permissions(), fs::perms::owner_all);
 }
 
-TEST_F(KeptLogsTest, WhatIsNoRecordIsLeftOut) {
+TEST_F(RetainedLogsTest, WhatIsNoRecordIsLeftOut) {
     fs::create_directories(dir / "logs/default/q_u2");
     std::ofstream(dir / "logs/default/q_u2/pod.json") << "{\"name\": ";
     fs::create_directories(dir / "logs/default/r_u3");
-    EXPECT_THAT(list_kept_logs(dir / "logs"), SizeIs(1));
+    EXPECT_THAT(list_retained_logs(dir / "logs"), SizeIs(1));
 }
 
-TEST_F(KeptLogsTest, TheNewestInstanceAndTheOneBefore) {
+TEST_F(RetainedLogsTest, TheNewestInstanceAndTheOneBefore) {
     EXPECT_EQ(read(), "error: no log of container main of pod p was kept");
     write_log("0.log", "first");
     write_log("9.log", "ninth");
     write_log("10.log", "tenth");
     write_log("10.log.1", "beginning of the tenth");
-    EXPECT_EQ(kept_instances(list_kept_logs(dir / "logs").at(0), "main"), 3);
+    EXPECT_EQ(retained_instances(list_retained_logs(dir / "logs").at(0), "main"), 3);
     EXPECT_EQ(read(), "beginning of the tenth\ntenth\n");
     options.tail_lines = 1;
     options.timestamps = true;
@@ -130,7 +131,7 @@ TEST_F(KeptLogsTest, TheNewestInstanceAndTheOneBefore) {
     EXPECT_EQ(read(), "ninth\n");
 }
 
-TEST_F(KeptLogsTest, AReaderThatFollowsEnds) {
+TEST_F(RetainedLogsTest, AReaderThatFollowsEnds) {
     write_log("0.log", "first");
     options.follow = true;
     EXPECT_EQ(read(), "first\n");

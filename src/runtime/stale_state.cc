@@ -63,8 +63,8 @@ Result<void> remove_groups_below(CgroupFiles& files, const std::string& parent,
 
 }  // namespace
 
-Result<std::vector<std::string>> remove_leftovers(const fs::path& temporary,
-                                                  std::string_view prefix) {
+Result<std::vector<std::string>> remove_stale_state(const fs::path& temporary,
+                                                    std::string_view prefix) {
     std::vector<std::string> removed;
     CgroupFiles& files = kernel_cgroup_files();
     const Cgroups::Place place = Cgroups::place_of_this_process();

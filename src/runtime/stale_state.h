@@ -13,7 +13,7 @@ namespace muster::runtime {
 /// `prefix`, and cgroups, as far as nobody holds their locks. Processes that such a cgroup still
 /// has are killed; but one whose pods may outlive their node goes only once it has none. Says what
 /// it removed. Blocks.
-Result<std::vector<std::string>> remove_leftovers(const std::filesystem::path& temporary,
-                                                  std::string_view prefix);
+Result<std::vector<std::string>> remove_stale_state(const std::filesystem::path& temporary,
+                                                    std::string_view prefix);
 
 }  // namespace muster::runtime

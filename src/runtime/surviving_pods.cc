@@ -6,15 +6,15 @@
 
 namespace muster::runtime {
 
-Result<std::size_t> end_outlived_pods(const std::filesystem::path& state_dir) {
-    TRY(FoundPods pods, find_pods(state_dir));
+Result<std::size_t> end_surviving_pods(const std::filesystem::path& state_dir) {
+    TRY(RecoveredPods pods, recover_pods(state_dir));
     for (auto& [uid, found] : pods) TRY_VOID(end_pod(std::move(found.pod)));
     CgroupFiles& files = kernel_cgroup_files();
     for (const std::string& group : Cgroups::possible_groups(Cgroups::place_of_this_process(),
                                                              node_group_name(state_dir, true)))
         TRY_VOID(sweep_cgroup(files, group));
     // Their directories: nobody answers there any more.
-    TRY_VOID(find_pods(state_dir));
+    TRY_VOID(recover_pods(state_dir));
     return pods.size();
 }
 

@@ -10,6 +10,6 @@ namespace muster::runtime {
 /// Ends the pods that go on although their node, whose state directory this is, has ended
 /// (NodeOptions::pods_outlive), and removes what they had. Says how many there were. Nobody may
 /// have a node on that directory meanwhile. Blocks.
-Result<std::size_t> end_outlived_pods(const std::filesystem::path& state_dir);
+Result<std::size_t> end_surviving_pods(const std::filesystem::path& state_dir);
 
 }  // namespace muster::runtime

@@ -16,7 +16,7 @@ constexpr int kLastRoom = 1024 * 1024;
 
 }  // namespace
 
-Result<void> Attachments::add(std::uint32_t id, UniqueFd output, UniqueFd error) {
+Result<void> AttachStreams::add(std::uint32_t id, UniqueFd output, UniqueFd error) {
     for (const UniqueFd* pipe : {&output, &error})
         if (::fcntl(pipe->get(), F_SETFL, O_NONBLOCK) < 0)
             return system_error("making an attached stream non-blocking", errno);
@@ -26,9 +26,9 @@ Result<void> Attachments::add(std::uint32_t id, UniqueFd output, UniqueFd error)
     return {};
 }
 
-bool Attachments::remove(std::uint32_t id) { return attached_.erase(id) != 0; }
+bool AttachStreams::remove(std::uint32_t id) { return attached_.erase(id) != 0; }
 
-void Attachments::Copy::write_some() {
+void AttachStreams::Copy::write_some() {
     while (pipe && !kept.empty()) {
         const ssize_t size = ::write(pipe.get(), kept.data(), kept.size());
         if (size >= 0) {
@@ -43,7 +43,7 @@ void Attachments::Copy::write_some() {
     }
 }
 
-void Attachments::write(std::size_t stream, std::string_view bytes) {
+void AttachStreams::write(std::size_t stream, std::string_view bytes) {
     for (auto& [id, copies] : attached_) {
         Copy& copy = copies[stream];
         if (!copy.pipe) continue;
@@ -52,23 +52,23 @@ void Attachments::write(std::size_t stream, std::string_view bytes) {
     }
 }
 
-bool Attachments::is_full(std::size_t stream) const {
+bool AttachStreams::is_full(std::size_t stream) const {
     return std::ranges::any_of(
         attached_, [stream](const auto& entry) { return !entry.second[stream].kept.empty(); });
 }
 
-void Attachments::wait_for(std::vector<pollfd>& events) const {
+void AttachStreams::wait_for(std::vector<pollfd>& events) const {
     for (const auto& [id, copies] : attached_)
         for (const Copy& copy : copies)
             if (!copy.kept.empty()) events.push_back({copy.pipe.get(), POLLOUT, 0});
 }
 
-void Attachments::write_kept() {
+void AttachStreams::write_kept() {
     for (auto& [id, copies] : attached_)
         for (Copy& copy : copies) copy.write_some();
 }
 
-void Attachments::make_last_room() {
+void AttachStreams::make_last_room() {
     for (auto& [id, copies] : attached_)
         for (Copy& copy : copies)
             // Where the user's share of the kernel's memory is used up the end may be cut off; the

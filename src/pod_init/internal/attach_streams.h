@@ -15,7 +15,7 @@
 namespace muster::pod_init {
 
 /// Who gets copies of a container's outputs while it runs. Plain system calls; SIGPIPE is ignored.
-class Attachments {
+class AttachStreams {
   public:
     /// The writing ends of pipes: for output, and for errors.
     Result<void> add(std::uint32_t id, UniqueFd output, UniqueFd error);

@@ -20,12 +20,12 @@
 #include <span>
 
 #include "pod_init/container_log.h"
-#include "process/cgroup_entry.h"
 #include "pod_init/internal/mounts.h"
 #include "pod_init/internal/output_pipe.h"
 #include "pod_init/internal/program_start.h"
 #include "pod_init/internal/program_streams.h"
 #include "pod_init/internal/terminal.h"
+#include "process/cgroup_entry.h"
 #include "process/process_tree.h"
 #include "process/program_file.h"
 

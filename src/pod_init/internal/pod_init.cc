@@ -151,7 +151,7 @@ class PodInit {
         outlives_ = setup.outlives;
         lifeline_ = std::move(request.lifeline);
         network_ = std::move(request.network);
-        found_ = {.address = setup.address, .link_index = setup.link_index, .connections = 0};
+        recovery_ = {.address = setup.address, .link_index = setup.link_index, .connections = 0};
         note_ = setup.note;
         if (outlives_) leave_outputs();
         if (!setup.namespaces) return {};
@@ -183,9 +183,9 @@ class PodInit {
         // The newest is the one: an older that still hangs on is of a daemon that was replaced.
         lose_control();
         control_ = std::move(connected);
-        ++found_.connections;
+        ++recovery_.connections;
         Report first = ready();
-        first.found = found_;
+        first.recovery = recovery_;
         first.text = note_;
         if (network_) first.network.reset(::fcntl(network_.get(), F_DUPFD_CLOEXEC, 0));
         queue(std::move(first));
@@ -421,7 +421,7 @@ class PodInit {
     UniqueFd signals_;
     UniqueFd lifeline_;  ///< the process to end with, or the socket at which the next one comes
     UniqueFd network_;   ///< for the next one: nobody else keeps the router alive meanwhile
-    Report::Found found_;
+    Report::Recovery recovery_;
     std::string note_;
     bool namespaces_ = false;
     bool outlives_ = false;

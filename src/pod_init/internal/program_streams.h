@@ -63,7 +63,7 @@ class ProgramStreams {
     bool input_once_ = false;
     UniqueFd input_;  ///< none: it has none, or it is at its end
     std::array<UniqueFd, kOutputs> outputs_;
-    Attachments attachments_;
+    AttachStreams attachments_;
     std::set<std::uint32_t> with_input_;  ///< of those who are attached
 };
 

@@ -17,7 +17,7 @@ namespace muster::runtime {
 
 namespace {
 
-class KeeperProcess {
+class CleanupMain {
   public:
     int run() {
         while (listen()) {
@@ -54,14 +54,14 @@ class KeeperProcess {
     void take(process::Message& message) {
         std::string path = message.bytes.substr(1);
         UniqueFd fd = message.fds.empty() ? UniqueFd() : std::move(message.fds[0]);
-        switch (static_cast<KeeperMessage>(message.bytes[0])) {
-            case KeeperMessage::kProcess:
+        switch (static_cast<CleanupMessage>(message.bytes[0])) {
+            case CleanupMessage::kProcess:
                 return processes_.push_back(std::move(fd));
-            case KeeperMessage::kDirectory:
+            case CleanupMessage::kDirectory:
                 return directories_.push_back(std::move(path));
-            case KeeperMessage::kGroup:
+            case CleanupMessage::kGroup:
                 return groups_.push_back(std::move(path));
-            case KeeperMessage::kLock:
+            case CleanupMessage::kLock:
                 return locks_.push_back(std::move(fd));
         }
     }
@@ -77,7 +77,7 @@ class KeeperProcess {
                 processes_.erase(processes_.begin() + static_cast<std::ptrdiff_t>(i));
     }
 
-    UniqueFd control_{kKeeperControlFd};
+    UniqueFd control_{kCleanupControlFd};
     std::vector<UniqueFd> processes_;
     std::vector<UniqueFd> locks_;  ///< until the very end
     std::vector<std::string> groups_;
@@ -86,10 +86,10 @@ class KeeperProcess {
 
 }  // namespace
 
-int run_keeper() {
+int run_cleanup() {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_IGN);
     if (::chdir("/") < 0) return 1;
-    return KeeperProcess().run();
+    return CleanupMain().run();
 }
 
 }  // namespace muster::runtime

@@ -3,7 +3,7 @@
 
 #include "runtime/node.h"
 
-// The keepers of these tests are this very program.
+// The cleanup processes of these tests are this very program.
 int main(int argc, char** argv) {
     if (const auto status = muster::runtime::run_as_part_of_a_node(argc, argv)) return *status;
     // As the program does: a command that reads no more is seen as a failed write.

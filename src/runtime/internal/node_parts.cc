@@ -11,7 +11,7 @@ std::optional<int> run_as_part_of_a_node(int argc, char** argv) {
     if (argc < 2) return std::nullopt;
     const std::string_view part = argv[1];
     // No destructors or exit handlers of the rest of the program.
-    if (part == kKeeperArgument) ::_exit(run_keeper());
+    if (part == kCleanupArgument) ::_exit(run_cleanup());
     return std::nullopt;
 }
 

@@ -16,10 +16,10 @@ class FaultSocket::Held {
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
 
-    Result<void> begin(const FaultRequest& order, runtime::PodDrill drill) {
+    Result<void> begin(const FaultRequest& order, runtime::PodFault drill) {
         if (order_)
             return Error(Code::kAlreadyExists, "a connection has one pause or partition at a time");
-        TRY_VOID(node_.begin_drill(order.namespace_, order.pod, drill));
+        TRY_VOID(node_.begin_fault(order.namespace_, order.pod, drill));
         order_ = order;
         drill_ = drill;
         return {};
@@ -27,14 +27,14 @@ class FaultSocket::Held {
     Result<void> end() {
         if (!order_) return {};
         const FaultRequest order = *std::exchange(order_, std::nullopt);
-        return node_.end_drill(order.namespace_, order.pod, drill_);
+        return node_.end_fault(order.namespace_, order.pod, drill_);
     }
     bool any() const { return order_.has_value(); }
 
   private:
     runtime::Node& node_;
     std::optional<FaultRequest> order_;
-    runtime::PodDrill drill_ = runtime::PodDrill::kPause;
+    runtime::PodFault drill_ = runtime::PodFault::kPause;
 };
 
 Result<void> FaultSocket::open(const std::filesystem::path& directory) {
@@ -70,8 +70,8 @@ Task<std::string> FaultSocket::answer(std::string line, Held& held) {
         co_return sent ? done_line(*sent) : error_line(sent.error());
     }
     const auto begun =
-        held.begin(order, order.kind == FaultKind::kPause ? runtime::PodDrill::kPause
-                                                          : runtime::PodDrill::kPartition);
+        held.begin(order, order.kind == FaultKind::kPause ? runtime::PodFault::kPause
+                                                          : runtime::PodFault::kPartition);
     co_return begun ? done_line() : error_line(begun.error());
 }
 

@@ -11,7 +11,7 @@ namespace muster::cli {
 
 namespace {
 
-std::string label(const runtime::KeptPod& pod, std::string_view key) {
+std::string label(const runtime::RetainedPod& pod, std::string_view key) {
     const auto it = pod.labels.find(std::string(key));
     return it == pod.labels.end() ? std::string() : it->second;
 }
@@ -31,15 +31,15 @@ std::optional<std::filesystem::path> kept_logs_dir(const kube::ClientConfig& acc
     return std::nullopt;
 }
 
-std::vector<runtime::KeptPod> choose_kept(std::vector<runtime::KeptPod> kept,
-                                          const KeptSubject& subject,
-                                          const std::vector<LogPod>& present) {
-    std::ranges::sort(kept, std::greater(), &runtime::KeptPod::written);
+std::vector<runtime::RetainedPod> choose_kept(std::vector<runtime::RetainedPod> kept,
+                                              const KeptSubject& subject,
+                                              const std::vector<LogPod>& present) {
+    std::ranges::sort(kept, std::greater(), &runtime::RetainedPod::written);
     std::set<std::string> names;
     for (const LogPod& pod : present) names.insert(pod.view.name);
     std::string owner = subject.uid;
-    std::vector<runtime::KeptPod> chosen;
-    for (runtime::KeptPod& pod : kept) {
+    std::vector<runtime::RetainedPod> chosen;
+    for (runtime::RetainedPod& pod : kept) {
         if (subject.pod ? pod.name != subject.name
                         : label(pod, jobs::labels::kJobName) != subject.name)
             continue;
@@ -52,7 +52,7 @@ std::vector<runtime::KeptPod> choose_kept(std::vector<runtime::KeptPod> kept,
     return chosen;
 }
 
-LogPod log_pod(const runtime::KeptPod& kept) {
+LogPod log_pod(const runtime::RetainedPod& kept) {
     LogPod pod;
     pod.view.namespace_ = kept.namespace_;
     pod.view.name = kept.name;
@@ -63,7 +63,7 @@ LogPod log_pod(const runtime::KeptPod& kept) {
     const std::string index = label(kept, jobs::labels::kReplicaIndex);
     std::from_chars(index.data(), index.data() + index.size(), pod.index);
     for (const std::string& name : kept.containers) {
-        const int instances = runtime::kept_instances(kept, name);
+        const int instances = runtime::retained_instances(kept, name);
         ContainerView container;
         container.name = name;
         container.restarts = std::max(0, instances - 1);

@@ -27,11 +27,11 @@ struct KeptSubject {
 /// Those of `kept` whose logs belong to the subject, beyond the pods `present`. Of several pods of
 /// one name the newest, which may be present. Of a job that is gone: the last one of that name.
 /// Pure.
-std::vector<runtime::KeptPod> choose_kept(std::vector<runtime::KeptPod> kept,
-                                          const KeptSubject& subject,
-                                          const std::vector<LogPod>& present);
+std::vector<runtime::RetainedPod> choose_kept(std::vector<runtime::RetainedPod> kept,
+                                              const KeptSubject& subject,
+                                              const std::vector<LogPod>& present);
 
 /// As if it was still there and had ended. Reads how many instances left logs.
-LogPod log_pod(const runtime::KeptPod& kept);
+LogPod log_pod(const runtime::RetainedPod& kept);
 
 }  // namespace muster::cli

@@ -11,9 +11,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-runtime::KeptPod kept(std::string name, std::string uid, std::string job, std::string owner,
-                      int written) {
-    runtime::KeptPod pod;
+runtime::RetainedPod kept(std::string name, std::string uid, std::string job, std::string owner,
+                          int written) {
+    runtime::RetainedPod pod;
     pod.namespace_ = "default";
     pod.name = std::move(name);
     pod.uid = std::move(uid);
@@ -23,7 +23,7 @@ runtime::KeptPod kept(std::string name, std::string uid, std::string job, std::s
     return pod;
 }
 
-std::vector<runtime::KeptPod> some() {
+std::vector<runtime::RetainedPod> some() {
     return {kept("a-worker-0", "1", "a", "old", 10),
             kept("a-worker-0", "2", "a", "new", 20),
             kept("a-worker-0", "3", "a", "new", 30),
@@ -35,7 +35,7 @@ std::vector<runtime::KeptPod> some() {
 
 std::vector<std::string> chosen(const KeptSubject& subject, const std::vector<LogPod>& present) {
     std::vector<std::string> uids;
-    for (const runtime::KeptPod& pod : choose_kept(some(), subject, present))
+    for (const runtime::RetainedPod& pod : choose_kept(some(), subject, present))
         uids.push_back(pod.uid);
     return uids;
 }
@@ -69,7 +69,7 @@ TEST(ChooseKept, APodByItsNameIsTheLastOne) {
 }
 
 TEST(KeptPods, AKeptPodIsChosenFromLikeOneThatIsThere) {
-    runtime::KeptPod pod = kept("a-worker-3", "9", "a", "new", 1);
+    runtime::RetainedPod pod = kept("a-worker-3", "9", "a", "new", 1);
     pod.labels[std::string(jobs::labels::kReplicaType)] = "worker";
     pod.labels[std::string(jobs::labels::kReplicaIndex)] = "3";
     pod.containers = {"pytorch"};

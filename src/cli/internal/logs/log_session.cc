@@ -25,10 +25,10 @@ kube::LogOptions request_of(const LogsOptions& options, const std::string& conta
     return request;
 }
 
-Task<Result<std::unique_ptr<kube::TextStream>>> open_kept(runtime::KeptPod pod,
+Task<Result<std::unique_ptr<kube::TextStream>>> open_kept(runtime::RetainedPod pod,
                                                           kube::LogOptions request, WallTime now) {
-    co_return runtime::open_kept_log(co_await asio::this_coro::executor, pod, std::move(request),
-                                     now);
+    co_return runtime::open_retained_log(co_await asio::this_coro::executor, pod,
+                                         std::move(request), now);
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ void LogSession::read(const LogSource& source) {
     });
 }
 
-void LogSession::read(const LogSource& source, runtime::KeptPod pod) {
+void LogSession::read(const LogSource& source, runtime::RetainedPod pod) {
     read(source.shown,
          [this, pod = std::move(pod), request = request_of(options_, source.container)] {
              return open_kept(pod, request, connection_.clock().wall_now());

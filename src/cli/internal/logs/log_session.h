@@ -29,7 +29,7 @@ class LogSession {
     /// A log that is read to its end: one of a pod that is there.
     void read(const LogSource& source);
     /// The same of a pod whose logs were kept.
-    void read(const LogSource& source, runtime::KeptPod pod);
+    void read(const LogSource& source, runtime::RetainedPod pod);
     /// A log from wherever it is kept, by its opener.
     using Open = std::function<Task<Result<std::unique_ptr<kube::TextStream>>>()>;
     void read(std::string name, Open open);

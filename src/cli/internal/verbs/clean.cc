@@ -16,7 +16,7 @@ constexpr std::string_view kHelp =
 
 Usage: muster clean
 
-A run cleans up after itself, and so does its keeper when muster is killed. Only when both were killed, or the
+A run cleans up after itself, and so does its cleanup process when muster is killed. Only when both were killed, or the
 machine's power failed, is there something to remove. Runs that are under way are not touched, nor are a
 'muster up' and its pods, which may go on without it.
 
@@ -25,8 +25,8 @@ Exit status: 0, or 1 when something could not be removed.
 
 int clean() {
     const std::string temporary = control_plane::current_caller().variable("TMPDIR");
-    auto removed = runtime::remove_leftovers(temporary.empty() ? "/tmp" : temporary,
-                                             control_plane::kStateDirPrefix);
+    auto removed = runtime::remove_stale_state(temporary.empty() ? "/tmp" : temporary,
+                                               control_plane::kStateDirPrefix);
     if (!removed) {
         fmt::print(stderr, "muster: {}\n", removed.error().message());
         return 1;

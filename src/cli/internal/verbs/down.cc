@@ -64,7 +64,7 @@ Result<std::size_t> end_pods(const std::filesystem::path& home) {
     if (!std::filesystem::exists(node, missing)) return std::size_t{0};
     // Nobody takes them over meanwhile.
     TRY(const control_plane::StateHome held, control_plane::StateHome::take(home));
-    return runtime::end_outlived_pods(node);
+    return runtime::end_surviving_pods(node);
 }
 
 Result<std::string> stop(const DownOptions& options) {

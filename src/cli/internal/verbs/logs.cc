@@ -57,20 +57,20 @@ struct Subject {
     bool of_job = false;
     std::optional<kube::ResourceType> job;  ///< that is there; none: a pod, or what is gone
     std::string name;
-    std::string uid;                     ///< empty: it is gone, but logs of it were kept
-    std::vector<runtime::KeptPod> kept;  ///< of its pods that are gone
+    std::string uid;                         ///< empty: it is gone, but logs of it were kept
+    std::vector<runtime::RetainedPod> kept;  ///< of its pods that are gone
 };
 
 /// The logs that were kept of pods of the namespace.
-std::vector<runtime::KeptPod> list_kept(const Connection& connection) {
+std::vector<runtime::RetainedPod> list_kept(const Connection& connection) {
     const auto directory = kept_logs_dir(connection.access(), control_plane::current_caller());
     if (!directory) return {};
-    return runtime::list_kept_logs(*directory, connection.default_namespace());
+    return runtime::list_retained_logs(*directory, connection.default_namespace());
 }
 
 /// A job of that name, or a pod, of which only the logs are left.
-std::optional<Subject> find_gone(const std::vector<runtime::KeptPod>& kept, const std::string& name,
-                                 bool maybe_job, bool maybe_pod) {
+std::optional<Subject> find_gone(const std::vector<runtime::RetainedPod>& kept,
+                                 const std::string& name, bool maybe_job, bool maybe_pod) {
     for (const bool pod : {false, true}) {
         if (pod ? !maybe_pod : !maybe_job) continue;
         auto chosen = choose_kept(kept, {.name = name, .pod = pod}, {});
@@ -153,8 +153,8 @@ Task<Result<std::vector<LogPod>>> list_pods(Connection& connection, Subject subj
 
 /// Starts to read a container's log, wherever it is.
 void read_log(LogSession& session, const LogSource& source,
-              const std::vector<runtime::KeptPod>& kept) {
-    const auto pod = std::ranges::find(kept, source.pod_uid, &runtime::KeptPod::uid);
+              const std::vector<runtime::RetainedPod>& kept) {
+    const auto pod = std::ranges::find(kept, source.pod_uid, &runtime::RetainedPod::uid);
     if (pod == kept.end())
         session.read(source);
     else
@@ -165,9 +165,9 @@ void read_log(LogSession& session, const LogSource& source,
 class PodsFollower {
   public:
     /// `kept`: pods of it that are gone.
-    PodsFollower(LogSession& session, LogChoice choice, std::vector<runtime::KeptPod> kept)
+    PodsFollower(LogSession& session, LogChoice choice, std::vector<runtime::RetainedPod> kept)
         : session_(session), choice_(std::move(choice)), kept_(std::move(kept)) {
-        for (const runtime::KeptPod& pod : kept_) pods_.insert_or_assign(pod.uid, log_pod(pod));
+        for (const runtime::RetainedPod& pod : kept_) pods_.insert_or_assign(pod.uid, log_pod(pod));
     }
 
     void observe(LogPod pod) {
@@ -192,7 +192,7 @@ class PodsFollower {
   private:
     LogSession& session_;
     LogChoice choice_;
-    std::vector<runtime::KeptPod> kept_;
+    std::vector<runtime::RetainedPod> kept_;
     std::map<std::string, LogPod> pods_;                       ///< by uid
     std::map<std::pair<std::string, std::string>, int> read_;  ///< instances, by uid and container
 };
@@ -247,7 +247,7 @@ Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, 
     if (subject.job)
         subject.kept =
             choose_kept(std::move(subject.kept), {.name = subject.name, .uid = subject.uid}, pods);
-    for (const runtime::KeptPod& pod : subject.kept) pods.push_back(log_pod(pod));
+    for (const runtime::RetainedPod& pod : subject.kept) pods.push_back(log_pod(pod));
     const std::vector<LogSource> sources = choose_sources(pods, choice_of(options));
     const bool prefixes = subject.of_job || sources.size() > 1;
     auto session = std::make_shared<LogSession>(connection, options, console,

@@ -97,10 +97,11 @@ Examples:
 runtime::NodeOptions node_options(const RunOptions& options, const Prepared& prepared,
                                   const control_plane::Caller& caller,
                                   const control_plane::Machine& machine,
-                                  const control_plane::StateDir& state, runtime::Keeper& keeper) {
+                                  const control_plane::StateDir& state,
+                                  runtime::CleanupProcess& cleanup) {
     runtime::NodeOptions node = control_plane::node_settings(caller, machine, options.sandbox,
                                                              state.path(), prepared.cluster_domain);
-    node.keeper = &keeper;
+    node.cleanup = &cleanup;
     node.working_dir = prepared.working_dir;
     node.mounts = prepared.mounts;
     node.files = options.private_files          ? runtime::FileMode::kPrivate
@@ -133,11 +134,11 @@ int run_here(const RunOptions& options, Prepared prepared, const control_plane::
     std::string temporary = caller.variable("TMPDIR");
     if (temporary.empty()) temporary = "/tmp";
     Rng rng = Rng::from_system();
-    auto keeper = runtime::Keeper::start();
-    if (!keeper) return fail_run(keeper.error());
+    auto cleanup = runtime::CleanupProcess::start();
+    if (!cleanup) return fail_run(cleanup.error());
     Result<control_plane::StateDir> state =
         options.keep ? control_plane::StateDir::create_kept(temporary, rng)
-                     : control_plane::StateDir::create(temporary, rng, **keeper);
+                     : control_plane::StateDir::create(temporary, rng, **cleanup);
     if (!state) return fail_run(state.error());
     if (Result<void> made = make_logs_dir(options); !made) return fail_run(made.error());
 
@@ -149,7 +150,7 @@ int run_here(const RunOptions& options, Prepared prepared, const control_plane::
     for (const std::string& notice : prepared.notices) console.tell({Tone::kPlain, notice});
     auto cluster = control_plane::LocalCluster::create(
         context.get_executor(), clock, rng, store::make_memory_store(), {},
-        node_options(options, prepared, caller, machine, *state, **keeper));
+        node_options(options, prepared, caller, machine, *state, **cleanup));
     if (!cluster) return fail_run(cluster.error());
     for (const std::string& notice : (*cluster)->notices()) console.tell({Tone::kPlain, notice});
     RunSession session(context.get_executor(), clock, rng, (*cluster)->client(), console,

@@ -33,15 +33,15 @@ std::optional<PodName> pod_of_directory(std::string_view directory_name) {
     return pod;
 }
 
-PodFiles::PodFiles(HostsFiles& hosts, const fs::path& state_dir, fs::path kept_logs,
+PodFiles::PodFiles(HostsFiles& hosts, const fs::path& state_dir, fs::path logs_dir,
                    const kube::Pod& pod)
     : hosts_(hosts),
       uid_(pod.metadata.uid),
       directory_(
           state_dir / kPodsName /
           fmt::format("{}_{}_{}", pod.metadata.namespace_, pod.metadata.name, pod.metadata.uid)),
-      kept_logs_(std::move(kept_logs)),
-      logs_(kept_logs_.empty() ? directory_ / "logs" : kept_logs_of(kept_logs_, pod)) {}
+      logs_dir_(std::move(logs_dir)),
+      logs_(logs_dir_.empty() ? directory_ / "logs" : log_directory_of(logs_dir_, pod)) {}
 
 PodFiles::~PodFiles() {
     hosts_.remove(uid_);
@@ -50,7 +50,7 @@ PodFiles::~PodFiles() {
 }
 
 Result<void> PodFiles::make(const kube::Pod& pod) {
-    if (!kept_logs_.empty()) TRY_VOID(keep_logs_of(kept_logs_, pod));
+    if (!logs_dir_.empty()) TRY_VOID(retain_logs_of(logs_dir_, pod));
     std::error_code error;
     fs::remove_all(volumes(), error);
     fs::create_directories(volumes(), error);

@@ -32,9 +32,9 @@ std::optional<PodName> pod_of_directory(std::string_view directory_name);
 /// container, and the logs. Removed with this object, but for logs that are kept. Thread: the loop.
 class PodFiles {
   public:
-    /// `kept_logs`: where logs outlive their pods; empty: nowhere.
+    /// `logs_dir`: where logs outlive their pods; empty: nowhere.
     PodFiles(HostsFiles& hosts, const std::filesystem::path& state_dir,
-             std::filesystem::path kept_logs, const kube::Pod& pod);
+             std::filesystem::path logs_dir, const kube::Pod& pod);
     ~PodFiles();
     PodFiles(const PodFiles&) = delete;
     PodFiles& operator=(const PodFiles&) = delete;
@@ -63,8 +63,8 @@ class PodFiles {
     std::string uid_;
     std::filesystem::path hosts_file_;  ///< once made
     std::filesystem::path directory_;
-    std::filesystem::path kept_logs_;  ///< of all pods; empty: none are kept
-    std::filesystem::path logs_;       ///< of this one
+    std::filesystem::path logs_dir_;  ///< of all pods; empty: none are kept
+    std::filesystem::path logs_;      ///< of this one
 };
 
 }  // namespace muster::runtime

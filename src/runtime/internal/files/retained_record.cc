@@ -29,18 +29,18 @@ json::object record_of(const kube::Pod& pod) {
 
 }  // namespace
 
-fs::path kept_logs_of(const fs::path& logs_dir, const kube::Pod& pod) {
+fs::path log_directory_of(const fs::path& logs_dir, const kube::Pod& pod) {
     return logs_dir / pod.metadata.namespace_ /
            fmt::format("{}_{}", pod.metadata.name, pod.metadata.uid);
 }
 
-Result<void> keep_logs_of(const fs::path& logs_dir, const kube::Pod& pod) {
-    const fs::path directory = kept_logs_of(logs_dir, pod);
+Result<void> retain_logs_of(const fs::path& logs_dir, const kube::Pod& pod) {
+    const fs::path directory = log_directory_of(logs_dir, pod);
     std::error_code failed;
     fs::create_directories(directory, failed);
     if (!failed) fs::permissions(logs_dir, fs::perms::owner_all, failed);
     if (failed) return system_error("making the directory " + directory.string(), failed.value());
-    const fs::path name = directory / kKeptRecord;
+    const fs::path name = directory / kPodRecord;
     std::ofstream file(name);
     file << json::serialize(record_of(pod));
     file.close();

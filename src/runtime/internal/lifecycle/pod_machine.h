@@ -76,8 +76,8 @@ class PodMachine {
     /// Instead, for a pod that another process had and whose sandbox goes on: what happened since
     /// its last status happens now. `found`: of each container, in the order of
     /// facts().containers.
-    PodActions take_over(const kube::PodStatus& earlier, const std::vector<FoundContainer>& found,
-                         Now now);
+    PodActions take_over(const kube::PodStatus& earlier,
+                         const std::vector<RecoveredContainer>& found, Now now);
     PodActions sandbox_ready(Now now);
     /// It could not be made; tried again later. `reason` is that of the Event.
     PodActions sandbox_failed(std::string reason, std::string message, Now now);
@@ -127,7 +127,7 @@ class PodMachine {
 
     void recall_earlier(const kube::PodStatus& earlier, Now now);
     void recall_container(std::size_t index, Now now);
-    void take_over_container(std::size_t index, const FoundContainer& found, Now now,
+    void take_over_container(std::size_t index, const RecoveredContainer& found, Now now,
                              PodActions& actions);
     static Termination how(ContainerEnd ended);
     void fail_start(std::size_t index, std::string message, Now now, PodActions& actions);

@@ -81,7 +81,7 @@ class Life {
         return print(machine->resume(earlier, now()));
     }
     /// By a process that comes after one which was killed, when its pod was not.
-    Lines take_over(Duration later, const std::vector<FoundContainer>& found) {
+    Lines take_over(Duration later, const std::vector<RecoveredContainer>& found) {
         const kube::PodStatus earlier = make_pod_status(pod, machine->facts(), now().wall);
         passed += later;
         machine.emplace(pod, *read_lifecycles(pod.spec), "10.0.0.1", "127.0.0.1", now());

@@ -13,15 +13,15 @@ namespace {
 
 using State = ContainerRecord::State;
 
-bool has_ended(const std::optional<Termination>& end, const FoundContainer& found) {
+bool has_ended(const std::optional<Termination>& end, const RecoveredContainer& found) {
     return end && end->container_id == found.container_id;
 }
 
 /// The status tells it already.
-bool is_accounted_for(const ContainerRecord& record, const FoundContainer& found) {
-    if (found.state == FoundContainer::State::kFailed)
+bool is_accounted_for(const ContainerRecord& record, const RecoveredContainer& found) {
+    if (found.state == RecoveredContainer::State::kFailed)
         return found.launch <= launches_of(record) && record.state != State::kRunning;
-    return found.state == FoundContainer::State::kEnded &&
+    return found.state == RecoveredContainer::State::kEnded &&
            (has_ended(record.terminated, found) || has_ended(record.last, found));
 }
 
@@ -56,7 +56,7 @@ PodActions PodMachine::resume(const kube::PodStatus& earlier, Now now) {
 }
 
 PodActions PodMachine::take_over(const kube::PodStatus& earlier,
-                                 const std::vector<FoundContainer>& found, Now now) {
+                                 const std::vector<RecoveredContainer>& found, Now now) {
     recall_earlier(earlier, now);
     sandbox_ = Sandbox::kReady;
     facts_.sandbox_ready = true;
@@ -67,11 +67,11 @@ PodActions PodMachine::take_over(const kube::PodStatus& earlier,
     return actions;
 }
 
-void PodMachine::take_over_container(std::size_t index, const FoundContainer& found, Now now,
+void PodMachine::take_over_container(std::size_t index, const RecoveredContainer& found, Now now,
                                      PodActions& actions) {
     ContainerRecord& record = facts_.containers[index];
     Progress& progress = progress_[index];
-    if (found.state == FoundContainer::State::kNone || is_accounted_for(record, found))
+    if (found.state == RecoveredContainer::State::kNone || is_accounted_for(record, found))
         return recall_container(index, now);
 
     // Its number says how often it was restarted, whatever the last status had time to tell.
@@ -85,15 +85,15 @@ void PodMachine::take_over_container(std::size_t index, const FoundContainer& fo
     progress.finished = now.mono;
     ++progress.instance;
     record.busy = true;
-    if (found.state == FoundContainer::State::kStarting ||
-        found.state == FoundContainer::State::kFailed) {
+    if (found.state == RecoveredContainer::State::kStarting ||
+        found.state == RecoveredContainer::State::kFailed) {
         // As it was before: the start is counted when it is told.
         record.state = State::kWaiting;
         record.waiting_reason = "ContainerCreating";
         record.restarts = std::max(before - 1, 0);
         progress.stage = Stage::kStarting;
         progress.counts_as_restart = before > 0;
-        if (found.state == FoundContainer::State::kFailed)
+        if (found.state == RecoveredContainer::State::kFailed)
             fail_start(index, found.end.message, now, actions);
         return;
     }
@@ -104,7 +104,7 @@ void PodMachine::take_over_container(std::size_t index, const FoundContainer& fo
     progress.was_started |= record.started;
     progress.begun = now.mono;
     begin_running(index);
-    if (found.state == FoundContainer::State::kEnded) end_container(index, how(found.end), now);
+    if (found.state == RecoveredContainer::State::kEnded) end_container(index, how(found.end), now);
 }
 
 }  // namespace muster::runtime

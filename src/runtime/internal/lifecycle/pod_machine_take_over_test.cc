@@ -9,25 +9,25 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using State = FoundContainer::State;
+using State = RecoveredContainer::State;
 
-FoundContainer none() { return {}; }
-FoundContainer starting(std::uint32_t launch) {
+RecoveredContainer none() { return {}; }
+RecoveredContainer starting(std::uint32_t launch) {
     return {.state = State::kStarting, .launch = launch, .container_id = {}, .end = {}};
 }
-FoundContainer running(std::uint32_t launch) {
+RecoveredContainer running(std::uint32_t launch) {
     return {.state = State::kRunning,
             .launch = launch,
             .container_id = fmt::format("id-{}", launch),
             .end = {}};
 }
-FoundContainer ended(std::uint32_t launch, int exit_code) {
+RecoveredContainer ended(std::uint32_t launch, int exit_code) {
     return {.state = State::kEnded,
             .launch = launch,
             .container_id = fmt::format("id-{}", launch),
             .end = {.exit_code = exit_code, .reason = {}, .message = "its last words"}};
 }
-FoundContainer failed(std::uint32_t launch) {
+RecoveredContainer failed(std::uint32_t launch) {
     return {.state = State::kFailed,
             .launch = launch,
             .container_id = fmt::format("id-{}", launch),
@@ -59,7 +59,7 @@ struct Case {
     const char* name;
     const char* policy;
     void (*before)(Life&);
-    FoundContainer found;
+    RecoveredContainer found;
     Life::Lines actions;
     ContainerRecord::State state;
     int restarts;

@@ -14,7 +14,7 @@ struct ContainerEnd {
 
 /// What the init of a pod that outlived an earlier process says of a container: of its newest
 /// start, as far as this sandbox has seen any.
-struct FoundContainer {
+struct RecoveredContainer {
     enum class State {
         kNone,      ///< not started in this sandbox
         kStarting,  ///< asked for; what becomes of it is still to come

@@ -167,7 +167,7 @@ Result<Started> start_pasta(const std::string& program, const NetworkNamespace& 
                                    "--udp-ns",        "none"};
     // With it, answers of the first name server seem to come from the forwarder however asked.
     if (forward_names)
-        words.insert(words.end(), {"--dns-forward", format_address(WayOut::kNameForwarder)});
+        words.insert(words.end(), {"--dns-forward", format_address(Egress::kNameForwarder)});
     // Else it becomes `nobody`, who may not enter the pods' network.
     if (::geteuid() == 0) words.insert(words.end(), {"--runas", "0"});
     std::vector<char*> argv = pointers_to(words);
@@ -217,7 +217,7 @@ std::string last_words(const UniqueFd& errors) {
 
 }  // namespace
 
-Result<std::unique_ptr<WayOut>> WayOut::open(asio::any_io_executor executor, PodFabric& fabric,
+Result<std::unique_ptr<Egress>> Egress::open(asio::any_io_executor executor, PodFabric& fabric,
                                              const std::vector<std::string>& environment,
                                              bool forward_names) {
     const std::string program = find_program("pasta", environment);
@@ -233,25 +233,25 @@ Result<std::unique_ptr<WayOut>> WayOut::open(asio::any_io_executor executor, Pod
         (void)remove_link(fabric).has_value();
         return std::move(started.error());
     }
-    return std::unique_ptr<WayOut>(new WayOut(std::move(executor), fabric, started->process,
+    return std::unique_ptr<Egress>(new Egress(std::move(executor), fabric, started->process,
                                               std::move(started->pidfd),
                                               std::move(started->errors)));
 }
 
-WayOut::WayOut(asio::any_io_executor executor, PodFabric& fabric, pid_t process, UniqueFd pidfd,
+Egress::Egress(asio::any_io_executor executor, PodFabric& fabric, pid_t process, UniqueFd pidfd,
                UniqueFd errors)
     : fabric_(fabric),
       process_(process),
       pidfd_(std::move(executor), pidfd.release()),
       errors_(std::move(errors)) {}
 
-WayOut::~WayOut() {
+Egress::~Egress() {
     if (process_ < 0) return;
     ::kill(process_, SIGKILL);
     ::waitpid(process_, nullptr, 0);
 }
 
-Task<std::string> WayOut::ended() {
+Task<std::string> Egress::ended() {
     co_await pidfd_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
     ::waitpid(std::exchange(process_, -1), nullptr, 0);
     std::string said = last_words(errors_);

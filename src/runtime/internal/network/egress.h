@@ -21,7 +21,7 @@ namespace muster::runtime {
 /// Pods reach what this machine reaches, its own addresses included, but not its loopback.
 ///
 /// Thread: the loop, which must be the process's main thread.
-class WayOut {
+class Egress {
   public:
     /// Stands for the machine's first name server, where pods can't reach that itself.
     static constexpr std::uint32_t kNameForwarder = 0xA9FE0135;  // 169.254.1.53
@@ -30,12 +30,12 @@ class WayOut {
     /// says what is missing and what to do about it; the outside stays refused at once then.
     /// `fabric` must outlive the object. `environment` is pasta's, and its PATH says where it is;
     /// with `forward_names` kNameForwarder answers (and then that server must not be asked itself).
-    static Result<std::unique_ptr<WayOut>> open(asio::any_io_executor executor, PodFabric& fabric,
+    static Result<std::unique_ptr<Egress>> open(asio::any_io_executor executor, PodFabric& fabric,
                                                 const std::vector<std::string>& environment,
                                                 bool forward_names);
-    ~WayOut();
-    WayOut(const WayOut&) = delete;
-    WayOut& operator=(const WayOut&) = delete;
+    ~Egress();
+    Egress(const Egress&) = delete;
+    Egress& operator=(const Egress&) = delete;
 
     /// Returns only if pasta ends by itself: with what it said. The outside is refused at once from
     /// then on.
@@ -44,7 +44,7 @@ class WayOut {
     pid_t process() const { return process_; }
 
   private:
-    WayOut(asio::any_io_executor executor, PodFabric& fabric, pid_t process, UniqueFd pidfd,
+    Egress(asio::any_io_executor executor, PodFabric& fabric, pid_t process, UniqueFd pidfd,
            UniqueFd errors);
 
     PodFabric& fabric_;

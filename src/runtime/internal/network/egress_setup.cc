@@ -23,36 +23,36 @@ std::string content_of(const char* path) {
 
 }  // namespace
 
-Outside open_outside(const asio::any_io_executor& executor, PodFabric& fabric,
-                     const std::vector<std::string>& environment, const fs::path& directory) {
-    Outside outside;
-    const ResolvConf names = resolv_conf_with_way_out(
-        content_of(kMachine), content_of(kBehindLoopback), WayOut::kNameForwarder);
-    auto way = WayOut::open(executor, fabric, environment, names.forwarded);
+EgressSetup set_up_egress(const asio::any_io_executor& executor, PodFabric& fabric,
+                          const std::vector<std::string>& environment, const fs::path& directory) {
+    EgressSetup setup;
+    const ResolvConf names = resolv_conf_with_egress(
+        content_of(kMachine), content_of(kBehindLoopback), Egress::kNameForwarder);
+    auto way = Egress::open(executor, fabric, environment, names.forwarded);
     if (way)
-        outside.way = *std::move(way);
+        setup.egress = *std::move(way);
     else
-        outside.notice = fmt::format(
+        setup.notice = fmt::format(
             "pods reach each other, but nothing outside of this machine, which refuses at once: {}",
             way.error().message());
     std::error_code error;
-    if (!fs::is_regular_file(kMachine, error)) return outside;
+    if (!fs::is_regular_file(kMachine, error)) return setup;
     const fs::path file = directory / "resolv.conf";
     std::ofstream out(file);
-    out << (outside.way ? names.text : resolv_conf_without_way_out(PodFabric::kGateway));
+    out << (setup.egress ? names.text : resolv_conf_without_egress(PodFabric::kGateway));
     out.close();
     fs::permissions(file, fs::perms(0644), error);
     if (out && !error)
-        outside.resolv_conf = file;
+        setup.resolv_conf = file;
     else
         log::warning(
             "pods keep this machine's /etc/resolv.conf, whose name servers they may not "
             "reach: their own can't be written",
             {{"file", file.string()}});
-    return outside;
+    return setup;
 }
 
-Task<void> watch_way_out(WayOut& way) {
+Task<void> watch_egress(Egress& way) {
     const std::string said = co_await way.ended();
     log::warning("pods no longer reach anything outside of this machine: pasta has ended",
                  {{"said", said}});

@@ -202,7 +202,7 @@ bool a_successor_reaches_pods() {
         ::raise(SIGKILL);
     }
     ::waitpid(earlier, nullptr, 0);
-    FoundPod found = find_pod(socket).value();
+    RecoveredPod found = recover_pod(socket).value();
     UniqueFd router(::fcntl(found.network.get(), F_DUPFD_CLOEXEC, 0));
     PodNetwork network(std::move(router));
     network.one =

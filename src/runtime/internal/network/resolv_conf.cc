@@ -62,8 +62,8 @@ Parsed parse(std::string_view text) {
 
 }  // namespace
 
-ResolvConf resolv_conf_with_way_out(std::string_view machine, std::string_view behind_loopback,
-                                    std::uint32_t forwarder) {
+ResolvConf resolv_conf_with_egress(std::string_view machine, std::string_view behind_loopback,
+                                   std::uint32_t forwarder) {
     const Parsed own = parse(machine);
     std::vector<std::string> servers;
     const auto add_reachable = [&servers](const std::vector<Server>& from) {
@@ -84,7 +84,7 @@ ResolvConf resolv_conf_with_way_out(std::string_view machine, std::string_view b
     return {.text = text + own.rest, .forwarded = forwarded};
 }
 
-std::string resolv_conf_without_way_out(std::uint32_t refuser) {
+std::string resolv_conf_without_egress(std::uint32_t refuser) {
     return fmt::format("nameserver {}\noptions attempts:1\n", format_address(refuser));
 }
 

@@ -17,11 +17,11 @@ struct ResolvConf {
     std::string text;
     bool forwarded = false;  ///< the forwarder is in it
 };
-ResolvConf resolv_conf_with_way_out(std::string_view machine, std::string_view behind_loopback,
-                                    std::uint32_t forwarder);
+ResolvConf resolv_conf_with_egress(std::string_view machine, std::string_view behind_loopback,
+                                   std::uint32_t forwarder);
 
 /// Without a way out: every question is refused at once by `refuser`, an address at which nobody
 /// listens.
-std::string resolv_conf_without_way_out(std::uint32_t refuser);
+std::string resolv_conf_without_egress(std::uint32_t refuser);
 
 }  // namespace muster::runtime

@@ -44,14 +44,14 @@ TEST(ResolvConf, PodsResolveAsTheMachineDoes) {
     };
     for (const Case& c : cases) {
         SCOPED_TRACE(c.what);
-        const ResolvConf made = resolv_conf_with_way_out(c.machine, c.behind, kForwarder);
+        const ResolvConf made = resolv_conf_with_egress(c.machine, c.behind, kForwarder);
         EXPECT_EQ(made.text, c.pods);
         EXPECT_EQ(made.forwarded, made.text.contains("169.254.1.53"));
     }
 }
 
-TEST(ResolvConf, WithoutAWayOutQuestionsAreRefusedOnceAndAtOnce) {
-    EXPECT_EQ(resolv_conf_without_way_out(0xA9FE0101),
+TEST(ResolvConf, WithoutEgressQuestionsAreRefusedOnceAndAtOnce) {
+    EXPECT_EQ(resolv_conf_without_egress(0xA9FE0101),
               "nameserver 169.254.1.1\noptions attempts:1\n");
 }
 

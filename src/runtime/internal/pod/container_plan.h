@@ -9,7 +9,6 @@
 #include "base/result.h"
 #include "kube/objects/pod.h"
 #include "pod_init/init_protocol.h"
-#include "pod_init/init_protocol.h"
 #include "runtime/internal/files/volumes.h"
 #include "runtime/internal/limits/identity.h"
 #include "runtime/internal/pod/container_env.h"

@@ -13,10 +13,10 @@ Result<std::unique_ptr<ContainerRun>> ContainerRun::create(asio::any_io_executor
     return std::make_unique<ContainerRun>(std::move(start), std::move(log));
 }
 
-Result<std::unique_ptr<ContainerRun>> ContainerRun::found(asio::any_io_executor executor,
-                                                          pod_init::ContainerStart start,
-                                                          std::filesystem::path log_file,
-                                                          bool ended) {
+Result<std::unique_ptr<ContainerRun>> ContainerRun::recovered(asio::any_io_executor executor,
+                                                              pod_init::ContainerStart start,
+                                                              std::filesystem::path log_file,
+                                                              bool ended) {
     if (!ended) return create(std::move(executor), std::move(start), std::move(log_file));
     TRY(auto log, LogFile::open(std::move(executor), std::move(log_file)));
     return std::make_unique<ContainerRun>(std::move(start), std::move(log));

@@ -19,9 +19,10 @@ class ContainerRun {
                                                         std::filesystem::path log_file);
 
     /// One that was started by an earlier process, as far as it is known; its log is on disk.
-    static Result<std::unique_ptr<ContainerRun>> found(asio::any_io_executor executor,
-                                                       pod_init::ContainerStart start,
-                                                       std::filesystem::path log_file, bool ended);
+    static Result<std::unique_ptr<ContainerRun>> recovered(asio::any_io_executor executor,
+                                                           pod_init::ContainerStart start,
+                                                           std::filesystem::path log_file,
+                                                           bool ended);
 
     /// Hands the container to the sandbox's init, to run in those cgroups.
     Result<void> launch(PodSandbox& sandbox, const std::vector<UniqueFd>& groups);

@@ -36,7 +36,7 @@ class PodWorker {
 
     void start();
     /// Instead, for a pod that runs already.
-    void take_over(FoundPod found);
+    void take_over(RecoveredPod found);
     /// The object changed (same uid).
     void update(std::shared_ptr<const kube::Pod> pod);
     /// Kills what is left, at once, and begins nothing more.
@@ -58,8 +58,8 @@ class PodWorker {
 
     // What Node's functions of these names do.
     Result<pid_t> signal(PodSignal signal);
-    Result<void> begin_drill(PodDrill drill);
-    Result<void> end_drill(PodDrill drill);
+    Result<void> begin_fault(PodFault fault);
+    Result<void> end_fault(PodFault fault);
 
   private:
     PodMachine::Now now() const { return {node_.clock.now(), node_.clock.wall_now()}; }
@@ -84,9 +84,9 @@ class PodWorker {
     Task<void> rewrite_data();
     Result<pod_init::PrivateFiles> private_files() const;
     Task<void> take_over_sandbox();
-    Task<Result<void>> prepare_found_pod();
+    Task<Result<void>> prepare_recovered_pod();
     void all_is_told();
-    FoundContainer take_over_container(std::size_t index, FoundStarts::Start& found);
+    RecoveredContainer take_over_container(std::size_t index, RecoveredStarts::Start& found);
     void keep_run(std::size_t index, RunId id, bool ended);
     void count_launches();
     std::string container_id(std::uint32_t run) const;
@@ -128,11 +128,12 @@ class PodWorker {
     std::vector<std::uint32_t> launches_;  ///< by container, in the pod's life
     CheckRunner checks_;
     PodExecs execs_;
-    std::optional<FoundStarts> found_;  ///< of a pod that is being taken over, until all is told
+    std::optional<RecoveredStarts>
+        found_;  ///< of a pod that is being taken over, until all is told
     std::optional<Instant> timer_at_;
     Signal sandbox_ended_;
     std::string setup_error_;
-    std::set<PodDrill> drills_;  ///< that were begun and not ended
+    std::set<PodFault> faults_;  ///< that were begun and not ended
     bool stopping_ = false;
     bool ended_before_ = false;  ///< before this process began
     bool warned_about_tmp_ = false;

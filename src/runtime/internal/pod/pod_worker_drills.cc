@@ -7,7 +7,7 @@
 #include "process/process_tree.h"
 #include "runtime/internal/pod/pod_worker.h"
 
-// What drills do to a pod. The pod's life goes on as if the machine had done it.
+// What injected faults do to a pod. The pod's life goes on as if the machine had done it.
 
 namespace muster::runtime {
 
@@ -103,23 +103,23 @@ void PodWorker::pause() {
     }
 }
 
-Result<void> PodWorker::begin_drill(PodDrill drill) {
-    if (drills_.contains(drill))
+Result<void> PodWorker::begin_fault(PodFault fault) {
+    if (faults_.contains(fault))
         return Error(Code::kAlreadyExists,
                      fmt::format("pod {} is {} already", pod_->metadata.name,
-                                 drill == PodDrill::kPause ? "paused" : "cut off"));
+                                 fault == PodFault::kPause ? "paused" : "cut off"));
     TRY([[maybe_unused]] const ContainerRun* const program, running_program());
-    if (drill == PodDrill::kPause)
+    if (fault == PodFault::kPause)
         pause();
     else
         TRY_VOID(sandbox_->cut_off());
-    drills_.insert(drill);
+    faults_.insert(fault);
     return {};
 }
 
-Result<void> PodWorker::end_drill(PodDrill drill) {
-    if (drills_.erase(drill) == 0) return {};
-    if (drill == PodDrill::kPartition) return sandbox_ ? sandbox_->reconnect() : Result<void>();
+Result<void> PodWorker::end_fault(PodFault fault) {
+    if (faults_.erase(fault) == 0) return {};
+    if (fault == PodFault::kPartition) return sandbox_ ? sandbox_->reconnect() : Result<void>();
     for (const pid_t pid : processes()) ::kill(pid, SIGCONT);
     return {};
 }

@@ -7,7 +7,7 @@
 
 namespace muster::runtime {
 
-void PodWorker::take_over(FoundPod found) {
+void PodWorker::take_over(RecoveredPod found) {
     execs_.begin_after(found.connections);
     sandbox_ = PodSandbox::take_over(node_.executor, node_.sandboxes, std::move(found));
     found_.emplace(runs_.size());
@@ -15,13 +15,13 @@ void PodWorker::take_over(FoundPod found) {
 }
 
 Task<void> PodWorker::take_over_sandbox() {
-    if (auto prepared = co_await prepare_found_pod(); !prepared)
+    if (auto prepared = co_await prepare_recovered_pod(); !prepared)
         log::warning("what a pod needs to start containers again is not there",
                      {{"pod", pod_->metadata.name}, {"error", prepared.error().message()}});
     co_await read_reports();
 }
 
-Task<Result<void>> PodWorker::prepare_found_pod() {
+Task<Result<void>> PodWorker::prepare_recovered_pod() {
     CO_TRY_VOID(isolation_.prepare());
     CO_TRY_VOID(files_.take_over(*pod_));
     CO_TRY_VOID(co_await fetch_mounted_data());
@@ -29,10 +29,10 @@ Task<Result<void>> PodWorker::prepare_found_pod() {
 }
 
 void PodWorker::all_is_told() {
-    std::vector<FoundContainer> containers(runs_.size());
-    std::vector<FoundStarts::Start>& newest = found_->newest();
+    std::vector<RecoveredContainer> containers(runs_.size());
+    std::vector<RecoveredStarts::Start>& newest = found_->newest();
     for (std::size_t i = 0; i < containers.size(); ++i)
-        if (newest[i].state != FoundContainer::State::kNone)
+        if (newest[i].state != RecoveredContainer::State::kNone)
             containers[i] = take_over_container(i, newest[i]);
     found_.reset();
     PodActions actions = machine_.take_over(pod_->status, containers, now());
@@ -42,13 +42,14 @@ void PodWorker::all_is_told() {
     update(pod_);
 }
 
-FoundContainer PodWorker::take_over_container(std::size_t index, FoundStarts::Start& found) {
-    using State = FoundContainer::State;
+RecoveredContainer PodWorker::take_over_container(std::size_t index,
+                                                  RecoveredStarts::Start& found) {
+    using State = RecoveredContainer::State;
     const RunId id = RunId::of(found.report.id);
-    FoundContainer container{.state = found.state,
-                             .launch = id.launch,
-                             .container_id = container_id(found.report.id),
-                             .end = {}};
+    RecoveredContainer container{.state = found.state,
+                                 .launch = id.launch,
+                                 .container_id = container_id(found.report.id),
+                                 .end = {}};
     launches_[index] = id.launch;
     const std::string& name = this->container(index).name;
     if (id.launch > 1) keep_run(index, {.container = index, .launch = id.launch - 1}, true);
@@ -65,7 +66,8 @@ FoundContainer PodWorker::take_over_container(std::size_t index, FoundStarts::St
     if (found.state == State::kEnded) container.end = end_of(index, run, found.report);
     if (found.state == State::kFailed) {
         isolation_.leave(found.report.id);
-        const pod_init::StartFailure failure{found.report.stage, found.report.value, found.report.text};
+        const pod_init::StartFailure failure{found.report.stage, found.report.value,
+                                             found.report.text};
         container.end.message = describe_start_failure(failure, run.start());
     }
     return container;
@@ -76,8 +78,8 @@ void PodWorker::keep_run(std::size_t index, RunId id, bool ended) {
     start.id = id.number();
     start.argv = container(index).command;
     start.environment = node_.options.environment;
-    auto run = ContainerRun::found(node_.executor, std::move(start),
-                                   files_.log(container(index).name, id.log()), ended);
+    auto run = ContainerRun::recovered(node_.executor, std::move(start),
+                                       files_.log(container(index).name, id.log()), ended);
     if (run) return runs_[index].push_back(*std::move(run));
     log::warning("the log of a container is gone", {{"pod", pod_->metadata.name},
                                                     {"container", container(index).name},

@@ -11,30 +11,30 @@ namespace muster::runtime {
 
 namespace fs = std::filesystem;
 
-Result<FoundPods> find_pods(const fs::path& state_dir) {
-    FoundPods found;
+Result<RecoveredPods> recover_pods(const fs::path& state_dir) {
+    RecoveredPods found;
     const fs::path pods = state_dir / kPodsName;
     std::error_code error;
     if (!fs::exists(pods, error)) return found;
     for (const fs::directory_entry& entry : fs::directory_iterator(pods, error)) {
         const auto name = pod_of_directory(entry.path().filename().native());
-        auto pod = name ? find_pod(entry.path() / kSocketName)
-                        : Result<FoundPod>(Error(Code::kUnavailable, "no pod"));
+        auto pod = name ? recover_pod(entry.path() / kSocketName)
+                        : Result<RecoveredPod>(Error(Code::kUnavailable, "no pod"));
         if (pod) {
-            found.emplace(name->uid, NamedFoundPod{*name, entry.path(), *std::move(pod)});
+            found.emplace(name->uid, NamedRecoveredPod{*name, entry.path(), *std::move(pod)});
             continue;
         }
         if (pod.error().code() != Code::kUnavailable) {
             Error failed = std::move(pod.error());
             return failed.prefix("finding the pods that go on");
         }
-        remove_what_is_left(entry.path());
+        remove_pod_directory(entry.path());
     }
     if (error) return system_error("reading " + pods.string(), error.value());
     return found;
 }
 
-void remove_what_is_left(const fs::path& directory) {
+void remove_pod_directory(const fs::path& directory) {
     std::error_code error;
     fs::remove_all(directory, error);
     if (error)
@@ -42,7 +42,7 @@ void remove_what_is_left(const fs::path& directory) {
                      {{"directory", directory.string()}, {"error", error.message()}});
 }
 
-Result<UniqueFd> network_of(const FoundPods& pods) {
+Result<UniqueFd> network_of(const RecoveredPods& pods) {
     for (const auto& [uid, found] : pods) {
         if (!found.pod.network) continue;
         UniqueFd network(::fcntl(found.pod.network.get(), F_DUPFD_CLOEXEC, 0));
@@ -52,9 +52,9 @@ Result<UniqueFd> network_of(const FoundPods& pods) {
     return UniqueFd();
 }
 
-Result<void> end_unreachable(FoundPods& pods, int network) {
+Result<void> end_unreachable(RecoveredPods& pods, int network) {
     for (auto it = pods.begin(); it != pods.end();) {
-        FoundPod& pod = it->second.pod;
+        RecoveredPod& pod = it->second.pod;
         const bool reachable = network < 0
                                    ? !pod.network
                                    : pod.network && is_same_namespace(pod.network.get(), network);

@@ -10,28 +10,28 @@
 
 namespace muster::runtime {
 
-struct NamedFoundPod {
+struct NamedRecoveredPod {
     PodName name;
     std::filesystem::path directory;
-    FoundPod pod;
+    RecoveredPod pod;
 };
 /// By uid.
-using FoundPods = std::map<std::string, NamedFoundPod>;
+using RecoveredPods = std::map<std::string, NamedRecoveredPod>;
 
 /// The pods below a node's state directory that go on although their node has ended. The
-/// directories of others are removed. Blocks for as long as find_pod() does; an init that does not
-/// answer is an error, as nobody can tell whether its pod runs.
-Result<FoundPods> find_pods(const std::filesystem::path& state_dir);
+/// directories of others are removed. Blocks for as long as recover_pod() does; an init that does
+/// not answer is an error, as nobody can tell whether its pod runs.
+Result<RecoveredPods> recover_pods(const std::filesystem::path& state_dir);
 
 /// Removes the directory of a pod that has ended; what can't be removed is logged.
-void remove_what_is_left(const std::filesystem::path& directory);
+void remove_pod_directory(const std::filesystem::path& directory);
 
 /// The network of the router that they hang on, of which there is one at a time; none where they
 /// share the machine's.
-Result<UniqueFd> network_of(const FoundPods& pods);
+Result<UniqueFd> network_of(const RecoveredPods& pods);
 
 /// Ends those that hang on another network than `network` (-1: than the machine's), and takes them
 /// out: nobody could reach them.
-Result<void> end_unreachable(FoundPods& pods, int network);
+Result<void> end_unreachable(RecoveredPods& pods, int network);
 
 }  // namespace muster::runtime

@@ -8,16 +8,16 @@ namespace muster::runtime {
 
 namespace {
 
-FoundContainer::State state_after(pod_init::Report::Kind kind) {
+RecoveredContainer::State state_after(pod_init::Report::Kind kind) {
     switch (kind) {
         case pod_init::Report::Kind::kStarting:
-            return FoundContainer::State::kStarting;
+            return RecoveredContainer::State::kStarting;
         case pod_init::Report::Kind::kStarted:
-            return FoundContainer::State::kRunning;
+            return RecoveredContainer::State::kRunning;
         case pod_init::Report::Kind::kExited:
-            return FoundContainer::State::kEnded;
+            return RecoveredContainer::State::kEnded;
         case pod_init::Report::Kind::kStartFailed:
-            return FoundContainer::State::kFailed;
+            return RecoveredContainer::State::kFailed;
         case pod_init::Report::Kind::kReady:
         case pod_init::Report::Kind::kSetupFailed:
         case pod_init::Report::Kind::kExecEnded:
@@ -25,17 +25,17 @@ FoundContainer::State state_after(pod_init::Report::Kind kind) {
         case pod_init::Report::Kind::kTold:
             break;
     }
-    return FoundContainer::State::kNone;
+    return RecoveredContainer::State::kNone;
 }
 
 }  // namespace
 
-void FoundStarts::take(pod_init::Report report) {
-    const FoundContainer::State state = state_after(report.kind);
+void RecoveredStarts::take(pod_init::Report report) {
+    const RecoveredContainer::State state = state_after(report.kind);
     const RunId run = RunId::of(report.id);
-    if (state == FoundContainer::State::kNone || run.container >= newest_.size()) return;
+    if (state == RecoveredContainer::State::kNone || run.container >= newest_.size()) return;
     Start& newest = newest_[run.container];
-    if (newest.state != FoundContainer::State::kNone && report.id < newest.report.id) return;
+    if (newest.state != RecoveredContainer::State::kNone && report.id < newest.report.id) return;
     newest = {.state = state, .report = std::move(report)};
 }
 

@@ -8,12 +8,12 @@
 namespace muster::runtime {
 
 /// What the init of a pod that was found tells of its containers, gathered until it has told all.
-class FoundStarts {
+class RecoveredStarts {
   public:
-    explicit FoundStarts(std::size_t containers) : newest_(containers) {}
+    explicit RecoveredStarts(std::size_t containers) : newest_(containers) {}
 
     struct Start {
-        FoundContainer::State state = FoundContainer::State::kNone;
+        RecoveredContainer::State state = RecoveredContainer::State::kNone;
         pod_init::Report report;  ///< with its process, or its end
     };
 

@@ -7,7 +7,7 @@
 namespace muster::runtime {
 namespace {
 
-using State = FoundContainer::State;
+using State = RecoveredContainer::State;
 
 pod_init::Report report(pod_init::Report::Kind kind, std::size_t container, std::uint32_t launch) {
     pod_init::Report made;
@@ -23,8 +23,8 @@ TEST(RunId, IsOneNumber) {
     EXPECT_EQ(id.log(), 299);
 }
 
-TEST(FoundStarts, TheNewestStartOfEachContainerCounts) {
-    FoundStarts starts(3);
+TEST(RecoveredStarts, TheNewestStartOfEachContainerCounts) {
+    RecoveredStarts starts(3);
     starts.take(report(pod_init::Report::Kind::kExited, 0, 1));
     starts.take(report(pod_init::Report::Kind::kStarted, 1, 1));
     starts.take(report(pod_init::Report::Kind::kStarted, 0, 2));
@@ -39,8 +39,8 @@ TEST(FoundStarts, TheNewestStartOfEachContainerCounts) {
     EXPECT_EQ(starts.newest()[2].state, State::kFailed);
 }
 
-TEST(FoundStarts, WhatIsNobodysIsIgnored) {
-    FoundStarts starts(1);
+TEST(RecoveredStarts, WhatIsNobodysIsIgnored) {
+    RecoveredStarts starts(1);
     starts.take(report(pod_init::Report::Kind::kStarted, 1, 1));
     starts.take(report(pod_init::Report::Kind::kExecEnded, 0, 1));
     EXPECT_EQ(starts.newest()[0].state, State::kNone);

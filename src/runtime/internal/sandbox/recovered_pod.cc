@@ -76,8 +76,8 @@ Result<UniqueFd> listen_for_successor(const fs::path& socket) {
     return listener;
 }
 
-Result<FoundPod> find_pod(const fs::path& socket) {
-    FoundPod found;
+Result<RecoveredPod> recover_pod(const fs::path& socket) {
+    RecoveredPod found;
     TRY(found.control, connect_to(socket));
     TRY(const bool answered, wait_readable(found.control, kAnswerMs));
     if (!answered)
@@ -93,14 +93,14 @@ Result<FoundPod> find_pod(const fs::path& socket) {
                      fmt::format("the init at {} says something else", socket.string()));
     found.init = std::move(ready.pidfd);
     found.network = std::move(ready.network);
-    found.address = ready.found.address;
-    found.link_index = ready.found.link_index;
-    found.connections = ready.found.connections;
+    found.address = ready.recovery.address;
+    found.link_index = ready.recovery.link_index;
+    found.connections = ready.recovery.connections;
     found.note = std::move(ready.text);
     return found;
 }
 
-Result<void> end_pod(FoundPod pod) {
+Result<void> end_pod(RecoveredPod pod) {
     // Without a PID namespace it must live to kill what it has, so it is asked in any case.
     auto asked = pod_init::send_end(pod.control.get());
     TRY(const bool ended, wait_readable(pod.init, asked ? -1 : 0));

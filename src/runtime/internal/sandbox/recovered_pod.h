@@ -10,7 +10,7 @@
 namespace muster::runtime {
 
 /// A pod that goes on although the process that started it has ended, by its init's first words.
-struct FoundPod {
+struct RecoveredPod {
     UniqueFd control;  ///< more reports are to be read: what was started so far, then kTold
     UniqueFd init;     ///< its pidfd
     UniqueFd network;  ///< of the router that it hangs on; none without namespaces
@@ -26,9 +26,9 @@ Result<UniqueFd> listen_for_successor(const std::filesystem::path& socket);
 /// Connects to the init of a pod that outlived the process which started it; from then on the init
 /// obeys this connection alone. Blocks until it answers: nearly at once, but for a stopped one,
 /// which is kTimeout. kUnavailable when it is gone.
-Result<FoundPod> find_pod(const std::filesystem::path& socket);
+Result<RecoveredPod> recover_pod(const std::filesystem::path& socket);
 
 /// Ends it with all that it runs, and waits until nothing is left.
-Result<void> end_pod(FoundPod pod);
+Result<void> end_pod(RecoveredPod pod);
 
 }  // namespace muster::runtime

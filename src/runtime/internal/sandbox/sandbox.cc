@@ -244,7 +244,7 @@ Result<std::unique_ptr<PodSandbox>> PodSandbox::start(asio::any_io_executor exec
     theirs.reset();
     const pid_t pid = init.pid;
     Result<void> kept;
-    if (!outlives && host.keeper != nullptr) kept = host.keeper->wait_for(init.pidfd.get());
+    if (!outlives && host.cleanup != nullptr) kept = host.cleanup->wait_for(init.pidfd.get());
     // Until all of it is there it ends with us.
     std::unique_ptr<PodSandbox> sandbox(new PodSandbox(
         std::move(executor), host, std::move(ends.first), std::move(init.pidfd), false));
@@ -273,7 +273,7 @@ Result<std::unique_ptr<PodSandbox>> PodSandbox::start(asio::any_io_executor exec
 }
 
 std::unique_ptr<PodSandbox> PodSandbox::take_over(asio::any_io_executor executor, SandboxHost& host,
-                                                  FoundPod found) {
+                                                  RecoveredPod found) {
     std::unique_ptr<PodSandbox> sandbox(new PodSandbox(
         std::move(executor), host, std::move(found.control), std::move(found.init), true));
     if (host.fabric)

@@ -23,7 +23,7 @@ struct SandboxHost {
     /// This process: pods that are not to outlive it watch it.
     UniqueFd self;
     /// Told of every pod that is not to outlive us; null: nobody is.
-    Keeper* keeper = nullptr;
+    CleanupProcess* cleanup = nullptr;
     /// How many descriptors a pod's process may have: what ours could before create() raised it.
     rlim_t open_files = 0;
     /// Present with namespaces.
@@ -51,7 +51,7 @@ struct SandboxSpec {
     std::vector<std::pair<std::string, std::string>> sysctls = {};
     std::uint64_t pids = 0;
     bool privileged = false;
-    /// Where the init of a pod that outlives us is found again (find_pod()); empty: it ends with
+    /// Where the init of a pod that outlives us is found again (recover_pod()); empty: it ends with
     /// us.
     std::filesystem::path socket;
     /// What whoever finds it is told.
@@ -70,7 +70,7 @@ class PodSandbox {
     /// Of a pod that was found. What is known of its containers follows as reports, as if it had
     /// just happened, then kTold.
     static std::unique_ptr<PodSandbox> take_over(asio::any_io_executor executor, SandboxHost& host,
-                                                 FoundPod found);
+                                                 RecoveredPod found);
     ~PodSandbox();
 
     /// The next report; nullopt once the init has ended, after which nothing is left of the pod's

@@ -148,7 +148,7 @@ TEST_P(SandboxServiceTest, AnInitThatOutlivesUsTellsWhoConnectsWhatBecameOfItsCo
         const Result<std::optional<pod_init::Report>> report = await(sandbox->next_report());
         if (!report || !*report) break;
     }
-    const auto gone = find_pod(spec.socket);
+    const auto gone = recover_pod(spec.socket);
     ASSERT_FALSE(gone);
     EXPECT_EQ(gone.error().code(), Code::kUnavailable);
 }
@@ -158,7 +158,7 @@ TEST_P(SandboxServiceTest, WhoFindsAPodIsToldWhatItWasGiven) {
     spec.note = "a note";
     start_pod();
     sandbox.reset();
-    FoundPod found = find_pod(spec.socket).value();
+    RecoveredPod found = recover_pod(spec.socket).value();
     EXPECT_EQ(found.note, "a note");
     EXPECT_EQ(found.address, spec.address);
     EXPECT_EQ(found.connections, 1u);
@@ -166,7 +166,7 @@ TEST_P(SandboxServiceTest, WhoFindsAPodIsToldWhatItWasGiven) {
     if (GetParam())
         EXPECT_TRUE(is_same_namespace(found.network.get(), host->fabric->network().descriptor()));
     found = {};
-    EXPECT_EQ(find_pod(spec.socket).value().connections, 2u);
+    EXPECT_EQ(recover_pod(spec.socket).value().connections, 2u);
 }
 
 /// Else a client whose daemon was killed would wait for ever.
@@ -198,9 +198,9 @@ TEST_P(SandboxServiceTest, APodThatIsFoundCanBeEnded) {
     ASSERT_EQ(next().kind, pod_init::Report::Kind::kStarted);
     ASSERT_EQ(lifeline.read_line(), "up");
     sandbox.reset();
-    ASSERT_TRUE(end_pod(find_pod(spec.socket).value()));
+    ASSERT_TRUE(end_pod(recover_pod(spec.socket).value()));
     EXPECT_EQ(lifeline.read_to_end(), "");
-    EXPECT_EQ(find_pod(spec.socket).error().code(), Code::kUnavailable);
+    EXPECT_EQ(recover_pod(spec.socket).error().code(), Code::kUnavailable);
 }
 
 TEST_P(SandboxServiceTest, ASignalToTheInitReachesThePrograms) {

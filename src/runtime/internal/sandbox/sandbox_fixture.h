@@ -80,15 +80,15 @@ class SandboxTest : public ::testing::TestWithParam<bool>, protected RealLoop {
     }
     void TearDown() override {
         sandbox.reset();
-        if (!spec.socket.empty()) end_what_outlived_us();
+        if (!spec.socket.empty()) end_surviving_pod();
         if (!dir.empty()) fs::remove_all(dir);
     }
-    void end_what_outlived_us() {
-        auto found = find_pod(spec.socket);
+    void end_surviving_pod() {
+        auto found = recover_pod(spec.socket);
         if (found) EXPECT_TRUE(end_pod(*std::move(found)));
     }
     void find() {
-        auto found = find_pod(spec.socket);
+        auto found = recover_pod(spec.socket);
         ASSERT_TRUE(found) << found.error().message();
         sandbox = PodSandbox::take_over(context.get_executor(), *host, *std::move(found));
     }
