@@ -25,7 +25,7 @@ std::optional<Termination> termination_of(
     return end;
 }
 
-void recall(ContainerRecord& record, const kube::ContainerStatus& earlier) {
+void recover_record(ContainerRecord& record, const kube::ContainerStatus& earlier) {
     record.restarts = earlier.restart_count.value_or(0);
     record.container_id = earlier.container_id;
     record.started = earlier.started.value_or(false);
@@ -42,16 +42,27 @@ void recall(ContainerRecord& record, const kube::ContainerStatus& earlier) {
     }
 }
 
+bool is_end_of(const std::optional<Termination>& end, const RecoveredContainer& recovered) {
+    return end && end->container_id == recovered.container_id;
+}
+
 }  // namespace
 
-void recall(PodFacts& facts, const kube::PodStatus& earlier) {
+void recover_facts(PodFacts& facts, const kube::PodStatus& earlier) {
     if (!earlier.start_time.empty()) facts.start_time = time_of(earlier.start_time);
     for (ContainerRecord& record : facts.containers) {
         const auto& statuses =
             record.init ? earlier.init_container_statuses : earlier.container_statuses;
         const auto found = std::ranges::find(statuses, record.name, &kube::ContainerStatus::name);
-        if (found != statuses.end()) recall(record, *found);
+        if (found != statuses.end()) recover_record(record, *found);
     }
+}
+
+bool is_accounted_for(const ContainerRecord& record, const RecoveredContainer& recovered) {
+    if (recovered.state == RecoveredContainer::State::kFailed)
+        return recovered.launch <= launches_of(record) && record.state != State::kRunning;
+    return recovered.state == RecoveredContainer::State::kEnded &&
+           (is_end_of(record.terminated, recovered) || is_end_of(record.last, recovered));
 }
 
 }  // namespace muster::runtime
