@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -51,5 +52,9 @@ class CleanupProcess {
     pid_t pid_;
     bool missed_ = false;  ///< known to have been killed
 };
+
+/// CleanupProcess::start() executes this very program again. main() calls this before anything
+/// else, and returns the exit status that it gives, if any.
+std::optional<int> run_as_cleanup_process(int argc, char** argv);
 
 }  // namespace muster::runtime

@@ -130,8 +130,4 @@ class Node {
     std::unique_ptr<Impl> impl_;
 };
 
-/// A node starts this very program again, to clean up after itself. main() calls this before
-/// anything else, and returns the exit status that it gives, if any.
-std::optional<int> run_as_part_of_a_node(int argc, char** argv);
-
 }  // namespace muster::runtime

@@ -7,10 +7,12 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/log.h"
 #include "process/message_socket.h"
+#include "runtime/cleanup_process.h"
 #include "runtime/internal/limits/cgroup_sweep.h"
 
 namespace muster::runtime {
@@ -84,12 +86,18 @@ class CleanupMain {
     std::vector<std::string> directories_;
 };
 
-}  // namespace
-
 int run_cleanup() {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_IGN);
     if (::chdir("/") < 0) return 1;
     return CleanupMain().run();
+}
+
+}  // namespace
+
+std::optional<int> run_as_cleanup_process(int argc, char** argv) {
+    if (argc < 2 || std::string_view(argv[1]) != kCleanupArgument) return std::nullopt;
+    // No destructors or exit handlers of the rest of the program.
+    ::_exit(run_cleanup());
 }
 
 }  // namespace muster::runtime

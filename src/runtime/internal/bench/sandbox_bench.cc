@@ -15,7 +15,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "runtime/node.h"
+#include "runtime/cleanup_process.h"
 
 namespace muster::runtime::bench {
 
@@ -189,7 +189,7 @@ void init_memory(int count) {
 
 int main(int argc, char** argv) {
     using namespace muster::runtime::bench;
-    if (const auto status = muster::runtime::run_as_part_of_a_node(argc, argv)) return *status;
+    if (const auto status = muster::runtime::run_as_cleanup_process(argc, argv)) return *status;
     struct Case {
         const char* name;
         void (*run)(int);
