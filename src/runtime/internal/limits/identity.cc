@@ -96,6 +96,128 @@ bool has_group(const Caller& caller, std::uint32_t gid) {
     return gid == caller.gid || std::ranges::find(caller.groups, gid) != caller.groups.end();
 }
 
+Result<pod_init::Capabilities> capabilities_in(const std::vector<std::string>& names) {
+    pod_init::Capabilities sum = 0;
+    for (const std::string& name : names) {
+        const pod_init::Capabilities found = pod_init::capabilities_named(name);
+        if (found == 0)
+            return Error(Code::kInvalid, fmt::format("unknown capability \"{}\"", name));
+        sum |= found;
+    }
+    return sum;
+}
+
+/// "ALL" comes first and single names after it, so that drop ALL and add one leaves the one.
+Result<pod_init::Capabilities> capabilities_after(const AddedDropped& changes) {
+    constexpr pod_init::Capabilities kAll = ~pod_init::Capabilities{0};
+    TRY(const pod_init::Capabilities added, capabilities_in(changes.add));
+    TRY(const pod_init::Capabilities dropped, capabilities_in(changes.drop));
+    pod_init::Capabilities set = pod_init::default_capabilities();
+    if (added == kAll) set = added;
+    if (dropped == kAll) set = 0;
+    if (added != kAll) set |= added;
+    if (dropped != kAll) set &= ~dropped;
+    return set;
+}
+
+/// What a container's securityContext and its pod's come to together.
+class ContainerSecurityPlan {
+  public:
+    ContainerSecurityPlan(const SecurityContext& of_pod, const SecurityContext& own,
+                          const Caller& caller)
+        : of_pod_(of_pod), own_(own), caller_(caller) {}
+
+    Result<ContainerSecurity> make() {
+        TRY_VOID(plan_user());
+        TRY_VOID(plan_capabilities());
+        security_.identity.no_new_privileges = !own_.allow_privilege_escalation.value_or(true);
+        security_.unmasked_proc = own_.proc_mount == "Unmasked";
+        security_.read_only_root = own_.read_only_root_filesystem.value_or(false);
+        note_profiles(own_, "securityContext", security_.not_honoured);
+        return std::move(security_);
+    }
+
+  private:
+    static constexpr const char* kOneUser = "an ordinary user can run pods only as itself";
+    static constexpr const char* kNotRoot = "muster does not run as root";
+
+    void give_up(std::string_view field, std::string_view why) {
+        security_.not_honoured.push_back(fmt::format("securityContext.{} ({})", field, why));
+    }
+
+    Result<void> plan_user() {
+        const auto user = own_.run_as_user ? own_.run_as_user : of_pod_.run_as_user;
+        const auto group = own_.run_as_group ? own_.run_as_group : of_pod_.run_as_group;
+        auto uid = static_cast<std::uint32_t>(user.value_or(caller_.uid));
+        if (needs_non_root() && uid == 0)
+            return Error(Code::kInvalid,
+                         user ? "container's runAsUser breaks non-root policy"
+                              : "container has runAsNonRoot and image will run as root: here it "
+                                "runs as who started muster. Set runAsUser");
+        if (uid != caller_.uid && !caller_.may_change()) {
+            give_up("runAsUser", kOneUser);
+            uid = caller_.uid;
+        }
+        const std::optional<Account> account = find_account(caller_.passwd, caller_.group, uid);
+        const bool more_groups = !of_pod_.supplemental_groups.empty() || of_pod_.fs_group;
+        if (!caller_.may_change())
+            give_up_groups(group);
+        else if (user || group || more_groups)
+            become(uid, group, account);
+        if (uid != caller_.uid)
+            security_.account =
+                account.value_or(Account{.name = {}, .gid = 0, .home = "/", .groups = {}});
+        return {};
+    }
+
+    bool needs_non_root() const {
+        return own_.run_as_non_root ? *own_.run_as_non_root
+                                    : of_pod_.run_as_non_root.value_or(false);
+    }
+
+    void become(std::uint32_t uid, std::optional<std::int64_t> group,
+                const std::optional<Account>& account) {
+        pod_init::Identity& identity = security_.identity;
+        identity.uid = uid;
+        identity.gid = group ? static_cast<std::uint32_t>(*group) : (account ? account->gid : 0);
+        std::vector<std::uint32_t> groups;
+        if (account && of_pod_.supplemental_groups_policy != "Strict") groups = account->groups;
+        for (const std::int64_t more : of_pod_.supplemental_groups)
+            groups.push_back(static_cast<std::uint32_t>(more));
+        if (of_pod_.fs_group) groups.push_back(static_cast<std::uint32_t>(*of_pod_.fs_group));
+        std::ranges::sort(groups);
+        groups.erase(std::ranges::unique(groups).begin(), groups.end());
+        identity.groups = std::move(groups);
+    }
+
+    void give_up_groups(std::optional<std::int64_t> wanted) {
+        if (wanted && static_cast<std::uint32_t>(*wanted) != caller_.gid)
+            give_up("runAsGroup", kOneUser);
+        for (const std::int64_t group : of_pod_.supplemental_groups)
+            if (!has_group(caller_, static_cast<std::uint32_t>(group)))
+                give_up("supplementalGroups", kOneUser);
+    }
+
+    Result<void> plan_capabilities() {
+        const bool privileged = own_.privileged.value_or(false);
+        const AddedDropped changes = own_.capabilities.value_or(AddedDropped{});
+        if (!caller_.may_change()) {
+            if (privileged) give_up("privileged", kNotRoot);
+            if (!changes.add.empty()) give_up("capabilities.add", kNotRoot);
+            return {};
+        }
+        security_.privileged = privileged;
+        if (privileged) return {};
+        TRY(security_.identity.capabilities, capabilities_after(changes));
+        return {};
+    }
+
+    const SecurityContext& of_pod_;
+    const SecurityContext& own_;
+    const Caller& caller_;
+    ContainerSecurity security_;
+};
+
 }  // namespace
 
 Caller caller_of_this_process() {
@@ -143,84 +265,7 @@ Result<ContainerSecurity> plan_container_security(const kube::Pod& pod,
                                                   const Caller& caller) {
     TRY(const SecurityContext of_pod, context_in(pod.spec.rest));
     TRY(const SecurityContext own, context_in(container.rest));
-    ContainerSecurity security;
-    pod_init::Identity& identity = security.identity;
-    auto give_up = [&](std::string_view field, std::string_view why) {
-        security.not_honoured.push_back(fmt::format("securityContext.{} ({})", field, why));
-    };
-    constexpr const char* kOneUser = "an ordinary user can run pods only as itself";
-
-    const auto wanted_user = own.run_as_user ? own.run_as_user : of_pod.run_as_user;
-    const auto wanted_group = own.run_as_group ? own.run_as_group : of_pod.run_as_group;
-    auto uid = static_cast<std::uint32_t>(wanted_user.value_or(caller.uid));
-    const bool non_root =
-        own.run_as_non_root ? *own.run_as_non_root : of_pod.run_as_non_root.value_or(false);
-    if (non_root && uid == 0)
-        return Error(Code::kInvalid,
-                     wanted_user ? "container's runAsUser breaks non-root policy"
-                                 : "container has runAsNonRoot and image will run as root: here it "
-                                   "runs as who started muster. Set runAsUser");
-    if (uid != caller.uid && !caller.may_change()) {
-        give_up("runAsUser", kOneUser);
-        uid = caller.uid;
-    }
-    const std::optional<Account> account = find_account(caller.passwd, caller.group, uid);
-    const bool named = !of_pod.supplemental_groups.empty() || of_pod.fs_group;
-    if (caller.may_change() && (wanted_user || wanted_group || named)) {
-        identity.uid = uid;
-        identity.gid =
-            wanted_group ? static_cast<std::uint32_t>(*wanted_group) : (account ? account->gid : 0);
-        std::vector<std::uint32_t> groups;
-        if (account && of_pod.supplemental_groups_policy != "Strict") groups = account->groups;
-        for (const std::int64_t group : of_pod.supplemental_groups)
-            groups.push_back(static_cast<std::uint32_t>(group));
-        if (of_pod.fs_group) groups.push_back(static_cast<std::uint32_t>(*of_pod.fs_group));
-        std::ranges::sort(groups);
-        groups.erase(std::ranges::unique(groups).begin(), groups.end());
-        identity.groups = std::move(groups);
-    } else if (!caller.may_change()) {
-        if (wanted_group && static_cast<std::uint32_t>(*wanted_group) != caller.gid)
-            give_up("runAsGroup", kOneUser);
-        for (const std::int64_t group : of_pod.supplemental_groups)
-            if (!has_group(caller, static_cast<std::uint32_t>(group)))
-                give_up("supplementalGroups", kOneUser);
-    }
-    if (uid != caller.uid)
-        security.account =
-            account.value_or(Account{.name = {}, .gid = 0, .home = "/", .groups = {}});
-
-    security.privileged = own.privileged.value_or(false);
-    const AddedDropped capabilities = own.capabilities.value_or(AddedDropped{});
-    if (caller.may_change() && !security.privileged) {
-        pod_init::Capabilities set = pod_init::default_capabilities();
-        auto all = [](const std::vector<std::string>& names) -> Result<pod_init::Capabilities> {
-            pod_init::Capabilities sum = 0;
-            for (const std::string& name : names) {
-                const pod_init::Capabilities found = pod_init::capabilities_named(name);
-                if (found == 0)
-                    return Error(Code::kInvalid, fmt::format("unknown capability \"{}\"", name));
-                sum |= found;
-            }
-            return sum;
-        };
-        TRY(const pod_init::Capabilities added, all(capabilities.add));
-        TRY(const pod_init::Capabilities dropped, all(capabilities.drop));
-        // "ALL" comes first and single names after it, so that drop ALL and add one leaves the one.
-        if (added == ~pod_init::Capabilities{0}) set = added;
-        if (dropped == ~pod_init::Capabilities{0}) set = 0;
-        if (added != ~pod_init::Capabilities{0}) set |= added;
-        if (dropped != ~pod_init::Capabilities{0}) set &= ~dropped;
-        identity.capabilities = set;
-    } else if (!caller.may_change()) {
-        if (security.privileged) give_up("privileged", "muster does not run as root");
-        if (!capabilities.add.empty()) give_up("capabilities.add", "muster does not run as root");
-        security.privileged = false;
-    }
-    identity.no_new_privileges = !own.allow_privilege_escalation.value_or(true);
-    security.unmasked_proc = own.proc_mount == "Unmasked";
-    security.read_only_root = own.read_only_root_filesystem.value_or(false);
-    note_profiles(own, "securityContext", security.not_honoured);
-    return security;
+    return ContainerSecurityPlan(of_pod, own, caller).make();
 }
 
 std::vector<std::string> environment_of(const ContainerSecurity& security, const Caller& caller,
