@@ -2,7 +2,7 @@
 
 #include "runtime/internal/limits/cgroup_sweep.h"
 #include "runtime/internal/limits/cgroups.h"
-#include "runtime/internal/pod/recovered_pods.h"
+#include "runtime/internal/node/recovered_pods.h"
 
 namespace muster::runtime {
 

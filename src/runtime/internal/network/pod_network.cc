@@ -46,6 +46,12 @@ std::string format_address(std::uint32_t a) {
     return fmt::format("{}.{}.{}.{}", a >> 24, a >> 16 & 0xff, a >> 8 & 0xff, a & 0xff);
 }
 
+std::uint32_t parse_address(std::string_view text) {
+    in_addr address{};
+    if (::inet_pton(AF_INET, std::string(text).c_str(), &address) != 1) return 0;
+    return ntohl(address.s_addr);
+}
+
 Result<PodFabric> PodFabric::in(NetworkNamespace network) {
     TRY(UniqueFd routes, network.open_socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE));
     TRY(pod_init::NetlinkSocket socket, pod_init::NetlinkSocket::adopt(std::move(routes)));

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "pod_init/init_protocol.h"
@@ -13,6 +14,8 @@
 namespace muster::runtime {
 
 std::string format_address(std::uint32_t host_order);
+/// Of "10.0.0.1"; 0 for a text that is no IPv4 address.
+std::uint32_t parse_address(std::string_view text);
 
 /// The network on which all pods hang: a network namespace of our own that routes between one veth
 /// per pod. Nothing of it shows in the machine's own interfaces, routes or firewall, and all of it

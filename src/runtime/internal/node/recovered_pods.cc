@@ -1,4 +1,4 @@
-#include "runtime/internal/pod/recovered_pods.h"
+#include "runtime/internal/node/recovered_pods.h"
 
 #include <fcntl.h>
 

@@ -1,3 +1,5 @@
+#include "runtime/internal/pod/fault_injection.h"
+
 #include <algorithm>
 #include <charconv>
 #include <csignal>
@@ -5,9 +7,6 @@
 #include <iterator>
 
 #include "process/process_tree.h"
-#include "runtime/internal/pod/pod_worker.h"
-
-// What injected faults do to a pod. The pod's life goes on as if the machine had done it.
 
 namespace muster::runtime {
 
@@ -36,27 +35,26 @@ std::optional<int> number_in(std::string_view environment, std::string_view name
 
 }  // namespace
 
-/// That of its first main container which runs.
-Result<const ContainerRun*> PodWorker::running_program() const {
-    const auto& records = machine_.facts().containers;
-    for (std::size_t index = 0; index < runs_.size(); ++index) {
+Result<const ContainerRun*> FaultInjection::running_program() const {
+    const auto& records = pod_.machine.facts().containers;
+    for (std::size_t index = 0; index < records.size(); ++index) {
         if (records[index].init || records[index].state != ContainerRecord::State::kRunning)
             continue;
-        if (!runs_[index].empty() && runs_[index].back()->process() != 0)
-            return runs_[index].back().get();
+        const ContainerRun* const run = pod_.runs.newest(index);
+        if (run != nullptr && run->process() != 0) return run;
     }
     return Error(Code::kUnavailable,
                  fmt::format("no program of pod {} runs now: it has ended, or is about to start",
-                             pod_->metadata.name));
+                             pod_.name()));
 }
 
-/// All that its containers run, of whatever parents: their supervisors are subreapers.
-std::vector<pid_t> PodWorker::processes() const {
+std::vector<pid_t> FaultInjection::processes() const {
     const ProcessTable table = read_process_table();
     std::vector<pid_t> found;
-    for (const auto& runs : runs_) {
-        if (runs.empty()) continue;
-        const auto program = table.find(runs.back()->process());
+    for (std::size_t index = 0; index < pod_.runs.containers(); ++index) {
+        const ContainerRun* const run = pod_.runs.newest(index);
+        if (run == nullptr) continue;
+        const auto program = table.find(run->process());
         if (program == table.end()) continue;
         std::ranges::copy(process::descendants_of(program->second.parent),
                           std::back_inserter(found));
@@ -64,7 +62,7 @@ std::vector<pid_t> PodWorker::processes() const {
     return found;
 }
 
-Result<pid_t> PodWorker::signal(PodSignal signal) {
+Result<pid_t> FaultInjection::signal(PodSignal signal) {
     TRY(const ContainerRun* const program, running_program());
     if (!signal.rank) {
         const pid_t pid = program->process();
@@ -82,16 +80,16 @@ Result<pid_t> PodWorker::signal(PodSignal signal) {
         if (::kill(pid, signal.number) == 0) return pid;
         return system_error(fmt::format("sending a signal to process {}", pid), errno);
     }
-    return Error(Code::kNotFound,
-                 ranks.empty()
-                     ? fmt::format("no process of pod {} is a worker with a rank of its own",
-                                   pod_->metadata.name)
-                     : fmt::format("pod {} has no rank {}; it has {}", pod_->metadata.name,
-                                   *signal.rank, fmt::join(ranks, ", ")));
+    return Error(
+        Code::kNotFound,
+        ranks.empty()
+            ? fmt::format("no process of pod {} is a worker with a rank of its own", pod_.name())
+            : fmt::format("pod {} has no rank {}; it has {}", pod_.name(), *signal.rank,
+                          fmt::join(ranks, ", ")));
 }
 
-/// Until nobody is left who could have started one more.
-void PodWorker::pause() {
+/// Until no process is left that could have started another.
+void FaultInjection::pause() {
     std::set<pid_t> stopped;
     for (bool more = true; more;) {
         more = false;
@@ -103,23 +101,24 @@ void PodWorker::pause() {
     }
 }
 
-Result<void> PodWorker::begin_fault(PodFault fault) {
+Result<void> FaultInjection::begin_fault(PodFault fault) {
     if (faults_.contains(fault))
         return Error(Code::kAlreadyExists,
-                     fmt::format("pod {} is {} already", pod_->metadata.name,
+                     fmt::format("pod {} is {} already", pod_.name(),
                                  fault == PodFault::kPause ? "paused" : "cut off"));
     TRY([[maybe_unused]] const ContainerRun* const program, running_program());
     if (fault == PodFault::kPause)
         pause();
     else
-        TRY_VOID(sandbox_->cut_off());
+        TRY_VOID(pod_.sandbox->cut_off());
     faults_.insert(fault);
     return {};
 }
 
-Result<void> PodWorker::end_fault(PodFault fault) {
+Result<void> FaultInjection::end_fault(PodFault fault) {
     if (faults_.erase(fault) == 0) return {};
-    if (fault == PodFault::kPartition) return sandbox_ ? sandbox_->reconnect() : Result<void>();
+    if (fault == PodFault::kPartition)
+        return pod_.sandbox ? pod_.sandbox->reconnect() : Result<void>();
     for (const pid_t pid : processes()) ::kill(pid, SIGCONT);
     return {};
 }

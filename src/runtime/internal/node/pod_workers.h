@@ -1,0 +1,52 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/task_group.h"
+#include "runtime/internal/node/recovered_pods.h"
+#include "runtime/internal/pod/node_context.h"
+#include "runtime/internal/pod/pod_worker.h"
+#include "runtime/internal/usage/usage_sample.h"
+
+namespace muster::runtime {
+
+/// The workers of a node's pods: one for each pod that is bound to it, until the pod's object and
+/// its processes are gone. Thread: the loop.
+class PodWorkers {
+  public:
+    /// `recovered`: pods of an earlier process, each of which its worker takes over.
+    PodWorkers(NodeContext& node, TaskGroup& tasks, RecoveredPods recovered)
+        : node_(node), tasks_(tasks), recovered_(std::move(recovered)) {}
+
+    /// Before any pod is given what these have: addresses, devices, cgroups.
+    void reserve_for_recovered_pods();
+    /// Ends the recovered pods that no worker took over, once all pods are known.
+    void end_orphans(const std::function<bool(const PodName&)>& is_known);
+
+    /// The pod's object is new or has changed.
+    void update(const std::shared_ptr<const kube::Pod>& pod);
+    /// The pod's object is gone.
+    void end(const std::string& uid);
+    /// Kills all pods, and returns when nothing of them is left.
+    Task<void> stop();
+
+    /// Null where there is none.
+    PodWorker* find(const std::string& namespace_, const std::string& pod) const;
+    /// What the pods' containers have used up so far.
+    UsageSample sample_usage() const;
+
+  private:
+    Task<void> finish(PodWorker* worker);
+
+    NodeContext& node_;
+    TaskGroup& tasks_;
+    RecoveredPods recovered_;                                    ///< that were not taken over yet
+    std::map<std::string, std::unique_ptr<PodWorker>> workers_;  ///< by uid
+    /// Their objects are gone, their processes not yet.
+    std::map<PodWorker*, std::unique_ptr<PodWorker>> ending_;
+};
+
+}  // namespace muster::runtime

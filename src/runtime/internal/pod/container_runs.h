@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/internal/pod/container_run.h"
+#include "runtime/internal/pod/run_id.h"
+
+namespace muster::runtime {
+
+/// The instances of a pod's containers that are still of interest: of each container the newest,
+/// and the one before it, whose log `--previous` shows. Thread: the loop.
+class ContainerRuns {
+  public:
+    explicit ContainerRuns(std::size_t containers) : containers_(containers) {}
+
+    std::size_t containers() const { return containers_.size(); }
+    /// Null where there is none.
+    ContainerRun* newest(std::size_t container) const;
+    ContainerRun* previous(std::size_t container) const;
+    /// By the number that the pod's init knows it by; null where there is none (any more).
+    ContainerRun* find(std::uint32_t id) const;
+
+    /// That of the container's next start.
+    RunId next(std::size_t container) const;
+    /// It counts as a start. The logs of instances that are of no interest any more are removed.
+    void add(std::unique_ptr<ContainerRun> run);
+    /// The container was started at least so often in the pod's life.
+    void count(std::size_t container, std::uint32_t launches);
+    /// Nothing of the pod runs any more.
+    void finish_all();
+
+  private:
+    struct Container {
+        std::vector<std::unique_ptr<ContainerRun>> runs;  ///< oldest first
+        std::uint32_t launches = 0;
+    };
+    std::vector<Container> containers_;
+};
+
+}  // namespace muster::runtime

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kube/client/client.h"
+#include "kube/objects/command_session.h"
+#include "runtime/internal/pod/pod_context.h"
+#include "runtime/internal/streams/pod_port.h"
+#include "runtime/internal/usage/process_table.h"
+#include "runtime/internal/usage/usage_sample.h"
+
+namespace muster::runtime {
+
+/// What clients ask of a pod: logs, commands, ports, usage. None of it changes the pod's life.
+/// Thread: the loop.
+class PodAccess {
+  public:
+    explicit PodAccess(PodContext& pod) : pod_(pod) {}
+
+    /// The log of one container, with the API's errors.
+    Result<std::unique_ptr<kube::TextStream>> logs(const kube::LogOptions& options);
+    /// A command in a container that runs, or without one its program, with the API's errors. The
+    /// session may outlive this.
+    Result<std::unique_ptr<kube::CommandSession>> exec(const kube::CommandOptions& options);
+    /// Where one of its ports is reached, while it runs.
+    Result<PodPort> port(std::uint16_t number);
+    /// What its containers that run have used up.
+    std::vector<UsageSample::Container> used(const ProcessTable& processes) const;
+
+  private:
+    PodContext& pod_;
+};
+
+}  // namespace muster::runtime

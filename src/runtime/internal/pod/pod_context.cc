@@ -1,0 +1,92 @@
+#include "runtime/internal/pod/pod_context.h"
+
+#include <sys/wait.h>
+
+#include "runtime/internal/lifecycle/termination_message.h"
+#include "runtime/internal/pod/container_plan.h"
+
+namespace muster::runtime {
+
+namespace {
+
+int exit_code(int wait_status) {
+    return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+/// What can't be read keeps the pod from starting (PodWorker::prepare_pod()).
+std::vector<ContainerLifecycle> lifecycles_of(const kube::Pod& pod) {
+    auto read = read_lifecycles(pod.spec);
+    return read ? *std::move(read) : std::vector<ContainerLifecycle>();
+}
+
+kube::ObjectReference reference_to(const kube::Pod& pod) {
+    kube::ObjectReference reference;
+    reference.api_version = "v1";
+    reference.kind = "Pod";
+    reference.namespace_ = pod.metadata.namespace_;
+    reference.name = pod.metadata.name;
+    reference.uid = pod.metadata.uid;
+    return reference;
+}
+
+}  // namespace
+
+PodContext::PodContext(NodeContext& shared, std::shared_ptr<const kube::Pod> object)
+    : node(shared),
+      pod(std::move(object)),
+      files(node.hosts, node.options.state_dir, node.options.logs_dir, *pod),
+      isolation(node.isolation, pod),
+      tasks(node.executor),
+      machine(*pod, lifecycles_of(*pod),
+              format_address(
+                  node.names.address(pod->metadata.namespace_, pod->metadata.name).value_or(0)),
+              node.host_ip, now()),
+      runs(machine.facts().containers.size()),
+      execs(node.executor) {}
+
+const kube::Container& PodContext::container(std::size_t index) const {
+    const auto& init = pod->spec.init_containers;
+    return index < init.size() ? init[index] : pod->spec.containers[index - init.size()];
+}
+
+std::string PodContext::container_id(std::uint32_t run) const {
+    return fmt::format("muster://{}-{}", pod->metadata.uid, run);
+}
+
+void PodContext::record(kube::EventType type, std::string reason, std::string message) const {
+    node.events.record(reference_to(*pod), type, std::move(reason), std::move(message));
+}
+
+EnvironmentInput PodContext::environment() const {
+    return {.pod = *pod,
+            .config_maps = config_maps,
+            .secrets = secrets,
+            .base = node.options.environment,
+            .hostname = hostname_of(*pod),
+            .pod_ip = machine.facts().pod_ip,
+            .host_ip = machine.facts().host_ip,
+            .node_name = node.options.name,
+            .node_cpu = node.cpu,
+            .node_memory = node.memory,
+            .addresses = {}};
+}
+
+ContainerEnd PodContext::end_of(std::size_t index, const ContainerRun& run,
+                                const pod_init::Report& report) {
+    const kube::Container& ended = container(index);
+    ContainerEnd end;
+    end.exit_code = exit_code(report.value);
+    // A process that outlived the loss of another, and says so by its status, is to be believed.
+    if (isolation.leave(report.id) && end.exit_code != 0) end.reason = "OOMKilled";
+    const bool from_log =
+        end.exit_code != 0 && ended.termination_message_policy == "FallbackToLogsOnError";
+    end.message = read_termination_message(files.of_container(ended.name).termination_log,
+                                           run.log()->path(), from_log);
+    return end;
+}
+
+std::string PodContext::failure_of(const ContainerRun& run, const pod_init::Report& report) const {
+    return describe_start_failure({report.stage, report.value, report.text}, run.start());
+}
+
+}  // namespace muster::runtime

@@ -1,0 +1,93 @@
+#include "runtime/internal/pod/pod_volumes.h"
+
+#include <utility>
+
+#include "base/log.h"
+#include "runtime/internal/files/object_data.h"
+#include "runtime/internal/files/volume_files.h"
+
+namespace muster::runtime {
+
+namespace {
+
+constexpr Duration kTokenRetry = std::chrono::seconds(10);
+
+}  // namespace
+
+/// Followed before it is read, so that no change is between the two.
+Task<Result<void>> PodVolumes::fetch_data() {
+    const References references = references_of_volumes(*pod_.pod);
+    if (references.config_maps.empty() && references.secrets.empty()) co_return Result<void>();
+    co_await pod_.node.data_watch.wait_synced();
+    if (following_ == nullptr)
+        following_ =
+            pod_.node.data_watch.follow(pod_.namespace_(), references, [this] { data_changed(); });
+    co_return co_await runtime::fetch_data(pod_.node.client, pod_.namespace_(), references,
+                                           pod_.config_maps, pod_.secrets);
+}
+
+Task<Result<void>> PodVolumes::fill(bool in_use) {
+    if (pod_.node.options.server) CO_TRY_VOID(co_await tokens_.fetch(pod_.pod));
+    VolumeOptions wanted = options();
+    wanted.in_use = in_use;
+    CO_TRY(volumes_, prepare_volumes(pod_.environment(), pod_.files.volumes(), wanted));
+    if (tokens_.due() && !std::exchange(keeps_tokens_, true))
+        pod_.tasks.spawn("tokens", keep_tokens_fresh());
+    filled_ = true;
+    if (stale_) data_changed();
+    co_return Result<void>{};
+}
+
+VolumeOptions PodVolumes::options() {
+    const std::optional<std::uint32_t> group = pod_.isolation.security().fs_group;
+    return {.tmpfs = pod_.node.surroundings.namespaces,
+            .fs_group = group,
+            .tokens = {.texts = tokens_.texts(),
+                       .user = pod_.isolation.user_of_all(),
+                       .group = group.has_value()}};
+}
+
+Task<void> PodVolumes::keep_tokens_fresh() {
+    for (;;) {
+        co_await pod_.node.clock.sleep_until(*tokens_.due());
+        for (;;) {
+            if (pod_.machine.has_ended()) co_return;
+            Result<void> renewed = co_await tokens_.fetch(pod_.pod);
+            if (renewed)
+                renewed = rewrite_volumes(pod_.environment(), pod_.files.volumes(), options(),
+                                          has_tokens);
+            if (renewed) break;
+            log::warning("a pod's token could not be renewed; it is tried again",
+                         {{"pod", pod_.name()}, {"error", renewed.error().message()}});
+            co_await pod_.node.clock.sleep_for(kTokenRetry);
+        }
+    }
+}
+
+void PodVolumes::data_changed() {
+    stale_ = true;
+    if (filled_ && !std::exchange(rewrites_, true))
+        pod_.tasks.spawn("mounted data", rewrite_data());
+}
+
+/// What there was stays when the object is gone or can't be mounted any more, as with a kubelet;
+/// its next change is another chance.
+Task<void> PodVolumes::rewrite_data() {
+    while (std::exchange(stale_, false)) {
+        if (pod_.machine.has_ended()) co_return;
+        Result<void> written = co_await fetch_data();
+        if (written)
+            written = rewrite_volumes(pod_.environment(), pod_.files.volumes(), options(),
+                                      [](const kube::Volume& volume) {
+                                          return has_mounted_data(volume) || has_pod_fields(volume);
+                                      });
+        // What a job owns goes along with its pods.
+        if (!written && !pod_.pod->metadata.deleting())
+            pod_.record(kube::EventType::kWarning, "FailedMount",
+                        "MountVolume.SetUp failed: " + written.error().message() +
+                            "; the containers keep what they have");
+    }
+    rewrites_ = false;
+}
+
+}  // namespace muster::runtime

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+
+#include "runtime/internal/files/data_watch.h"
+#include "runtime/internal/files/pod_tokens.h"
+#include "runtime/internal/files/volumes.h"
+#include "runtime/internal/pod/pod_context.h"
+
+namespace muster::runtime {
+
+/// Fills a pod's volumes, and keeps those current whose content comes from the API: ConfigMaps,
+/// Secrets, fields of the pod, tokens. Thread: the loop.
+class PodVolumes {
+  public:
+    explicit PodVolumes(PodContext& pod) : pod_(pod), tokens_(pod.node.client, pod.node.clock) {}
+
+    /// Reads the objects that the volumes show, and from then on follows them.
+    Task<Result<void>> fetch_data();
+    /// Writes them. `in_use`: containers that see them run already.
+    Task<Result<void>> fill(bool in_use);
+    /// A field of the pod that a volume may show has changed.
+    void data_changed();
+
+    /// Once they are filled.
+    const ReadyVolumes& ready() const { return volumes_; }
+
+  private:
+    VolumeOptions options();
+    /// As long as the pod has not ended.
+    Task<void> keep_tokens_fresh();
+    Task<void> rewrite_data();
+
+    PodContext& pod_;
+    PodTokens tokens_;
+    ReadyVolumes volumes_;
+    std::unique_ptr<DataWatch::Following> following_;
+    bool keeps_tokens_ = false;
+    bool filled_ = false;
+    bool stale_ = false;  ///< what was written is not the newest
+    bool rewrites_ = false;
+};
+
+}  // namespace muster::runtime
