@@ -18,6 +18,8 @@
 #       A program that loads no library and so runs in any image, an empty one included. FOLDERS are all
 #       that it is made of, in the order of the linker; ARCHIVES are Debian's, by their names or paths.
 #       With sanitizers, which want a loader, it is an ordinary one.
+#   muster_embed_program(muster_agent PROGRAM muster_shim SYMBOL muster_shim)
+#       The library's users carry the program: its bytes lie between SYMBOL_begin and SYMBOL_end.
 #   muster_fuzz(quantity fuzz/quantity_fuzz.cc LIBRARIES muster_kube)
 #       A fuzz target (LLVMFuzzerTestOneInput) and its corpus, the files of fuzz/corpus/quantity.
 #       The test quantity_fuzz_corpus replays the corpus in every build; with MUSTER_FUZZ there is
@@ -192,4 +194,29 @@ function(muster_static_program target)
     if(NOT MUSTER_SANITIZE)
         target_link_options(${target} PRIVATE -static-pie -s)
     endif()
+endfunction()
+
+function(muster_embed_program library)
+    cmake_parse_arguments(arg "" "PROGRAM;SYMBOL" "" ${ARGN})
+    get_target_property(file ${arg_PROGRAM} OUTPUT_NAME)
+    if(NOT file)
+        set(file ${arg_PROGRAM})
+    endif()
+    set(image ${CMAKE_CURRENT_BINARY_DIR}/${arg_SYMBOL}_image.S)
+    file(CONFIGURE OUTPUT ${image} CONTENT "    .section .rodata
+    .global ${arg_SYMBOL}_begin
+    .global ${arg_SYMBOL}_end
+    .balign 4096
+${arg_SYMBOL}_begin:
+    .incbin MUSTER_PROGRAM
+${arg_SYMBOL}_end:
+    .balign 4096
+    .section .note.GNU-stack, \"\", @progbits
+")
+    set_source_files_properties(${image} PROPERTIES
+        OBJECT_DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/${file}
+        COMPILE_DEFINITIONS MUSTER_PROGRAM="$<TARGET_FILE:${arg_PROGRAM}>")
+    add_library(${arg_SYMBOL}_image STATIC ${image})
+    add_dependencies(${arg_SYMBOL}_image ${arg_PROGRAM})
+    target_link_libraries(${library} INTERFACE ${arg_SYMBOL}_image)
 endfunction()

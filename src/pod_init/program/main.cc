@@ -1,5 +1,5 @@
 #include "pod_init/pod_init.h"
 
 // A pod's init as a program of its own, so that the thousand of them that a machine may have load
-// none of the libraries that the rest needs. It is a part of the program that starts it (image.S).
+// none of the libraries that the rest needs. The program that starts it carries it (muster_embed_program).
 int main() { return muster::pod_init::run(); }

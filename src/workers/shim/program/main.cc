@@ -7,5 +7,5 @@ extern "C" int __lsan_is_turned_off() { return 1; }
 #endif
 
 // A shim as a program of its own, which loads no library: there is one for each worker, and what it
-// weighs is taken from training. It is a part of the program that starts it (image.S).
+// weighs is taken from training. The program that starts it carries it (muster_embed_program).
 int main() { return muster::workers::run_shim(); }
