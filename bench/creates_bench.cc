@@ -93,19 +93,19 @@ int main(int argc, char** argv) {
                                               static_cast<std::uint16_t>(port), tls.get()),
                            {.idle_connections = static_cast<std::size_t>(connections)});
     Load load{client, must(manifest::read_file(argv[3])), {}};
-    const auto run = std::chrono::system_clock::now().time_since_epoch().count();
+    const auto run = clock.wall_now().time_since_epoch().count();
     for (int i = 0; i < count; ++i)
         load.pods.push_back(
             pod_json(fmt::format("bare-{}-{:06}", run, i), static_cast<std::size_t>(bytes)));
 
     TaskGroup tasks(context.get_executor());
     for (int i = 0; i < connections; ++i) tasks.spawn("client", create(load));
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = clock.now();
     asio::co_spawn(
         context,
         [&]() -> Task<void> {
             co_await tasks.join();
-            const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+            const std::chrono::duration<double> took = clock.now() - begin;
             fmt::print("{}\n", json::serialize(json::object{{"seconds", took.count()},
                                                             {"rate", count / took.count()}}));
             co_await client.stop();

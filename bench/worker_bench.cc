@@ -8,9 +8,9 @@
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -118,7 +118,9 @@ int main(int argc, char** argv) {
     RealClock clock;
     int failed = 0;
     asio::co_spawn(context, measure(context.get_executor(), clock, name, rounds, failed),
-                   asio::detached);
+                   [](std::exception_ptr thrown) {
+                       if (thrown) std::rethrow_exception(thrown);
+                   });
     context.run();
     std::filesystem::remove_all(name);
     return failed;

@@ -19,14 +19,14 @@ verb_lint() {
     # The precompiled header must be there, as clang-tidy compiles with the same flags.
     build_target release headers muster_pch
     if [[ $all == yes ]]; then
-        step "lint clang-tidy" lint_tidy "$root/src" || status=1
+        step "lint clang-tidy" lint_tidy "$root/src" "$root/bench" || status=1
     else
         step "lint clang-tidy" lint_changed || status=1
     fi
     return "$status"
 }
 
-cpp_files() { find "$root/src" "$root/cmake" \( -name '*.cc' -o -name '*.h' \) -print0; }
+cpp_files() { find "$root/src" "$root/cmake" "$root/bench" \( -name '*.cc' -o -name '*.h' \) -print0; }
 
 lint_format() { cpp_files | xargs -0 clang-format-19 --dry-run -Werror; }
 
@@ -41,7 +41,7 @@ changed_sources() {
     {
         git -C "$root" diff --name-only "$base"
         git -C "$root" ls-files --others --exclude-standard
-    } | sort -u | grep '^src/.*\.cc$' || true
+    } | sort -u | grep -E '^(src|bench)/.*\.cc$' || true
 }
 
 lint_changed() {

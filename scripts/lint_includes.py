@@ -49,7 +49,7 @@ def group_of(target):
 
 class Includes:
     def __init__(self, root):
-        self.root = root / "src"
+        self.root, self.bench = root / "src", root / "bench"
 
     @functools.cache
     def text(self, path):
@@ -66,7 +66,7 @@ class Includes:
             seen.add(one)
             for quote, target in INCLUDE.findall(self.text(one)):
                 if quote == '"':
-                    ours = self.root / target
+                    ours = (self.root if "/" in target else self.bench) / target
                     if ours.exists():
                         todo.append(ours)
                         continue
@@ -80,7 +80,7 @@ class Includes:
         return frozenset(found)
 
     def findings(self):
-        for path in sorted(self.root.rglob("*.h")):
+        for path in [*sorted(self.root.rglob("*.h")), *sorted(self.bench.glob("*.h"))]:
             code = blank(path.read_text(errors="replace"))
             there = self.brings(path)
             for group, pattern in USES.items():

@@ -168,6 +168,8 @@ class Lint:
 
     def arrow(self, name, line, target):
         parts = name.split("/")
+        if parts[0] == "bench":
+            self.arrow_of_bench(name, line, target)
         if parts[0] != "src" or len(parts) < 3:
             return
         own, (head, *rest) = parts[1], target.split("/")
@@ -179,6 +181,17 @@ class Lint:
                 self.find(name, line, "arrow", f"{own} does not declare {head} in DEPENDS of its CMakeLists.txt")
             if rest and rest[0] == "internal":
                 self.find(name, line, "arrow", f'"{target}" is internal to {head}')
+
+    def arrow_of_bench(self, name, line, target):
+        """A benchmark may use each folder, but what all others see of it."""
+        head, *rest = target.split("/")
+        if not rest:
+            if not (self.root / "bench" / target).exists():
+                self.find(name, line, "include", f'"{target}" is not in bench/')
+        elif head not in self.folders:
+            self.find(name, line, "include", f'"{target}" does not start with a folder of src/')
+        elif rest[0] == "internal":
+            self.find(name, line, "arrow", f'"{target}" is internal to {head}')
 
     def house(self):
         """The folders among themselves: arrows point to folders that were added before."""
@@ -202,7 +215,7 @@ class Lint:
                     self.findings.append(f"{path}:1: {rule}: does not need its permission in scripts/lint_seams.py any more")
 
     def run(self):
-        paths = [p for top in ("src", "cmake") for p in sorted((self.root / top).rglob("*")) if p.suffix in (".cc", ".h")]
+        paths = [p for top in ("src", "cmake", "bench") for p in sorted((self.root / top).rglob("*")) if p.suffix in (".cc", ".h")]
         for path in paths:
             self.file(path)
         self.house()

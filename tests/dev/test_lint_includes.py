@@ -49,6 +49,13 @@ def test_a_header_of_ours_may_bring_it(tmp_path):
     assert findings(tmp_path, one="#include <map>\n", two='#include "base/one.h"\nstd::vector<int> all;') != []
 
 
+def test_headers_of_benchmarks_are_looked_at(tmp_path):
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "bench/world.h").write_text("#include <set>\nstd::vector<int> all;")
+    (tmp_path / "bench/rates.h").write_text('#include "world.h"\nstd::set<int> all;')
+    assert [line.split(":")[0] for line in findings(tmp_path)] == ["bench/world.h"]
+
+
 def test_all_that_is_precompiled_is_looked_for():
     precompiled = [target for _, target in lint_includes.INCLUDE.findall((ROOT / "cmake/pch.h").read_text())]
     assert precompiled and {target: lint_includes.group_of(target) for target in precompiled if not lint_includes.group_of(target)} == {}

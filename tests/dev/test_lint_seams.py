@@ -126,6 +126,17 @@ def test_tests_may_use_what_their_test_declares(house):
     assert findings(house, "src/base/thing.cc", '#include "kube/objects/pod.h"\n') != []
 
 
+def test_benchmarks_are_held_to_the_rules_too(house):
+    (house / "src/kube/internal").mkdir()
+    (house / "src/kube/internal/x.h").write_text("#pragma once\n")
+    (house / "bench").mkdir()
+    (house / "bench/world.h").write_text("#pragma once\n")
+    assert findings(house, "bench/thing.cc", '#include "kube/pod.h"\n#include "world.h"\n') == []
+    for text, rule in [("auto t = std::chrono::steady_clock::now();", "clock"), ('#include "nothing.h"', "include"),
+                       ('#include "nowhere/pod.h"', "include"), ('#include "kube/internal/x.h"', "arrow")]:
+        assert f": {rule}: " in findings(house, "bench/thing.cc", text + "\n")[0]
+
+
 def test_a_folder_depends_on_earlier_ones_only(house):
     (house / "src/base/CMakeLists.txt").write_text("muster_library(base DEPENDS kube)\n")
     assert any(": house: " in line for line in lint_seams.Lint(house).run())
