@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-from lint_seams import INCLUDE, blank, line_of
+from cpp_text import INCLUDE, blank, line_of
 
 # header of cmake/pch.h -> what in code says that it is used
 USES = {
@@ -50,12 +50,11 @@ def group_of(target):
 class Includes:
     def __init__(self, root):
         self.root, self.bench = root / "src", root / "bench"
+        self.text, self.brings = functools.cache(self.text), functools.cache(self.brings)
 
-    @functools.cache
     def text(self, path):
         return blank(path.read_text(errors="replace"), keep_strings=True)
 
-    @functools.cache
     def brings(self, path):
         """The entries of USES that a header of ours includes, by others of ours too."""
         found, todo, seen = set(), [path], set()

@@ -10,6 +10,9 @@ import pathlib
 import re
 import sys
 
+import lint_rooms
+from cpp_text import INCLUDE, TEST_FILE, argument, blank, line_of
+
 # rule -> (pattern in code without comments and strings, what to do instead)
 CODE_RULES = {
     "clock": (
@@ -85,30 +88,6 @@ EMPTY_TYPE = re.compile(r"\b(?:class|struct|enum|enum\s+class|namespace|concept)
 UNOWNED = re.compile(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))")
 MAX_LINES = 600
 
-# Files that only tests are built from.
-TEST_FILE = re.compile(r"(_test\.(cc|h)|_fixture\.(cc|h)|_fuzz\.cc)$|/(fake|test)_[^/]*\.(cc|h)$|/fuzz/")
-
-INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
-TOKEN = re.compile(
-    r'R"(?P<tag>[^\s()\\]{0,16})\(.*?\)(?P=tag)"'
-    r'|"(?:[^"\\\n]|\\.)*"'
-    r"|(?<![0-9a-zA-Z])'(?:[^'\\\n]|\\.)+'"
-    r"|//[^\n]*|/\*.*?\*/",
-    re.S,
-)
-
-
-def blank(text, keep_strings=False):
-    """The text with comments (and strings) as spaces; line numbers stay."""
-
-    def erase(match):
-        token = match.group(0)
-        if keep_strings and not token.startswith("/"):
-            return token
-        return re.sub(r"[^\n]", " ", token)
-
-    return TOKEN.sub(erase, text)
-
 
 class Lint:
     def __init__(self, root):
@@ -122,10 +101,8 @@ class Lint:
     def declared(self, path):
         """What a folder's CMakeLists.txt lets it use: (in code, in tests besides)."""
         text = re.sub(r"#[^\n]*", "", path.read_text())
-        library = re.search(r"muster_library\(([^)]*)\)", text)
-        depends = re.search(r"\bDEPENDS\b((?:\s+[a-z_0-9]+)*)", library.group(1)) if library else None
         tests = re.findall(r"\bmuster_([a-z_0-9]+)\b", " ".join(re.findall(r"muster_test\(([^)]*)\)", text)))
-        return set(depends.group(1).split()) if depends else set(), set(tests)
+        return set(argument(text, "muster_library", "DEPENDS")), set(tests)
 
     def find(self, path, line, rule, message):
         if path in ALLOWED.get(rule, {}):
@@ -179,7 +156,7 @@ class Lint:
             in_code, in_tests = self.folders.get(own, (set(), set()))
             if head not in (in_code | in_tests if TEST_FILE.search(name) else in_code):
                 self.find(name, line, "arrow", f"{own} does not declare {head} in DEPENDS of its CMakeLists.txt")
-            if rest and rest[0] == "internal":
+            if "internal" in rest:
                 self.find(name, line, "arrow", f'"{target}" is internal to {head}')
 
     def arrow_of_bench(self, name, line, target):
@@ -190,7 +167,7 @@ class Lint:
                 self.find(name, line, "include", f'"{target}" is not in bench/')
         elif head not in self.folders:
             self.find(name, line, "include", f'"{target}" does not start with a folder of src/')
-        elif rest[0] == "internal":
+        elif "internal" in rest:
             self.find(name, line, "arrow", f'"{target}" is internal to {head}')
 
     def house(self):
@@ -223,12 +200,9 @@ class Lint:
         return self.findings
 
 
-def line_of(text, match):
-    return text.count("\n", 0, match.start()) + 1
-
-
 def main(root):
-    findings = Lint(pathlib.Path(root).resolve()).run()
+    where = pathlib.Path(root).resolve()
+    findings = Lint(where).run() + lint_rooms.findings(where)
     print(*findings, sep="\n")
     if findings:
         print(f"{len(findings)} findings")

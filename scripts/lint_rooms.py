@@ -1,0 +1,160 @@
+"""The size and the order of folders; lint_seams.py prints what this finds.
+
+A newcomer must find a thing by the folders' names. So a folder is small, its rooms use each other in one direction, and a class
+is in one file: one that needs several has several reasons to change. What may be otherwise stands below with its reason, and an
+entry that is not needed any more is a finding too.
+"""
+
+import collections
+import re
+
+from cpp_text import INCLUDE, TEST_FILE, argument, blank, line_of
+
+MAX_FILES = 30
+
+# What was there when this began to be looked at.
+NOT_YET = "not split yet"
+
+# folder -> why it has more files
+LARGE_FOLDERS = {
+    "src/apiserver/internal": NOT_YET,
+    "src/apiserver/internal/access": NOT_YET,
+    "src/base": NOT_YET,
+    "src/master": NOT_YET,
+    "src/net": NOT_YET,
+    "src/operator/internal": NOT_YET,
+    "src/runtime/internal/inside": NOT_YET,
+}
+
+# class -> why its member functions are in several files
+SCATTERED_CLASSES = {
+    "LocalWorkers::State": NOT_YET,
+    "Schema": NOT_YET,
+    "Job": NOT_YET,
+    "PodMachine": NOT_YET,
+    "PodWorker": NOT_YET,
+}
+
+# (folder of src/, rooms) -> why they use each other; "top" is what is in none
+CIRCLES = {
+    ("kube", "client transport"): NOT_YET,
+}
+
+# A member function as clang-format leaves its definition: its name is the first that is followed by a parenthesis, and the line
+# begins at the left.
+MEMBER = re.compile(
+    r"^(?![\s#}])[^;={}()]*?(?<![\w:])((?:[A-Za-z]\w*(?:<[^;{}()]*>)?::)*[A-Z]\w*)(?:<[^;{}()]*>)?::(?:~?\w+|operator[^\s\w(]+)\(", re.M)
+
+
+def is_code(path):
+    """Not of a test or a benchmark."""
+    return path.suffix in (".cc", ".h") and not TEST_FILE.search(path.as_posix()) and not path.name.endswith("_bench.cc")
+
+
+class Rooms:
+    def __init__(self, root):
+        self.root, self.found, self.used = root, [], set()
+
+    def name(self, path):
+        return path.relative_to(self.root).as_posix()
+
+    def find(self, permissions, key, place, message):
+        if key in permissions:
+            self.used.add(key)
+        else:
+            self.found.append(f"{place}: {message}")
+
+    def sizes(self):
+        for folder in sorted(path for path in (self.root / "src").rglob("*") if path.is_dir()):
+            count = sum(is_code(path) for path in folder.iterdir())
+            if count > MAX_FILES:
+                name = self.name(folder)
+                self.find(LARGE_FOLDERS, name, f"{name}:1", f"rooms: {count} files besides tests; more than {MAX_FILES} are several rooms")
+
+    def classes(self, folder):
+        """A class that a file defines for itself may have the name of another file's."""
+        places = collections.defaultdict(list)
+        for path in sorted(folder.rglob("*.cc")):
+            if not is_code(path):
+                continue
+            code, seen = blank(path.read_text(errors="replace")), set()
+            for match in MEMBER.finditer(code):
+                owner = re.sub(r"^(?:[a-z_]\w*::)+", "", match.group(1))
+                if owner not in seen and not re.search(rf"\b(?:class|struct)\s+{re.escape(owner)}\b[^;{{]*\{{", code):
+                    places[owner].append((self.name(path), line_of(code, match)))
+                seen.add(owner)
+        for owner, files in sorted(places.items()):
+            if len(files) > 1:
+                path, line = files[1]
+                self.find(SCATTERED_CLASSES, owner, f"{path}:{line}",
+                          f"rooms: member functions of {owner} are in {', '.join(file for file, _ in files)}; split the class, not the file")
+
+    def circles(self, folder):
+        rooms = argument((folder / "CMakeLists.txt").read_text(), "muster_library", "ROOMS")
+        uses = collections.defaultdict(dict)
+        for path in sorted(folder.rglob("*")):
+            if not is_code(path) or path.name.endswith("main.cc"):
+                continue  # a program is above all rooms
+            one = room_of(path.relative_to(folder).as_posix(), rooms)
+            for quote, target in INCLUDE.findall(blank(path.read_text(errors="replace"), keep_strings=True)):
+                if quote == '"' and target.startswith(f"{folder.name}/"):
+                    other = room_of(target.partition("/")[2], rooms)
+                    if other != one:
+                        uses[one].setdefault(other, f"{self.name(path)} includes {target}")
+        for circle in circles_in(uses):
+            if circle & set(rooms):
+                said = "; ".join(uses[one][other] for one in sorted(circle) for other in sorted(uses[one]) if other in circle)
+                self.find(CIRCLES, (folder.name, " ".join(sorted(circle))), f"src/{folder.name}/CMakeLists.txt:1",
+                          f"rooms: {', '.join(sorted(circle))} use each other: {said}")
+
+    def stale(self):
+        for folder in LARGE_FOLDERS:
+            self.not_needed(folder, f"{folder}:1")
+        for owner in SCATTERED_CLASSES:
+            self.not_needed(owner, "src:1")
+        for folder, rooms in CIRCLES:
+            self.not_needed((folder, rooms), f"src/{folder}:1")
+
+    def not_needed(self, key, place):
+        if key not in self.used:
+            self.found.append(f"{place}: rooms: does not need its permission in scripts/lint_rooms.py any more: {key}")
+
+    def findings(self):
+        self.sizes()
+        for folder in sorted(path.parent for path in self.root.glob("src/*/CMakeLists.txt")):
+            self.classes(folder)
+            self.circles(folder)
+        self.stale()
+        return self.found
+
+
+def room_of(path, rooms):
+    """Of a file of a folder. internal/X is the private part of the room X if there is one, and else a room that nobody outside sees."""
+    parts = path.split("/")[:-1]
+    inside = parts[:1] == ["internal"]
+    parts = parts[inside:]
+    for count in range(len(parts), 0, -1):
+        if "/".join(parts[:count]) in rooms:
+            return "/".join(parts[:count])
+    return f"internal/{parts[0]}" if inside and parts else "top"
+
+
+def circles_in(uses):
+    """The sets of rooms each of which reaches all others of its set."""
+
+    def reached(one):
+        seen, todo = set(), [one]
+        while todo:
+            for other in uses.get(todo.pop(), ()):
+                if other not in seen:
+                    seen.add(other)
+                    todo.append(other)
+        return seen
+
+    reach = {one: reached(one) for one in list(uses)}
+    circles = {frozenset(other for other in reach if other in reach[one] and one in reach[other]) for one in reach if one in reach[one]}
+    return sorted(circles, key=sorted)
+
+
+def findings(root):
+    return Rooms(root).findings()
