@@ -1,7 +1,9 @@
 # Sourced by ./dev: checks that need no run.
 
+lint_checks=(format seams includes functions)
+
 verb_lint() {
-    local all=no fix=no word
+    local all=no fix=no word check
     for word in "$@"; do
         case $word in
         --all) all=yes ;;
@@ -11,11 +13,10 @@ verb_lint() {
     done
     need_packages build run test lint
     need_boost
+    need_lint_tools
     if [[ $fix == yes ]]; then cpp_files | xargs -0 clang-format-19 -i; fi
     local status=0
-    step "lint format" lint_format || status=1
-    step "lint seams" lint_seams || status=1
-    step "lint includes" lint_includes || status=1
+    for check in "${lint_checks[@]}"; do lint "$check" || (($? == 77)) || status=1; done
     # The precompiled header must be there, as clang-tidy compiles with the same flags.
     build_target release headers muster_pch
     if [[ $all == yes ]]; then
@@ -26,6 +27,56 @@ verb_lint() {
     return "$status"
 }
 
+# lint CHECK: 77 where it can't run here.
+lint() {
+    local lacking
+    lacking=$(lint_lacks "$1")
+    if [[ -n $lacking ]]; then
+        say "lint $1: skipped, $lacking"
+        return 77
+    fi
+    step "lint $1" "lint_$1"
+}
+
+# Why a check can't run here; nothing: it can.
+lint_lacks() {
+    case $1 in
+    functions) [[ -d $(lint_tools) ]] || echo "the packages of scripts/lint_requirements.txt can't be installed" ;;
+    esac
+}
+
+# ---- what Debian has not ----
+
+# Other requirements, another folder: checkouts don't disturb each other.
+lint_tools() { echo "$cache/lint-$(sha256sum "$root/scripts/lint_requirements.txt" | cut -c1-10)"; }
+
+need_lint_tools() {
+    local tools
+    tools=$(lint_tools)
+    [[ ! -d $tools ]] || return 0
+    mkdir -p "$cache"
+    (
+        flock 9
+        [[ -d $tools ]] || step "lint tools" make_lint_tools "$tools"
+    ) 9>"$cache/.lint.lock" || say "The lints that need these are skipped."
+}
+
+make_lint_tools() {
+    local scratch
+    scratch=$(mktemp -d "$cache/lint.XXXXXX")
+    # What is in it is found from where its interpreter lies, so it may be moved: others see all of it or nothing.
+    if "$(our_python)" -m venv "$scratch/made" &&
+        "$scratch/made/bin/python" -m pip install -q --disable-pip-version-check --retries 1 -r "$root/scripts/lint_requirements.txt" &&
+        mv "$scratch/made" "$1"; then
+        rm -rf "$scratch"
+    else
+        rm -rf "$scratch"
+        return 1
+    fi
+}
+
+# ---- the checks ----
+
 cpp_files() { find "$root/src" "$root/cmake" "$root/bench" \( -name '*.cc' -o -name '*.h' \) -print0; }
 
 lint_format() { cpp_files | xargs -0 clang-format-19 --dry-run -Werror; }
@@ -33,6 +84,8 @@ lint_format() { cpp_files | xargs -0 clang-format-19 --dry-run -Werror; }
 lint_seams() { "$(our_python)" "$root/scripts/lint_seams.py" "$root"; }
 
 lint_includes() { "$(our_python)" "$root/scripts/lint_includes.py" "$root"; }
+
+lint_functions() { "$(lint_tools)/bin/python" "$root/scripts/lint_functions.py" "$root"; }
 
 # Sources that differ from where this branch left the main one, and those not yet committed.
 changed_sources() {

@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 def bash(script, tmp_path, path=None):
     """Runs a script with the parts of ./dev loaded, in a home of its own."""
     prelude = f"set -euo pipefail; root={ROOT}; cache={tmp_path}/cache; logs={tmp_path}/logs\n"
-    prelude += "".join(f"source {ROOT}/scripts/{part}.sh\n" for part in ("say", "setup", "build", "simulate", "test", "cluster"))
+    prelude += "".join(f"source {ROOT}/scripts/{part}.sh\n" for part in ("say", "setup", "build", "simulate", "test", "lint", "cluster"))
     return subprocess.run(["/bin/bash", "-c", prelude + script], capture_output=True, text=True, check=False,
                           stdin=subprocess.DEVNULL,
                           env={"HOME": str(tmp_path), "PATH": path or os.environ["PATH"], "LC_ALL": "C"})
@@ -45,7 +45,8 @@ def test_elsewhere_than_on_debian_each_missing_thing_is_named(tmp_path):
                   "need_packages build run test lint", tmp_path)
     assert result.returncode == 1
     for wanted in ("clang 19", "lld 19", "CMake 3.25", "Ninja", "Boost 1.81", "fmt 9", "spdlog 1.10", "CLI11 2.1",
-                   "yaml-cpp 0.7", "protobuf's compiler", "protobuf 3.21", "GoogleTest", "torch sklearn", "clang-format 19", "pytest", "clang-tidy 19"):
+                   "yaml-cpp 0.7", "protobuf's compiler", "protobuf 3.21", "GoogleTest", "torch sklearn", "clang-format 19", "pytest",
+                   "clang-tidy 19"):
         assert wanted in result.stderr, wanted
 
 
@@ -151,7 +152,8 @@ run_pytest() { echo "${under[*]-} pytest $*"; }; """
 @pytest.mark.parametrize("suite,fake,said", [
     ("cluster", "[ $2 = fetch ] && { echo 'cluster: there is no go' >&2; exit 77; }",
      ["cluster: skipped, there is no go", "cluster 0 0 1"]),
-    ("cluster", "[ $2 = built ] || exit 0; exit 1", ["build cluster", "build cluster", "build cluster", "run -- pytest cluster", " pytest operator tests", " pytest operator-rights"]),
+    ("cluster", "[ $2 = built ] || exit 0; exit 1",
+     ["build cluster", "build cluster", "build cluster", "run -- pytest cluster", " pytest operator tests", " pytest operator-rights"]),
     ("cluster", "exit 0", ["run -- pytest cluster", " pytest operator tests", " pytest operator-rights"]),
     ("cluster", "[ $2 = fetch ]", ["build cluster", "cluster: skipped, what it needs was not built", "cluster-build 0 1 0",
                                    "cluster 0 0 1"]),
@@ -180,6 +182,18 @@ def test_etcd_is_unpacked_and_not_installed(tmp_path):
     result = bash("is_debian() { :; }; command() { [[ $2 != etcd ]]; }; need_etcd; $cache/etcd/usr/bin/etcd && ls $cache", tmp_path,
                   f"{tmp_path}/bin:/bin")
     assert result.stdout.splitlines()[-1] == "etcd", result
+
+
+def test_a_lint_that_can_not_run_here_is_skipped_with_the_reason(tmp_path):
+    result = bash("forget_results; need_lint_tools() { :; }; suite_build() { :; }; lint_checks=(good bad functions)\n"
+                  "lint_good() { :; }; lint_bad() { echo x; return 1; }; suite_lint; cat $results", tmp_path)
+    assert "lint 2 1 1\n" in result.stdout and "lint functions: skipped, the packages of" in result.stdout, result
+
+
+def test_the_tools_of_lints_that_can_not_be_had_are_told(tmp_path):
+    program(tmp_path / "bin", "python", "#!/bin/sh\necho no venv here; exit 1\n")
+    result = bash(f"our_python() {{ echo {tmp_path}/bin/python; }}; need_lint_tools; ls $cache", tmp_path)
+    assert result.returncode == 0 and "no venv here" in result.stdout and result.stdout.endswith("skipped.\n"), result
 
 
 def test_no_file_of_the_repository_is_a_link():
