@@ -164,6 +164,7 @@ drill_bare_root() {
     git clone -q "$root" "$place/root/muster"
     rm -f "$logs/drill-bare-root.times"
     # The mounts live and die with this namespace. /proc first, so that the root can be told apart.
+    # shellcheck disable=SC2016
     rehearse bare-root "${bare_environment[@]}" HOME=/root unshare --mount --fork bash -c '
         set -e
         mount --bind "$1" "$1"

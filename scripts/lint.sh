@@ -1,6 +1,6 @@
 # Sourced by ./dev: checks that need no run.
 
-lint_checks=(format seams includes functions)
+lint_checks=(format seams includes functions shell)
 
 verb_lint() {
     local all=no fix=no word check
@@ -42,6 +42,7 @@ lint() {
 lint_lacks() {
     case $1 in
     functions) [[ -d $(lint_tools) ]] || echo "the packages of scripts/lint_requirements.txt can't be installed" ;;
+    shell) command -v shellcheck >/dev/null || echo "there is no shellcheck" ;;
     esac
 }
 
@@ -86,6 +87,17 @@ lint_seams() { "$(our_python)" "$root/scripts/lint_seams.py" "$root"; }
 lint_includes() { "$(our_python)" "$root/scripts/lint_includes.py" "$root"; }
 
 lint_functions() { "$(lint_tools)/bin/python" "$root/scripts/lint_functions.py" "$root"; }
+
+# The parts of ./dev are checked as the one program that they are, so that a name that no part sets is found.
+lint_shell() (
+    cd "$root"
+    alone=(.ci/run cmake/compile.sh) parts=(dev)
+    for file in scripts/*.sh; do
+        if [[ $(head -c 2 "$file") == '#!' ]]; then alone+=("$file"); else parts+=("$file"); fi
+    done
+    { echo '#!/usr/bin/env bash'; printf 'source %s\n' "${parts[@]}"; } | shellcheck --format=gcc --external-sources --check-sourced - &&
+        shellcheck --format=gcc "${alone[@]}"
+)
 
 # Sources that differ from where this branch left the main one, and those not yet committed.
 changed_sources() {

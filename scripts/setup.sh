@@ -1,5 +1,6 @@
 # Sourced by ./dev: everything that must be on the machine, and how it gets there. A fresh Debian 12
 # is enough to begin with. When all is there, this costs one dpkg-query.
+# shellcheck disable=SC2034  # need_packages finds the sets by their names
 
 # Sets of packages. What is in `run` only serves the example's job, so a caller whose own python3
 # finds these modules does without.
@@ -11,7 +12,7 @@ packages_build=(
 )
 packages_run=(python3 python3-torch python3-sklearn)
 packages_test=(
-    clang-format-19 git procps iproute2 passt python3-pytest python3-pytest-xdist python3-venv python3-yaml openmpi-bin python3-mpi4py zsh fish
+    clang-format-19 shellcheck git procps iproute2 passt python3-pytest python3-pytest-xdist python3-venv python3-yaml openmpi-bin python3-mpi4py zsh fish
 )
 packages_lint=(clang-tidy-19 git)
 packages_drill=(debootstrap git)
@@ -42,11 +43,13 @@ prepare_test() {
 
 is_debian() {
     [[ -r /etc/os-release ]] && (
+        # shellcheck source=/dev/null
         . /etc/os-release
         [[ ${ID:-} == debian && ${VERSION_ID:-999} -ge 12 ]]
     )
 }
 
+# shellcheck source=/dev/null
 debian_release() { (. /etc/os-release && echo "${VERSION_ID:-999}"); }
 
 # Compilers, sanitizers and Muster itself read /proc. A bare chroot may lack it; root can cure that for

@@ -190,6 +190,19 @@ def test_a_lint_that_can_not_run_here_is_skipped_with_the_reason(tmp_path):
     assert "lint 2 1 1\n" in result.stdout and "lint functions: skipped, the packages of" in result.stdout, result
 
 
+@pytest.mark.parametrize("part,found", [
+    ("local name=$1\n    echo \"$name $other\"", None), ("echo \"$nobody_sets_it\"", "SC2154"), ("rm $1", "SC2086")])
+def test_the_parts_of_dev_are_checked_as_one_program(tmp_path, part, found):
+    for path, text in {"dev": "#!/usr/bin/env bash\nother=1\nact \"$@\"\n", "scripts/act.sh": f"act() {{\n    {part}\n}}\n",
+                       "scripts/alone.sh": "#!/bin/sh\necho\n", ".ci/run": "#!/bin/sh\n", "cmake/compile.sh": "#!/bin/sh\n"}.items():
+        program((tmp_path / "tree" / path).parent, path.split("/")[-1], text)
+    result = bash(f"root={tmp_path}/tree; [[ -z $(lint_lacks shell) ]] || exit 77; lint_shell", tmp_path)
+    if result.returncode == 77:
+        pytest.skip("there is no shellcheck")
+    assert (result.returncode, result.stdout) == (0, "") if found is None else (
+        result.returncode == 1 and found in result.stdout and "scripts/act.sh:2" in result.stdout), result
+
+
 def test_the_tools_of_lints_that_can_not_be_had_are_told(tmp_path):
     program(tmp_path / "bin", "python", "#!/bin/sh\necho no venv here; exit 1\n")
     result = bash(f"our_python() {{ echo {tmp_path}/bin/python; }}; need_lint_tools; ls $cache", tmp_path)
