@@ -32,7 +32,7 @@ class Program:
         program = BUILT / "muster_elastic_bench"
         if not program.exists():
             raise Failed("muster_elastic_bench is not built")
-        self.log = tempfile.TemporaryFile()
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the program)
         self.process = subprocess.Popen([str(word) for word in (program, *arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=self.log)
         self.pid, self.text = self.process.pid, b""

@@ -19,9 +19,10 @@ def tell(what, **more):
 
 tell("started")
 
-import torch  # noqa: E402
 import torch.distributed as dist  # noqa: E402
 from torch.nn.parallel import DistributedDataParallel  # noqa: E402
+
+import torch  # noqa: E402
 
 tell("imported")
 dist.init_process_group("gloo")

@@ -3,13 +3,11 @@
 import contextlib
 import itertools
 import json
-import os
 import pathlib
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.request
 

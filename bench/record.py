@@ -22,7 +22,8 @@ def commit():
 
 
 def machine():
-    cpu = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
+    said = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    cpu = next((line.split(":", 1)[1].strip() for line in said if line.startswith("model name")), platform.machine())
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     system = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', pathlib.Path("/etc/os-release").read_text(), re.M)).get("PRETTY_NAME", "")
     return f"{len(os.sched_getaffinity(0))} cores of {cpu}, {memory:.0f} GiB, {system}, Linux {platform.release().split('-')[0]}"

@@ -8,12 +8,12 @@ Reads MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK, which a PyTorchJob sets:
 import os
 import sys
 
-import torch
 from accelerate import Accelerator
-from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
+import torch
 from digits import load, network
+from torch import nn
 
 EPOCHS = int(os.environ.get("EPOCHS", "20"))
 

@@ -9,10 +9,10 @@ import os
 import sys
 
 import deepspeed
-import torch
-from torch import nn
 
+import torch
 from digits import load, network
+from torch import nn
 
 EPOCHS = int(os.environ.get("EPOCHS", "20"))
 BATCH = 32

@@ -9,11 +9,12 @@ Reads MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK, which a PyTorchJob and torc
 import os
 import sys
 
-import torch
 import torch.distributed as dist
 from sklearn.datasets import load_digits
-from torch import nn
 from torch.nn.parallel import DistributedDataParallel
+
+import torch
+from torch import nn
 
 EPOCHS = int(os.environ.get("EPOCHS", "30"))
 BATCH = 32

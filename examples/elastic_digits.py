@@ -10,12 +10,12 @@ import os
 import pathlib
 import sys
 
-import torch
 import torch.distributed as dist
-from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
+import torch
 from digits import load, network
+from torch import nn
 
 EPOCHS = int(os.environ.get("EPOCHS", "60"))
 BATCH = 32

@@ -9,13 +9,13 @@ import os
 import sys
 
 import pytorch_lightning as lightning
-import torch
 import torch.distributed as dist
 from pytorch_lightning.plugins.environments import KubeflowEnvironment
-from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
+import torch
 from digits import load, network
+from torch import nn
 
 
 class Digits(lightning.LightningModule):

@@ -13,14 +13,14 @@ import os
 import pathlib
 import sys
 
-import muster
-import torch
 import torch.distributed as dist
-from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, TensorDataset
 
+import muster
+import torch
 from digits import load, network
+from torch import nn
 
 EPOCHS = int(os.environ.get("EPOCHS", "30"))
 STEPS_A_CHECKPOINT = 10

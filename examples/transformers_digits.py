@@ -9,10 +9,10 @@ nothing is downloaded:
 import os
 import sys
 
-import torch
 from torch.utils.data import Dataset
 from transformers import Trainer, TrainingArguments, ViTConfig, ViTForImageClassification
 
+import torch
 from digits import load
 
 

@@ -20,8 +20,9 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "cluster"), str(ROOT / "tests" / "cluster" / "published")]
 
-from programs import Missing, build  # noqa: E402
 from stand_ins import DONE, CantRun, stand_in  # noqa: E402
+
+from programs import Missing, build  # noqa: E402
 
 # Where the end-to-end tests look as well.
 CORPUS = pathlib.Path(os.environ.get("MUSTER_CORPUS", ROOT.parent / "shared" / "corpus"))

@@ -150,7 +150,7 @@ class Job:
         self.script.write_text(textwrap.dedent(TRAIN))
         (place / "told").touch()
         (place / "tmp").mkdir()
-        self.told = open(place / "told", "rb")  # noqa: SIM115: as long as the job
+        self.told = open(place / "told", "rb")  # noqa: SIM115 (as long as the job)
         self.rest, self.lines = b"", []
         self.rounds = []  # in words
         self.endpoint = f"127.0.0.1:{free_port()}"

@@ -60,7 +60,7 @@ def refresh(root, tree):
 
 
 def build(tree, target):
-    done = subprocess.run(["ninja", "-C", "build/asan", "-j2", target], cwd=tree, capture_output=True, text=True)
+    done = subprocess.run(["ninja", "-C", "build/asan", "-j2", target], check=False, cwd=tree, capture_output=True, text=True)
     return done.returncode == 0, done.stdout
 
 
@@ -77,7 +77,7 @@ def run(tree, mutation):
     """What caught it; None: nothing did."""
     program = next((tree / "build/asan").rglob(mutation.target))
     try:
-        done = subprocess.run([program, "--gtest_fail_fast"], cwd=tree, capture_output=True, text=True,
+        done = subprocess.run([program, "--gtest_fail_fast"], check=False, cwd=tree, capture_output=True, text=True,
                               errors="replace", timeout=300)
     except subprocess.TimeoutExpired as late:
         output = (late.stdout or b"").decode(errors="replace")

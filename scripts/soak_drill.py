@@ -91,7 +91,7 @@ class Server:
         self.muster, self.directory, self.state = muster, directory, directory / "state"
         self.environment = {"PATH": os.environ["PATH"], "HOME": str(directory), "TMPDIR": str(directory),
                             "KUBECONFIG": str(self.state / "kubeconfig")}
-        self.log = open(directory / "said", "w")
+        self.log = open(directory / "said", "w")  # noqa: SIM115 (as long as the server)
         subprocess.run([muster, "up", "--state", self.state, "--listen", "127.0.0.1:0", "--detach"], env=self.environment,
                        check=True, timeout=60, stdout=self.log, stderr=self.log)
         said = json.loads((self.state / "lock").read_text())

@@ -245,10 +245,10 @@ def run(options):
     """A command's status, with a cluster of its own for as long as it runs."""
     if not options.command:
         raise Failed("run needs a command: ./dev cluster run -- COMMAND")
-    with tempfile.TemporaryDirectory(prefix="muster-cluster-", dir="/var/tmp") as place:
-        with Cluster(pathlib.Path(place) / "cluster", with_kwok=options.with_kwok, peer=options.peer) as cluster:
-            return subprocess.run(options.command, check=False, env={**os.environ, "KUBECONFIG": str(cluster.kubeconfig)},
-                                  preexec_fn=end_with_parent).returncode
+    with (tempfile.TemporaryDirectory(prefix="muster-cluster-", dir="/var/tmp") as place,
+          Cluster(pathlib.Path(place) / "cluster", with_kwok=options.with_kwok, peer=options.peer) as cluster):
+        return subprocess.run(options.command, check=False, env={**os.environ, "KUBECONFIG": str(cluster.kubeconfig)},
+                              preexec_fn=end_with_parent).returncode
 
 
 def each_program(action):

@@ -2,13 +2,13 @@
 
 import copy
 import json
-import pathlib
 import re
 import subprocess
 import uuid
 
 import pytest
 import yaml
+
 from conftest import BINARY, ROOT
 from test_access import RBAC, may, until
 from test_clients import client, finish

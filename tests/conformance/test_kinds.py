@@ -4,6 +4,7 @@ them they are stored, and it says so to whoever makes one."""
 import json
 
 import pytest
+
 from test_clients import kubectl  # noqa: F401
 
 SPEC = {"containers": [{"name": "c", "image": "busybox:1"}]}

@@ -280,7 +280,7 @@ def test_a_working_directory_per_pod_is_kept_with_the_logs(user):
     assert run.status == 0, run
     assert not (user.directory / "result").exists()
     for name in "ab":
-        kept = [path for path in logs.rglob("result")]
+        kept = list(logs.rglob("result"))
         assert f"{name}\n" * 3 in [path.read_text() for path in kept], (kept, run)
 
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import textwrap
 
 import pytest
@@ -56,7 +55,8 @@ def test_init_containers_sidecars_and_containers_in_their_order(muster, sandbox,
         - name: side
           image: local
           restartPolicy: Always
-          command: [sh, -c, "trap 'echo side-ends >> {place}/marks; exit 9' TERM; echo side >> {place}/marks; touch {place}/up; while :; do sleep 0.01; done"]
+          command: [sh, -c, "trap 'echo side-ends >> {place}/marks; exit 9' TERM;
+            echo side >> {place}/marks; touch {place}/up; while :; do sleep 0.01; done"]
           startupProbe: {{exec: {{command: [test, -e, {place}/up]}}, periodSeconds: 1}}
         - name: second
           image: local
@@ -114,7 +114,8 @@ def test_a_failed_liveness_probe_restarts_and_is_told(muster, sandbox, place):
         containers:
         - name: pytorch
           image: local
-          command: [sh, -c, "test -e {place}/once && exit 0; touch {place}/once {place}/sick; trap 'rm {place}/sick; exit 1' TERM; while :; do sleep 0.01; done"]
+          command: [sh, -c, "test -e {place}/once && exit 0; touch {place}/once {place}/sick;
+            trap 'rm {place}/sick; exit 1' TERM; while :; do sleep 0.01; done"]
           livenessProbe:
             exec: {{command: [sh, -c, "if test -e {place}/sick; then echo unwell; exit 1; fi"]}}
             periodSeconds: 1

@@ -13,7 +13,7 @@ from conftest import ROOT, pytorchjob
 def final_job(finished, name):
     """The job from `--output json`."""
     objects = json.loads(finished.out)
-    items = objects["items"] if "items" in objects else [objects]
+    items = objects.get("items", [objects])
     return next(o for o in items if o["metadata"]["name"] == name and o["kind"] == "PyTorchJob")
 
 

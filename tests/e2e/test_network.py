@@ -5,13 +5,13 @@ import os
 import pathlib
 import shutil
 import socket
-import subprocess
 import threading
 import time
 
 import pytest
 
-from conftest import NOBODY, needs_root, pytorchjob
+from conftest import pytorchjob
+
 
 def python(script):
     return "python3 - <<'END'\n" + script.strip("\n") + "\nEND\n"

@@ -2,14 +2,13 @@
 
 import json
 import os
-import pathlib
 import select
 import subprocess
 
 import pytest
 
 from conftest import BINARY
-from test_up import Up, needs_kubectl, is_running
+from test_up import Up, is_running, needs_kubectl
 
 pytestmark = needs_kubectl
 

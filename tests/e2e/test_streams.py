@@ -1,7 +1,7 @@
 """exec, cp, port-forward and eviction: kubectl itself against `muster up`, with real processes."""
 
-import filecmp
 import fcntl
+import filecmp
 import json
 import os
 import pty

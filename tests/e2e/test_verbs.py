@@ -11,7 +11,7 @@ import textwrap
 import pytest
 
 from conftest import BINARY
-from test_up import KUBECTL, Up, needs_kubectl
+from test_up import Up, needs_kubectl
 
 POD = """
 apiVersion: v1

@@ -14,13 +14,13 @@ CHANGES = 50
 PATH = "/api/v1/namespaces/default/configmaps"
 
 
-def connect(up):
+def connect(up):  # noqa: F811
     port = urllib.parse.urlparse(up.address()).port
     context = ssl.create_default_context(cafile=up.state / "ca.crt")
     return http.client.HTTPSConnection("127.0.0.1", port, context=context, timeout=60)
 
 
-def call(connection, up, method, path, body=None):
+def call(connection, up, method, path, body=None):  # noqa: F811
     headers = {"Authorization": "Bearer " + (up.state / "admin.token").read_text(),
                "Content-Type": "application/merge-patch+json" if method == "PATCH" else "application/json"}
     connection.request(method, path, None if body is None else json.dumps(body), headers)
@@ -32,7 +32,7 @@ def call(connection, up, method, path, body=None):
 class Watcher(threading.Thread):
     """Reads until it has seen so many changes; `seen` is what each object went through."""
 
-    def __init__(self, up, since):
+    def __init__(self, up, since):  # noqa: F811
         super().__init__()
         self.seen = {}
         self.connection = connect(up)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 
 import pytest
+
 from conftest import free_port, listens
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl here")

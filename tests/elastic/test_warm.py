@@ -54,16 +54,19 @@ def is_spare(pid):
     return any(word.endswith(b"/zygote.py") for word in words)
 
 
-def waits(pid, seen={}):
+SEEN = {}
+
+
+def waits(pid):
     """Whether it has imported: it has torch's memory, and used no processor when it was looked at ten times."""
     try:
         fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return False
     used = (fields[11], fields[12])
-    before, times = seen.get(pid, (None, 0))
-    seen[pid] = (used, times + 1 if used == before and fields[0] == "S" else 0)
-    return seen[pid][1] >= 10 and int(fields[21]) * os.sysconf("SC_PAGESIZE") > 80 << 20
+    before, times = SEEN.get(pid, (None, 0))
+    SEEN[pid] = (used, times + 1 if used == before and fields[0] == "S" else 0)
+    return SEEN[pid][1] >= 10 and int(fields[21]) * os.sysconf("SC_PAGESIZE") > 80 << 20
 
 
 class Warm:
@@ -80,7 +83,9 @@ class Warm:
 
     def ready(self, count=2):
         """Returns the spares when there are so many, and all have imported."""
-        return self.job.until(lambda: len(self.spares()) == count and all([waits(pid) for pid in self.spares()]) and self.spares())
+        # A list: each is looked at, also after one that does not wait.
+        return self.job.until(lambda: len(self.spares()) == count and all([waits(pid) for pid in self.spares()])  # noqa: C419
+                              and self.spares())
 
     def steps(self, attempt):
         return self.job.until(lambda: len({line["rank"] for line in self.job.lines("step", attempt=attempt)}) == 2

@@ -113,7 +113,7 @@ USED = "MUSTER_USED_RIGHTS"
 
 def pytest_configure(config):
     if USED not in os.environ:
-        file = tempfile.NamedTemporaryFile(prefix="muster-used-rights-")
+        file = tempfile.NamedTemporaryFile(prefix="muster-used-rights-")  # noqa: SIM115 (as long as the run)
         config.add_cleanup(file.close)
         os.environ[USED] = file.name
 
@@ -341,7 +341,8 @@ class Stage:
             if len(there) == len(names) and not waiting:
                 return
             if len(there) < len(names):
-                self.server.until_listed(self.pods_path, lambda now, before=len(there): len(now) > before)
+                before = len(there)
+                self.server.until_listed(self.pods_path, lambda now, before=before: len(now) > before)
 
     def end(self, code, *names):
         for name in names:
@@ -354,7 +355,7 @@ class Stage:
 
     @staticmethod
     def now():
-        return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def status(self, pod, status):
         self.server.merge(f"{self.pods_path}/{pod}/status", {"status": status})

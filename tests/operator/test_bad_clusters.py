@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 import yaml
+
 from conftest import DEFINITIONS, PATIENCE, job
 
 

@@ -7,6 +7,7 @@ import re
 import subprocess
 
 import pytest
+
 from conftest import PATIENCE, BuildFailed, Missing, job, told_of
 from programs import build
 

@@ -3,7 +3,9 @@
 import itertools
 
 import pytest
+
 from conftest import PATIENCE, each_kind, job, told_of
+
 
 @each_kind
 def test_every_kind_runs_to_its_success(operator, stage, kind, version, replicas, pods):
@@ -219,7 +221,8 @@ def test_a_batch_job_that_an_mpi_operator_left_goes_before_the_launcher_is_made(
     jobs = f"/apis/batch/v1/namespaces/{stage.namespace}/jobs"
     reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": "demo", "uid": owner["metadata"]["uid"], "controller": True}
     template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "mpi", "image": "train:1"}]}}
-    server.must("POST", jobs, {"metadata": {"name": "demo-launcher", "ownerReferences": [reference]}, "spec": {"suspend": True, "template": template}})
+    server.must("POST", jobs, {"metadata": {"name": "demo-launcher", "ownerReferences": [reference]},
+                                "spec": {"suspend": True, "template": template}})
     server.merge(path, {"spec": {"runPolicy": {"suspend": False}}})
     stage.run(*stage.pods(1))
     going = server.until(f"{jobs}/demo-launcher", lambda now: "deletionTimestamp" in now["metadata"])

@@ -1,6 +1,7 @@
 """Gang schedulers and autoscalers: their objects beside jobs. The schedulers themselves are played by the tests."""
 
 import pytest
+
 from conftest import DEFINITIONS, job
 
 VOLCANO = ("scheduling.volcano.sh", "v1beta1")

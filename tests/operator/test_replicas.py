@@ -6,6 +6,7 @@ import time
 
 import pytest
 import yaml
+
 from conftest import PATIENCE, job
 
 NAMESPACE, NAME = "kubeflow", "muster-operator.kubeflow.org"

@@ -5,6 +5,7 @@ import os
 import pathlib
 
 import pytest
+
 from conftest import RIGHTS, USED
 
 # Granted and not asked for by any test of this folder, each with its reason.

@@ -3,11 +3,11 @@
 import contextlib
 import subprocess
 
-import peers
 import pytest
 import yaml
-from conftest import (
-    ACCOUNT, BINARY, FIELDS, BuildFailed, Missing, Operator, Server, Stage, cluster, job, told_of)
+
+import peers
+from conftest import ACCOUNT, BINARY, FIELDS, BuildFailed, Missing, Operator, Server, Stage, cluster, job, told_of
 from programs import build, module_folder
 
 PEER = "training-operator"

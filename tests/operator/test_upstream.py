@@ -2,6 +2,7 @@
 other files and of C++ included: docs/upstream-tests.md."""
 
 import pytest
+
 from conftest import each_kind, job, told_of
 
 # ---- every kind ----

@@ -5,6 +5,7 @@ import json
 import socket
 import subprocess
 import sys
+
 from conftest import SOURCES, environment
 
 ZYGOTE = SOURCES / "muster" / "zygote.py"

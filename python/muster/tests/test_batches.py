@@ -1,6 +1,7 @@
 import itertools
 
 import pytest
+
 from muster import ElasticSampler, GlobalBatch
 from muster._batches import share
 

@@ -11,6 +11,7 @@ import sys
 import threading
 
 import pytest
+
 from conftest import ROOT, SOURCES, environment, needs_torch
 
 EXAMPLE = ROOT / "examples" / "resized_digits.py"

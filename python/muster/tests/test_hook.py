@@ -7,6 +7,7 @@ import sys
 import textwrap
 
 import pytest
+
 from conftest import HOOK, SOURCES, environment, good, needs_torch, run, words_of
 
 MODEL = """

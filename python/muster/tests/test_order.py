@@ -2,6 +2,7 @@ import collections
 import itertools
 
 import pytest
+
 from conftest import good, run
 from muster._order import LARGEST_SHUFFLED, Order
 

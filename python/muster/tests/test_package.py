@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+
 from conftest import HERE, SOURCES, environment, good, run
 
 TOOLS = all(importlib.util.find_spec(name) for name in ("pip", "setuptools", "wheel"))

@@ -2,6 +2,7 @@ import re
 import time
 
 import pytest
+
 from conftest import good, run, words_of
 
 STEP = "import muster, os, sys\n"

@@ -1,6 +1,7 @@
 import random
 
 import pytest
+
 from conftest import good, needs_torch, run
 from muster import ElasticSampler
 
@@ -99,7 +100,7 @@ def test_the_usual_loop_goes_on_in_mid_epoch():
     assert whole == [(epoch, index) for _, epoch, index in epochs(ElasticSampler(10, 1, 0), False)]
     for stop in (0, 4, 9, 10, 15, 29):
         before, sampler = [], None
-        for sampler, epoch, index in epochs(ElasticSampler(10, 1, 0), True):
+        for sampler, epoch, index in epochs(ElasticSampler(10, 1, 0), True):  # noqa: B007 (asked after the loop)
             if len(before) == stop:
                 break
             before.append((epoch, index))

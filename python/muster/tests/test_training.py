@@ -7,6 +7,7 @@ import sys
 import tempfile
 
 import pytest
+
 from conftest import HERE, SOURCES, environment, needs_torch
 
 pytestmark = needs_torch

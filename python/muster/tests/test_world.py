@@ -1,5 +1,6 @@
-import muster
 import pytest
+
+import muster
 from muster import Generation, World
 from muster._world import world_of
 

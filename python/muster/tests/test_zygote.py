@@ -10,6 +10,7 @@ import sys
 import time
 
 import pytest
+
 from conftest import HERE, HOOK, SOURCES, environment, needs_torch, words_of
 from spares import ZYGOTE, Spare
 
@@ -208,7 +209,8 @@ def test_another_directory_is_told(tmp_path):
 
 
 @pytest.mark.parametrize("make, named", [
-    (lambda path: None, "can't be opened"), (lambda path: path.mkdir(), "can't be opened"), (lambda path: path.write_bytes(b"PK\3\4"), "is no source"),
+    (lambda path: None, "can't be opened"), (lambda path: path.mkdir(), "can't be opened"),
+    (lambda path: path.write_bytes(b"PK\3\4"), "is no source"),
 ])
 def test_what_is_no_script_is_left_to_the_interpreter(tmp_path, make, named):
     script = tmp_path / "script.py"
@@ -219,7 +221,7 @@ def test_what_is_no_script_is_left_to_the_interpreter(tmp_path, make, named):
 
 
 def test_a_command_that_can_not_be_started_is_told(tmp_path):
-    with Spare(WHO, modules=["not_there"], cwd=tmp_path) as spare:
+    with Spare(WHO, modules=["not_there"], cwd=tmp_path):
         pass
     ours, theirs = __import__("socket").socketpair()
     with ours, theirs:
@@ -258,8 +260,8 @@ SOUND = {"start": True, "version": 1, "args": [], "env": {}, "cwd": "/", "fds": 
 
 @pytest.mark.parametrize("change, why", [
     ({"version": 2}, "version 1"), ({"args": "x"}, "args"), ({"args": [1]}, "args"), ({"args": ["\0"]}, "args"), ({"env": []}, "env"),
-    ({"env": {"A": 1}}, "env"), ({"env": {"A=B": "1"}}, "env"), ({"env": {"": "1"}}, "env"), ({"cwd": None}, "cwd"), ({"cwd": "/not/there"}, "/not/there"),
-    ({"fds": [1]}, "0 descriptors"), ({"fds": [-1]}, "fds"), ({"fds": "1"}, "fds"),
+    ({"env": {"A": 1}}, "env"), ({"env": {"A=B": "1"}}, "env"), ({"env": {"": "1"}}, "env"),
+    ({"cwd": None}, "cwd"), ({"cwd": "/not/there"}, "/not/there"), ({"fds": [1]}, "0 descriptors"), ({"fds": [-1]}, "fds"), ({"fds": "1"}, "fds"),
 ])
 def test_orders_that_are_unsound_are_refused(tmp_path, change, why):
     with Spare(WHO, modules=["json"], cwd=tmp_path) as spare:
@@ -269,7 +271,8 @@ def test_orders_that_are_unsound_are_refused(tmp_path, change, why):
         assert spare.finish()[0] == 1
 
 
-@pytest.mark.parametrize("words", [[], ["--control"], ["--control", "x", "--", "a", "b"], ["--wrong", "1", "--", "a", "b"], ["--control", "0", "--", "a"]])
+@pytest.mark.parametrize("words", [
+    [], ["--control"], ["--control", "x", "--", "a", "b"], ["--wrong", "1", "--", "a", "b"], ["--control", "0", "--", "a"]])
 def test_a_wrong_call_is_told(words):
     finished = subprocess.run([sys.executable, str(ZYGOTE), *words], capture_output=True, text=True, check=False, env=environment())
     assert finished.returncode == 2 and finished.stderr.startswith("zygote: ")

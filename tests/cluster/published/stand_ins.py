@@ -85,7 +85,7 @@ def of_mpi(job):
         container = template["spec"]["containers"][0]
         # Workers whose sshd is not here are reached as those without a command.
         give(container, [] if kind == "Worker" else of_mpirun(words_of(container)))
-    return None
+    return
 
 
 def with_one_program(environment, words):
@@ -100,7 +100,7 @@ def of_pytorch(job):
     for template in replicas_of(job).values():
         container = template["spec"]["containers"][0]
         give(container, of_torch(words_of(container)))
-    return None
+    return
 
 
 def of_tensorflow(job):

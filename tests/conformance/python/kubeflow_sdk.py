@@ -2,9 +2,9 @@
 
 import sys
 
+from kubeflow.training import KubeflowOrgV1PyTorchJob, KubeflowOrgV1PyTorchJobSpec, KubeflowOrgV1ReplicaSpec, KubeflowOrgV1RunPolicy, TrainingClient
+
 from kubernetes import client
-from kubeflow.training import (KubeflowOrgV1PyTorchJob, KubeflowOrgV1PyTorchJobSpec, KubeflowOrgV1ReplicaSpec,
-                               KubeflowOrgV1RunPolicy, TrainingClient)
 
 NAMESPACE = sys.argv[1]
 

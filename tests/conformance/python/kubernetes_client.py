@@ -3,8 +3,9 @@
 import sys
 import threading
 
-from kubernetes import client, config, dynamic, watch
 from kubernetes.client.exceptions import ApiException
+
+from kubernetes import client, config, dynamic, watch
 
 NAMESPACE = sys.argv[1]
 

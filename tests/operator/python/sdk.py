@@ -4,8 +4,8 @@ JSON. Answers each with a line of JSON: what the function returned."""
 import json
 import sys
 
-from kubeflow.training import (KubeflowOrgV1PyTorchJob, KubeflowOrgV1PyTorchJobSpec, KubeflowOrgV1ReplicaSpec, KubeflowOrgV1RunPolicy,
-                               TrainingClient)
+from kubeflow.training import KubeflowOrgV1PyTorchJob, KubeflowOrgV1PyTorchJobSpec, KubeflowOrgV1ReplicaSpec, KubeflowOrgV1RunPolicy, TrainingClient
+
 from kubernetes import client
 
 NAMESPACE = sys.argv[1]

@@ -20,8 +20,8 @@ class Order:
 
     def __init__(self, size: int, seed: int, epoch: int, shuffle: bool = True) -> None:
         self.size = size
-        self._shuffled: "Optional[array[int]]" = None
-        self._rounds: "List[Tuple[array[int], array[int]]]" = []
+        self._shuffled: Optional[array[int]] = None
+        self._rounds: List[Tuple[array[int], array[int]]] = []
         self._width = 1
         if not shuffle:
             return

@@ -1,7 +1,7 @@
 """Who else runs, as the launcher told this process in its environment."""
 
 import os
-from typing import Callable, Mapping, NamedTuple, Optional, TypeVar
+from typing import Callable, Mapping, NamedTuple, Optional, Tuple, TypeVar
 
 Callback = TypeVar("Callback", bound=Callable[[int, int], object])
 
@@ -80,7 +80,7 @@ def _number(environment: Mapping[str, str], name: str, default: int) -> int:
     return int(text)
 
 
-def _place(environment: Mapping[str, str], rank_name: str, size_name: str, rank: int, size: int) -> "tuple[int, int]":
+def _place(environment: Mapping[str, str], rank_name: str, size_name: str, rank: int, size: int) -> Tuple[int, int]:
     rank, size = _number(environment, rank_name, rank), _number(environment, size_name, size)
     if rank >= size:
         raise ValueError(f"{rank_name}={rank} is not below {size_name}={size}; whoever set these variables contradicts itself")

@@ -155,13 +155,13 @@ def warm_up(names: List[str]) -> None:
         raise NotWarm("it was told no modules to import")
     if None in (sys.stdin, sys.stdout, sys.stderr):
         raise NotWarm("it was started without standard streams")
-    for name in (part for name in names for part in ways_to(name)):
+    for name in (part for whole in names for part in ways_to(whole)):
         if name in sys.modules:
             continue
         try:
             importlib.import_module(name)
         except BaseException as error:  # a module may even call sys.exit
-            raise NotWarm("%s can't be imported: %s: %s" % (name, type(error).__name__, error), name)
+            raise NotWarm("%s can't be imported: %s: %s" % (name, type(error).__name__, error), name) from error
         if threading.active_count() > 1:
             raise NotWarm("%s started a thread, which would see the spare and not the worker" % name, name)
         if on_a_device():

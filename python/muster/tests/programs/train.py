@@ -7,12 +7,13 @@ import os
 import pathlib
 import sys
 
-import muster
-import torch
 import torch.distributed as dist
-from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, TensorDataset
+
+import muster
+import torch
+from torch import nn
 
 SAMPLES, BATCH, EPOCHS = 53, 10, 3  # neither divides
 

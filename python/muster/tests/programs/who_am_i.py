@@ -1,5 +1,8 @@
 """Prints all that a script can easily see of how it was started."""
-import json, os, sys, threading  # noqa: E401
+import json
+import os
+import sys
+import threading
 
 main = sys.modules["__main__"]
 seen = {

@@ -17,14 +17,14 @@ def install() -> None:
     path = os.environ.get("TORCHELASTIC_ERROR_FILE")
     if os.environ.pop("MUSTER_ERRORS", None) != "1" or not path:
         return
-    before, process = sys.excepthook, os.getpid()
+    before, process, file = sys.excepthook, os.getpid(), path
 
     def tell(kind: "Type[BaseException]", error: BaseException, trace: "Optional[TracebackType]") -> None:
         if os.getpid() == process and not issubclass(kind, KeyboardInterrupt):
             try:
-                write(path, kind, error, trace)
+                write(file, kind, error, trace)
             except Exception as failed:
-                sys.stderr.write("muster: %s can't be written: %s\n" % (path, failed))
+                sys.stderr.write("muster: %s can't be written: %s\n" % (file, failed))
         before(kind, error, trace)
 
     sys.excepthook = tell

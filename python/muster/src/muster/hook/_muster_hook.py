@@ -59,7 +59,7 @@ class Rounds:
 
     def __init__(self) -> None:
         self.count = 0
-        self._stepped: "Set[int]" = set()
+        self._stepped: Set[int] = set()
 
     def stepped(self, key: int) -> bool:
         """Whether a step of the optimizer with that key begins another step of training."""
@@ -170,7 +170,7 @@ def patch(module: "Any") -> None:
     wrapping = "_patch_step_function" if hasattr(optimizer, "_patch_step_function") else "_hook_for_profile"
     put_profiler = getattr(optimizer, wrapping)
     post_hook = getattr(module, "register_optimizer_step_post_hook", None)
-    asked: "List[Any]" = []
+    asked: List[Any] = []
 
     def once() -> "Any":
         """How to ask whether we are being compiled; None where torch's hook does the work."""
@@ -250,8 +250,10 @@ def install() -> None:
         atexit.register(learn)
     if hasattr(sys.modules.get(TARGET), "Optimizer"):
         _patch_or_say(sys.modules[TARGET])
-    elif _Finder not in sys.meta_path:
-        sys.meta_path.insert(0, _Finder)
+    else:
+        finders: List[Any] = sys.meta_path
+        if _Finder not in finders:
+            finders.insert(0, _Finder)
 
 
 # ---- what a warm spare could import before its worker is needed ----
