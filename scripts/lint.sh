@@ -1,6 +1,6 @@
 # Sourced by ./dev: checks that need no run.
 
-lint_checks=(format seams includes functions shell)
+lint_checks=(format seams includes functions shell python types)
 
 verb_lint() {
     local all=no fix=no word check
@@ -14,7 +14,10 @@ verb_lint() {
     need_packages build run test lint
     need_boost
     need_lint_tools
-    if [[ $fix == yes ]]; then cpp_files | xargs -0 clang-format-19 -i; fi
+    if [[ $fix == yes ]]; then
+        cpp_files | xargs -0 clang-format-19 -i
+        [[ -n $(lint_lacks python) ]] || lint_python --fix || true
+    fi
     local status=0
     for check in "${lint_checks[@]}"; do lint "$check" || (($? == 77)) || status=1; done
     # The precompiled header must be there, as clang-tidy compiles with the same flags.
@@ -41,8 +44,9 @@ lint() {
 # Why a check can't run here; nothing: it can.
 lint_lacks() {
     case $1 in
-    functions) [[ -d $(lint_tools) ]] || echo "the packages of scripts/lint_requirements.txt can't be installed" ;;
+    functions | python) [[ -d $(lint_tools) ]] || echo "the packages of scripts/lint_requirements.txt can't be installed" ;;
     shell) command -v shellcheck >/dev/null || echo "there is no shellcheck" ;;
+    types) command -v mypy >/dev/null || echo "there is no mypy" ;;
     esac
 }
 
@@ -87,6 +91,12 @@ lint_seams() { "$(our_python)" "$root/scripts/lint_seams.py" "$root"; }
 lint_includes() { "$(our_python)" "$root/scripts/lint_includes.py" "$root"; }
 
 lint_functions() { "$(lint_tools)/bin/python" "$root/scripts/lint_functions.py" "$root"; }
+
+python_folders=(python tests scripts bench examples)
+
+lint_python() { (cd "$root" && "$(lint_tools)/bin/ruff" check --no-cache --quiet --output-format=concise "$@" "${python_folders[@]}"); }
+
+lint_types() { (cd "$root/python/muster" && mypy --cache-dir=/dev/null); }
 
 # The parts of ./dev are checked as the one program that they are, so that a name that no part sets is found.
 lint_shell() (

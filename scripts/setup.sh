@@ -12,7 +12,7 @@ packages_build=(
 )
 packages_run=(python3 python3-torch python3-sklearn)
 packages_test=(
-    clang-format-19 shellcheck git procps iproute2 passt python3-pytest python3-pytest-xdist python3-venv python3-yaml openmpi-bin python3-mpi4py zsh fish
+    clang-format-19 shellcheck mypy git procps iproute2 passt python3-pytest python3-pytest-xdist python3-venv python3-yaml openmpi-bin python3-mpi4py zsh fish
 )
 packages_lint=(clang-tidy-19 git)
 packages_drill=(debootstrap git)

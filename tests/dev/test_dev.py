@@ -203,6 +203,28 @@ def test_the_parts_of_dev_are_checked_as_one_program(tmp_path, part, found):
         result.returncode == 1 and found in result.stdout and "scripts/act.sh:2" in result.stdout), result
 
 
+@pytest.mark.parametrize("check,path,text,found", [
+    ("python", "scripts/a.py", "import os\n", "F401"),
+    ("python", "tests/a.py", "def f(a=[]):\n    return a\n", "B006"),
+    ("python", "python/a.py", "import tomllib\n\nprint(tomllib)\n", None),
+    ("types", "python/muster/src/muster/a.py", "def f(a):\n    return a\n", "no-untyped-def"),
+    ("types", "python/muster/src/muster/a.py", "def f(a: int) -> str:\n    return a\n", "return-value"),
+    ("types", "python/muster/src/muster/a.py", "def f(a: int) -> int:\n    return a\n", None),
+])
+def test_python_is_checked(tmp_path, check, path, text, found):
+    tree = tmp_path / "tree"
+    for folder in ("python/muster/src/muster", "tests", "scripts", "bench", "examples"):
+        (tree / folder).mkdir(parents=True)
+    for file in ("ruff.toml", "python/muster/pyproject.toml", "scripts/lint_requirements.txt"):
+        (tree / file).write_text((ROOT / file).read_text())
+    (tree / path).write_text(text)
+    result = bash(f"root={tree} cache={pathlib.Path.home()}/.cache/muster; need_lint_tools\n"
+                  f"[[ -z $(lint_lacks {check}) ]] || exit 77; lint_{check}", tmp_path)
+    if result.returncode == 77:
+        pytest.skip("its tool can't be had here")
+    assert result.returncode == 0 if found is None else result.returncode == 1 and found in result.stdout, result
+
+
 def test_the_tools_of_lints_that_can_not_be_had_are_told(tmp_path):
     program(tmp_path / "bin", "python", "#!/bin/sh\necho no venv here; exit 1\n")
     result = bash(f"our_python() {{ echo {tmp_path}/bin/python; }}; need_lint_tools; ls $cache", tmp_path)
