@@ -1,6 +1,6 @@
 # Sourced by ./dev: checks that need no run.
 
-lint_checks=(format seams includes functions shell python types)
+lint_checks=(format seams includes functions docs shell python types)
 
 verb_lint() {
     local all=no fix=no word check
@@ -91,6 +91,8 @@ lint_seams() { "$(our_python)" "$root/scripts/lint_seams.py" "$root"; }
 lint_includes() { "$(our_python)" "$root/scripts/lint_includes.py" "$root"; }
 
 lint_functions() { "$(lint_tools)/bin/python" "$root/scripts/lint_functions.py" "$root"; }
+
+lint_docs() { "$(our_python)" "$root/scripts/lint_docs.py" "$root"; }
 
 python_folders=(python tests scripts bench examples)
 
