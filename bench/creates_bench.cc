@@ -73,6 +73,16 @@ Task<void> create(Load& load) {
     }
 }
 
+/// How long all took since `begin`, once they are there.
+Task<void> tell(TaskGroup& clients, Clock& clock, Instant begin, int count,
+                net::HttpClient& client) {
+    co_await clients.join();
+    const std::chrono::duration<double> took = clock.now() - begin;
+    fmt::print("{}\n", json::serialize(json::object{{"seconds", took.count()},
+                                                    {"rate", count / took.count()}}));
+    co_await client.stop();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -101,17 +111,9 @@ int main(int argc, char** argv) {
     TaskGroup tasks(context.get_executor());
     for (int i = 0; i < connections; ++i) tasks.spawn("client", create(load));
     const auto begin = clock.now();
-    asio::co_spawn(
-        context,
-        [&]() -> Task<void> {
-            co_await tasks.join();
-            const std::chrono::duration<double> took = clock.now() - begin;
-            fmt::print("{}\n", json::serialize(json::object{{"seconds", took.count()},
-                                                            {"rate", count / took.count()}}));
-            co_await client.stop();
-        },
-        [](std::exception_ptr thrown) {
-            if (thrown) std::rethrow_exception(thrown);
-        });
+    asio::co_spawn(context, tell(tasks, clock, begin, count, client),
+                   [](std::exception_ptr thrown) {
+                       if (thrown) std::rethrow_exception(thrown);
+                   });
     context.run();
 }

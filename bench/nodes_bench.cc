@@ -375,10 +375,10 @@ int main(int argc, char** argv) {
     Bench bench(context, clock, rng, transport);
     asio::co_spawn(
         context,
-        [&]() -> Task<void> {
-            co_await bench.run(!client);
+        [](Bench& bench, bool with_nodes, net::HttpClient& http) -> Task<void> {
+            co_await bench.run(with_nodes);
             co_await http.stop();
-        },
+        }(bench, !client, http),
         [](std::exception_ptr thrown) {
             if (thrown) std::rethrow_exception(thrown);
         });
