@@ -13,7 +13,7 @@
 #       EXCEPT keeps them out of the other one.
 #
 #   Targets: kube_tests builds all test programs of a folder, kube_headers compiles each header by
-#   itself; tsan_tests and headers do so for all folders.
+#   itself that no source has for its first include; tsan_tests and headers do so for all folders.
 #   muster_static_program(muster_in_pods NAME muster-in-pods SOURCES main.cc FOLDERS rsh net base ARCHIVES cares)
 #       A program that loads no library and so runs in any image, an empty one included. FOLDERS are all
 #       that it is made of, in the order of the linker; ARCHIVES are Debian's, by their names or paths.
@@ -94,11 +94,14 @@ function(muster_library name)
     _muster_headers(${name} muster_${name})
 endfunction()
 
-# Each header in a file of its own: what it forgets to include shows. What the precompiled header, which makes
-# that five times as fast, would hide is found by scripts/lint_includes.py.
-# They are compiled for the libraries named.
+# Each header in a file of its own: what it forgets to include shows. The source of the same name includes it first
+# (scripts/lint_includes.py sees to that), so it shows there already. What the precompiled header, which makes that five
+# times as fast, would hide is found by scripts/lint_includes.py, too.
 function(_muster_headers name)
     _muster_files(headers .h)
+    _muster_files(compiled .cc)
+    list(TRANSFORM compiled REPLACE "\\.cc$" ".h")
+    list(REMOVE_ITEM headers ${compiled})
     set(sources)
     foreach(header IN LISTS headers)
         set(path ${CMAKE_CURRENT_SOURCE_DIR}/${header})

@@ -1,7 +1,7 @@
 """Headers name what they use. lint_includes.py ROOT; exits 1 with one line a finding.
 
-Each header is compiled by itself, but with the precompiled header of cmake/pch.h before it, since that takes a fifth of
-the time. What the precompiled header would hide is looked for here: a name of one of its headers in a header of ours that
+Each header is compiled by itself, or as the first include of the source of its name, which is looked for here; but with the
+precompiled header of cmake/pch.h before it, since that takes a fifth of the time. What the precompiled header would hide is looked for here: a name of one of its headers in a header of ours that
 neither includes it nor includes a header of ours that does. A foreign header that is not among them counts for all,
 since it brings most of the standard library along.
 """
@@ -87,6 +87,13 @@ class Includes:
                 if used:
                     yield (f"{path.relative_to(self.root.parent)}:{line_of(code, used)}: include: '{used.group(0)}' without "
                            f"<{group}>")
+            source = path.with_suffix(".cc")
+            if source.exists() and (first := self.first_include(source)) != path.relative_to(self.root).as_posix():
+                yield f"{source.relative_to(self.root.parent)}: include: {first} comes before its own header"
+
+    def first_include(self, source):
+        found = INCLUDE.search(self.text(source))
+        return found and found.group(2)
 
 
 def main(root):

@@ -59,3 +59,13 @@ def test_headers_of_benchmarks_are_looked_at(tmp_path):
 def test_all_that_is_precompiled_is_looked_for():
     precompiled = [target for _, target in lint_includes.INCLUDE.findall((ROOT / "cmake/pch.h").read_text())]
     assert precompiled and {target: lint_includes.group_of(target) for target in precompiled if not lint_includes.group_of(target)} == {}
+
+
+@pytest.mark.parametrize("text, says", [
+    ("#include <string>\n#include \"base/thing.h\"\n", ["src/base/thing.cc: include: string comes before its own header"]),
+    ("int one() { return 1; }\n", ["src/base/thing.cc: include: None comes before its own header"]),
+    ("// #include <string>\n#include \"base/thing.h\"\n\n#include <string>\n", [])])
+def test_a_source_includes_its_own_header_first(tmp_path, text, says):
+    (tmp_path / "src/base").mkdir(parents=True)
+    (tmp_path / "src/base/thing.cc").write_text(text)
+    assert findings(tmp_path, thing="int one();\n") == says
