@@ -14,17 +14,18 @@ seconds_since() {
     printf '%d.%d s' $((ms / 1000)) $((ms % 1000 / 100))
 }
 
-# step NAME COMMAND...: runs a command quietly into build/logs/NAME.log, and says how long it took.
-# Shows the end of the log when the command fails; returns its status.
+# step NAME COMMAND...: runs a command quietly into build/logs/NAME.log, and says how long it took. How long, and for how
+# long cores were busy with it, also stands in build/logs/steps. Shows the end of the log when the command fails; returns
+# its status.
 step() {
-    local name=$1 log=$logs/${1// /-}.log begin status=0 watcher
+    local name=$1 log=$logs/${1// /-}.log begin status=0 watcher TIMEFORMAT=$1$'\t%3R\t%3U\t%3S'
     shift
     mkdir -p "$logs"
     begin=$(now_ms)
     : >"$log"
     watch_log "$name" "$log" &
     watcher=$!
-    "$@" >"$log" 2>&1 </dev/null || status=$?
+    { time "$@" >"$log" 2>&1 </dev/null || status=$?; } 2>>"$logs/steps"
     kill "$watcher" 2>/dev/null || true
     wait "$watcher" 2>/dev/null || true
     [[ -t 1 ]] && printf '\r\033[K'

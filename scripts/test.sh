@@ -6,27 +6,86 @@
 suites=(lint tools python unit tsan sim e2e elastic conformance cluster)
 
 verb_test() {
-    local begin suite filters=() wanted=() word
+    local begin word status=0 times='' changed='' words=()
     begin=$(now_ms)
     for word in "$@"; do
-        case " ${suites[*]} " in
-        *" $word "*) wanted+=("$word") ;;
-        *) filters+=("$word") ;;
+        case $word in
+        --times) times=yes ;;
+        --changed) changed=yes ;;
+        -*) die "./dev test has no option $word" ;;
+        *) words+=("$word") ;;
         esac
     done
-    if ((${#wanted[@]} == 0)); then
-        if ((${#filters[@]})); then wanted=(unit); else wanted=("${suites[@]}"); fi
-    fi
+    ((${#words[@]} == 0)) || [[ -z $changed ]] || die "--changed chooses suites by itself"
 
     prepare_test
     forget_results
-    for suite in "${wanted[@]}"; do
-        case $suite in
-        tools | python | e2e | elastic | conformance | cluster) "suite_$suite" ${filters[@]+-k "$(either "${filters[@]}")"} ;;
-        *) "suite_$suite" ${filters[@]+"${filters[@]}"} ;;
-        esac
+    if [[ -n $changed ]]; then
+        test_changed
+    elif ((${#words[@]})); then
+        test_chosen "${words[@]}"
+    else
+        test_all
+    fi
+    summary "$begin" || status=1
+    if [[ -n $times ]]; then
+        say
+        "$(our_python)" "$root/scripts/times.py" "$logs" "$root/build" "$begin"
+    fi
+    return "$status"
+}
+
+# test_chosen WORD...: suites, folders, parts of names.
+test_chosen() {
+    local suite word filters=() wanted=()
+    for word in "$@"; do
+        if [[ " ${suites[*]} " == *" $word "* ]]; then wanted+=("$word"); else filters+=("$word"); fi
     done
-    summary "$begin"
+    ((${#wanted[@]})) || wanted=(unit)
+    for suite in "${wanted[@]}"; do run_suite "$suite" ${filters[@]+"${filters[@]}"}; done
+}
+
+# run_suite SUITE [NAME...]
+run_suite() {
+    local suite=$1
+    shift
+    case $suite in
+    tools | python | e2e | elastic | conformance | cluster) "suite_$suite" ${1+-k "$(either "$@")"} ;;
+    *) "suite_$suite" "$@" ;;
+    esac
+}
+
+# What a change can affect, as scripts/affected.py says.
+test_changed() {
+    local lines=() line words left=''
+    mapfile -t lines < <(changed_files | "$(our_python)" "$root/scripts/affected.py" "$root")
+    for line in ${lines[@]+"${lines[@]}"}; do
+        read -ra words <<<"$line"
+        if [[ ${words[0]} == left ]]; then left=${line#left }; else run_suite "${words[@]}"; fi
+    done
+    if [[ -n $left ]]; then
+        say
+        say "Not run, though the change is in what they test: $left"
+    fi
+}
+
+# What differs from where this branch left the main one, and what is not yet committed; on the main branch itself, what
+# its last commit changed.
+changed_files() {
+    local git=(git -C "$root") base
+    base=$("${git[@]}" merge-base HEAD origin/HEAD 2>/dev/null || "${git[@]}" merge-base HEAD main 2>/dev/null || echo HEAD)
+    if [[ -z $("${git[@]}" status --porcelain) && $("${git[@]}" rev-parse "$base") == $("${git[@]}" rev-parse HEAD) ]]; then
+        base=$("${git[@]}" rev-parse -q --verify HEAD~1 || echo HEAD)
+    fi
+    {
+        "${git[@]}" diff --name-only "$base"
+        "${git[@]}" ls-files --others --exclude-standard
+    } | sort -u
+}
+
+test_all() {
+    local suite
+    for suite in "${suites[@]}"; do run_suite "$suite"; done
 }
 
 # either A B: "A or B", as pytest -k wants it.
@@ -50,6 +109,7 @@ forget_results() {
     mkdir -p "$logs"
     rm -f "$results"
     : >"$failures"
+    : >"$logs/steps"
 }
 
 # record SUITE PASSED FAILED SKIPPED
@@ -134,8 +194,15 @@ sanitizer_environment() {
 
 is_folder() { [[ $1 =~ ^[a-z_]+$ && -e $root/src/$1/CMakeLists.txt ]]; }
 
-suite_unit() {
-    local word targets=() labels=() pattern=
+suite_unit() { unit_tests unit "$@"; }
+
+# Those of the folders that use what changed.
+suite_dependents() { unit_tests dependents "$@"; }
+
+# unit_tests SUITE [FOLDER | NAME...]
+unit_tests() {
+    local suite=$1 word targets=() labels=() pattern=
+    shift
     for word in "$@"; do
         if is_folder "$word"; then
             targets+=("${word}_tests")
@@ -144,21 +211,27 @@ suite_unit() {
             pattern=$pattern${pattern:+:}$([[ $word == *[*.]* ]] && echo "$word" || echo "*$word*")
         fi
     done
-    suite_build unit asan "${targets[@]:-all}" || true
-    run_ctest unit asan "$(IFS='|'; echo "${labels[*]:+^(${labels[*]})\$}")" "$pattern"
+    suite_build "$suite" asan "${targets[@]:-tests}" || true
+    run_ctest "$suite" asan "$pattern" ${labels[@]+-L "$(any_of "${labels[@]}")"}
 }
+
+# any_of A B: a regular expression of these words.
+any_of() { (IFS='|'; echo "^($*)\$"); }
 
 # ---- tsan: the programs that have threads ----
 
+# suite_tsan [FOLDER...]
 suite_tsan() {
-    (($# == 0)) || return 0
-    suite_build tsan tsan tsan_tests || true
-    run_ctest tsan tsan '^tsan$' ''
+    local word targets=("${@/%/_tsan_tests}")
+    for word in "$@"; do is_folder "$word" || return 0; done
+    suite_build tsan tsan "${targets[@]:-tsan_tests}" || true
+    run_ctest tsan tsan '' -L '^tsan$' ${1+-L "$(any_of "$@")"}
 }
 
-# run_ctest SUITE PRESET LABEL_REGEX GTEST_FILTER
+# run_ctest SUITE PRESET GTEST_FILTER CTEST_OPTION...
 run_ctest() {
-    local suite=$1 preset=$2 label=$3 filter=$4 output=$logs/$1
+    local suite=$1 preset=$2 filter=$3 output=$logs/$1
+    shift 3
     [[ -e $root/build/$preset/CTestTestfile.cmake ]] || return 0
     rm -rf "$output"
     mkdir -p "$output"
@@ -169,7 +242,7 @@ run_ctest() {
         # shellcheck disable=SC2030
         if [[ -n $filter ]]; then export GTEST_FILTER=$filter; fi
         step "run $suite" ctest --test-dir "$root/build/$preset" -j "$(cores)" --no-tests=error \
-            --output-on-failure --timeout 900 --output-junit "$output/ctest.junit" ${label:+-L "$label"}
+            --output-on-failure --timeout 900 --output-junit "$output/ctest.junit" "$@"
     ) || true
     count "$suite" ctest "$output"
 }

@@ -144,6 +144,64 @@ def test_a_run_without_any_test_is_no_success(tmp_path):
     assert result.stdout.splitlines()[-1] == "0 passed, 0 failed"
 
 
+RUNS = r"""prepare_test() { :; }; summary() { :; }; changed_files() { printf 'src/kube/a.cc\ntests/e2e/test_up.py\n'; }
+for suite in "${suites[@]}" dependents; do eval "suite_$suite() { echo $suite \"\$@\"; }"; done
+"""
+
+
+@pytest.mark.parametrize("words, runs", [
+    ("kube", ["unit kube"]),
+    ("Quantity kube", ["unit Quantity kube"]),
+    ("e2e up down", ["e2e -k up or down"]),
+    ("lint tsan", ["lint ", "tsan "]),
+    ("--changed", ["lint ", "unit kube", "dependents apiserver", "tsan apiserver", "e2e -k test_up", "",
+                   "Not run, though the change is in what they test: sim elastic"]),
+])
+def test_the_words_of_test_choose_suites_and_names(tmp_path, words, runs):
+    program(tmp_path / "bin", "python", "#!/bin/sh\ncat <<END\nlint\nunit kube\ndependents apiserver\ntsan apiserver\n"
+                                        "e2e test_up\nleft sim elastic\nEND\n")
+    result = bash(RUNS + f"our_python() {{ echo {tmp_path}/bin/python; }}; verb_test {words}", tmp_path)
+    assert [line.rstrip() for line in result.stdout.splitlines()] == [line.rstrip() for line in runs], result
+
+
+@pytest.mark.parametrize("words, says", [("--chnaged", "no option --chnaged"), ("--changed kube", "chooses suites by itself")])
+def test_wrong_words_of_test_are_errors(tmp_path, words, says):
+    result = bash(RUNS + f"verb_test {words}", tmp_path)
+    assert result.returncode != 0 and says in result.stderr, result
+
+
+def git(place, *words):
+    subprocess.run(["git", "-C", place, "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, capture_output=True)
+
+
+def test_what_changed_is_what_differs_from_the_main_branch(tmp_path):
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    git(tree, "init", "-q", "-b", "main")
+
+    def write(name, commit=True):
+        (tree / name).write_text(name)
+        if commit:
+            git(tree, "add", name)
+            git(tree, "commit", "-q", "-m", name)
+
+    def changed():
+        return bash(f"root={tree}; changed_files", tmp_path).stdout.split()
+
+    write("one")
+    assert changed() == []
+    write("two")
+    assert changed() == ["two"]  # on the main branch: the last commit
+    write("three", commit=False)
+    assert changed() == ["three"]
+    git(tree, "checkout", "-q", "-b", "branch")
+    git(tree, "add", "three")
+    git(tree, "commit", "-q", "-m", "three")
+    write("four")
+    write("five", commit=False)
+    assert changed() == ["five", "four", "three"]
+
+
 CLUSTER = """forget_results; our_python() { echo %s; }
 need_packages() { :; }; need_etcd() { :; }; suite_build() { :; }; conformance_clients=(one two)
 run_pytest() { echo "${under[*]-} pytest $*"; }; """
