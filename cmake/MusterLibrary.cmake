@@ -12,8 +12,8 @@
 #       Those of them whose path matches, in a program of their own: they alone need what it says.
 #       EXCEPT keeps them out of the other one.
 #
-#   Targets: kube_tests builds all test programs of a folder, kube_headers compiles each header by
-#   itself that no source has for its first include; tsan_tests and headers do so for all folders.
+#   Targets: kube_tests builds all test programs of a folder, kube_tsan_tests those with threads, kube_headers compiles
+#   each header by itself that no source has for its first include; tests, tsan_tests and headers do so for all folders.
 #   muster_static_program(muster_in_pods NAME muster-in-pods SOURCES main.cc FOLDERS rsh net base ARCHIVES cares)
 #       A program that loads no library and so runs in any image, an empty one included. FOLDERS are all
 #       that it is made of, in the order of the linker; ARCHIVES are Debian's, by their names or paths.
@@ -44,6 +44,7 @@ if(MUSTER_SANITIZE)
     target_compile_options(muster_test_pch PRIVATE -Xclang -fno-pch-timestamp ${muster_test_options})
 endif()
 
+add_custom_target(tests)
 add_custom_target(tsan_tests)
 add_custom_target(headers)
 
@@ -89,7 +90,10 @@ function(muster_library name)
     add_test(NAME ${name}_link COMMAND ${name}_link_test)
     set_tests_properties(${name}_link PROPERTIES LABELS ${name})
     add_custom_target(${name}_tests)
+    add_custom_target(${name}_tsan_tests)
     add_dependencies(${name}_tests ${name}_link_test)
+    add_dependencies(tests ${name}_tests)
+    add_dependencies(tsan_tests ${name}_tsan_tests)
 
     _muster_headers(${name} muster_${name})
 endfunction()
@@ -144,10 +148,11 @@ function(muster_test name)
     add_dependencies(${name}_tests ${program}_test)
     if(arg_SERIAL)
         set_tests_properties(${program} PROPERTIES RUN_SERIAL ON)
+        set_property(TEST ${program} APPEND PROPERTY LABELS serial)
     endif()
     if(arg_TSAN)
         set_property(TEST ${program} APPEND PROPERTY LABELS tsan)
-        add_dependencies(tsan_tests ${program}_test)
+        add_dependencies(${name}_tsan_tests ${program}_test)
     endif()
 endfunction()
 
