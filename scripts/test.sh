@@ -83,10 +83,50 @@ changed_files() {
     } | sort -u
 }
 
-test_all() {
+# Everything. Suites of the release build mostly wait for processes; compilers and what is not disturbed by others have the
+# cores meanwhile, at a low priority. What measures real time comes last, alone.
+test_all() (
+    trap stop_beside EXIT
+    build_ahead release headers muster muster_run muster_in_pods muster_store_server elastic_sim
+    beside build_and_test_quietly
     local suite
-    for suite in "${suites[@]}"; do run_suite "$suite"; done
+    for suite in lint tools python e2e conformance cluster; do run_suite "$suite"; done
+    join_beside
+    run_ctest unit-serial asan '' -L '^serial$'
+    suite_elastic
+)
+
+build_and_test_quietly() {
+    build_ahead asan tests muster_run
+    build_ahead tsan tsan_tests
+    suite_build unit asan tests || true
+    run_ctest unit asan '' -LE '^serial$'
+    suite_tsan
+    suite_sim
 }
+
+# build_ahead PRESET TARGET...: what suites will ask for, at once. What fails, they will tell.
+build_ahead() {
+    configure "$1" || return 0
+    CCACHE_DIR=$(ccache_directory) step "build $1" nice -n 9 ninja -C "$root/build/$1" -j "$(cores)" -k 0 "${@:2}" || true
+}
+
+# beside COMMAND...: it goes on at a low priority, in a process group of its own, and what it says is shown when it has ended.
+beside() {
+    set -m
+    { renice -n 10 -p "$BASHPID" >/dev/null; "$@"; } >"$logs/beside.log" 2>&1 </dev/null &
+    beside=$!
+    set +m
+}
+
+join_beside() {
+    step "wait for the rest" tail --pid="$beside" -s 0.1 -f "$logs/beside.log" || true
+    wait "$beside" || true
+    beside=
+    grep -v ' still at work after ' "$logs/beside.log" || true
+}
+
+stop_beside() { [[ -z ${beside:-} ]] || kill -- "-$beside" 2>/dev/null || true; }
 
 # either A B: "A or B", as pytest -k wants it.
 either() {

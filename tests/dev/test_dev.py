@@ -170,6 +170,27 @@ def test_wrong_words_of_test_are_errors(tmp_path, words, says):
     assert result.returncode != 0 and says in result.stderr, result
 
 
+# Every part of a whole run says when it begins and ends.
+WHOLE = RUNS + r"""mkdir -p $logs; build_ahead() { echo "build $1"; }; suite_build() { :; }
+run_ctest() { echo "$*"; }
+"""
+
+
+def test_a_whole_run_tests_beside_what_waits_and_measures_alone(tmp_path):
+    result = bash(WHOLE + "suite_cluster() { until grep -q sim $logs/beside.log; do sleep 0.01; done; echo cluster; }; test_all", tmp_path)
+    said = [line.rstrip() for line in result.stdout.splitlines() if not line.startswith("wait for the rest")]
+    assert said == ["build release", "lint", "tools", "python", "e2e", "conformance", "cluster",
+                    "build asan", "build tsan", "unit asan  -LE ^serial$", "tsan", "sim",
+                    "unit-serial asan  -L ^serial$", "elastic"], result
+
+
+def test_a_whole_run_that_is_interrupted_leaves_nothing_behind(tmp_path):
+    result = bash(WHOLE + """suite_sim() { echo $BASHPID >$logs/sim; sleep 1000; }
+suite_cluster() { until [[ -s $logs/sim ]]; do sleep 0.01; done; exit 3; }; test_all || echo status $?
+while kill -0 $(<$logs/sim) 2>/dev/null; do sleep 0.01; done; echo gone""", tmp_path)
+    assert result.stdout.endswith("status 3\ngone\n"), result
+
+
 def git(place, *words):
     subprocess.run(["git", "-C", place, "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, capture_output=True)
 
