@@ -1,14 +1,15 @@
 # Sourced by ./dev: simulated worlds, many seeds of each. A world is one process and one thread, so
 # scenarios run side by side.
 
-# Of all scenarios together; more than the 2,000 that the simulation promises.
-sim_seeds=2100
+# A run of the suite takes a slice of the seeds that ./dev drill sim plays, another one with another commit: 40 of each
+# scenario and 2,000 of elastic jobs (src/sim/elastic). With 1,000 agents one takes seconds: a few, for what only
+# size shows.
+sim_slices=25
+sim_drill_seeds=1000 elastic_drill_seeds=50000
+elastic_large_seeds=3 elastic_large_nodes=1000
 
-# Of elastic jobs (src/sim/elastic), more than the 5,000 that the elastic layer promises. One takes some 6 ms of
-# one core in the release build, so that all of them take half a minute of it, and a minute and more of a busy one;
-# what a change breaks has shown in the first 2,000 so far. With 1,000 agents one takes seconds: a few, for what only
-# size shows. The drill's number takes five minutes.
-elastic_seeds=6000 elastic_large_seeds=3 elastic_large_nodes=1000 elastic_drill_seeds=50000
+# Which slice it is for this commit: the same one each time.
+sim_slice() { echo $((16#$(git -C "$root" rev-parse -q --verify --short=7 HEAD 2>/dev/null | cut -c1-7 || echo 0) % sim_slices)); }
 
 sim_scenarios() {
     local file
@@ -78,9 +79,10 @@ play_elastic() {
 suite_sim() {
     (($# == 0)) || return 0
     suite_build sim release muster elastic_sim || return 0
-    local names folder=$logs/sim passed failed line
+    local names folder=$logs/sim passed failed line slice seeds elastic_seeds
     mapfile -t names < <(sim_scenarios)
-    step "run sim" play_scenarios "$folder" $(((sim_seeds + ${#names[@]} - 1) / ${#names[@]})) 1 "${names[@]}" || true
+    slice=$(sim_slice) seeds=$((sim_drill_seeds / sim_slices)) elastic_seeds=$((elastic_drill_seeds / sim_slices))
+    step "run sim" play_scenarios "$folder" "$seeds" $((1 + slice * seeds)) "${names[@]}" || true
     passed=0 failed=0
     for line in "${names[@]}"; do
         if [[ $(tail -n 1 "$folder/$line.out" 2>/dev/null) =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
@@ -90,7 +92,7 @@ suite_sim() {
         fi
     done
     local large=$folder/elastic-large.out
-    step "run sim elastic" play_elastic "$folder/elastic.out" "$elastic_seeds" 0 || true
+    step "run sim elastic" play_elastic "$folder/elastic.out" "$elastic_seeds" $((slice * elastic_seeds)) || true
     step "run sim elastic $elastic_large_nodes" play_elastic "$large" "$elastic_large_seeds" 0 "$elastic_large_nodes" || true
     for line in "$folder/elastic.out" "$large"; do
         if [[ $(tail -n 1 "$line" 2>/dev/null) =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
@@ -136,7 +138,7 @@ drill_sim() {
         elastic=1
     fi
     if ((${#names[@]})); then
-        play_scenarios "$logs/drill-sim" "${seeds:-1000}" "$first" "${names[@]}" || good=1
+        play_scenarios "$logs/drill-sim" "${seeds:-$sim_drill_seeds}" "$first" "${names[@]}" || good=1
     fi
     if [[ -n $elastic ]]; then
         play_elastic "$logs/drill-sim-elastic.out" "${seeds:-$elastic_drill_seeds}" "$first" || good=1

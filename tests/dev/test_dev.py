@@ -107,7 +107,7 @@ def fake_muster(tmp_path, text, elastic='echo "9 faults"; echo "$2 passed, 0 fai
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
     return (f"root={tmp_path}/tree; forget_results; suite_build() {{ :; }}; "
-            "sim_seeds=20 elastic_seeds=5 elastic_large_seeds=2; suite_sim; cat $results; cat $logs/run-sim.log; echo")
+            "sim_slices=4 sim_drill_seeds=40 elastic_drill_seeds=20 elastic_large_seeds=2; suite_sim; cat $results; cat $logs/run-sim.log; echo")
 
 
 def test_the_seeds_of_all_scenarios_are_counted(tmp_path):
@@ -128,6 +128,15 @@ def test_a_seed_that_breaks_a_rule_comes_with_its_replay(tmp_path):
                                         'echo "9 passed, 1 failed"; exit 3'), tmp_path)
     assert "sim 25 2 0" in result.stdout, result
     assert "replay: ./dev drill sim two --seed 4 --trace" in result.stdout
+
+
+def test_another_commit_plays_other_seeds(tmp_path):
+    played = fake_muster(tmp_path, 'echo "$2 $4 $6" >>$HOME/played; echo "$6 passed, 0 failed"',
+                         '(($# == 3)) || echo "elastic $*" >>$HOME/played; echo; echo "$2 passed, 0 failed"')
+    result = bash("git() { echo 123450e; }; " + played, tmp_path)
+    assert "sim 27 0 0" in result.stdout, result
+    # 0x123450e is 2 modulo 4.
+    assert sorted((tmp_path / "played").read_text().splitlines()) == ["elastic 10 5", "one 21 10", "two 21 10"]
 
 
 def test_the_seed_of_a_run_that_dies_is_found(tmp_path):
