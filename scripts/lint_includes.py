@@ -1,9 +1,9 @@
 """Headers name what they use. lint_includes.py ROOT; exits 1 with one line a finding.
 
 Each header is compiled by itself, or as the first include of the source of its name, which is looked for here; but with the
-precompiled header of cmake/pch.h before it, since that takes a fifth of the time. What the precompiled header would hide is looked for here: a name of one of its headers in a header of ours that
-neither includes it nor includes a header of ours that does. A foreign header that is not among them counts for all,
-since it brings most of the standard library along.
+precompiled header of cmake/pch.h before it, since that takes a fifth of the time. What the precompiled header would hide is
+looked for here: a name of one of its headers in a header of ours that neither includes it nor includes a header of ours that
+does. A foreign header that is not among them counts for all, since it brings most of the standard library along.
 """
 
 import functools
@@ -88,8 +88,11 @@ class Includes:
                     yield (f"{path.relative_to(self.root.parent)}:{line_of(code, used)}: include: '{used.group(0)}' without "
                            f"<{group}>")
             source = path.with_suffix(".cc")
-            if source.exists() and (first := self.first_include(source)) != path.relative_to(self.root).as_posix():
+            if source.exists() and (first := self.first_include(source)) != self.included_as(path):
                 yield f"{source.relative_to(self.root.parent)}: include: {first} comes before its own header"
+
+    def included_as(self, path):
+        return path.name if path.parent == self.bench else path.relative_to(self.root).as_posix()
 
     def first_include(self, source):
         found = INCLUDE.search(self.text(source))

@@ -53,7 +53,10 @@ def test_headers_of_benchmarks_are_looked_at(tmp_path):
     (tmp_path / "bench").mkdir()
     (tmp_path / "bench/world.h").write_text("#include <set>\nstd::vector<int> all;")
     (tmp_path / "bench/rates.h").write_text('#include "world.h"\nstd::set<int> all;')
+    (tmp_path / "bench/rates.cc").write_text('#include "rates.h"\n')
     assert [line.split(":")[0] for line in findings(tmp_path)] == ["bench/world.h"]
+    (tmp_path / "bench/rates.cc").write_text('#include "world.h"\n#include "rates.h"\n')
+    assert [line.split(":")[0] for line in findings(tmp_path)] == ["bench/rates.cc", "bench/world.h"]
 
 
 def test_all_that_is_precompiled_is_looked_for():
