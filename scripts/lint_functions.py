@@ -20,19 +20,10 @@ PERMITTED = {
     "Dependents::apply": NOT_YET,
     "FaultyTransport::call": NOT_YET,
     "JobLedger::note_pod": NOT_YET,
-    "Node::Impl::Impl": NOT_YET,
-    "Node::create": NOT_YET,
-    "Operator::Impl::look_after": NOT_YET,
     "WebSocketDecoder::head": NOT_YET,
     "WorkerState::next": NOT_YET,
-    "add_to": NOT_YET,
     "answer": NOT_YET,
-    "list_objects": NOT_YET,
-    "parse_command_line": NOT_YET,
-    "plan_container_security": NOT_YET,
     "read_rendezvous_conf": NOT_YET,
-    "run_command_line": NOT_YET,
-    "up": NOT_YET,
 }
 
 
