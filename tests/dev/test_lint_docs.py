@@ -96,6 +96,10 @@ def test_the_table_of_dependencies_is_that_of_the_build(tree):
     assert (tree / lint_docs.OVERVIEW).read_text() == frame % TABLE
 
 
+def test_the_table_of_dependencies_is_there(tree):
+    assert [line.split(": ")[1] for line in findings(tree, "# Rooms\n", lint_docs.OVERVIEW)] == ["dependencies"]
+
+
 def test_what_is_not_mended_yet_is_no_finding_until_it_is(tree, monkeypatch):
     monkeypatch.setattr(lint_docs, "NOT_YET", {("docs/other.md", "phrase")})
     assert findings(tree, "anew") == []
