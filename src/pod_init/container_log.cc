@@ -43,7 +43,8 @@ std::string ContainerLog::finish() {
 }
 
 void ContainerLog::store() {
-    // The container goes on whatever happens here; its output is lost until there is room again.
+    // The container keeps running whatever happens here; its output is lost until there is room
+    // again.
     for (std::string_view left = lines_; !left.empty();) {
         const std::size_t size = fitting(left);
         if (auto stored = append(left.substr(0, size)); !stored) {

@@ -11,8 +11,8 @@ namespace muster::pod_init {
 enum class LogStream : std::uint8_t { kStdout, kStderr };
 
 /// Turns what a container writes into the lines of a CRI log file:
-/// `<RFC 3339 time> stdout|stderr F|P <text>`, P for a piece of a line that goes on. A line is cut
-/// into pieces of 16 KiB, so that no line, however long, needs more memory than that.
+/// `<RFC 3339 time> stdout|stderr F|P <text>`, P for a piece of a line that continues. A line is
+/// cut into pieces of 16 KiB, so that no line, however long, needs more memory than that.
 class CriEncoder {
   public:
     static constexpr std::size_t kPiece = 16 * 1024;

@@ -53,10 +53,10 @@ struct PodLink {
 
 struct PodSetup {
     bool namespaces = false;
-    /// The pod goes on when the other end closes, and whoever connects to the listening socket that
-    /// came along is the other end from then on.
+    /// The pod keeps running when the other end closes, and what connects to the listening socket
+    /// that came along is the other end from then on.
     bool outlives = false;
-    /// What whoever connects is told again: of whose pods it is an address, the number of the
+    /// What the next one that connects is told again: the pod's address, the number of the
     /// router's side of the link, and what the node wants to remember.
     std::uint32_t address = 0;
     std::uint32_t link_index = 0;
@@ -88,8 +88,8 @@ struct ContainerStart {
     std::string log_name;
     LogLimits log_limits;
     bool terminal = false;    ///< its standard streams are one
-    bool input = false;       ///< it has an input that whoever attaches can write to
-    bool input_once = false;  ///< ... which ends with the first who did
+    bool input = false;       ///< it has an input that attached clients can write to
+    bool input_once = false;  ///< ... which ends with the first of them
 
     friend bool operator==(const ContainerStart&, const ContainerStart&) = default;
 };
@@ -112,7 +112,7 @@ enum class StartStage : std::uint8_t {
     kMount,
     kWorkingDir,
     kGroup,     ///< entering its cgroup
-    kIdentity,  ///< becoming who it is; the detail says what failed
+    kIdentity,  ///< assuming its identity; the detail says what failed
     kProgramMissing,
     kNotExecutable,
     kInterpreterMissing,
@@ -149,8 +149,8 @@ struct Request {
     ExecStart exec;
     /// Of a setup: the process to end with, or the socket to listen at (`outlives`).
     UniqueFd lifeline;
-    /// Of a setup: the network of the router, held for whoever connects; none without namespaces,
-    /// or if the pod does not outlive us.
+    /// Of a setup: the network of the router, held for the next one that connects; none without
+    /// namespaces, or if the pod does not outlive us.
     UniqueFd network;
     /// Of a start: where its log goes.
     UniqueFd log_dir;
@@ -163,7 +163,7 @@ struct Request {
 
 struct Report {
     enum class Kind : std::uint8_t {
-        /// Set-up is done; with the init's own pidfd. Whoever connected later gets it first, with
+        /// Set-up is done; with the init's own pidfd. One that connects later gets it first, with
         /// `recovery` and `network`, then kStarted, kStarting and the ends of what was started so
         /// far,
         /// then kTold.

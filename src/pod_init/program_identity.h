@@ -8,7 +8,7 @@
 
 namespace muster::pod_init {
 
-/// Who a container's program is: what is changed between fork and exec. Unset: it stays.
+/// As whom a container's program runs: what is changed between fork and exec. Unset: it stays.
 struct Identity {
     std::optional<std::uint32_t> uid;
     std::optional<std::uint32_t> gid;

@@ -43,10 +43,11 @@ struct NodeOptions {
     SandboxMode sandbox = SandboxMode::kAuto;
     /// Scratch space of this node (volumes, hosts files, logs of pods); made by the caller, 0700.
     std::filesystem::path state_dir;
-    /// Pods go on when this process ends without Node::stop(), and a node that is created on the
-    /// same state_dir takes them over. Nobody else may use the directory. No cleanup process then.
+    /// Pods keep running when this process ends without Node::stop(), and a node that is created on
+    /// the same state_dir takes them over. Nothing else may use the directory. No cleanup process
+    /// then.
     bool pods_outlive = false;
-    /// Removes the node's cgroups if this process is killed; null: nobody does. Outlives the node.
+    /// Removes the node's cgroups if this process is killed; null: nothing does. Outlives the node.
     CleanupProcess* cleanup = nullptr;
     /// Where containers start that name no workingDir.
     std::filesystem::path working_dir;
@@ -83,7 +84,7 @@ struct NodeOptions {
 /// node), runs their containers as supervised processes, and reports as a kubelet does.
 ///
 /// All processes of a pod descend from its init, which ends when this process ends: whatever way
-/// `muster` goes, nothing is left over. Where pods are to outlive it, the init goes on instead and
+/// `muster` goes, nothing is left over. Where pods are to outlive it, the init lives on instead and
 /// tells the next node what happened meanwhile (docs/design/outlive.md). Thread: one loop.
 class Node {
   public:
@@ -105,7 +106,7 @@ class Node {
                                                              kube::CommandOptions options);
     Task<Result<std::unique_ptr<net::ByteStream>>> connect(std::string namespace_, std::string pod,
                                                            std::uint16_t port);
-    /// In the pods' network, at the address of the Service `kubernetes`, where nobody but pods can
+    /// In the pods' network, at the address of the Service `kubernetes`, where only pods can
     /// connect; null where they share the machine's. Once.
     Result<std::unique_ptr<net::Listener>> listen_for_pods();
     /// Since it was asked last, or of the next second where that is too long ago.

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A lock on the directory, if it is one of this user's and nobody else has it.
+/// A lock on the directory, if it is one of this user's and no other process has it.
 UniqueFd claim_directory(const fs::path& path) {
     UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat info{};
@@ -53,7 +53,7 @@ Result<void> remove_groups_below(CgroupFiles& files, const std::string& parent,
         const std::string group = parent + "/" + name;
         const auto claimed = files.claim(group);
         if (!claimed) continue;
-        // Pods that go on without their node are the next one's.
+        // Pods that run without their node belong to the next one.
         if (outlives && has_processes(files, group).value_or(true)) continue;
         TRY_VOID(sweep_cgroup(files, group));
         removed.push_back("the cgroup " + group);

@@ -13,7 +13,7 @@ Result<std::size_t> end_surviving_pods(const std::filesystem::path& state_dir) {
     for (const std::string& group : Cgroups::possible_groups(Cgroups::place_of_this_process(),
                                                              node_group_name(state_dir, true)))
         TRY_VOID(sweep_cgroup(files, group));
-    // Their directories: nobody answers there any more.
+    // Their directories: nothing answers there any more.
     TRY_VOID(recover_pods(state_dir));
     return pods.size();
 }

@@ -7,8 +7,8 @@
 
 namespace muster::runtime {
 
-/// Ends the pods that go on although their node, whose state directory this is, has ended
-/// (NodeOptions::pods_outlive), and removes what they had. Says how many there were. Nobody may
+/// Ends the pods that still run although their node, whose state directory this is, has ended
+/// (NodeOptions::pods_outlive), and removes what they had. Says how many there were. Nothing may
 /// have a node on that directory meanwhile. Blocks.
 Result<std::size_t> end_surviving_pods(const std::filesystem::path& state_dir);
 

@@ -36,7 +36,7 @@ void AttachStreams::Copy::write_some() {
         } else if (errno == EAGAIN) {
             return;
         } else if (errno != EINTR) {
-            // Nobody reads it any more; that is told by its own way.
+            // Nothing reads it any more; that is reported on its own way.
             pipe.reset();
             kept.clear();
         }

@@ -14,7 +14,8 @@
 
 namespace muster::pod_init {
 
-/// Who gets copies of a container's outputs while it runs. Plain system calls; SIGPIPE is ignored.
+/// The clients that get copies of a container's outputs while it runs. Plain system calls; SIGPIPE
+/// is ignored.
 class AttachStreams {
   public:
     /// The writing ends of pipes: for output, and for errors.

@@ -76,7 +76,7 @@ class Supervisor {
         ::sigaddset(&set, kInitEnded);
         ::sigprocmask(SIG_SETMASK, &set, nullptr);
         signals_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-        ::signal(SIGPIPE, SIG_IGN);  // who was attached may be gone
+        ::signal(SIGPIPE, SIG_IGN);  // an attached client may be gone
         ::prctl(PR_SET_PDEATHSIG, kInitEnded);
         if (::getppid() != init) abandon();
 
@@ -269,7 +269,7 @@ class Supervisor {
         tell(report);
     }
 
-    /// Takes what is there now; more than is kept is read and dropped, so that nobody waits.
+    /// Takes what is there now; more than is kept is read and dropped, so that no writer waits.
     bool collect(Exec& exec) {
         const auto piece = read_piece(exec.pipe, buffer_);
         if (!piece) exec.pipe.reset();
@@ -309,7 +309,7 @@ class Supervisor {
     }
 
     [[noreturn]] void finish(int status) {
-        // Else a tree that forks faster than it is killed would keep us busy for ever.
+        // Else a tree that forks faster than it is killed would keep us busy without end.
         groups_.stop();
         process::kill_descendants();
         // What was executed beside it goes with it: the init says so, after the container's end.
@@ -344,7 +344,7 @@ class Supervisor {
     }
 
     void tell(const Report& report) {
-        // A send fails only when the init is gone, and then there is nobody to tell.
+        // A send fails only when the init is gone, and then there is nothing to tell it to.
         if (!send_report(control_.get(), report)) abandon();
     }
 

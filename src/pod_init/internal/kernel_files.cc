@@ -97,7 +97,7 @@ Result<void> freeze_mounts(const std::vector<std::string>& writable) {
         const int error = try_freeze(path.c_str(), 0);
         // What another mount hides is not there for anybody: its path is nothing, or a directory of
         // what hides it and no mount (the machine's /sys/kernel/tracing below the pod's own /sys).
-        // What lies in a directory that we may not enter nobody in the container may.
+        // What lies in a directory that we may not enter is closed to the container as well.
         const bool hidden = error == ENOENT || error == EINVAL;
         const bool closed = (error == EACCES || error == EPERM) && ::geteuid() != 0;
         if (error != 0 && !hidden && !closed) return not_frozen(path, error);

@@ -16,9 +16,9 @@ Result<void> set_sysctls(const std::vector<std::pair<std::string, std::string>>&
 /// kernel has one limit for all (before 6.14).
 bool limit_pids(std::uint64_t pids);
 
-/// Mounts a /sys that shows the caller's network interfaces, as one shows those of whoever mounted
-/// it; the cgroups stay. Where the kernel refuses it, as inside a sandbox that hides parts of its
-/// own /sys, the machine's stays.
+/// Mounts a /sys that shows the caller's network interfaces, as one shows those of the process that
+/// mounted it; the cgroups stay. Where the kernel refuses it, as inside a sandbox that hides parts
+/// of its own /sys, the machine's stays.
 Result<void> mount_own_sys();
 
 /// Makes read-only, or hides, the parts of /proc and /sys through which a process of root changes

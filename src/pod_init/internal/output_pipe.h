@@ -16,7 +16,7 @@ inline constexpr int kLastPieces = 64;
 /// Only our end does not block: programs do not expect it of theirs.
 Result<process::Pipe> make_output_pipe();
 
-/// One piece of it; "" when there is none now, nullopt at its end.
+/// One piece of it; "" when nothing can be read now, nullopt at its end.
 std::optional<std::string_view> read_piece(const UniqueFd& output, std::span<char> buffer);
 
 }  // namespace muster::pod_init

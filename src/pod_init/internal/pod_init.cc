@@ -106,7 +106,7 @@ class PodInit {
             ended_ = 0;
     }
 
-    /// Who asked for them is gone. Their ends are nobody's.
+    /// The process that asked for them is gone, so their ends are not reported.
     void cancel_execs() {
         for (const auto& [id, container] : std::exchange(execs_, {})) {
             Request cancel;
@@ -165,7 +165,7 @@ class PodInit {
         return setup.privileged ? Result<void>() : protect_kernel_files();
     }
 
-    /// Else whoever reads what the one that we outlive wrote would wait for us.
+    /// Else a reader of what the process that we outlive wrote would wait for us.
     static void leave_outputs() {
         const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
         for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
@@ -258,7 +258,7 @@ class PodInit {
         supervisors_.emplace(pid, Supervisor{id, std::move(ends->first)});
     }
 
-    /// A container that crashes for ever must not make us grow.
+    /// A container that crashes again and again must not make us grow.
     void forget_old_containers() {
         for (auto it = containers_.begin();
              it != containers_.end() && containers_.size() > kKeptContainers;)
@@ -333,8 +333,8 @@ class PodInit {
         if (container.end) return;
         container.pidfd.reset();
         container.end = copy_of(report);
-        // First the end of the container: it is what ended the others, and who is told of those
-        // first would take it for a failure of theirs.
+        // First the end of the container: it is what ended the others, and told of those first
+        // one would take it for a failure of theirs.
         queue(std::move(report));
         for (auto it = execs_.begin(); it != execs_.end();) {
             if (it->second != id) {
@@ -347,7 +347,7 @@ class PodInit {
     }
 
     void queue(Report report) {
-        if (!control_) return;  // kept in containers_ for who comes
+        if (!control_) return;  // kept in containers_ for the next one
         outgoing_.push_back(std::move(report));
         send_outgoing();
     }
@@ -420,7 +420,7 @@ class PodInit {
     UniqueFd control_;
     UniqueFd signals_;
     UniqueFd lifeline_;  ///< the process to end with, or the socket at which the next one comes
-    UniqueFd network_;   ///< for the next one: nobody else keeps the router alive meanwhile
+    UniqueFd network_;   ///< for the next one: nothing else keeps the router alive meanwhile
     Report::Recovery recovery_;
     std::string note_;
     bool namespaces_ = false;

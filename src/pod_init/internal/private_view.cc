@@ -206,7 +206,7 @@ class View {
             return system_error("setting the mode of " + target, errno);
         const ViewPoint* point = point_at(source);
         if (point != nullptr) return place_point(*point);
-        // What we may not look into nobody in the pod may.
+        // What we may not look into is closed to the pod as well.
         if (::access(source.c_str(), R_OK | X_OK) < 0) return {};
         return place(source, target);
     }

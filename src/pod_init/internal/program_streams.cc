@@ -46,7 +46,7 @@ Result<ProgramStreams::Ends> ProgramStreams::open(const ContainerStart& start) {
         if (start.input) {
             TRY(input_, duplicate(terminal.outside));
         }
-        // Of the copy, too, which nobody waits for either.
+        // Of the copy, too, which nothing waits for either.
         if (::fcntl(terminal.outside.get(), F_SETFL, O_NONBLOCK) < 0)
             return system_error("making a container's terminal non-blocking", errno);
         ends.output = std::move(terminal.program);
@@ -102,7 +102,7 @@ bool ProgramStreams::release(std::uint32_t id) {
 }
 
 void ProgramStreams::end_input(std::uint32_t id) {
-    // Without `stdinOnce` the next one who is attached goes on with it.
+    // Without `stdinOnce` the next attached client continues with it.
     if (with_input_.erase(id) == 0 || !input_once_) return;
     // A terminal has no end of input but this; one that is full of it is not read either.
     if (terminal_ && input_) (void)!::write(input_.get(), &kEndOfInput, 1);

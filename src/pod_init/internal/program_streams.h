@@ -19,11 +19,11 @@
 
 namespace muster::pod_init {
 
-/// With TERM, as whoever starts a program on a terminal says what it is.
+/// With TERM, which says what kind of terminal it is.
 std::vector<std::string> with_terminal(std::vector<std::string> environment);
 
 /// Our ends of the standard streams of a container's own program: pipes or a terminal, and those
-/// who are attached to them. Output 0 is that of a terminal; else they count as LogStream does.
+/// that are attached to them. Output 0 is that of a terminal; else they count as LogStream does.
 /// Plain system calls; SIGPIPE is ignored.
 class ProgramStreams {
   public:
@@ -40,22 +40,22 @@ class ProgramStreams {
 
     Result<Ends> open(const ContainerStart& start);
 
-    /// Adds what to wait for: first the outputs, in order, then those who are attached.
+    /// Adds what to wait for: first the outputs, in order, then those that are attached.
     void wait_for(std::vector<pollfd>& events) const;
-    /// What was kept for those who are attached, as far as they take it now.
+    /// What was kept for those that are attached, as far as they take it now.
     void write_kept() { attachments_.write_kept(); }
-    /// One piece of an output, in `buffer`; empty: there is none now, or no more.
+    /// One piece of an output, in `buffer`; empty: nothing can be read now, or no more comes.
     std::string_view take(std::size_t output, std::span<char> buffer);
-    /// For those who are attached.
+    /// For those that are attached.
     void copy(std::size_t output, std::string_view piece) { attachments_.write(output, piece); }
-    /// The program has ended: room for what can still be taken, as nobody waits for the attached.
+    /// The program has ended: room for what can still be taken, as nothing waits for the attached.
     void make_last_room() { attachments_.make_last_room(); }
 
     /// As Request::Kind::kAttach. Where input goes; none when it is not wanted or goes nowhere.
     Result<UniqueFd> attach(Request& request);
     /// False: there is no such one.
     bool release(std::uint32_t id);
-    /// Whoever is attached writes no more.
+    /// The attached client writes no more.
     void end_input(std::uint32_t id);
 
   private:
@@ -64,7 +64,7 @@ class ProgramStreams {
     UniqueFd input_;  ///< none: it has none, or it is at its end
     std::array<UniqueFd, kOutputs> outputs_;
     AttachStreams attachments_;
-    std::set<std::uint32_t> with_input_;  ///< of those who are attached
+    std::set<std::uint32_t> with_input_;  ///< of those that are attached
 };
 
 }  // namespace muster::pod_init

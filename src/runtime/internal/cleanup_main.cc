@@ -41,7 +41,7 @@ class CleanupMain {
                          {{"error", done.error().message()}});
     }
 
-    /// False once there is nobody left to listen to.
+    /// False once the process that it cleans up after has ended.
     bool listen() {
         wait_for_processes(control_.get());
         for (;;) {

@@ -12,8 +12,8 @@
 
 namespace muster::runtime {
 
-/// Tells who uses a ConfigMap or a Secret that it has changed: one watch of each type for all pods
-/// of the node, which keeps names and revisions and nothing of their data. Thread: the loop.
+/// Tells the users of a ConfigMap or a Secret that it has changed: one watch of each type for all
+/// pods of the node, which keeps names and revisions and nothing of their data. Thread: the loop.
 class DataWatch {
   public:
     DataWatch(kube::Client& client, Clock& clock, Rng& rng);
@@ -31,7 +31,7 @@ class DataWatch {
                                                     std::function<void()> changed);
 
   private:
-    /// "namespace/name" to who wants to know.
+    /// "namespace/name" to those that follow it.
     using Followers = std::multimap<std::string, Following*, std::less<>>;
 
     struct Objects {

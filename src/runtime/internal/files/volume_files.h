@@ -16,7 +16,7 @@ namespace muster::runtime {
 struct VolumeFile {
     std::string content;
     std::uint32_t mode = 0644;
-    std::optional<std::uint32_t> owner = {};  ///< else whoever writes it
+    std::optional<std::uint32_t> owner = {};  ///< else the user that writes it
 
     friend bool operator==(const VolumeFile&, const VolumeFile&) = default;
 };
@@ -43,7 +43,7 @@ bool has_mounted_data(const kube::Volume& volume);
 /// Of the pod's own fields, labels and annotations among them.
 bool has_pod_fields(const kube::Volume& volume);
 
-/// The tokens of a pod, and who reads their files: all users of the pod, or these alone.
+/// The tokens of a pod, and which users read their files: all users of the pod, or these alone.
 struct VolumeTokens {
     std::map<TokenWanted, std::string> texts = {};
     std::optional<std::uint32_t> user = {};  ///< as whom all containers run

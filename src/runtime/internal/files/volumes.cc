@@ -104,7 +104,7 @@ Result<ReadyVolume> prepare_empty_dir(const kube::EmptyDirVolumeSource& source,
     return volume;
 }
 
-/// Nullopt where the volume is none of files.
+/// Nullopt where the volume has no files.
 Result<std::optional<ReadyVolume>> write_files(const kube::Volume& volume,
                                                const EnvironmentInput& input, const fs::path& path,
                                                const VolumeOptions& options) {

@@ -43,7 +43,7 @@ Result<ReadyVolumes> prepare_volumes(const EnvironmentInput& input,
                                      const std::filesystem::path& directory,
                                      const VolumeOptions& options);
 
-/// Writes the files of those volumes anew that are `meant`, each volume all at once. One that can't
+/// Writes the files of the `meant` volumes again, each volume all at once. One that can't
 /// be written stays as it is, and is the error when all have been tried.
 Result<void> rewrite_volumes(const EnvironmentInput& input, const std::filesystem::path& directory,
                              const VolumeOptions& options, bool (*meant)(const kube::Volume&));

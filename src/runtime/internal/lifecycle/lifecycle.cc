@@ -44,7 +44,7 @@ Result<std::optional<Handler>> read_hook(const kube::Container& container,
     return std::optional(std::move(handler));
 }
 
-/// "SIGUSR1"; 0 for what is none.
+/// Of "SIGUSR1"; 0 if it is not a signal.
 int signal_number(std::string_view name) {
     if (!name.starts_with("SIG")) return 0;
     name.remove_prefix(3);

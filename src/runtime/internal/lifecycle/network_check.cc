@@ -85,7 +85,7 @@ Task<CheckResult> check_http(asio::any_io_executor executor, OpenSocket open, Ht
 
     http::response_parser<http::empty_body> parser;
     parser.header_limit(kMaxHeader);
-    parser.skip(true);  // the body is nobody's business
+    parser.skip(true);  // the body does not matter
     std::string received;
     std::array<char, 4096> buffer{};
     while (!parser.is_header_done()) {

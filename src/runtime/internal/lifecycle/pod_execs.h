@@ -14,7 +14,7 @@
 namespace muster::runtime {
 
 /// The commands that run inside one pod's containers beside their programs: for probes and hooks,
-/// and for whoever asks the API. Thread: the loop.
+/// and for clients of the API. Thread: the loop.
 class PodExecs {
   public:
     explicit PodExecs(asio::any_io_executor executor) : executor_(std::move(executor)) {}
@@ -53,14 +53,14 @@ class PodExecs {
     static constexpr std::uint32_t kIdsBits = 20;
 
     asio::any_io_executor executor_;
-    std::map<std::uint32_t, Command*> running_;  ///< owned by those who wait for them
+    std::map<std::uint32_t, Command*> running_;  ///< owned by those that wait for them
     std::uint32_t last_id_ = 0;
 };
 
 /// Of a wait status and what the command wrote.
 CheckResult result_of_command(int wait_status, std::string output);
 
-/// What whoever started it is told: its exit code, or why it did not start.
+/// What its client is told: its exit code, or why it did not start.
 Result<int> end_of_command(int wait_status, std::string failure);
 
 }  // namespace muster::runtime

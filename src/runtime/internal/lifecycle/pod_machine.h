@@ -40,8 +40,8 @@ class PodMachine {
     /// Instead, for a pod that another process had and whose processes are gone: what had ended
     /// stays ended, what ran was killed, and the rest follows from the restart policy.
     PodActions resume(const kube::PodStatus& earlier, Now now);
-    /// Instead, for a pod that another process had and whose sandbox goes on: what happened since
-    /// its last status happens now. `recovered`: of each container, in the order of
+    /// Instead, for a pod that another process had and whose sandbox still runs: what happened
+    /// since its last status happens now. `recovered`: of each container, in the order of
     /// facts().containers.
     PodActions take_over(const kube::PodStatus& earlier,
                          const std::vector<RecoveredContainer>& recovered, Now now);

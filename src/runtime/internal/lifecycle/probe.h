@@ -71,7 +71,7 @@ class ContainerProbes {
     std::optional<Instant> next_at() const;
     /// Those that are due; they count as begun.
     std::vector<ProbeKind> begin_due(Instant now);
-    /// True when the container is to be killed for it. After that only readiness goes on.
+    /// True when the container is to be killed for it. After that only readiness is probed.
     bool ended(ProbeKind kind, bool success, Instant now);
     /// The container is being ended: nobody asks any more whether it lives, but whether it is
     /// ready.

@@ -22,7 +22,7 @@ class CgroupFiles {
     virtual Result<void> write(const std::string& group, std::string_view file,
                                std::string_view value) = 0;
     virtual Result<std::string> read(const std::string& group, std::string_view file) = 0;
-    /// The group as a descriptor, for whoever starts processes in it (cgroup_entry.h).
+    /// The group as a descriptor, to start processes in it (cgroup_entry.h).
     virtual Result<UniqueFd> open(const std::string& group) = 0;
     /// Claims the group for as long as the descriptor, or a copy of it, is open; kConflict when
     /// somebody else has it.

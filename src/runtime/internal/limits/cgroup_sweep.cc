@@ -27,7 +27,7 @@ std::vector<pid_t> processes_of(CgroupFiles& files, const std::string& group) {
     return pids;
 }
 
-/// By pidfd, so that a number that was given to another process meanwhile hits nobody wrong: the
+/// By pidfd, so that a number that was given to another process meanwhile does no harm: the
 /// process is looked for in the group again once the descriptor is open.
 void kill_and_wait(CgroupFiles& files, const std::string& group, pid_t pid) {
     UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));

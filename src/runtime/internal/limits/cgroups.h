@@ -45,7 +45,8 @@ class Cgroups;
 /// takes its pods over. `outlives`: as the pods may, when it has ended.
 std::string node_group_name(const std::filesystem::path& state_dir, bool outlives = false);
 /// The name of such a group, or that of the group beside it that the node itself moved to. One that
-/// nobody has claimed is what a killed node left; with `outlives`, together with pods that go on.
+/// nothing has claimed is what a killed node left; with `outlives`, together with pods that still
+/// run.
 bool is_node_group_name(std::string_view name, bool outlives = false);
 
 /// The groups of one pod. Outlives those of its containers, and the node's outlive it. The
@@ -85,8 +86,8 @@ class Cgroups {
     };
     static Place place_of_this_process();
 
-    /// The groups that create() may make, whether or not it does: told to whoever cleans up before
-    /// there is anything to clean up.
+    /// The groups that create() may make, whether or not it does: told to the cleanup process
+    /// before there is anything to clean up.
     static std::vector<std::string> possible_groups(const Place& place, const std::string& name);
 
     /// What may be done is tried, and kept. With a version 2 tree in which only this process may
@@ -115,7 +116,7 @@ class Cgroups {
         std::string group;
         UniqueFd lock;
     };
-    /// All of them, for whoever cleans up after a kill.
+    /// All of them, for the cleanup process.
     const std::vector<Claim>& claims() const { return claims_; }
     /// Removes those of other pods, which must be gone.
     void keep_only(const std::set<std::string>& pods);

@@ -13,7 +13,7 @@
 
 namespace muster::runtime {
 
-/// Who runs muster, and what the machine says about users.
+/// The user that runs muster, and what the machine says about users.
 struct Caller {
     std::uint32_t uid = 0;
     std::uint32_t gid = 0;

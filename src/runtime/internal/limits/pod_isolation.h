@@ -49,7 +49,8 @@ class PodIsolation {
     /// The error is the message of a CreateContainerConfigError. `index` counts init containers
     /// first.
     Result<ContainerSecurity> container_security(std::size_t index) const;
-    /// The user as whom all containers run; nullopt when they differ, or run as who started us.
+    /// The user as whom all containers run; nullopt when they differ, or run as the user that
+    /// started us.
     std::optional<std::uint32_t> user_of_all() const;
     /// `base` with what follows from the container's user and devices.
     std::vector<std::string> environment(std::size_t index, const ContainerSecurity& security,

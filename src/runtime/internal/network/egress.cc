@@ -145,7 +145,7 @@ struct Started {
 Result<Started> start_pasta(const std::string& program, const NetworkNamespace& network,
                             std::vector<std::string> environment, bool forward_names) {
     std::array<int, 2> ends{};
-    // Non-blocking both: what nobody reads is lost rather than waited for.
+    // Non-blocking both: what is not read is lost rather than waited for.
     if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) < 0)
         return system_error("making a pipe", errno);
     Started started;
@@ -168,7 +168,7 @@ Result<Started> start_pasta(const std::string& program, const NetworkNamespace& 
     // With it, answers of the first name server seem to come from the forwarder however asked.
     if (forward_names)
         words.insert(words.end(), {"--dns-forward", format_address(Egress::kNameForwarder)});
-    // Else it becomes `nobody`, who may not enter the pods' network.
+    // Else it becomes `nobody`, which may not enter the pods' network.
     if (::geteuid() == 0) words.insert(words.end(), {"--runas", "0"});
     std::vector<char*> argv = pointers_to(words);
     std::vector<char*> variables = pointers_to(environment);

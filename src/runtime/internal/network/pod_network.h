@@ -50,7 +50,7 @@ class PodFabric {
     /// pod has ended; the pod's successor does not wait for that.
     Result<void> disconnect(const Link& link);
 
-    /// Nothing that is sent reaches the pod or leaves it, until reconnect(); nobody is told so.
+    /// Nothing that is sent reaches the pod or leaves it, until reconnect(); neither side is told.
     Result<void> cut_off(const Link& link);
     Result<void> reconnect(const Link& link);
 
@@ -58,7 +58,7 @@ class PodFabric {
     /// programs see the router as its peer.
     Result<UniqueFd> open_socket() const;
     /// Listens on an address that becomes one of the router's (`port` 0: the kernel picks one), for
-    /// pods to reach us. Non-blocking. Nobody but pods can connect.
+    /// pods to reach us. Non-blocking. Only pods can connect.
     Result<UniqueFd> open_listener(std::uint32_t at, std::uint16_t port);
 
     const NetworkNamespace& network() const { return network_; }

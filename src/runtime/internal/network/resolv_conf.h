@@ -20,7 +20,7 @@ struct ResolvConf {
 ResolvConf resolv_conf_with_egress(std::string_view machine, std::string_view behind_loopback,
                                    std::uint32_t forwarder);
 
-/// Without a way out: every question is refused at once by `refuser`, an address at which nobody
+/// Without a way out: every question is refused at once by `refuser`, an address at which nothing
 /// listens.
 std::string resolv_conf_without_egress(std::uint32_t refuser);
 

@@ -18,9 +18,9 @@ struct NamedRecoveredPod {
 /// By uid.
 using RecoveredPods = std::map<std::string, NamedRecoveredPod>;
 
-/// The pods below a node's state directory that go on although their node has ended. The
+/// The pods below a node's state directory that still run although their node has ended. The
 /// directories of others are removed. Blocks for as long as recover_pod() does; an init that does
-/// not answer is an error, as nobody can tell whether its pod runs.
+/// not answer is an error, as nothing can tell whether its pod runs.
 Result<RecoveredPods> recover_pods(const std::filesystem::path& state_dir);
 
 /// Removes the directory of a pod that has ended; what can't be removed is logged.
@@ -31,7 +31,7 @@ void remove_pod_directory(const std::filesystem::path& directory);
 Result<UniqueFd> network_of(const RecoveredPods& pods);
 
 /// Ends those that hang on another network than `network` (-1: than the machine's), and takes them
-/// out: nobody could reach them.
+/// out: they could not be reached.
 Result<void> end_unreachable(RecoveredPods& pods, int network);
 
 }  // namespace muster::runtime

@@ -46,7 +46,7 @@ bool is_mounted_at(const std::vector<pod_init::MountSpec>& mounts, std::string_v
                                [&](const pod_init::MountSpec& m) { return m.target == target; });
 }
 
-/// Of what the API gives a pod of its own accord: nobody asked for it, so its lack refuses nobody.
+/// Of what the API gives a pod unasked: a pod that lacks it is not refused.
 bool is_account_mount(const kube::VolumeMount& mount) {
     return mount.name.starts_with(kube::kAccountVolumePrefix) &&
            mount.mount_path == kube::kAccountDirectory;

@@ -17,7 +17,7 @@ class RecoveredStarts {
         pod_init::Report report;  ///< with its process, or its end
     };
 
-    /// Reports of other kinds are of what an earlier process asked for, and nobody's.
+    /// Reports of other kinds answer an earlier process and are ignored.
     void take(pod_init::Report report);
     /// By container.
     std::vector<Start>& newest() { return newest_; }

@@ -5,8 +5,8 @@
 
 namespace muster::runtime {
 
-/// Which start of which container it is, in the one number by which a pod's init knows it: whoever
-/// finds the pod again learns from it which log, group and status belong to what.
+/// Which start of which container it is, in the one number by which a pod's init knows it: the
+/// process that recovers the pod learns from it which log, group and status belong to what.
 struct RunId {
     std::size_t container = 0;  ///< init containers first
     std::uint32_t launch = 0;   ///< of this container in the pod's life, from 1

@@ -9,7 +9,7 @@
 
 namespace muster::runtime {
 
-/// A pod that goes on although the process that started it has ended, by its init's first words.
+/// A pod that still runs although the process that started it has ended, by its init's first words.
 struct RecoveredPod {
     UniqueFd control;  ///< more reports are to be read: what was started so far, then kTold
     UniqueFd init;     ///< its pidfd

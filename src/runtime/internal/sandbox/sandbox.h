@@ -22,7 +22,7 @@ struct SandboxHost {
     UniqueFd program;  ///< of the pods' inits
     /// This process: pods that are not to outlive it watch it.
     UniqueFd self;
-    /// Told of every pod that is not to outlive us; null: nobody is.
+    /// Told of every pod that is not to outlive us; may be null.
     CleanupProcess* cleanup = nullptr;
     /// How many descriptors a pod's process may have: what ours could before create() raised it.
     rlim_t open_files = 0;
@@ -54,7 +54,7 @@ struct SandboxSpec {
     /// Where the init of a pod that outlives us is found again (recover_pod()); empty: it ends with
     /// us.
     std::filesystem::path socket;
-    /// What whoever finds it is told.
+    /// What the process that recovers it is told.
     std::string note = {};
 };
 

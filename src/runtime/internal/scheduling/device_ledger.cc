@@ -103,7 +103,7 @@ std::vector<std::string> device_environment(const Devices& machine, const Device
             if (!ids.empty()) intel_ids += (intel_ids.empty() ? "" : ",") + ids;
         }
     }
-    // An empty mask would show them all, and there is none that hides them.
+    // An empty mask would show them all, and no mask hides them.
     if (intel && !intel_ids.empty()) environment.push_back("ZE_AFFINITY_MASK=" + intel_ids);
     return environment;
 }

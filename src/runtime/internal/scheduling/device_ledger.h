@@ -32,7 +32,7 @@ class DeviceLedger {
     std::map<std::string, Devices> taken_;
 };
 
-/// As text, for whoever takes the pod over, and back; nothing of what is no such text.
+/// As text, for the process that takes the pod over, and back; empty for any other text.
 std::string text_of(const Devices& devices);
 Devices devices_in(std::string_view text);
 

@@ -12,7 +12,7 @@ namespace muster::runtime {
 
 /// How long after a renewal others may take the node for lost, as a kubelet says it.
 inline constexpr std::chrono::seconds kLeaseDuration{40};
-/// Half of it: a renewal is a write to the disk, and nobody here waits for one.
+/// Half of it: a renewal is a write to the disk, and nothing here waits for one.
 inline constexpr std::chrono::seconds kLeaseRenewal{20};
 
 /// Says in the node's lease, which is made if it is not there, that it is alive.

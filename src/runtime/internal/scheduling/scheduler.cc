@@ -12,7 +12,7 @@ namespace muster::runtime {
 
 namespace {
 
-// On a pod of a job, by whoever made it: how many start together, and which restart of all of them
+// On a pod of a job, by its controller: how many start together, and which restart of all of them
 // it belongs to.
 constexpr std::string_view kGangSize = "muster.dev/gang-size";
 constexpr std::string_view kGeneration = "muster.dev/generation";
@@ -34,7 +34,7 @@ std::size_t gang_size_of(const kube::Pod& pod) {
     return size;
 }
 
-/// Whoever put the gates there takes them away when the pod may start.
+/// The controller that set the gates removes them when the pod may start.
 bool is_gated(const kube::Pod& pod) {
     const json::value* gates = pod.spec.rest.if_contains("schedulingGates");
     return gates != nullptr && gates->is_array() && !gates->get_array().empty();
@@ -145,7 +145,7 @@ Task<void> Scheduler::run() {
     std::vector<const SchedulingPod*> pods;
     for (auto& [key, known] : pods_) {
         if (known.pending && known.deleting) {
-            // Nobody else will: there is no kubelet for a pod without a node.
+            // Nothing else will: there is no kubelet for a pod without a node.
             tasks_.spawn("removal", remove(known.reference));
             continue;
         }

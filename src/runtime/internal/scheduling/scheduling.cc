@@ -214,7 +214,7 @@ class Placing {
         if (waits_first_ == nullptr) waits_first_ = &unit.first();
     }
 
-    /// Who waits for what the unit would take, if somebody does.
+    /// What else waits for what the unit would take, if anything does.
     std::optional<std::string> first_in_line(const Unit& unit) const {
         if (waits_first_ == nullptr || unit.first().admitted) return std::nullopt;
         Resources together;

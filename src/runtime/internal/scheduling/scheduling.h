@@ -55,7 +55,7 @@ std::map<std::string, kube::Quantity> requests_of(const kube::PodSpec& spec);
 ///   are there they wait without a word.
 /// - What belongs to a gang that has started goes first; then the oldest.
 /// - A younger one may pass what waits, but only if it would also fit beside it on an otherwise
-///   empty machine, with all that is as young: so nothing waits for ever, and two gangs that each
+///   empty machine, with all that is as young: so nothing starves, and two gangs that each
 ///   half fit never hold on to their halves.
 std::vector<Placement> schedule(std::span<const SchedulingPod* const> pods,
                                 const SchedulingNode& node);

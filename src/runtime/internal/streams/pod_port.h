@@ -18,7 +18,7 @@ struct PodPort {
     std::uint16_t number = 0;
 };
 
-/// kUnavailable when nobody listens there; what the first address says counts.
+/// kUnavailable when nothing listens there; what the first address says counts.
 Task<Result<std::unique_ptr<net::ByteStream>>> connect_port(asio::any_io_executor executor,
                                                             PodPort port);
 

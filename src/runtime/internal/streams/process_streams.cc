@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t{32} * 1024;
 /// What is read once the process has ended: more than the kernel holds for a pipe of the usual
-/// size. The bound is for what it left running, which may write for ever.
+/// size. The bound is for what it left running, which may never stop writing.
 constexpr std::size_t kLastBytes = std::size_t{1024} * 1024;
 constexpr char kEndOfInput = 4;  ///< what a person types to say so (Ctrl-D)
 
@@ -173,7 +173,7 @@ Task<void> ProcessStreams::write(std::string bytes) {
         } else if (errno == EAGAIN) {
             co_await first_of(wait(*to, Descriptor::wait_write, changes_), changed_since(changes_));
         } else if (errno != EINTR) {
-            to->close();  // nobody reads it any more
+            to->close();  // nothing reads it any more
             co_return;
         }
     }

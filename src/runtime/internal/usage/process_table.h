@@ -27,7 +27,7 @@ std::optional<ProcessStat> parse_process_stat(std::string_view line);
 std::int64_t parse_memory(std::string_view status);
 /// Ticks in which any processor was busy (/proc/stat).
 std::uint64_t parse_busy_ticks(std::string_view stat);
-/// Bytes that nobody could get (/proc/meminfo).
+/// Bytes that are not available (/proc/meminfo).
 std::int64_t parse_memory_in_use(std::string_view meminfo);
 
 using ProcessTable = std::map<pid_t, ProcessStat>;
