@@ -81,7 +81,7 @@ def test_a_paused_replica_goes_on_when_the_command_ends_however_it_does(muster, 
     worker = f"until [ -e {shared}/enough ]; do sleep 0.01; done"
     run = begin(muster, pytorchjob("digits", worker))
     pause = muster.start("pause", "digits")
-    pause.wait_for("digits-master-0 stands still; Ctrl-C ends it")
+    pause.wait_for("digits-master-0 is paused; Ctrl-C ends it")
     again = muster.run("pause", "digits", "--for", "1s")
     assert again.status == 1 and "is paused already" in again.err, again
     pause.kill()
@@ -91,7 +91,7 @@ def test_a_paused_replica_goes_on_when_the_command_ends_however_it_does(muster, 
     while short.status != 0:
         assert "is paused already" in short.err, short
         short = muster.run("pause", "digits", "--for", "10ms")
-    assert "digits-master-0 goes on" in short.out, short
+    assert "digits-master-0 is resumed" in short.out, short
     (shared / "enough").touch()
     assert run.finish().status == 0
 

@@ -191,13 +191,13 @@ struct FaultInjection {
             co_return 0;
         }
         const bool pause = options.kind == FaultKind::kPause;
-        tell(fmt::format("{} {}{}", pod.name, pause ? "stands still" : "is cut off",
+        tell(fmt::format("{} {}{}", pod.name, pause ? "is paused" : "is cut off",
                          options.duration ? "" : "; Ctrl-C ends it"));
         co_await hold(run);
         if (run_ended) co_return Error(Code::kUnavailable, "the run has ended");
         CO_TRY_VOID(co_await run.finish());
         CO_TRY_VOID(co_await ask(clock, run, ""));
-        tell(fmt::format("{} {}", pod.name, pause ? "goes on" : "is connected again"));
+        tell(fmt::format("{} {}", pod.name, pause ? "is resumed" : "is connected again"));
         co_return options.duration&& stopped_by != 0 ? 128 + stopped_by : 0;
     }
 };

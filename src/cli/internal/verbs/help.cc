@@ -35,7 +35,7 @@ Usage: muster VERB [FLAGS]
   delete KIND NAME  delete objects, and wait until they are gone
 
   kill JOB REPLICA  send a signal to a replica of a job that runs here, to see how the job bears it
-  pause             let it stand still for a while
+  pause             pause it for a while
   partition         cut it off from the network for a while
 
   migrate check     which jobs of a cluster would behave otherwise under this operator

@@ -46,8 +46,8 @@ What to run:
 
 How it lives through failures (docs/elastic.md):
       --elastic              put muster-run before each replica's command, in the place of torchrun where
-                             that is called: who dies is started again, and the others go on with it
-      --warm                 with it: who is started again has imported its modules already
+                             that is called: failed workers are restarted, and the others continue
+      --warm                 with it: restarted workers have imported their modules already
 
 How it meets this machine:
       --workdir DIR          where every container starts (default: workingDir, else here);
