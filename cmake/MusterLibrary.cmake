@@ -8,7 +8,7 @@
 #       All *_test.cc of the folder, in one program kube_test. SERIAL: it starts processes or measures,
 #       so nothing runs beside it. TSAN: it has threads, so ./dev test runs it under the
 #       thread sanitizer too.
-#   muster_test(apiserver PROGRAM apiserver_store MATCHING "store" TSAN)
+#   muster_test(apiserver PROGRAM apiserver_on_file MATCHING "sqlite_store" TSAN)
 #       Those of them whose path matches, in a program of their own: they alone need what it says.
 #       EXCEPT keeps them out of the other one.
 #

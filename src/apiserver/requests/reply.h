@@ -9,7 +9,8 @@
 
 namespace muster::apiserver {
 
-/// What a request is answered with: a stored object, as it rests, or a body of its own.
+/// The answer to a request that was served: a stored object, as it rests, or a body of its own. One
+/// that was not served is answered with a StatusError.
 struct Reply {
     int status = 200;
     store::ObjectTextPtr object = nullptr;  ///< the body, where it is one object of the resource

@@ -14,7 +14,8 @@
 
 namespace muster::apiserver {
 
-/// Why a request was not served, and which object the Status names.
+/// Why a request was not served, and which object its Status names: what Kubernetes calls a
+/// StatusError.
 struct StatusError {
     Error error;
     /// Unset: the object that the request's URL names.
@@ -27,7 +28,7 @@ struct StatusError {
     bool about_nothing = false;
 };
 
-/// A value or a StatusError; takes the Error of a Result as well, so that TRY crosses both.
+/// A value or a StatusError. Takes the Error of a Result as well, so that TRY crosses both.
 template <class T>
 class [[nodiscard]] StatusResult : public std::expected<T, StatusError> {
   public:
@@ -50,7 +51,7 @@ class [[nodiscard]] StatusResult<void> : public std::expected<void, StatusError>
                                            StatusError{std::move(error), {}, false, {}}) {}
 };
 
-// The refusals of a real server, with its wording.
+// The errors of a real server, with its wording.
 
 StatusError bad_request(std::string message);
 StatusError not_found(const kube::ResourceType& type, std::string_view name);
