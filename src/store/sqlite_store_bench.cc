@@ -158,12 +158,12 @@ class Bench {
 }  // namespace
 }  // namespace muster::store
 
-/// apiserver_store_bench FOLDER [COUNT]: writes into new files there, which stay. COUNT objects of
+/// store_bench FOLDER [COUNT]: writes into new files there, which stay. COUNT objects of
 /// 1.5 KB are created, and ten times as many of 4.4 KB make the file that is opened.
 int main(int argc, char** argv) {
     using namespace muster::store;
     if (argc < 2) {
-        std::fprintf(stderr, "usage: apiserver_store_bench FOLDER [COUNT]\n");
+        std::fprintf(stderr, "usage: store_bench FOLDER [COUNT]\n");
         return 2;
     }
     const std::string folder = argv[1];
