@@ -9,10 +9,10 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "base/real_clock.h"
-#include "base/task_group.h"
+#include "base/async/task_group.h"
+#include "base/time/real_clock.h"
 #include "manifest/read_files.h"
-#include "net/http_client.h"
+#include "net/http/http_client.h"
 
 namespace {
 

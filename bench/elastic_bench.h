@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/async.h"
-#include "base/clock.h"
+#include "base/async/async.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 
 namespace muster::elastic {
 

@@ -4,9 +4,9 @@
 #include <boost/asio/io_context.hpp>
 #include <utility>
 
-#include "base/real_clock.h"
+#include "base/async/task_group.h"
 #include "base/rng.h"
-#include "base/task_group.h"
+#include "base/time/real_clock.h"
 #include "elastic_bench.h"
 #include "master/file_records.h"
 #include "master/master.h"

@@ -2,9 +2,9 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "base/real_clock.h"
+#include "base/async/task_group.h"
 #include "base/rng.h"
-#include "base/task_group.h"
+#include "base/time/real_clock.h"
 #include "elastic_bench.h"
 #include "net/tcp.h"
 #include "rpc/client.h"

@@ -6,10 +6,10 @@
 #include <filesystem>
 
 #include "agent/agent.h"
-#include "base/real_clock.h"
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
 #include "base/rng.h"
-#include "base/signal.h"
-#include "base/task_group.h"
+#include "base/time/real_clock.h"
 #include "elastic_bench.h"
 #include "net/tcp.h"
 #include "workers/local/local_workers.h"

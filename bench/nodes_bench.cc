@@ -33,9 +33,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/real_clock.h"
+#include "base/async/task_group.h"
 #include "base/rng.h"
-#include "base/task_group.h"
+#include "base/time/real_clock.h"
 #include "kube/client/client.h"
 #include "kube/client/reflector.h"
 #include "kube/objects/core_objects.h"
@@ -43,7 +43,7 @@
 #include "kube/transport/http_transport.h"
 #include "kube/values/json_access.h"
 #include "manifest/read_files.h"
-#include "net/http_client.h"
+#include "net/http/http_client.h"
 
 namespace {
 

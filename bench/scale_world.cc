@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/real_clock.h"
+#include "base/time/real_clock.h"
 #include "jobs/kind.h"
 
 namespace muster::scale {

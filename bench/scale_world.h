@@ -8,9 +8,9 @@
 #include <string>
 
 #include "apiserver/api_server.h"
+#include "base/async/task_group.h"
 #include "base/rng.h"
-#include "base/sim_clock.h"
-#include "base/task_group.h"
+#include "base/time/sim_clock.h"
 #include "kube/client/client.h"
 #include "kube/objects/resource_type.h"
 #include "operator/operator.h"

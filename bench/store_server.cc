@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/real_clock.h"
-#include "base/task_group.h"
+#include "base/async/task_group.h"
+#include "base/time/real_clock.h"
 #include "muster_run/node_store.h"
 
 using namespace muster;

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "base/real_clock.h"
+#include "base/time/real_clock.h"
 #include "process/process_tree.h"
 #include "workers/local/local_workers.h"
 

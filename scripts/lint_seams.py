@@ -20,7 +20,7 @@ CODE_RULES = {
         r"|\b(clock_gettime|gettimeofday|timespec_get|timerfd_create)\s*\("
         r"|\btime\s*\(\s*(nullptr|NULL|0|&)"
         r"|\basio\s*::\s*(steady_timer|system_timer|high_resolution_timer|deadline_timer)\b",
-        "take time as a parameter, or use base/clock.h",
+        "take time as a parameter, or use base/time/clock.h",
     ),
     "sleep": (r"\bthis_thread\s*::\s*sleep|\b(u|nano)sleep\s*\(|::sleep\s*\(", "await Clock::sleep_for"),
     "environment": (r"\b(secure_)?getenv\s*\(|\benviron\b", "take what you need as a parameter"),
@@ -49,8 +49,8 @@ INCLUDE_RULES = {
 # rule -> {file: why it may}
 ALLOWED = {
     "clock": {
-        "src/base/real_clock.cc": "the real clock",
-        "src/base/signal.h": "a timer that never expires is Asio's condition variable",
+        "src/base/time/real_clock.cc": "the real clock",
+        "src/base/async/signal.h": "a timer that never expires is Asio's condition variable",
         "src/workers/shim/program/shim.cc": "a program of its own without a loop of ours",
     },
     "chance": {"src/base/rng.h": "the one generator", "src/base/rng.cc": "its seed when none is given"},
@@ -59,7 +59,7 @@ ALLOWED = {
         "src/base/static/spdlog.cc": "its compiled part, for static programs",
     },
     "beast": {
-        "src/net/internal/http_parser.cc": "the parser of HTTP messages",
+        "src/net/internal/http/http_parser.cc": "the parser of HTTP messages",
         "src/runtime/internal/lifecycle/network_check.cc": "the parser of what a pod answers a probe",
     },
     "environment": {"src/control_plane/caller.cc": "what the person's shell hands over"},

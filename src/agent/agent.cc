@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/alarm.h"
-#include "base/first_of.h"
+#include "base/async/first_of.h"
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
+#include "base/async/then_stop.h"
 #include "base/log.h"
-#include "base/signal.h"
-#include "base/task_group.h"
-#include "base/then_stop.h"
-#include "base/time_limit.h"
+#include "base/time/alarm.h"
+#include "base/time/time_limit.h"
 #include "job_protocol/protocol.h"
 
 namespace muster::agent {

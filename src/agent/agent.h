@@ -8,9 +8,9 @@
 
 #include "agent/kv_client.h"
 #include "agent/worker_state.h"
-#include "base/clock.h"
 #include "base/result.h"
 #include "base/rng.h"
+#include "base/time/clock.h"
 #include "rpc/client.h"
 #include "workers/workers.h"
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/async.h"
-#include "base/clock.h"
+#include "base/async/async.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 #include "job_protocol/kv_requests.h"
 #include "rpc/client.h"
 

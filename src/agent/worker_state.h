@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 #include "failure_policy/policy.h"
 #include "job_protocol/directives.h"
 #include "workers/workers.h"

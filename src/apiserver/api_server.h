@@ -7,9 +7,9 @@
 #include "apiserver/api_server_options.h"
 #include "apiserver/node_api.h"
 #include "apiserver/webhook_caller.h"
-#include "base/clock.h"
+#include "base/async/task_group.h"
 #include "base/rng.h"
-#include "base/task_group.h"
+#include "base/time/clock.h"
 #include "kube/transport/transport.h"
 #include "store/store.h"
 

@@ -11,8 +11,8 @@
 #include <cstdlib>
 
 #include "apiserver/api_server.h"
-#include "base/real_clock.h"
-#include "base/task_group.h"
+#include "base/async/task_group.h"
+#include "base/time/real_clock.h"
 #include "kube/client/client.h"
 #include "kube/schema/schema.h"
 

@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "base/clock.h"
-#include "net/signing_key.h"
+#include "base/time/clock.h"
+#include "net/tls/signing_key.h"
 
 namespace muster::apiserver {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "apiserver/node_api.h"
+#include "base/async/signal.h"
 #include "base/check.h"
-#include "base/clock.h"
-#include "base/signal.h"
+#include "base/time/clock.h"
 #include "kube/values/time.h"
 #include "net/memory_stream.h"
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "base/async.h"
+#include "base/async/async.h"
 #include "base/result.h"
 #include "kube/client/client.h"
 #include "kube/objects/command_session.h"

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "apiserver/server_fixture.h"
-#include "base/signal.h"
+#include "base/async/signal.h"
 
 namespace muster::apiserver {
 namespace {

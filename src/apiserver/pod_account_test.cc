@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "apiserver/server_fixture.h"
-#include "net/signing_key.h"
+#include "net/tls/signing_key.h"
 
 namespace muster::apiserver {
 namespace {

@@ -9,9 +9,9 @@
 #include "apiserver/requests/router.h"
 #include "apiserver/resources/registry.h"
 #include "apiserver/watching/watch_cache.h"
-#include "base/clock.h"
 #include "base/rng.h"
-#include "net/signing_key.h"
+#include "base/time/clock.h"
+#include "net/tls/signing_key.h"
 
 namespace muster::apiserver {
 

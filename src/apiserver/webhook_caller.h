@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "base/async.h"
-#include "base/clock.h"
+#include "base/async/async.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 
 namespace muster::apiserver {
 

@@ -2,7 +2,7 @@
 
 #include "apiserver/server_fixture.h"
 #include "apiserver_http/http_front.h"
-#include "net/http_client.h"
+#include "net/http/http_client.h"
 #include "net/memory_stream.h"
 
 namespace muster::apiserver_http {

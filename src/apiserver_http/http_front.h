@@ -8,7 +8,7 @@
 #include "apiserver_http/audit.h"
 #include "apiserver_http/request_limits.h"
 #include "apiserver_http/yaml_text.h"
-#include "net/http_server.h"
+#include "net/http/http_server.h"
 
 namespace prometheus {
 class Collectable;

@@ -3,7 +3,7 @@
 #include "apiserver/fake_node.h"
 #include "apiserver_http/front_fixture.h"
 #include "apiserver_http/internal/streams/spdy_frames.h"
-#include "net/web_socket.h"
+#include "net/http/web_socket.h"
 
 namespace muster::apiserver_http {
 namespace {

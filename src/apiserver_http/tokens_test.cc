@@ -4,7 +4,7 @@
 #include "apiserver/authentication/jwt.h"
 #include "apiserver_http/front_fixture.h"
 #include "kube/values/base64.h"
-#include "net/signing_key.h"
+#include "net/tls/signing_key.h"
 
 namespace muster::apiserver_http {
 namespace {

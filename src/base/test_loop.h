@@ -10,8 +10,8 @@
 #include <utility>
 #include <variant>
 
-#include "base/real_clock.h"
-#include "base/sim_clock.h"
+#include "base/time/real_clock.h"
+#include "base/time/sim_clock.h"
 
 namespace muster {
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "base/signal.h"
+#include "base/async/signal.h"
 
 namespace muster {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "kube/values/json.h"
-#include "net/certificates.h"
+#include "net/tls/certificates.h"
 
 namespace muster::control_plane {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "net/certificates.h"
+#include "net/tls/certificates.h"
 
 namespace muster::control_plane {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "apiserver/api_server.h"
-#include "base/clock.h"
 #include "base/rng.h"
+#include "base/time/clock.h"
 #include "kube/client/client.h"
 #include "operator/operator.h"
 #include "runtime/node.h"

@@ -9,7 +9,6 @@
 
 #include "apiserver_http/http_front.h"
 #include "apiserver_http/metric_family.h"
-#include "store/sqlite_store.h"
 #include "base/log.h"
 #include "control_plane/internal/credentials.h"
 #include "control_plane/internal/webhook_client.h"
@@ -18,9 +17,10 @@
 #include "control_plane/machine.h"
 #include "control_plane/node_settings.h"
 #include "control_plane/process_metrics.h"
-#include "net/http_server.h"
+#include "net/http/http_server.h"
 #include "net/tcp.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
+#include "store/sqlite_store.h"
 
 namespace muster::control_plane {
 
@@ -40,9 +40,9 @@ std::shared_ptr<prometheus::Collectable> metrics_of(const net::HttpServer& serve
     return std::make_shared<apiserver_http::CollectedNow>([&server, audit] {
         std::vector<prometheus::MetricFamily> all = process_metrics();
         if (audit != nullptr) std::ranges::move(audit->metrics(), std::back_inserter(all));
-        all.push_back(apiserver_http::family("muster_http_connections", "Open connections of clients.",
-                                        prometheus::MetricType::Gauge,
-                                        static_cast<double>(server.connections())));
+        all.push_back(apiserver_http::family(
+            "muster_http_connections", "Open connections of clients.",
+            prometheus::MetricType::Gauge, static_cast<double>(server.connections())));
         return all;
     });
 }
@@ -118,8 +118,7 @@ Result<std::unique_ptr<ServedCluster>> ServedCluster::create(asio::any_io_execut
                                               .client_ca_pem = credentials.ca.certificate}));
     TRY(auto listener, listen_at(executor, options.listen));
     const std::unique_ptr<Machine> machine = make_real_machine(caller.environment);
-    TRY(auto store,
-        store::open_sqlite_store((home.path() / "store.db").string(), {}, executor));
+    TRY(auto store, store::open_sqlite_store((home.path() / "store.db").string(), {}, executor));
     runtime::NodeOptions node =
         node_settings(caller, *machine, options.sandbox, node_dir, options.cluster_domain);
     node.pods_outlive = true;

@@ -6,10 +6,10 @@
 
 #include "apiserver_http/audit.h"
 #include "apiserver_http/request_limits.h"
-#include "base/async.h"
-#include "base/clock.h"
+#include "base/async/async.h"
 #include "base/result.h"
 #include "base/rng.h"
+#include "base/time/clock.h"
 #include "control_plane/audit_log.h"
 #include "control_plane/caller.h"
 #include "control_plane/kubeconfig.h"

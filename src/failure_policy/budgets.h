@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "job_protocol/failure.h"
 #include "job_protocol/failure_budget.h"
 

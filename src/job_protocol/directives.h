@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "job_protocol/failure.h"
 #include "job_protocol/job_record.h"
 #include "job_protocol/node_check.h"

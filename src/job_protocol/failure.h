@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "job_protocol/world.h"
 
 namespace muster::job_protocol {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 #include "launch/flags.h"
 
 namespace muster::launch {

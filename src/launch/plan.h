@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 #include "job_protocol/failure.h"
 #include "job_protocol/failure_budget.h"
 #include "launch/flag_values.h"

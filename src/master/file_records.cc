@@ -14,7 +14,7 @@
 #include <functional>
 #include <utility>
 
-#include "base/signal.h"
+#include "base/async/signal.h"
 #include "base/unique_fd.h"
 #include "job_protocol/protocol.h"
 

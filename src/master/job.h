@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 #include "master/check_table.h"
 #include "master/membership.h"
 #include "master/node_check.h"

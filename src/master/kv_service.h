@@ -5,9 +5,9 @@
 #include <string>
 #include <unordered_map>
 
-#include "base/async.h"
+#include "base/async/async.h"
+#include "base/async/signal.h"
 #include "base/result.h"
-#include "base/signal.h"
 #include "job_protocol/kv_protocol.h"
 #include "master/kv_store.h"
 #include "master/vocabulary.h"

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/first_of.h"
+#include "base/async/first_of.h"
+#include "base/async/signal.h"
 #include "base/log.h"
-#include "base/signal.h"
-#include "base/time_limit.h"
+#include "base/time/time_limit.h"
 #include "job_protocol/protocol.h"
 #include "master/kv_service.h"
 #include "master/master_probe.h"

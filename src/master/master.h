@@ -5,13 +5,13 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 #include "master/job.h"
 #include "master/records.h"
 #include "master/split_brain.h"
 #include "net/byte_stream.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 #include "rpc/server.h"
 
 namespace muster::master {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/then_stop.h"
+#include "base/async/then_stop.h"
 
 namespace muster::master {
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "base/async.h"
-#include "base/clock.h"
+#include "base/async/async.h"
+#include "base/async/task_group.h"
 #include "base/rng.h"
-#include "base/task_group.h"
+#include "base/time/clock.h"
 #include "master/master.h"
 #include "master/split_brain.h"
 #include "rpc/client.h"

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 #include "master/vocabulary.h"
 
 namespace muster::master {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <utility>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "master/records.h"
 
 namespace muster::master {

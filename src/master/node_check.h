@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "master/vocabulary.h"
 
 namespace muster::master {

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "master/file_records.h"
 #include "master/memory_records.h"
 #include "master/records_contract_test.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/time_limit.h"
+#include "base/time/time_limit.h"
 #include "net/tcp.h"
 
 namespace muster::run {

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 #include "launch/endpoint.h"
 #include "net/byte_stream.h"
 #include "net/name_lookup.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 
 namespace muster::run {
 

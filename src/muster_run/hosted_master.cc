@@ -5,8 +5,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/async/then_stop.h"
 #include "base/log.h"
-#include "base/then_stop.h"
 #include "master/master_probe.h"
 
 namespace muster::run {

@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/async/task_group.h"
 #include "base/result.h"
 #include "base/rng.h"
-#include "base/task_group.h"
+#include "base/time/clock.h"
 #include "launch/plan.h"
 #include "master/file_records.h"
 #include "master/master.h"
 #include "net/memory_stream.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 #include "rpc/client.h"
 
 namespace muster::run {

@@ -7,7 +7,7 @@
 
 #include "agent/node_check/compute_probe.h"
 #include "base/check.h"
-#include "base/time_limit.h"
+#include "base/time/time_limit.h"
 #include "net/port.h"
 #include "net/tcp.h"
 

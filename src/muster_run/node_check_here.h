@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "agent/node_check/node_check.h"
-#include "base/clock.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 
 namespace muster::run {
 

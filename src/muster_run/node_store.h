@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 #include "job_protocol/world.h"
 #include "tcp_store/server.h"
 

@@ -17,11 +17,11 @@
 #include <utility>
 
 #include "agent/agent.h"
+#include "base/async/task_group.h"
 #include "base/log.h"
-#include "base/real_clock.h"
 #include "base/rng.h"
-#include "base/task_group.h"
 #include "base/text_files.h"
+#include "base/time/real_clock.h"
 #include "launch/environment.h"
 #include "muster_run/connection.h"
 #include "muster_run/hook.h"

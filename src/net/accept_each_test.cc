@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "base/signal.h"
-#include "base/task_group.h"
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
 #include "base/test_loop.h"
 #include "net/memory_stream.h"
 

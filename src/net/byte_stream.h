@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "base/async.h"
+#include "base/async/async.h"
 #include "base/result.h"
 
 namespace muster::net {

@@ -8,7 +8,7 @@
 #include "net/byte_stream_contract_test.h"
 #include "net/memory_stream.h"
 #include "net/tcp.h"
-#include "net/tls_fixture.h"
+#include "net/tls/tls_fixture.h"
 
 namespace muster::net {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <deque>
 
+#include "base/async/signal.h"
 #include "base/check.h"
-#include "base/signal.h"
 
 namespace muster::net {
 

@@ -10,7 +10,7 @@
 #include <memory>
 #include <optional>
 
-#include "base/real_clock.h"
+#include "base/time/real_clock.h"
 
 namespace muster::net {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
 #include "base/result.h"
-#include "base/signal.h"
-#include "base/task_group.h"
 
 namespace muster::net {
 

@@ -14,11 +14,11 @@
 #include <stdexcept>
 #include <string>
 
-#include "base/real_clock.h"
-#include "base/task_group.h"
-#include "net/http_server.h"
+#include "base/async/task_group.h"
+#include "base/time/real_clock.h"
+#include "net/http/http_server.h"
 #include "net/tcp.h"
-#include "net/tls_fixture.h"
+#include "net/tls/tls_fixture.h"
 
 namespace muster::net {
 namespace {

@@ -5,7 +5,7 @@
 #include <list>
 #include <string>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "base/test_loop.h"
 
 namespace muster::net {

@@ -1,10 +1,10 @@
 #include "operator/replica.h"
 
-#include "base/first_of.h"
+#include "base/async/first_of.h"
+#include "base/async/signal.h"
 #include "base/log.h"
-#include "base/signal.h"
+#include "kube/client/leader_transport.h"
 #include "kube/transport/flow_control_transport.h"
-#include "kube/transport/leader_transport.h"
 
 namespace muster::operators {
 

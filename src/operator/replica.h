@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/async/task_group.h"
 #include "base/rng.h"
-#include "base/task_group.h"
+#include "base/time/clock.h"
 #include "kube/client/client.h"
 #include "kube/client/leadership.h"
 #include "kube/transport/aimd_window.h"

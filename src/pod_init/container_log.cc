@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/real_clock.h"
-#include "base/rfc3339.h"
+#include "base/time/real_clock.h"
+#include "base/time/rfc3339.h"
 
 namespace muster::pod_init {
 

@@ -4,7 +4,7 @@
 #include <sys/auxv.h>
 
 #include "net/name_files.h"
-#include "net/shared_key_tls.h"
+#include "net/tls/shared_key_tls.h"
 #include "pod_tools/copy.h"
 #include "rsh/run.h"
 

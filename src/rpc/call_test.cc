@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "base/time_limit.h"
+#include "base/time/time_limit.h"
 #include "rpc/internal/admission.h"
 #include "rpc/internal/frames.h"
 #include "rpc/rpc_fixture.h"

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/async/signal.h"
+#include "base/async/stop.h"
+#include "base/async/task_group.h"
+#include "base/async/then_stop.h"
 #include "base/check.h"
-#include "base/signal.h"
-#include "base/stop.h"
-#include "base/task_group.h"
-#include "base/then_stop.h"
-#include "base/time_limit.h"
+#include "base/time/time_limit.h"
 #include "rpc/internal/admission.h"
 #include "rpc/internal/client_calls.h"
 #include "rpc/internal/failure.h"

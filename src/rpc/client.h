@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
+#include "base/async/task_group.h"
 #include "base/rng.h"
-#include "base/task_group.h"
+#include "base/time/clock.h"
 #include "net/byte_stream.h"
 #include "rpc/liveness.h"
 

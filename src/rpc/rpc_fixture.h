@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/async/task_group.h"
 #include "base/rng.h"
-#include "base/task_group.h"
 #include "base/test_loop.h"
 #include "net/forwarding_stream.h"
 #include "net/memory_stream.h"

@@ -4,8 +4,8 @@
 #include <list>
 #include <vector>
 
+#include "base/async/task_group.h"
 #include "base/check.h"
-#include "base/task_group.h"
 #include "net/accept_each.h"
 #include "rpc/internal/server_connection.h"
 #include "rpc/internal/serving.h"

@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "net/byte_stream.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 #include "rpc/liveness.h"
 
 namespace muster::rpc {

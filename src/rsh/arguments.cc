@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/duration.h"
+#include "base/time/duration.h"
 #include "net/port.h"
 
 namespace muster::rsh {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/task_group.h"
-#include "base/then_stop.h"
-#include "base/time_limit.h"
+#include "base/async/task_group.h"
+#include "base/async/then_stop.h"
+#include "base/time/time_limit.h"
 #include "net/tcp.h"
 #include "rsh/internal/descriptor.h"
 #include "rsh/internal/frame_stream.h"

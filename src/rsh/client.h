@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
-#include "net/shared_key_tls.h"
+#include "base/time/clock.h"
+#include "net/tls/shared_key_tls.h"
 
 namespace muster::rsh {
 

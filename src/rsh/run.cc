@@ -11,7 +11,7 @@
 #include <csignal>
 #include <exception>
 
-#include "base/real_clock.h"
+#include "base/time/real_clock.h"
 #include "net/tcp.h"
 #include "rsh/server.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
-#include "base/time_limit.h"
+#include "base/time/time_limit.h"
 #include "net/accept_each.h"
 #include "rsh/internal/session.h"
 

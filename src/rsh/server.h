@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/task_group.h"
+#include "base/async/task_group.h"
+#include "base/time/clock.h"
 #include "net/byte_stream.h"
-#include "net/shared_key_tls.h"
+#include "net/tls/shared_key_tls.h"
 
 namespace muster::rsh {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/async/task_group.h"
 #include "base/rng.h"
-#include "base/task_group.h"
+#include "base/time/clock.h"
 #include "kube/client/client.h"
 #include "kube/objects/command_session.h"
 #include "kube/objects/usage.h"

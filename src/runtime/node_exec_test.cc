@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
-#include "base/first_of.h"
+#include "base/async/first_of.h"
 #include "base/unique_fd.h"
 #include "runtime/internal/node_fixture.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 #include "kube/client/client.h"
 
 namespace muster::runtime {

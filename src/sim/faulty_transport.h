@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "base/clock.h"
+#include "base/async/signal.h"
 #include "base/rng.h"
-#include "base/signal.h"
+#include "base/time/clock.h"
 #include "kube/transport/transport.h"
 #include "sim/pod_life.h"
 

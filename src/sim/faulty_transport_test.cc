@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "apiserver/api_server.h"
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "kube/client/client.h"
 #include "sim/internal/test_loop.h"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "store/store.h"
 
 namespace muster::sim {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "store/store.h"
 
 namespace muster::sim {

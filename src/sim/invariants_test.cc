@@ -6,7 +6,7 @@
 
 #include <boost/json/parse.hpp>
 
-#include "base/sim_clock.h"
+#include "base/time/sim_clock.h"
 #include "kube/values/time.h"
 
 namespace muster::sim {

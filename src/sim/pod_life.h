@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace muster::sim {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/async/task_group.h"
 #include "base/rng.h"
-#include "base/task_group.h"
+#include "base/time/clock.h"
 #include "kube/transport/transport.h"
 #include "sim/pod_life.h"
 

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "apiserver/api_server.h"
-#include "base/sim_clock.h"
+#include "base/time/sim_clock.h"
 #include "kube/client/client.h"
 #include "kube/values/document.h"
 #include "sim/internal/test_loop.h"

@@ -7,8 +7,8 @@
 #include <deque>
 #include <map>
 
+#include "base/async/signal.h"
 #include "base/log.h"
-#include "base/signal.h"
 #include "store/internal/file/file_lock.h"
 #include "store/internal/file/file_writer.h"
 #include "store/internal/file/open_file.h"

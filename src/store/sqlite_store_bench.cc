@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "base/real_clock.h"
-#include "base/task_group.h"
+#include "base/async/task_group.h"
+#include "base/time/real_clock.h"
 #include "kube/values/document.h"
 #include "store/sqlite_store.h"
 

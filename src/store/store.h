@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/async.h"
+#include "base/async/async.h"
 #include "base/result.h"
 #include "kube/values/json.h"
 #include "store/object_text.h"

@@ -2,8 +2,8 @@
 
 #include <functional>
 
-#include "base/clock.h"
-#include "base/signal.h"
+#include "base/async/signal.h"
+#include "base/time/clock.h"
 
 namespace muster::tcp_store {
 

@@ -4,7 +4,7 @@
 
 #include <boost/asio/post.hpp>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "base/test_loop.h"
 
 namespace muster::tcp_store {

@@ -6,9 +6,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
 #include "base/log.h"
-#include "base/signal.h"
-#include "base/task_group.h"
 #include "net/accept_each.h"
 #include "tcp_store/busy_poll.h"
 #include "tcp_store/session.h"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "net/byte_stream.h"
 
 namespace muster::tcp_store {

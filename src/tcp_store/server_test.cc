@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "base/test_loop.h"
 #include "net/memory_stream.h"
 #include "tcp_store/commands.h"

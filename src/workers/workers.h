@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/async.h"
-#include "base/clock.h"
+#include "base/async/async.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 #include "job_protocol/world.h"
 #include "launch/worker_start.h"
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "base/test_loop.h"
-#include "base/time_limit.h"
+#include "base/time/time_limit.h"
 #include "workers/workers.h"
 
 namespace muster::workers {

@@ -113,7 +113,7 @@ def test_empty_file_names(house, name):
 
 
 def test_arrows_follow_depends(house):
-    assert findings(house, "src/kube/thing.cc", '#include "base/clock.h"\n') == []
+    assert findings(house, "src/kube/thing.cc", '#include "base/time/clock.h"\n') == []
 
 
 def test_what_is_internal_stays_so(house):

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "base/clock.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 
 namespace muster::agent {
 

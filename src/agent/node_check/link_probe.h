@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "base/clock.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 #include "job_protocol/node_check.h"
 #include "net/byte_stream.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/time_limit.h"
+#include "base/time/time_limit.h"
 #include "net/accept_each.h"
 
 namespace muster::agent {

@@ -7,10 +7,10 @@
 
 #include "agent/node_check/compute_probe.h"
 #include "agent/node_check/link_probe.h"
-#include "base/clock.h"
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
 #include "base/result.h"
-#include "base/signal.h"
-#include "base/task_group.h"
+#include "base/time/clock.h"
 #include "job_protocol/node_check.h"
 #include "net/byte_stream.h"
 

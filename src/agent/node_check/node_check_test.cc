@@ -7,7 +7,7 @@
 
 #include "agent/node_check/compute_probe.h"
 #include "agent/node_check/link_probe.h"
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "base/test_loop.h"
 #include "net/memory_stream.h"
 

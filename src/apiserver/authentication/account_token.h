@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "apiserver/authentication/service_account_name.h"
-#include "base/clock.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 #include "kube/values/json.h"
 
 namespace muster::apiserver {

@@ -7,7 +7,7 @@
 #include "apiserver/authentication/access_options.h"
 #include "apiserver/requests/user.h"
 #include "base/result.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 
 namespace muster::apiserver {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "kube/values/json.h"
-#include "net/signing_key.h"
+#include "net/tls/signing_key.h"
 
 namespace muster::apiserver {
 

@@ -2,7 +2,7 @@
 
 #include "apiserver/requests/user.h"
 #include "apiserver/watching/watch_cache.h"
-#include "net/signing_key.h"
+#include "net/tls/signing_key.h"
 
 namespace muster::apiserver {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "apiserver/objects/field_errors.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/objects/resource_type.h"
 #include "kube/schema/schema.h"
 #include "kube/values/json_path.h"

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <deque>
 
-#include "base/clock.h"
-#include "base/task_group.h"
+#include "base/async/task_group.h"
+#include "base/time/clock.h"
 
 namespace muster::apiserver {
 

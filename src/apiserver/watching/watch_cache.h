@@ -12,9 +12,9 @@
 #include "apiserver/requests/request_options.h"
 #include "apiserver/watching/fan_out.h"
 #include "apiserver/watching/watcher.h"
-#include "base/clock.h"
+#include "base/async/task_group.h"
 #include "base/rng.h"
-#include "base/task_group.h"
+#include "base/time/clock.h"
 #include "store/store.h"
 
 namespace muster::apiserver {

@@ -4,8 +4,8 @@
 #include <deque>
 
 #include "apiserver/watching/selection.h"
-#include "base/clock.h"
-#include "base/signal.h"
+#include "base/async/signal.h"
+#include "base/time/clock.h"
 #include "kube/transport/transport.h"
 #include "store/store.h"
 

@@ -3,11 +3,11 @@
 #include <memory>
 #include <string>
 
-#include "base/clock.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 #include "control_plane/state_home.h"
-#include "net/certificates.h"
-#include "net/signing_key.h"
+#include "net/tls/certificates.h"
+#include "net/tls/signing_key.h"
 
 namespace muster::control_plane {
 

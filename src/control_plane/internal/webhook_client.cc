@@ -1,7 +1,7 @@
 #include "control_plane/internal/webhook_client.h"
 
 #include "manifest/read_files.h"
-#include "net/http_client.h"
+#include "net/http/http_client.h"
 
 namespace muster::control_plane {
 

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "apiserver/webhook_caller.h"
-#include "base/async.h"
-#include "base/clock.h"
+#include "base/async/async.h"
+#include "base/time/clock.h"
 #include "net/byte_stream.h"
 
 namespace muster::control_plane {

@@ -2,8 +2,8 @@
 
 #include "jobs/internal/mpijob.h"
 #include "kube/values/base64.h"
-#include "net/certificates.h"
-#include "net/ssh_key.h"
+#include "net/tls/certificates.h"
+#include "net/tls/ssh_key.h"
 
 namespace muster::jobs {
 namespace {

@@ -3,10 +3,10 @@
 #include <memory>
 #include <string>
 
-#include "base/clock.h"
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
 #include "base/rng.h"
-#include "base/signal.h"
-#include "base/task_group.h"
+#include "base/time/clock.h"
 #include "kube/client/client.h"
 #include "kube/objects/core_objects.h"
 

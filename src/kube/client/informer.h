@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
 #include "base/log.h"
 #include "base/rng.h"
-#include "base/signal.h"
-#include "base/task_group.h"
+#include "base/time/clock.h"
 #include "kube/client/client.h"
 #include "kube/client/reflector.h"
 

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "base/first_of.h"
+#include "base/async/first_of.h"
 #include "base/log.h"
-#include "base/time_limit.h"
+#include "base/time/time_limit.h"
 #include "kube/objects/api_status.h"
 #include "kube/values/json_access.h"
 #include "kube/values/time.h"

@@ -3,9 +3,9 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
-#include "base/signal.h"
-#include "base/task_group.h"
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
+#include "base/time/clock.h"
 #include "kube/client/client.h"
 #include "kube/client/lease_election.h"
 

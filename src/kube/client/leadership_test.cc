@@ -7,8 +7,8 @@
 
 #include "base/log.h"
 #include "base/test_loop.h"
+#include "kube/client/leader_transport.h"
 #include "kube/transport/fake_transport.h"
-#include "kube/transport/leader_transport.h"
 #include "kube/values/time.h"
 
 namespace muster::kube {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace muster::kube {
 

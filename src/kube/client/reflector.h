@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
 #include "base/rng.h"
-#include "base/signal.h"
-#include "base/task_group.h"
+#include "base/time/clock.h"
 #include "kube/client/client.h"
 
 namespace muster::kube {

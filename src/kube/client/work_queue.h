@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "base/clock.h"
-#include "base/signal.h"
-#include "base/task_group.h"
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
+#include "base/time/clock.h"
 
 namespace muster::kube {
 

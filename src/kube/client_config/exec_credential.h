@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/clock.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 #include "kube/client_config/client_config.h"
 
 namespace muster::kube {

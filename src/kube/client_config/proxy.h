@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "kube/client_config/server_url.h"
-#include "net/proxy_tunnel.h"
+#include "net/http/proxy_tunnel.h"
 
 namespace muster::kube {
 

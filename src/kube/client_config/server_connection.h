@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/client_config/client_config.h"
 #include "kube/transport/http_transport.h"
 

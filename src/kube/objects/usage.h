@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace muster::kube {
 

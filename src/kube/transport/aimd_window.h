@@ -7,7 +7,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace muster::kube {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/signal.h"
+#include "base/async/signal.h"
 #include "kube/transport/transport.h"
 
 namespace muster::kube {

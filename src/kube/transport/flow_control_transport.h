@@ -4,9 +4,9 @@
 #include <string>
 #include <unordered_map>
 
-#include "base/clock.h"
-#include "base/signal.h"
-#include "base/task_group.h"
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
+#include "base/time/clock.h"
 #include "kube/transport/aimd_window.h"
 #include "kube/transport/transport.h"
 

@@ -3,10 +3,10 @@
 #include <memory>
 #include <string>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/transport/credentials.h"
 #include "kube/transport/transport.h"
-#include "net/http_client.h"
+#include "net/http/http_client.h"
 
 namespace muster::kube {
 

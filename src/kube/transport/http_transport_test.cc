@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/test_loop.h"
-#include "net/http_server.h"
+#include "net/http/http_server.h"
 #include "net/memory_stream.h"
 
 namespace muster::kube {

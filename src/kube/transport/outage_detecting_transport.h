@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/transport/transport.h"
 
 namespace muster::kube {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/async.h"
-#include "base/clock.h"
+#include "base/async/async.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 #include "kube/values/json.h"
 
 namespace muster::kube {

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "base/rfc3339.h"
+#include "base/time/rfc3339.h"
 
 namespace muster::kube {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "net/internal/http_parser.h"
+#include "net/internal/http/http_parser.h"
 
 using namespace muster::net;
 

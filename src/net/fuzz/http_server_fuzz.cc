@@ -9,12 +9,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/async/task_group.h"
 #include "base/check.h"
 #include "base/log.h"
-#include "base/sim_clock.h"
-#include "base/task_group.h"
-#include "net/http_server.h"
-#include "net/internal/http_parser.h"
+#include "base/time/sim_clock.h"
+#include "net/http/http_server.h"
+#include "net/internal/http/http_parser.h"
 #include "net/memory_stream.h"
 
 using namespace muster;

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "net/internal/web_socket_frames.h"
+#include "net/internal/http/web_socket_frames.h"
 
 using namespace muster::net;
 

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <list>
 
-#include "base/clock.h"
-#include "base/signal.h"
+#include "base/async/signal.h"
+#include "base/time/clock.h"
 
 namespace muster::net {
 

@@ -9,7 +9,7 @@
 
 #include "apiserver/api_server.h"
 #include "base/rng.h"
-#include "base/sim_clock.h"
+#include "base/time/sim_clock.h"
 #include "kube/client/client.h"
 #include "operator/internal/job_fixture.h"
 #include "operator/operator.h"

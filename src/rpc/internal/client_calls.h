@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/signal.h"
+#include "base/async/signal.h"
+#include "base/time/clock.h"
 #include "rpc/client.h"
 
 namespace muster::rpc {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/async/then_stop.h"
 #include "base/log.h"
-#include "base/then_stop.h"
 #include "rpc/internal/admission.h"
 
 namespace muster::rpc {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/time_limit.h"
+#include "base/time/time_limit.h"
 #include "rpc/internal/failure.h"
 #include "rpc/internal/server_connection.h"
 

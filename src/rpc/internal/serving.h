@@ -8,8 +8,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "base/stop.h"
-#include "base/task_group.h"
+#include "base/async/stop.h"
+#include "base/async/task_group.h"
 #include "rpc/internal/kept_answers.h"
 #include "rpc/server.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "base/signal.h"
+#include "base/async/signal.h"
 #include "net/byte_stream.h"
 #include "rpc/internal/frames.h"
 

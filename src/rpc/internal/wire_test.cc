@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "base/test_loop.h"
 #include "net/forwarding_stream.h"
 #include "net/memory_stream.h"

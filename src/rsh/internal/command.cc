@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "base/spawn_lists.h"
+#include "process/spawn_lists.h"
 
 namespace muster::rsh {
 

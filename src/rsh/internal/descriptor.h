@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "base/async.h"
+#include "base/async/async.h"
 #include "base/result.h"
 
 namespace muster::rsh {

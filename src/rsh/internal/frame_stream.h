@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "base/signal.h"
+#include "base/async/signal.h"
 #include "net/byte_stream.h"
 #include "rsh/internal/frames.h"
 

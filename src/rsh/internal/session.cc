@@ -2,9 +2,9 @@
 
 #include <csignal>
 
+#include "base/async/then_stop.h"
 #include "base/log.h"
-#include "base/then_stop.h"
-#include "base/time_limit.h"
+#include "base/time/time_limit.h"
 
 namespace muster::rsh {
 

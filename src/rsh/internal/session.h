@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
-#include "base/task_group.h"
+#include "base/async/task_group.h"
+#include "base/time/clock.h"
 #include "rsh/internal/command.h"
 #include "rsh/internal/frame_stream.h"
 #include "rsh/internal/protocol.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace muster::sim::elastic {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "agent/agent.h"
+#include "base/async/task_group.h"
 #include "base/rng.h"
-#include "base/task_group.h"
 #include "base/test_loop.h"
 #include "master/master.h"
 #include "master/memory_records.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace muster::sim::elastic {
 

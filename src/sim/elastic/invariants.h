@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "agent/worker_state.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "job_protocol/world.h"
 #include "master/job.h"
 #include "master/records.h"

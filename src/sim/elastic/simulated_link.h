@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "base/clock.h"
-#include "base/signal.h"
-#include "base/task_group.h"
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
+#include "base/time/clock.h"
 #include "net/byte_stream.h"
 #include "net/memory_stream.h"
 #include "sim/elastic/fault_windows.h"

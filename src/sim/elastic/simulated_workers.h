@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/signal.h"
-#include "base/task_group.h"
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
+#include "base/time/clock.h"
 #include "sim/elastic/invariants.h"
 #include "workers/workers.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/values/json.h"
 #include "store/store.h"
 

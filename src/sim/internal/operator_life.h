@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "operator/replica.h"
 #include "sim/faulty_transport.h"
 

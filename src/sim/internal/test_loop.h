@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/check.h"
-#include "base/sim_clock.h"
+#include "base/time/sim_clock.h"
 
 namespace muster::sim {
 

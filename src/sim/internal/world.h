@@ -8,7 +8,7 @@
 
 #include "apiserver/api_server.h"
 #include "base/fault.h"
-#include "base/sim_clock.h"
+#include "base/time/sim_clock.h"
 #include "kube/client/client.h"
 #include "sim/internal/operator_life.h"
 #include "sim/internal/user.h"

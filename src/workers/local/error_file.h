@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace muster::workers {
 

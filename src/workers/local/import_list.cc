@@ -8,8 +8,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/async/signal.h"
 #include "base/log.h"
-#include "base/signal.h"
 
 namespace muster::workers {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "base/async.h"
+#include "base/async/async.h"
 #include "base/result.h"
 
 namespace muster::workers {

@@ -14,7 +14,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/text_files.h"
-#include "base/time_limit.h"
+#include "base/time/time_limit.h"
 #include "process/cgroup_hierarchies.h"
 #include "workers/local/error_file.h"
 #include "workers/local/local_workers_state.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/signal.h"
+#include "base/async/signal.h"
 #include "workers/local/local_workers.h"
 #include "workers/local/memory_kills.h"
 #include "workers/local/spares.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/time_limit.h"
+#include "base/time/time_limit.h"
 #include "workers/local/local_workers_fixture.h"
 
 namespace muster::workers {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "base/clock.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 #include "base/unique_fd.h"
 
 namespace muster::workers {

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "base/async.h"
-#include "base/clock.h"
+#include "base/async/async.h"
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
 #include "base/result.h"
-#include "base/signal.h"
-#include "base/task_group.h"
+#include "base/time/clock.h"
 #include "workers/local/worker.h"
 #include "workers/warm/messages.h"
 #include "workers/warm/recipe.h"

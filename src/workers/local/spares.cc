@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <fstream>
 
-#include "base/first_of.h"
+#include "base/async/first_of.h"
 #include "base/log.h"
 #include "base/text_files.h"
 #include "process/program_file.h"

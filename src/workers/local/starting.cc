@@ -3,10 +3,10 @@
 
 #include <filesystem>
 
+#include "base/async/task_group.h"
+#include "base/async/then_stop.h"
 #include "base/log.h"
-#include "base/task_group.h"
-#include "base/then_stop.h"
-#include "base/time_limit.h"
+#include "base/time/time_limit.h"
 #include "workers/local/local_workers_state.h"
 #include "workers/local/shim_process.h"
 

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/first_of.h"
+#include "base/async/first_of.h"
 #include "base/log.h"
 #include "workers/local/orphans.h"
 

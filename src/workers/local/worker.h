@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 
-#include "base/async.h"
-#include "base/clock.h"
-#include "base/signal.h"
-#include "base/task_group.h"
+#include "base/async/async.h"
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
+#include "base/time/clock.h"
 #include "workers/local/progress_file.h"
 #include "workers/local/shim_process.h"
 #include "workers/local/worker_set_state.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "apiserver/webhook_caller.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/objects/resource_type.h"
 #include "kube/objects/selector.h"
 #include "kube/values/json.h"

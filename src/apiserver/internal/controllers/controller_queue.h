@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "apiserver/requests/status_error.h"
-#include "base/clock.h"
+#include "base/async/task_group.h"
 #include "base/log.h"
-#include "base/task_group.h"
+#include "base/time/clock.h"
 
 namespace muster::apiserver {
 

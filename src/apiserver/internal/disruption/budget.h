@@ -10,7 +10,7 @@
 #include "apiserver/internal/disruption/coverage.h"
 #include "apiserver/internal/writing/update_rules.h"
 #include "apiserver/requests/status_error.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/objects/resource_type.h"
 #include "kube/objects/selector.h"
 

@@ -3,7 +3,7 @@
 #include <boost/json/object.hpp>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/values/json.h"
 
 namespace muster::apiserver {

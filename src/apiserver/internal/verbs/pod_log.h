@@ -3,7 +3,7 @@
 #include <boost/json/object.hpp>
 
 #include "apiserver/requests/status_error.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/client/client.h"
 
 namespace muster::apiserver {

@@ -4,7 +4,7 @@
 
 #include "apiserver/internal/writing/writer.h"
 #include "apiserver/requests/router.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace muster::apiserver {
 

@@ -3,7 +3,7 @@
 #include "apiserver/internal/writing/update_rules.h"
 #include "apiserver/requests/request_options.h"
 #include "apiserver/requests/status_error.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace muster::apiserver {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "net/signing_key.h"
+#include "net/tls/signing_key.h"
 
 namespace muster::apiserver_http {
 

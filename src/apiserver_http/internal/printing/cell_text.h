@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apiserver/objects/label_selection.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/values/age.h"
 #include "kube/values/json.h"
 

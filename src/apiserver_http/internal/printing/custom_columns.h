@@ -3,7 +3,7 @@
 #include <boost/json/array.hpp>
 
 #include "apiserver/resources/resource_def.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/values/json.h"
 
 namespace muster::apiserver_http {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/values/json.h"
 
 namespace muster::apiserver_http {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "apiserver/resources/resource_def.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "store/object_text.h"
 
 namespace muster::apiserver_http {

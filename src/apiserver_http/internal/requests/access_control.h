@@ -9,7 +9,7 @@
 #include "apiserver/authorization/action.h"
 #include "apiserver/request_handler.h"
 #include "apiserver_http/internal/requests/request_record.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 namespace muster::apiserver_http {
 

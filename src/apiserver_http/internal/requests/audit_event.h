@@ -5,7 +5,7 @@
 
 #include "apiserver_http/audit.h"
 #include "apiserver_http/internal/requests/request_record.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 namespace muster::apiserver_http {
 

@@ -8,7 +8,7 @@
 #include "apiserver_http/internal/requests/request_accounts.h"
 #include "apiserver_http/internal/wire/media_type.h"
 #include "apiserver_http/yaml_text.h"
-#include "net/http_server.h"
+#include "net/http/http_server.h"
 
 namespace muster::apiserver_http {
 

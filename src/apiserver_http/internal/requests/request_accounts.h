@@ -10,9 +10,9 @@
 #include "apiserver_http/internal/requests/server_metrics.h"
 #include "apiserver_http/metric_family.h"
 #include "apiserver_http/request_limits.h"
-#include "base/clock.h"
 #include "base/rng.h"
-#include "net/http_server.h"
+#include "base/time/clock.h"
+#include "net/http/http_server.h"
 
 namespace muster::apiserver_http {
 

@@ -7,7 +7,7 @@
 #include "apiserver/authorization/authorization.h"
 #include "apiserver/requests/router.h"
 #include "apiserver/requests/user.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/values/json.h"
 #include "store/object_text.h"
 

@@ -1,9 +1,9 @@
 #include "apiserver_http/internal/streams/channel_messages.h"
 #include "apiserver_http/internal/streams/port_tunnels.h"
 #include "apiserver_http/internal/streams/web_socket_life.h"
+#include "base/async/first_of.h"
+#include "base/async/then_stop.h"
 #include "base/fields.h"
-#include "base/first_of.h"
-#include "base/then_stop.h"
 #include "net/port.h"
 
 namespace muster::apiserver_http {

@@ -2,7 +2,7 @@
 
 #include "apiserver_http/internal/streams/channel_messages.h"
 #include "apiserver_http/internal/streams/web_socket_life.h"
-#include "base/first_of.h"
+#include "base/async/first_of.h"
 
 namespace muster::apiserver_http {
 

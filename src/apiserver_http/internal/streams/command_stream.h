@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/objects/command_session.h"
-#include "net/web_socket.h"
+#include "net/http/web_socket.h"
 
 namespace muster::apiserver_http {
 

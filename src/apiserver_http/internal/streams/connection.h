@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apiserver/request_handler.h"
-#include "net/http_server.h"
+#include "net/http/http_server.h"
 
 namespace muster::apiserver_http {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "base/signal.h"
-#include "base/task_group.h"
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
 #include "net/byte_stream.h"
 
 namespace muster::apiserver_http {

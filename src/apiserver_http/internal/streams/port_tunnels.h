@@ -5,9 +5,9 @@
 
 #include "apiserver/requests/status_error.h"
 #include "apiserver_http/internal/streams/port_connections.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/transport/transport.h"
-#include "net/web_socket.h"
+#include "net/http/web_socket.h"
 
 namespace muster::apiserver_http {
 

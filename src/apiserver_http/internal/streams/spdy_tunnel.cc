@@ -3,7 +3,7 @@
 #include "apiserver_http/internal/streams/port_tunnels.h"
 #include "apiserver_http/internal/streams/spdy_frames.h"
 #include "apiserver_http/internal/streams/web_socket_life.h"
-#include "base/then_stop.h"
+#include "base/async/then_stop.h"
 #include "net/port.h"
 
 namespace muster::apiserver_http {

@@ -1,7 +1,7 @@
 #include "apiserver_http/internal/streams/web_socket_life.h"
 
-#include "base/first_of.h"
-#include "base/time_limit.h"
+#include "base/async/first_of.h"
+#include "base/time/time_limit.h"
 
 namespace muster::apiserver_http {
 

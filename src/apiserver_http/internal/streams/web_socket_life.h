@@ -1,7 +1,7 @@
 #pragma once
 
-#include "base/clock.h"
-#include "net/web_socket.h"
+#include "base/time/clock.h"
+#include "net/http/web_socket.h"
 
 namespace muster::apiserver_http {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kube/transport/transport.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 namespace muster::apiserver_http {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "apiserver/authorization/authorization.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 namespace muster::apiserver_http {
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "base/duration.h"
+#include "base/time/duration.h"
 
 namespace muster::cli {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/async/task_group.h"
 #include "base/result.h"
-#include "base/task_group.h"
+#include "base/time/clock.h"
 #include "cli/internal/connect/server_options.h"
 #include "control_plane/caller.h"
 #include "kube/client/client.h"

@@ -10,7 +10,7 @@
 #include <csignal>
 #include <cstdio>
 
-#include "base/real_clock.h"
+#include "base/time/real_clock.h"
 
 namespace muster::cli {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "cli/internal/fault_injection/fault_protocol.h"
 #include "cli/internal/fault_injection/line_stream.h"
 #include "control_plane/local_cluster.h"

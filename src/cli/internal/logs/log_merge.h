@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace muster::cli {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/time_limit.h"
+#include "base/time/time_limit.h"
 #include "cli/internal/run/line_splitter.h"
 
 namespace muster::cli {

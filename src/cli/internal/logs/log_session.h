@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/signal.h"
+#include "base/async/signal.h"
 #include "cli/internal/connect/connection.h"
 #include "cli/internal/logs/log_merge.h"
 #include "cli/internal/logs/log_options.h"

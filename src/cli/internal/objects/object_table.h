@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 #include "kube/values/json.h"
 
 namespace muster::cli {

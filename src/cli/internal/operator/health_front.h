@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/internal/operator/operator_metrics.h"
-#include "net/http_server.h"
+#include "net/http/http_server.h"
 #include "operator/replica.h"
 
 namespace muster::cli {

@@ -8,9 +8,9 @@
 #include <csignal>
 #include <cstdio>
 
-#include "base/first_of.h"
+#include "base/async/first_of.h"
 #include "base/log.h"
-#include "base/real_clock.h"
+#include "base/time/real_clock.h"
 #include "cli/internal/connect/connection.h"
 #include "cli/internal/operator/health_front.h"
 #include "cli/internal/operator/operator_metrics.h"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "base/async.h"
-#include "base/clock.h"
+#include "base/async/async.h"
+#include "base/time/clock.h"
 
 namespace muster::cli {
 

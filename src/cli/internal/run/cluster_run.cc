@@ -5,7 +5,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 
-#include "base/real_clock.h"
+#include "base/time/real_clock.h"
 #include "cli/internal/connect/connection.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/run/run_shell.h"

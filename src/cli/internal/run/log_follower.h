@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/signal.h"
-#include "base/task_group.h"
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
+#include "base/time/clock.h"
 #include "cli/internal/run/console.h"
 #include "cli/internal/run/views.h"
 #include "kube/client/client.h"

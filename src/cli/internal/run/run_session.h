@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
 #include "base/rng.h"
-#include "base/signal.h"
-#include "base/task_group.h"
+#include "base/time/clock.h"
 #include "cli/internal/run/console.h"
 #include "cli/internal/run/log_follower.h"
 #include "cli/internal/run/run_history.h"

@@ -9,7 +9,7 @@
 #include <boost/json/parse.hpp>
 
 #include "apiserver/api_server.h"
-#include "base/sim_clock.h"
+#include "base/time/sim_clock.h"
 #include "jobs/kind.h"
 
 namespace muster::cli {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "cli/internal/run/views.h"
 #include "kube/client/client.h"
 #include "kube/client/informer.h"

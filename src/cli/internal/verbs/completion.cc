@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/time_limit.h"
+#include "base/time/time_limit.h"
 #include "cli/internal/command_line/known_verbs.h"
 #include "cli/internal/connect/kubeconfig_places.h"
 #include "cli/internal/connect/on_server.h"

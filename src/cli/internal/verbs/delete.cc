@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "base/time_limit.h"
+#include "base/time/time_limit.h"
 #include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/objects/discover.h"

@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "base/first_of.h"
-#include "base/real_clock.h"
-#include "base/time_limit.h"
+#include "base/async/first_of.h"
+#include "base/time/real_clock.h"
+#include "base/time/time_limit.h"
 #include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/fault_injection/fault_socket.h"
 #include "cli/internal/fault_injection/line_stream.h"

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "base/real_clock.h"
+#include "base/time/real_clock.h"
 #include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/migrate/difference.h"

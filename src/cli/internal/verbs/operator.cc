@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdio>
 
-#include "base/duration.h"
 #include "base/lower_case.h"
+#include "base/time/duration.h"
 #include "cli/internal/command_line/command_line.h"
 #include "cli/internal/operator/operator_config.h"
 #include "cli/internal/operator/operator_options.h"

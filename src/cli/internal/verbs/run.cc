@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "base/log.h"
-#include "base/real_clock.h"
+#include "base/time/real_clock.h"
 #include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/fault_injection/fault_socket.h"
 #include "cli/internal/prepare/prepare.h"

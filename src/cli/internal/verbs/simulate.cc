@@ -3,7 +3,7 @@
 #include <boost/json/serialize.hpp>
 #include <cstdio>
 
-#include "base/duration.h"
+#include "base/time/duration.h"
 #include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/simulate/simulation_input.h"
 #include "cli/internal/verbs/verbs.h"

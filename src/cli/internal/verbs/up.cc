@@ -8,7 +8,7 @@
 #include <cstdio>
 
 #include "base/log.h"
-#include "base/real_clock.h"
+#include "base/time/real_clock.h"
 #include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/kubeconfig_places.h"
 #include "cli/internal/connect/shell_word.h"
@@ -236,7 +236,8 @@ int up(const UpOptions& options) {
     return status;
 }
 
-std::optional<std::string> read_audit_level(const std::string& text, apiserver_http::AuditLevel& level) {
+std::optional<std::string> read_audit_level(const std::string& text,
+                                            apiserver_http::AuditLevel& level) {
     if (text == "Metadata")
         level = apiserver_http::AuditLevel::kMetadata;
     else if (text == "Request")
@@ -274,7 +275,8 @@ class UpVerb final : public VerbOf<UpOptions> {
         if (audit_log_mib_ == 0 || audit_log_mib_ > kMiB)
             return fmt::format("--audit-log-maxsize wants 1 to {} MiB", kMiB);
         options_.audit_limits.file_bytes = audit_log_mib_ * kMiB;
-        if (options_.audit_log.empty() && options_.audit_level != apiserver_http::AuditLevel::kMetadata)
+        if (options_.audit_log.empty() &&
+            options_.audit_level != apiserver_http::AuditLevel::kMetadata)
             return "--audit-level needs --audit-log FILE: nothing is recorded without it";
         if (auto wrong = read_sandbox(sandbox_, options_.sandbox)) return wrong;
         if (listen_.empty()) return std::nullopt;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/internal/schema/bounded_map.h"
 #include "kube/objects/core_objects.h"
 

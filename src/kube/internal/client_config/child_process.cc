@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "base/spawn_lists.h"
+#include "process/spawn_lists.h"
 
 namespace muster::kube {
 

@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "base/async/task_group.h"
 #include "base/log.h"
-#include "base/task_group.h"
 #include "base/test_loop.h"
 #include "kube/client_config/server_connection.h"
-#include "net/http_server.h"
-#include "net/proxy_tunnel.h"
+#include "net/http/http_server.h"
+#include "net/http/proxy_tunnel.h"
 #include "net/tcp.h"
-#include "net/tls_fixture.h"
+#include "net/tls/tls_fixture.h"
 
 namespace muster::kube {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/time_limit.h"
-#include "net/proxy_tunnel.h"
+#include "base/time/time_limit.h"
+#include "net/http/proxy_tunnel.h"
 #include "net/tcp.h"
 
 namespace muster::kube {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <optional>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/client_config/client_config.h"
 #include "kube/client_config/proxy.h"
 #include "kube/internal/client_config/server_credentials.h"

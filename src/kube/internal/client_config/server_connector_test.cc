@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "base/first_of.h"
+#include "base/async/first_of.h"
 #include "kube/internal/client_config/client_config_fixture.h"
 
 namespace muster::kube {

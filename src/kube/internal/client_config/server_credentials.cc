@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/time_limit.h"
+#include "base/time/time_limit.h"
 #include "kube/internal/client_config/exec_plugin.h"
 #include "kube/internal/client_config/small_file.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 namespace muster::kube {
 

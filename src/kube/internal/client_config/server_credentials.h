@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/signal.h"
-#include "base/task_group.h"
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
+#include "base/time/clock.h"
 #include "kube/client_config/client_config.h"
 #include "kube/client_config/exec_credential.h"
 #include "kube/internal/client_config/server_tls.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "kube/client_config/client_config.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 
 namespace muster::kube {
 

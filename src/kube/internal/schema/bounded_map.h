@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/values/fingerprint.h"
 
 namespace muster::kube {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "operator/internal/cache/replica_totals.h"
 
 namespace muster::operators {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "kube/client/client.h"
 #include "kube/client/informer.h"
 #include "operator/internal/cache/integration_state.h"

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "kube/client/client.h"
 #include "kube/client/informer.h"
 #include "operator/internal/cache/integration_caches.h"

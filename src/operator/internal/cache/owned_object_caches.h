@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "jobs/kind.h"
 #include "kube/client/client.h"
 #include "kube/client/informer.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "operator/internal/cache/index_set.h"
 #include "operator/internal/cache/job_facts.h"
 #include "operator/internal/cache/projections.h"

@@ -5,7 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "kube/client/client.h"
 #include "operator/internal/cache/projections.h"
 #include "operator/internal/cache/table.h"

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "base/async.h"
-#include "base/task_group.h"
+#include "base/async/async.h"
+#include "base/async/task_group.h"
 #include "operator/internal/execution/write_context.h"
 #include "operator/internal/planning/plan.h"
 

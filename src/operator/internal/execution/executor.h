@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/task_group.h"
+#include "base/async/task_group.h"
+#include "base/time/clock.h"
 #include "kube/client/client.h"
 #include "kube/client/event_recorder.h"
 #include "operator/internal/cache/owned_objects.h"

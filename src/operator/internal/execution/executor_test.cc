@@ -6,7 +6,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "base/log.h"
-#include "base/sim_clock.h"
+#include "base/time/sim_clock.h"
 #include "kube/objects/api_status.h"
 #include "kube/objects/codec.h"
 #include "operator/internal/job_fixture.h"

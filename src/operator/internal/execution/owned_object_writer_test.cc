@@ -6,7 +6,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/json/parse.hpp>
 
-#include "base/sim_clock.h"
+#include "base/time/sim_clock.h"
 #include "kube/objects/api_status.h"
 #include "operator/internal/job_fixture.h"
 

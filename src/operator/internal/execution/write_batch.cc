@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/signal.h"
+#include "base/async/signal.h"
 
 namespace muster::operators {
 namespace {

@@ -3,8 +3,8 @@
 #include <functional>
 #include <vector>
 
-#include "base/async.h"
-#include "base/task_group.h"
+#include "base/async/async.h"
+#include "base/async/task_group.h"
 
 namespace muster::operators {
 

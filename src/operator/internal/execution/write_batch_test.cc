@@ -5,7 +5,7 @@
 
 #include <boost/asio/detached.hpp>
 
-#include "base/sim_clock.h"
+#include "base/time/sim_clock.h"
 
 namespace muster::operators {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "jobs/job.h"
 
 namespace muster::operators {

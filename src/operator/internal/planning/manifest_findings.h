@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/time/clock.h"
 #include "operator/internal/cache/projections.h"
 #include "operator/internal/planning/plan.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "jobs/job.h"
 #include "jobs/kind.h"
 #include "operator/internal/cache/projections.h"

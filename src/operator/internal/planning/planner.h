@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "operator/internal/cache/dependents.h"
 #include "operator/internal/cache/integration_state.h"
 #include "operator/internal/cache/projections.h"

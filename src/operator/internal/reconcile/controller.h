@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
-#include "base/task_group.h"
+#include "base/async/task_group.h"
+#include "base/time/clock.h"
 #include "kube/client/work_queue.h"
 #include "operator/internal/reconcile/requeue_timers.h"
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "base/sim_clock.h"
+#include "base/time/sim_clock.h"
 
 namespace muster::operators {
 namespace {

@@ -8,9 +8,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/async/task_group.h"
 #include "base/rng.h"
-#include "base/task_group.h"
+#include "base/time/clock.h"
 #include "kube/client/event_recorder.h"
 #include "operator/internal/cache/job_caches.h"
 #include "operator/internal/execution/executor.h"

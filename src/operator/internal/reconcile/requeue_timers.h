@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/clock.h"
-#include "base/task_group.h"
+#include "base/async/task_group.h"
+#include "base/time/clock.h"
 
 namespace muster::operators {
 

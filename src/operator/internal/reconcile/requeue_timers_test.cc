@@ -6,7 +6,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 
-#include "base/sim_clock.h"
+#include "base/time/sim_clock.h"
 
 namespace muster::operators {
 namespace {

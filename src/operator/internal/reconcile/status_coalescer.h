@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "operator/internal/planning/plan.h"
 
 namespace muster::operators {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "base/test_loop.h"
 #include "runtime/internal/sandbox/sandbox.h"
 

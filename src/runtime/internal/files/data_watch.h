@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "base/async.h"
-#include "base/task_group.h"
+#include "base/async/async.h"
+#include "base/async/task_group.h"
 #include "kube/client/informer.h"
 #include "runtime/internal/pod/container_env.h"
 

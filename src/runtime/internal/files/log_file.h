@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "base/async.h"
+#include "base/async/async.h"
+#include "base/async/signal.h"
 #include "base/result.h"
-#include "base/signal.h"
 #include "pod_init/init_protocol.h"
 
 namespace muster::runtime {

@@ -6,7 +6,7 @@
 #include <boost/asio/detached.hpp>
 #include <fstream>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "kube/values/time.h"
 #include "pod_init/container_log.h"
 #include "pod_init/cri_log.h"

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/client/client.h"
 #include "kube/transport/transport.h"
 #include "runtime/internal/files/log_file.h"

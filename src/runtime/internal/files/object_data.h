@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "base/async.h"
+#include "base/async/async.h"
 #include "kube/client/client.h"
 #include "runtime/internal/pod/container_env.h"
 

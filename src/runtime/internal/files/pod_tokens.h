@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "base/async.h"
-#include "base/clock.h"
+#include "base/async/async.h"
+#include "base/time/clock.h"
 #include "kube/client/client.h"
 #include "kube/objects/pod.h"
 #include "runtime/internal/files/volume_files.h"

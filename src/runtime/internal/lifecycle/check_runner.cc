@@ -1,6 +1,6 @@
 #include "runtime/internal/lifecycle/check_runner.h"
 
-#include "base/time_limit.h"
+#include "base/time/time_limit.h"
 
 namespace muster::runtime {
 

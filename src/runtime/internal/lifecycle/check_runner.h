@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "runtime/internal/lifecycle/check_result.h"
 #include "runtime/internal/lifecycle/handler.h"
 #include "runtime/internal/lifecycle/network_check.h"

@@ -7,9 +7,9 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
-#include "base/sim_clock.h"
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "base/test_loop.h"
+#include "base/time/sim_clock.h"
 #include "runtime/internal/lifecycle/pod_execs.h"
 
 namespace muster::runtime {

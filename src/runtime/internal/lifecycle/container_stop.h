@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace muster::runtime {
 

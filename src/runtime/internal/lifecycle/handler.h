@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
+#include "base/time/clock.h"
 #include "kube/objects/pod.h"
 
 namespace muster::runtime {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "base/async.h"
+#include "base/async/async.h"
 #include "base/unique_fd.h"
 #include "runtime/internal/lifecycle/check_result.h"
 #include "runtime/internal/lifecycle/handler.h"

@@ -9,7 +9,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/write.hpp>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "base/test_loop.h"
 
 namespace muster::runtime {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/client/event_recorder.h"
 #include "runtime/internal/lifecycle/lifecycle.h"
 #include "runtime/internal/lifecycle/probe.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/signal.h"
+#include "base/async/signal.h"
 #include "kube/objects/command_session.h"
 #include "runtime/internal/lifecycle/check_result.h"
 #include "runtime/internal/sandbox/sandbox.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/async/task_group.h"
 #include "base/result.h"
-#include "base/task_group.h"
 #include "runtime/internal/network/pod_network.h"
 
 namespace muster::runtime {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "runtime/internal/network/egress.h"
 
 namespace muster::runtime {

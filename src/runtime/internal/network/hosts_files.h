@@ -5,9 +5,9 @@
 #include <set>
 #include <string>
 
-#include "base/clock.h"
+#include "base/async/task_group.h"
 #include "base/result.h"
-#include "base/task_group.h"
+#include "base/time/clock.h"
 #include "runtime/internal/network/names.h"
 
 namespace muster::runtime {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "runtime/internal/node/recovered_pods.h"
 #include "runtime/internal/pod/node_context.h"
 #include "runtime/internal/pod/pod_worker.h"

@@ -3,8 +3,8 @@
 #include <functional>
 #include <string>
 
-#include "base/clock.h"
 #include "base/rng.h"
+#include "base/time/clock.h"
 #include "kube/client/client.h"
 #include "kube/client/event_recorder.h"
 #include "kube/values/quantity.h"

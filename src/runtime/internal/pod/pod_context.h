@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "kube/objects/pod.h"
 #include "runtime/internal/files/pod_files.h"
 #include "runtime/internal/lifecycle/pod_execs.h"

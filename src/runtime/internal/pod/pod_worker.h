@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "base/signal.h"
-#include "base/task_group.h"
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
 #include "kube/objects/pod.h"
 #include "runtime/internal/lifecycle/check_runner.h"
 #include "runtime/internal/lifecycle/pod_machine.h"

@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "base/clock.h"
-#include "base/signal.h"
-#include "base/task_group.h"
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
+#include "base/time/clock.h"
 #include "kube/client/client.h"
 #include "kube/objects/pod.h"
 

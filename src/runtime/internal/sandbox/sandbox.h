@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "pod_init/init_protocol.h"
 #include "runtime/cleanup_process.h"
 #include "runtime/internal/network/pod_network.h"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/client/client.h"
 
 namespace muster::runtime {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "base/async/task_group.h"
 #include "base/log.h"
-#include "base/task_group.h"
 #include "base/test_loop.h"
 #include "kube/transport/fake_transport.h"
 

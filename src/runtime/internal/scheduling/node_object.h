@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "kube/client/client.h"
 #include "kube/values/quantity.h"
 #include "runtime/node.h"

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "base/task_group.h"
+#include "base/async/task_group.h"
 #include "kube/client/client.h"
 #include "kube/client/event_recorder.h"
 #include "kube/objects/pod.h"

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "base/first_of.h"
+#include "base/async/first_of.h"
 #include "process/pipe.h"
 
 namespace muster::runtime {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "base/signal.h"
+#include "base/async/signal.h"
 #include "base/unique_fd.h"
 #include "kube/objects/command_session.h"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace muster::runtime {
 

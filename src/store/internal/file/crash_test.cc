@@ -4,8 +4,8 @@
 
 #include <map>
 
+#include "base/async/task_group.h"
 #include "base/rng.h"
-#include "base/task_group.h"
 #include "store/store_folder_fixture.h"
 
 namespace muster::store {

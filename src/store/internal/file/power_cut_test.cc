@@ -2,9 +2,9 @@
 
 #include <map>
 
+#include "base/async/task_group.h"
 #include "base/log.h"
 #include "base/rng.h"
-#include "base/task_group.h"
 #include "store/power_cut_fixture.h"
 #include "store/store_folder_fixture.h"
 

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "base/time/clock.h"
+
+namespace muster {
+
+/// CLOCK_MONOTONIC with Asio timers, CLOCK_REALTIME with timerfds, on the awaiting coroutine's
+/// executor. Without a free descriptor, a wait for calendar time looks at the clock every second.
+class RealClock final : public Clock {
+  public:
+    Instant now() const override;
+    WallTime wall_now() const override;
+    Task<void> sleep_until(Instant deadline) override;
+    Task<void> sleep_until_wall(WallTime deadline) override;
+};
+
+}  // namespace muster

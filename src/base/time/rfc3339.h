@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "base/time/clock.h"
+
+namespace muster {
+
+/// "2026-01-02T03:04:05Z", with so many digits (0, 6 or 9) after a point behind the seconds.
+std::string format_rfc3339(WallTime time, int fraction_digits = 0);
+
+}  // namespace muster

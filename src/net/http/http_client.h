@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/time/clock.h"
+#include "net/byte_stream.h"
+#include "net/http/http.h"
+#include "net/tls/tls.h"
+
+namespace muster::net {
+
+/// Makes a connection to the one server that a client talks to.
+using HttpConnector = std::function<Task<Result<std::unique_ptr<ByteStream>>>()>;
+
+/// TCP to an address (as connect_tcp() takes it), with TLS if `tls` is given, which then outlives
+/// the client; the server's certificate must name `address`.
+HttpConnector tcp_connector(asio::any_io_executor executor, std::string address, std::uint16_t port,
+                            TlsClientContext* tls = nullptr);
+HttpConnector unix_connector(asio::any_io_executor executor, std::string path);
+
+struct HttpClientOptions {
+    std::string host = "localhost";  ///< of the Host field, unless a request has one
+    std::size_t idle_connections = 25;
+    Duration idle_time = std::chrono::seconds(90);
+    Duration connect_time = std::chrono::seconds(30);
+    std::size_t head_bytes = std::size_t{64} * 1024;
+    std::size_t body_bytes = std::size_t{256} * 1024 * 1024;  ///< of a body that is not streamed
+};
+
+/// A body that arrives piece by piece. The client outlives it; destroying it before its end closes
+/// the connection.
+class HttpBody {
+  public:
+    virtual ~HttpBody() = default;
+    /// Status and header fields; the body in it is empty.
+    virtual const HttpResponse& head() const = 0;
+    /// The next piece, never empty; nullopt at the end. kTimeout when the connection broke before
+    /// the end. One caller at a time; cancelling it leaves the body usable.
+    virtual Task<Result<std::optional<std::string>>> read() = 0;
+};
+
+struct HttpUpgrade {
+    HttpResponse response;               ///< with its body if it is no 101
+    std::unique_ptr<ByteStream> stream;  ///< null if it is no 101
+};
+
+/// HTTP/1.1 requests to one server over connections that are kept. There is no limit to the
+/// connections in use; a call that finds none idle makes one.
+///
+/// An answer of whatever status is a value. Errors: kBadRequest for what can't be sent,
+/// kUnavailable when the request certainly had no effect, kTimeout when it may have had one,
+/// kCancelled after stop(). A kept connection that turns out to be closed is replaced by a new one
+/// without a word if nothing was sent on it, or if repeating the request changes nothing (GET,
+/// HEAD, PUT, DELETE, OPTIONS).
+///
+/// Thread: the loop of its executor. stop() it before it is destroyed.
+class HttpClient {
+  public:
+    HttpClient(asio::any_io_executor executor, Clock& clock, HttpConnector connect,
+               HttpClientOptions options = {});
+    ~HttpClient();
+    HttpClient(const HttpClient&) = delete;
+    HttpClient& operator=(const HttpClient&) = delete;
+
+    /// The whole answer within `time`.
+    Task<Result<HttpResponse>> call(HttpRequest request, Duration time);
+    /// The head of the answer within `time`, and all of the body within `body_time` of it: then the
+    /// connection is closed, and read() says kTimeout.
+    Task<Result<std::unique_ptr<HttpBody>>> stream(HttpRequest request, Duration time,
+                                                   Duration body_time = Duration::max());
+    /// `request` has its Connection and Upgrade fields.
+    Task<Result<HttpUpgrade>> upgrade(HttpRequest request, Duration time);
+
+    /// What is connected now serves what runs on it and nothing more, as when it was made by who we
+    /// are no longer: idle connections are closed, those in use when their answer is complete.
+    void retire_connections();
+
+    /// Closes all connections and returns when nothing of the client itself is left. Calls end with
+    /// kCancelled; bodies and calls end before the client is destroyed.
+    Task<void> stop();
+
+    std::size_t idle_connections() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace muster::net

@@ -1,0 +1,154 @@
+#include "net/http/http_server.h"
+
+#include <algorithm>
+#include <list>
+
+#include "base/async/task_group.h"
+#include "base/check.h"
+#include "net/accept_each.h"
+#include "net/internal/http/http_connection.h"
+
+namespace muster::net {
+
+namespace {
+
+/// Connections over the limit that may be open at a time, to be told so.
+constexpr std::size_t kRefusals = 64;
+
+}  // namespace
+
+// ---- HttpExchange ----
+
+HttpRequest& HttpExchange::request() { return connection_.request(); }
+
+void HttpExchange::respond(unsigned status, HttpHeaders headers, std::string body) {
+    connection_.respond(status, std::move(headers), std::move(body), nullptr);
+}
+
+void HttpExchange::respond(unsigned status, HttpHeaders headers,
+                           std::shared_ptr<const std::string> body) {
+    connection_.respond(status, std::move(headers), {}, std::move(body));
+}
+
+Task<Result<void>> HttpExchange::begin(unsigned status, HttpHeaders headers) {
+    return connection_.begin(status, std::move(headers));
+}
+
+Task<Result<void>> HttpExchange::write(std::string_view piece) { return connection_.write(piece); }
+
+Task<Result<void>> HttpExchange::end() { return connection_.end(); }
+
+Task<Result<std::unique_ptr<ByteStream>>> HttpExchange::upgrade(HttpHeaders headers) {
+    return connection_.upgrade(std::move(headers));
+}
+
+bool HttpExchange::answered() const { return connection_.answered(); }
+
+unsigned HttpExchange::status() const { return connection_.status(); }
+
+// ---- HttpServer ----
+
+struct HttpServer::State {
+    State(const asio::any_io_executor& executor, Clock& clock, HttpServerLimits limits,
+          Handler handler)
+        : serving(executor, clock, limits, std::move(handler)),
+          background(executor),
+          supervisors(executor) {
+        const HttpServerLimits& given = serving.limits;
+        shortest = std::min({given.head_time, given.body_time, given.idle_time, given.write_time,
+                             Duration(std::chrono::seconds(2))});
+        CHECK(shortest > Duration::zero(), "a limit of no time");
+    }
+
+    void take(std::unique_ptr<ByteStream> stream, TlsServerContext* tls);
+    Task<void> supervise(std::shared_ptr<HttpConnection> connection);
+    Task<void> watch_deadlines();
+    Task<void> lose_patience();
+
+    HttpServing serving;
+    Duration shortest;  // no deadline is set closer than this
+    std::list<std::unique_ptr<Listener>> listeners;
+    std::list<std::shared_ptr<HttpConnection>> connections;
+    bool watching_deadlines = false;
+    TaskGroup background;   // accepts, watches deadlines
+    TaskGroup supervisors;  // one for each connection; they end with it
+};
+
+void HttpServer::State::take(std::unique_ptr<ByteStream> stream, TlsServerContext* tls) {
+    const std::size_t open = connections.size();
+    if (open >= serving.limits.connections + kRefusals) return;
+    supervisors.spawn("http connection",
+                      supervise(std::make_shared<HttpConnection>(
+                          serving, std::move(stream), tls, open >= serving.limits.connections)));
+}
+
+Task<void> HttpServer::State::supervise(std::shared_ptr<HttpConnection> connection) {
+    if (serving.stopping) co_return;
+    const auto place = connections.insert(connections.end(), connection);
+    connection->tasks().spawn("http connection", connection->run());
+    co_await connection->tasks().join();
+    connections.erase(place);
+}
+
+/// One waits for all: a timer for each connection would cost more than what it guards.
+Task<void> HttpServer::State::watch_deadlines() {
+    for (;;) {
+        const Instant now = serving.clock.now();
+        Instant next = Instant::max();
+        std::vector<std::shared_ptr<HttpConnection>> expired;
+        for (const auto& connection : connections) {
+            if (connection->deadline() <= now) {
+                expired.push_back(connection);
+            } else {
+                next = std::min(next, connection->deadline());
+            }
+        }
+        for (const auto& connection : expired) connection->expire();
+        if (next == Instant::max()) {
+            serving.awaits_deadline = true;
+            co_await serving.deadline_set.wait();
+            serving.awaits_deadline = false;
+        } else {
+            // A deadline that is set meanwhile lies behind the end of this sleep.
+            co_await serving.clock.sleep_until(std::min(next, now + shortest));
+        }
+    }
+}
+
+Task<void> HttpServer::State::lose_patience() {
+    co_await serving.clock.sleep_for(serving.limits.stop_time);
+    const auto left = connections;
+    for (const auto& connection : left) connection->abandon();
+}
+
+HttpServer::HttpServer(asio::any_io_executor executor, Clock& clock, HttpServerLimits limits,
+                       Handler handler)
+    : state_(std::make_unique<State>(executor, clock, limits, std::move(handler))) {}
+
+HttpServer::~HttpServer() = default;
+
+void HttpServer::serve(std::unique_ptr<Listener> listener, TlsServerContext* tls) {
+    if (!std::exchange(state_->watching_deadlines, true))
+        state_->background.spawn("http deadlines", state_->watch_deadlines());
+    state_->listeners.push_back(std::move(listener));
+    state_->background.spawn(
+        "http accept", accept_each(*state_->listeners.back(), state_->serving.clock, "connections",
+                                   [this, tls](std::unique_ptr<ByteStream> stream) {
+                                       state_->take(std::move(stream), tls);
+                                   }));
+}
+
+Task<void> HttpServer::stop() {
+    state_->serving.stopping = true;
+    for (const auto& listener : state_->listeners) listener->close();
+    const auto open = state_->connections;
+    for (const auto& connection : open) connection->stop();
+    state_->background.spawn("http patience", state_->lose_patience());
+    co_await state_->supervisors.join();
+    co_await state_->background.stop();
+    state_->listeners.clear();
+}
+
+std::size_t HttpServer::connections() const { return state_->connections.size(); }
+
+}  // namespace muster::net

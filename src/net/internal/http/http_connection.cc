@@ -1,0 +1,438 @@
+#include "net/internal/http/http_connection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/system/system_error.hpp>
+#include <cstring>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "net/internal/prefixed_stream.h"
+
+namespace muster::net {
+
+namespace {
+
+/// What an idle connection keeps to read into, and what one that sends much gets.
+constexpr std::size_t kSmallBuffer = 4096;
+constexpr std::size_t kLargeBuffer = std::size_t{64} * 1024;
+/// A large body goes out in pieces, each of which must get on within the write time.
+constexpr std::size_t kPiece = std::size_t{256} * 1024;
+/// What a client may still send after an answer that it did not wait for.
+constexpr std::size_t kDiscarded = std::size_t{16} * 1024 * 1024;
+constexpr Duration kDiscardTime = std::chrono::seconds(2);
+
+}  // namespace
+
+const std::string& HttpServing::date() {
+    const auto now = std::chrono::floor<std::chrono::seconds>(clock.wall_now());
+    if (now != date_of_) {
+        date_ = http_date(now);
+        date_of_ = now;
+    }
+    return date_;
+}
+
+HttpConnection::HttpConnection(HttpServing& serving, std::unique_ptr<ByteStream> stream,
+                               TlsServerContext* tls, bool refused)
+    : serving_(serving),
+      stream_(std::move(stream)),
+      tls_(tls),
+      refused_(refused),
+      tasks_(serving.executor),
+      watched_(serving.executor),
+      parser_({.head = serving.limits.head_bytes, .body = serving.limits.body_bytes}) {
+    request_.peer_address = stream_->peer_address();
+}
+
+// ---- what ends it ----
+
+void HttpConnection::arm(Duration time) {
+    deadline_ = serving_.clock.now() + time;
+    if (serving_.awaits_deadline) serving_.deadline_set.notify_all();
+}
+
+void HttpConnection::expire() {
+    disarm();
+    expired_ = true;
+    tasks_.cancel();
+}
+
+void HttpConnection::stop() {
+    const bool waits = phase_ == Phase::kHandshake ||
+                       (phase_ == Phase::kHead && received().empty()) ||
+                       phase_ == Phase::kStreaming || phase_ == Phase::kUpgraded;
+    if (waits) tasks_.cancel();
+}
+
+void HttpConnection::abandon() { tasks_.cancel(); }
+
+Task<void> HttpConnection::run() {
+    bool cancelled = false;
+    try {
+        co_await converse();
+    } catch (const boost::system::system_error& error) {
+        if (error.code() != asio::error::operation_aborted) throw;
+        cancelled = true;
+    }
+    if (cancelled) {
+        co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
+        try {
+            co_await last_word();
+        } catch (const boost::system::system_error& error) {
+            if (error.code() != asio::error::operation_aborted) throw;
+        }
+    }
+    disarm();
+    if (stream_) stream_->close();  // ends watch_client(), too
+}
+
+/// After a cancellation: says what can still be said.
+Task<void> HttpConnection::last_word() {
+    const Phase phase = std::exchange(phase_, Phase::kLastWord);
+    if (!stream_ || client_gone_ || sending_) co_return;
+    if (expired_) {
+        expired_ = false;
+        if (phase == Phase::kBody || (phase == Phase::kHead && !received().empty())) {
+            co_await refuse(408, "the request did not arrive in time");
+        } else if (phase == Phase::kHead) {
+            co_await close_gently(false);
+        }
+    } else if (phase == Phase::kStreaming) {
+        if (answer_ == Answer::kBegun && chunked_ && !head_only())
+            (void)co_await send(asio::buffer(std::string_view("0\r\n\r\n")));
+        co_await close_gently(false);
+    } else if (phase == Phase::kAnswering || phase == Phase::kBody) {
+        co_await refuse(503, "the server stops");
+    } else if (phase == Phase::kHead) {
+        co_await close_gently(false);
+    }
+}
+
+// ---- the conversation ----
+
+Task<void> HttpConnection::converse() {
+    arm(serving_.limits.head_time);
+    if (tls_ != nullptr && !co_await handshake()) co_return;
+    phase_ = Phase::kHead;
+    while (co_await read_request()) {
+        if (refused_) {
+            co_await refuse(503, "too many connections");
+            co_return;
+        }
+        if (!co_await answer_request()) co_return;
+        phase_ = Phase::kHead;
+        head_time_runs_ = false;
+        arm(serving_.limits.idle_time);
+    }
+}
+
+Task<bool> HttpConnection::handshake() {
+    auto session = co_await tls_->accept(std::move(stream_));
+    if (!session) {
+        log::debug("a TLS handshake failed",
+                   {{"peer", request_.peer_address}, {"error", session.error().message()}});
+        co_return false;
+    }
+    client_certificate_ = (*session)->peer_certificate();
+    stream_ = *std::move(session);
+    co_return true;
+}
+
+Task<bool> HttpConnection::read_request() {
+    parser_.begin(request_);
+    request_.client_certificate = client_certificate_;
+    bool continued = false;
+    for (;;) {
+        if (!received().empty()) {
+            const auto used = parser_.put(received());
+            if (!used) {
+                co_await refuse(used.error().status, used.error().reason);
+                co_return false;
+            }
+            begin_ += *used;
+            if (parser_.head_done()) {
+                if (parser_.done()) break;
+                if (phase_ == Phase::kHead) {
+                    phase_ = Phase::kBody;
+                    arm(serving_.limits.body_time);
+                }
+                const auto expected = request_.headers.find("Expect");
+                if (expected && !continued && request_.minor_version > 0) {
+                    if (!equal_without_case(*expected, "100-continue")) {
+                        co_await refuse(417, "only 100-continue may be expected");
+                        co_return false;
+                    }
+                    if (received().empty() && !co_await send(asio::buffer(std::string_view(
+                                                  "HTTP/1.1 100 Continue\r\n\r\n"))))
+                        co_return false;
+                    arm(serving_.limits.body_time);
+                    continued = true;
+                }
+            } else if (*used > 0) {
+                continue;  // empty lines before the head
+            }
+        } else if (serving_.stopping && phase_ == Phase::kHead) {
+            co_await close_gently(false);
+            co_return false;
+        }
+        if (phase_ == Phase::kHead && !received().empty() && !head_time_runs_) {
+            head_time_runs_ = true;
+            arm(serving_.limits.head_time);
+        }
+        if (!co_await read_more()) co_return false;
+    }
+    keep_alive_ = parser_.keep_alive();
+    co_return true;
+}
+
+void HttpConnection::make_room() {
+    if (begin_ == end_) begin_ = end_ = 0;
+    const bool idle = end_ == 0 && phase_ == Phase::kHead;
+    if (buffer_.empty() || (idle && buffer_.size() > kSmallBuffer)) {
+        buffer_ = std::vector<char>(kSmallBuffer);
+        return;
+    }
+    if (begin_ > 0) {
+        std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+        end_ -= begin_;
+        begin_ = 0;
+    }
+    // The parser uses up everything but an incomplete head, which it bounds, and the line of a
+    // chunk, which it bounds, too.
+    const bool large_input = phase_ == Phase::kBody && buffer_.size() < kLargeBuffer;
+    if (end_ == buffer_.size() || large_input)
+        buffer_.resize(std::max(buffer_.size() * 2, large_input ? kLargeBuffer : 0));
+}
+
+Task<bool> HttpConnection::read_more() {
+    if (watching_) {
+        while (watching_) co_await watched_.wait();
+        if (!received().empty()) co_return true;
+    }
+    if (input_ended_) co_return false;
+    make_room();
+    const auto size =
+        co_await stream_->read_some(asio::buffer(buffer_.data() + end_, buffer_.size() - end_));
+    if (!size || *size == 0) {
+        input_ended_ = true;
+        co_return false;
+    }
+    end_ += *size;
+    co_return true;
+}
+
+/// Reads while an answer streams. What it gets is the beginning of the next request; a client that
+/// sends more of those than fit is not read further, and its end shows in a write.
+Task<void> HttpConnection::watch_client() {
+    struct End {  // a cancellation included
+        ~End() {
+            self.watching_ = false;
+            self.watched_.notify_all();
+        }
+        HttpConnection& self;
+    } const end{*this};
+    while (end_ < buffer_.size()) {
+        const auto size =
+            co_await stream_->read_some(asio::buffer(buffer_.data() + end_, buffer_.size() - end_));
+        if (!size || *size == 0) {
+            input_ended_ = true;
+            break;
+        }
+        end_ += *size;
+        if (phase_ != Phase::kStreaming) break;
+    }
+    if (input_ended_ && phase_ == Phase::kStreaming) {
+        client_gone_ = true;
+        tasks_.cancel();
+    }
+}
+
+// ---- answers ----
+
+Task<bool> HttpConnection::answer_request() {
+    phase_ = Phase::kAnswering;
+    disarm();
+    answer_ = Answer::kNone;
+    HttpExchange exchange(*this);
+    co_await serving_.handler(exchange);
+    switch (answer_) {
+        case Answer::kNone:
+            log::error("a request got no answer from its handler",
+                       {{"method", request_.method}, {"path", request_.path()}});
+            respond(500, {{"Content-Type", "text/plain"}}, "no answer was made\n", nullptr);
+            break;
+        case Answer::kWhole:
+        case Answer::kEnded:
+            break;
+        case Answer::kBegun:
+            log::error("an answer was begun and not ended",
+                       {{"method", request_.method}, {"path", request_.path()}});
+            co_return false;
+        case Answer::kUpgraded:
+            co_return false;
+    }
+    if (answer_ == Answer::kWhole && !co_await send_answer()) co_return false;
+    if (keep_alive_ && !serving_.stopping) co_return true;
+    co_await close_gently(false);
+    co_return false;
+}
+
+bool HttpConnection::make_head(unsigned status, const HttpHeaders& headers,
+                               std::optional<std::size_t> length, bool chunked) {
+    if (serving_.stopping || headers.has_token("Connection", "close")) keep_alive_ = false;
+    head_.clear();
+    auto out = std::back_inserter(head_);
+    fmt::format_to(out, "HTTP/1.1 {} {}\r\n", status, reason_phrase(status));
+    for (const HttpHeader field : headers) {
+        if (!is_valid_header(field.name, field.value)) {
+            log::error("a header can't be sent", {{"name", field.name}, {"path", request_.path()}});
+            return false;
+        }
+        // Those are ours to say; of an upgrade (101) Connection is the handler's.
+        if (equal_without_case(field.name, "Content-Length") ||
+            equal_without_case(field.name, "Transfer-Encoding") ||
+            (status != 101 && equal_without_case(field.name, "Connection")))
+            continue;
+        head_.append(field.name).append(": ").append(field.value).append("\r\n");
+    }
+    head_.append("Date: ").append(serving_.date()).append("\r\n");
+    if (length) fmt::format_to(out, "Content-Length: {}\r\n", *length);
+    if (chunked) head_ += "Transfer-Encoding: chunked\r\n";
+    if (status != 101) {
+        if (!keep_alive_) head_ += "Connection: close\r\n";
+        if (keep_alive_ && request_.minor_version == 0) head_ += "Connection: keep-alive\r\n";
+    }
+    head_ += "\r\n";
+    return true;
+}
+
+Task<Result<void>> HttpConnection::send(ConstBuffers bytes) {
+    arm(serving_.limits.write_time);
+    sending_ = true;  // stays if this is cancelled: then part of it may be out
+    Result<void> sent = co_await stream_->write(bytes);
+    disarm();
+    sending_ = !sent;
+    co_return sent;
+}
+
+Task<bool> HttpConnection::send_answer() {
+    std::string_view body = shared_body_ ? std::string_view(*shared_body_) : body_;
+    const bool bodiless = status_ < 200 || status_ == 204 || status_ == 304;
+    if (bodiless) body = {};
+    const auto length = bodiless ? std::nullopt : std::optional(body.size());
+    if (!make_head(status_, headers_, length, false)) {
+        body = "the answer has a header that can't be sent\n";
+        CHECK(make_head(500, {{"Content-Type", "text/plain"}}, body.size(), false), "our own head");
+    }
+    if (head_only()) body = {};
+    const std::string_view first = body.substr(0, kPiece);
+    body.remove_prefix(first.size());
+    Result<void> sent = co_await send({asio::buffer(head_), asio::buffer(first)});
+    while (sent && !body.empty()) {
+        const std::string_view piece = body.substr(0, kPiece);
+        body.remove_prefix(piece.size());
+        sent = co_await send(asio::buffer(piece));
+    }
+    headers_.clear();
+    body_.clear();
+    if (body_.capacity() > kLargeBuffer) body_ = {};
+    shared_body_.reset();
+    if (!sent)
+        log::debug("an answer did not arrive",
+                   {{"peer", request_.peer_address}, {"error", sent.error().message()}});
+    co_return sent.has_value();
+}
+
+Task<void> HttpConnection::refuse(unsigned status, std::string reason) {
+    log::debug("a connection is ended",
+               {{"peer", request_.peer_address}, {"status", status}, {"reason", reason}});
+    phase_ = Phase::kLastWord;
+    keep_alive_ = false;
+    respond(status, {{"Content-Type", "text/plain"}}, reason + "\n", nullptr);
+    if (co_await send_answer()) co_await close_gently(true);
+}
+
+/// Ends the connection so that the client gets all that was sent. With `discard_input` what it
+/// still sends is read for a while: to close over unread bytes would reset the connection, and the
+/// client could lose the answer that says why.
+Task<void> HttpConnection::close_gently(bool discard_input) {
+    phase_ = Phase::kLastWord;
+    arm(kDiscardTime);
+    if (!co_await stream_->shut_down_write() || !discard_input) co_return;
+    while (watching_) co_await watched_.wait();
+    buffer_.resize(std::max(buffer_.size(), kSmallBuffer));
+    for (std::size_t discarded = 0; discarded < kDiscarded && !input_ended_;) {
+        const auto size = co_await stream_->read_some(asio::buffer(buffer_));
+        if (!size || *size == 0) break;
+        discarded += *size;
+    }
+}
+
+void HttpConnection::respond(unsigned status, HttpHeaders headers, std::string body,
+                             std::shared_ptr<const std::string> shared) {
+    CHECK(answer_ == Answer::kNone || answer_ == Answer::kWhole || phase_ == Phase::kLastWord,
+          "respond() after begin() or upgrade()");
+    answer_ = Answer::kWhole;
+    status_ = status;
+    headers_ = std::move(headers);
+    body_ = std::move(body);
+    shared_body_ = std::move(shared);
+}
+
+Task<Result<void>> HttpConnection::begin(unsigned status, HttpHeaders headers) {
+    CHECK(answer_ == Answer::kNone, "begin() after an answer");
+    chunked_ = request_.minor_version > 0;
+    if (!chunked_) keep_alive_ = false;
+    if (!make_head(status, headers, std::nullopt, chunked_))
+        co_return Error(Code::kInternal, "a header can't be sent");
+    answer_ = Answer::kBegun;
+    status_ = status;
+    phase_ = Phase::kStreaming;
+    if (!watching_ && !input_ended_) {
+        make_room();
+        watching_ = true;
+        tasks_.spawn("watch for a client's end", watch_client());
+    }
+    co_return co_await send(asio::buffer(head_));
+}
+
+Task<Result<void>> HttpConnection::write(std::string_view piece) {
+    CHECK(answer_ == Answer::kBegun, "write() without begin()");
+    if (piece.empty() || head_only()) co_return Result<void>();
+    if (!chunked_) co_return co_await send(asio::buffer(piece));
+    std::array<char, 20> line{};
+    const auto end = fmt::format_to_n(line.data(), line.size(), "{:x}\r\n", piece.size()).out;
+    co_return co_await send({asio::buffer(line.data(), static_cast<std::size_t>(end - line.data())),
+                             asio::buffer(piece), asio::buffer(std::string_view("\r\n"))});
+}
+
+Task<Result<void>> HttpConnection::end() {
+    CHECK(answer_ == Answer::kBegun, "end() without begin()");
+    Result<void> sent;
+    if (chunked_ && !head_only()) sent = co_await send(asio::buffer(std::string_view("0\r\n\r\n")));
+    answer_ = Answer::kEnded;
+    phase_ = Phase::kAnswering;
+    if (!sent) keep_alive_ = false;
+    co_return sent;
+}
+
+Task<Result<std::unique_ptr<ByteStream>>> HttpConnection::upgrade(HttpHeaders headers) {
+    CHECK(answer_ == Answer::kNone, "upgrade() after an answer");
+    while (watching_) co_await watched_.wait();
+    if (!make_head(101, headers, std::nullopt, false))
+        co_return Error(Code::kInternal, "a header can't be sent");
+    answer_ = Answer::kUpgraded;
+    status_ = 101;
+    phase_ = Phase::kUpgraded;
+    CO_TRY_VOID(co_await send(asio::buffer(head_)));
+    std::string rest(received());
+    begin_ = end_ = 0;
+    buffer_ = {};
+    co_return make_prefixed_stream(std::move(rest), std::move(stream_));
+}
+
+}  // namespace muster::net

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/async/signal.h"
+#include "base/async/task_group.h"
+#include "net/http/http_server.h"
+#include "net/internal/http/http_parser.h"
+
+namespace muster::net {
+
+/// What the connections of a server share.
+struct HttpServing {
+    HttpServing(const asio::any_io_executor& loop, Clock& time, HttpServerLimits given,
+                HttpServer::Handler called)
+        : executor(loop),
+          clock(time),
+          limits(given),
+          handler(std::move(called)),
+          deadline_set(executor) {}
+
+    /// The Date field of an answer; made anew once a second.
+    const std::string& date();
+
+    asio::any_io_executor executor;
+    Clock& clock;
+    const HttpServerLimits limits;
+    const HttpServer::Handler handler;
+    bool stopping = false;
+    /// Somebody waits for a deadline to be set, since there was none.
+    bool awaits_deadline = false;
+    Signal deadline_set;
+
+  private:
+    std::string date_;
+    std::chrono::sys_seconds date_of_{std::chrono::seconds(-1)};
+};
+
+/// One client's connection: reads a request, runs the handler, sends the answer, and again.
+///
+///     handshake ─▶ head ─▶ body ─▶ answering ─┬─────────────────────┐
+///                   ▲                         ├─▶ streaming ────────┤
+///                   │                         └─▶ upgraded ─▶ end   │
+///                   └──────────── keep-alive ◀──────────────────────┘
+///
+/// One coroutine does all that; during streaming a second one reads, to notice the client's end.
+/// Both run in `tasks`. To end the connection from outside is to cancel them: the first one then
+/// says its last word (408, 503, the end of a stream) if there is one to be said.
+class HttpConnection {
+  public:
+    /// `refused`: there are too many connections; its request is answered 503.
+    HttpConnection(HttpServing& serving, std::unique_ptr<ByteStream> stream, TlsServerContext* tls,
+                   bool refused);
+
+    /// Runs in `tasks`; when they have ended, so has the connection.
+    Task<void> run();
+    TaskGroup& tasks() { return tasks_; }
+
+    /// When to call expire(); Instant::max() for never.
+    Instant deadline() const { return deadline_; }
+    void expire();
+    /// The server stops: ends what waits or streams, lets an answer be finished.
+    void stop();
+    /// The server waits no longer.
+    void abandon();
+
+    // What HttpExchange offers.
+    HttpRequest& request() { return request_; }
+    void respond(unsigned status, HttpHeaders headers, std::string body,
+                 std::shared_ptr<const std::string> shared);
+    Task<Result<void>> begin(unsigned status, HttpHeaders headers);
+    Task<Result<void>> write(std::string_view piece);
+    Task<Result<void>> end();
+    Task<Result<std::unique_ptr<ByteStream>>> upgrade(HttpHeaders headers);
+    bool answered() const { return answer_ != Answer::kNone; }
+    unsigned status() const { return status_; }
+
+  private:
+    enum class Phase { kHandshake, kHead, kBody, kAnswering, kStreaming, kUpgraded, kLastWord };
+    enum class Answer { kNone, kWhole, kBegun, kEnded, kUpgraded };
+
+    Task<void> converse();
+    Task<bool> handshake();
+    /// False when the connection is over.
+    Task<bool> read_request();
+    /// False when the connection is over.
+    Task<bool> answer_request();
+    Task<void> last_word();
+    /// Waits for more bytes behind those that are there; false at the end or when it broke.
+    Task<bool> read_more();
+    Task<void> watch_client();
+    void make_room();
+
+    /// An answer of the server itself: text, and the end of the connection.
+    Task<void> refuse(unsigned status, std::string reason);
+    Task<bool> send_answer();
+    Task<Result<void>> send(ConstBuffers bytes);
+    /// The head of an answer in `head_`. False: a header of the handler can't be sent.
+    bool make_head(unsigned status, const HttpHeaders& headers, std::optional<std::size_t> length,
+                   bool chunked);
+    Task<void> close_gently(bool discard_input);
+
+    void arm(Duration time);
+    void disarm() { deadline_ = Instant::max(); }
+    std::string_view received() const { return {buffer_.data() + begin_, end_ - begin_}; }
+    bool head_only() const { return request_.method == "HEAD"; }
+
+    HttpServing& serving_;
+    std::unique_ptr<ByteStream> stream_;
+    TlsServerContext* tls_;
+    bool refused_;
+    TaskGroup tasks_;
+    Phase phase_ = Phase::kHandshake;
+    Instant deadline_ = Instant::max();
+    bool head_time_runs_ = true;  // of a later request it begins with its first byte
+    bool expired_ = false;
+    bool client_gone_ = false;
+    bool sending_ = false;  // a write is under way or was cut off
+
+    std::vector<char> buffer_;  // received bytes are in [begin_, end_)
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+    bool input_ended_ = false;
+    bool watching_ = false;  // watch_client() reads, and nobody else may
+    Signal watched_;
+
+    HttpRequestParser parser_;
+    HttpRequest request_;
+    std::optional<PeerCertificate> client_certificate_;
+    bool keep_alive_ = false;
+
+    Answer answer_ = Answer::kNone;
+    unsigned status_ = 0;
+    HttpHeaders headers_;
+    std::string body_;
+    std::shared_ptr<const std::string> shared_body_;
+    bool chunked_ = false;
+    std::string head_;
+};
+
+}  // namespace muster::net

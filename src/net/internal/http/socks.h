@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "net/http/proxy_tunnel.h"
+
+namespace muster::net {
+
+/// The messages of SOCKS 5 (RFC 1928) and of its login by password (RFC 1929). Pure.
+
+enum class SocksMethod { kNone, kPassword };
+
+/// What a client says first.
+std::string socks_hello(bool has_login);
+inline constexpr std::size_t kSocksChoiceBytes = 2;
+/// How the proxy wants to know us. kUnauthorized when it takes nothing that we have.
+Result<SocksMethod> read_socks_choice(std::string_view bytes, bool has_login);
+
+/// kInvalid when user or password has no or more than 255 bytes.
+Result<std::string> socks_login(const ProxyLogin& login);
+inline constexpr std::size_t kSocksVerdictBytes = 2;
+Result<void> read_socks_verdict(std::string_view bytes);
+
+/// kInvalid when the name has more than 255 bytes.
+Result<std::string> socks_connect(const TunnelEnd& to);
+/// The reply up to the first byte of its address, whose length that one says for a name.
+inline constexpr std::size_t kSocksReplyBytes = 5;
+/// How many bytes of the reply follow. kForbidden or kUnavailable when there is no connection.
+Result<std::size_t> read_socks_reply(std::string_view bytes);
+
+}  // namespace muster::net

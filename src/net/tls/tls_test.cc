@@ -1,0 +1,198 @@
+#include "net/tls/tls.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <optional>
+
+#include "base/test_loop.h"
+#include "net/memory_stream.h"
+#include "net/tls/tls_fixture.h"
+
+namespace muster::net {
+namespace {
+
+using Handshake = Result<std::unique_ptr<TlsStream>>;
+
+class Tls : public ::testing::Test, public SimulatedLoop {
+  protected:
+    /// Both sides' ends of a handshake.
+    std::pair<Handshake, Handshake> handshake(TlsServerContext& server, TlsClientContext& client,
+                                              std::string host) {
+        auto [near, far] = make_memory_streams(context.get_executor());
+        std::optional<Handshake> accepted;
+        asio::co_spawn(
+            context, server.accept(std::move(far)),
+            [&](std::exception_ptr, Handshake stream) { accepted.emplace(std::move(stream)); });
+        auto connected = await(client.connect(std::move(near), std::move(host)));
+        run_until([&] { return accepted.has_value(); });
+        return {std::move(connected), *std::move(accepted)};
+    }
+    static Result<Code> outcome(const Handshake& handshake) {
+        if (handshake) return Error(Code::kInternal, "it succeeded");
+        return handshake.error().code();
+    }
+
+    const TlsFixture& made_ = TlsFixture::get();
+};
+
+TEST_F(Tls, AClientAcceptsTheNamesOfTheCertificateAndNoOthers) {
+    auto server = made_.server_context(clock);
+    auto client = made_.client_context(clock);
+    const std::pair<const char*, bool> cases[] = {
+        {"127.0.0.1", true},   {"::1", true},    {"localhost", true}, {"LOCALHOST", true},
+        {"127.0.0.2", false},  {"::2", false},   {"server", false},  // the common name is no name
+        {"localhost.", false}, {"local", false},
+    };
+    for (const auto& [host, accepted] : cases) {
+        const auto [near, far] = handshake(*server, *client, host);
+        EXPECT_EQ(near.has_value(), accepted) << host;
+        if (!accepted && !near) EXPECT_EQ(near.error().code(), Code::kUnauthorized) << host;
+    }
+}
+
+TEST_F(Tls, NamesThatAreNoneAreRefusedBeforeAnythingIsSent) {
+    auto client = made_.client_context(clock);
+    for (const std::string& host : {std::string(), std::string("a\0b", 3)}) {
+        auto [near, far] = make_memory_streams(context.get_executor());
+        const auto connected = await(client->connect(std::move(near), host));
+        ASSERT_FALSE(connected);
+        EXPECT_EQ(connected.error().code(), Code::kInvalid);
+    }
+}
+
+TEST_F(Tls, AClientTrustsItsCaAlone) {
+    auto other = make_ca("other CA", TlsFixture::validity());
+    ASSERT_TRUE(other);
+    auto server = made_.server_context(clock);
+    auto client = TlsClientContext::create(clock, {.ca_pem = other->certificate});
+    ASSERT_TRUE(client) << client.error().message();
+    const auto [near, far] = handshake(*server, **client, "localhost");
+    EXPECT_EQ(outcome(near).value(), Code::kUnauthorized);
+    EXPECT_EQ(outcome(far).value(), Code::kUnavailable) << "the server gets an alert";
+}
+
+TEST_F(Tls, AClientThatTrustsAnyoneLooksAtNothing) {
+    auto other = make_ca("other CA", TlsFixture::validity());
+    ASSERT_TRUE(other);
+    auto server = made_.server_context(clock);
+    auto client =
+        TlsClientContext::create(clock, {.ca_pem = other->certificate, .trust = Trust::kAnyone});
+    ASSERT_TRUE(client) << client.error().message();
+    const auto [near, far] = handshake(*server, **client, "elsewhere");
+    EXPECT_TRUE(near) << near.error().message();
+}
+
+TEST_F(Tls, AClientThatTrustsThisMachinesCasDoesNotTrustOurs) {
+    auto server = made_.server_context(clock);
+    auto client =
+        TlsClientContext::create(clock, {.ca_pem = made_.ca.certificate, .trust = Trust::kSystem});
+    ASSERT_TRUE(client) << client.error().message();
+    EXPECT_EQ(outcome(handshake(*server, **client, "localhost").first).value(),
+              Code::kUnauthorized);
+}
+
+TEST_F(Tls, CertificatesAreJudgedByTheClock) {
+    auto server = made_.server_context(clock);
+    auto client = made_.client_context(clock);
+    EXPECT_TRUE(handshake(*server, *client, "localhost").first);
+    clock.skew_wall(-std::chrono::days(2));
+    EXPECT_EQ(outcome(handshake(*server, *client, "localhost").first).value(), Code::kUnauthorized)
+        << "not yet";
+    clock.skew_wall(std::chrono::days(400));
+    EXPECT_EQ(outcome(handshake(*server, *client, "localhost").first).value(), Code::kUnauthorized)
+        << "no more";
+}
+
+TEST_F(Tls, AServerKnowsAClientByItsCertificate) {
+    auto server = made_.server_context(clock, true);
+    auto with = made_.client_context(clock, true);
+    auto without = made_.client_context(clock);
+    auto known = handshake(*server, *with, "localhost");
+    ASSERT_TRUE(known.second) << known.second.error().message();
+    EXPECT_EQ((*known.second)->peer_certificate(),
+              (PeerCertificate{.common_name = "ada", .organizations = {"devs", "admins"}}));
+    EXPECT_EQ((*known.second)->protocol(), "TLSv1.3");
+    auto unknown = handshake(*server, *without, "localhost");
+    ASSERT_TRUE(unknown.second) << unknown.second.error().message();
+    EXPECT_EQ((*unknown.second)->peer_certificate(), std::nullopt);
+}
+
+TEST_F(Tls, AServerDoesNotAskUnlessItHasACa) {
+    auto server = made_.server_context(clock);
+    auto client = made_.client_context(clock, true);
+    auto [near, far] = handshake(*server, *client, "localhost");
+    ASSERT_TRUE(far) << far.error().message();
+    EXPECT_EQ((*far)->peer_certificate(), std::nullopt);
+}
+
+TEST_F(Tls, AServerRefusesAClientOfAnotherCaOrForAnotherPurpose) {
+    auto server = made_.server_context(clock, true);
+    auto other = make_ca("other CA", TlsFixture::validity());
+    ASSERT_TRUE(other);
+    auto foreign = sign_client_certificate(*other, {.common_name = "eve", .organizations = {}},
+                                           TlsFixture::validity());
+    ASSERT_TRUE(foreign);
+    for (const KeyPair* pair : {static_cast<const KeyPair*>(&*foreign), &made_.server}) {
+        auto client = TlsClientContext::create(clock, {.ca_pem = made_.ca.certificate,
+                                                       .certificate_pem = pair->certificate,
+                                                       .key_pem = pair->key});
+        ASSERT_TRUE(client) << client.error().message();
+        const auto [near, far] = handshake(*server, **client, "localhost");
+        EXPECT_EQ(outcome(far).value(), Code::kUnauthorized);
+    }
+}
+
+TEST_F(Tls, ContextsRefuseWhatDoesNotFitTogether) {
+    const auto server = [&](std::string certificate, std::string key, std::string ca = "") {
+        return TlsServerContext::create(clock, {.certificate_pem = std::move(certificate),
+                                                .key_pem = std::move(key),
+                                                .client_ca_pem = std::move(ca)});
+    };
+    EXPECT_EQ(server(made_.server.certificate, made_.client.key).error().code(), Code::kInvalid);
+    EXPECT_EQ(server("", made_.server.key).error().code(), Code::kInvalid);
+    EXPECT_EQ(server(made_.server.certificate, "").error().code(), Code::kInvalid);
+    EXPECT_EQ(server(made_.server.certificate, made_.server.key, "no PEM").error().code(),
+              Code::kInvalid);
+    EXPECT_EQ(TlsClientContext::create(clock, {.ca_pem = ""}).error().code(), Code::kInvalid);
+    EXPECT_TRUE(server(made_.server.certificate + made_.ca.certificate, made_.server.key))
+        << "a chain";
+}
+
+TEST_F(Tls, SomethingElseThanTlsIsAnError) {
+    auto server = made_.server_context(clock);
+    auto [near, far] = make_memory_streams(context.get_executor());
+    std::optional<Handshake> accepted;
+    asio::co_spawn(
+        context, server->accept(std::move(far)),
+        [&](std::exception_ptr, Handshake stream) { accepted.emplace(std::move(stream)); });
+    const std::string request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    ASSERT_TRUE(await(near->write(asio::buffer(request))));
+    run_until([&] { return accepted.has_value(); });
+    EXPECT_EQ(outcome(*accepted).value(), Code::kUnavailable);
+    EXPECT_NE(accepted->error().message().find("http request"), std::string::npos)
+        << accepted->error().message();
+}
+
+// It may have waited for its turn for long, and there may be many of them.
+TEST_F(Tls, AClientThatHasGoneBeforeItsTurnCostsNoHandshake) {
+    auto server = made_.server_context(clock);
+    auto [near, far] = make_memory_streams(context.get_executor());
+    const std::string words = "not looked at any more";
+    ASSERT_TRUE(await(far->write(asio::buffer(words))));
+    far->close();
+    const auto accepted = await(server->accept(std::move(near)));
+    ASSERT_FALSE(accepted);
+    EXPECT_NE(accepted.error().message().find("ended the connection before"), std::string::npos)
+        << accepted.error().message();
+}
+
+TEST_F(Tls, AClientThatGoesWithinTheHandshakeIsAnError) {
+    auto server = made_.server_context(clock);
+    auto [near, far] = make_memory_streams(context.get_executor());
+    near->close();
+    EXPECT_EQ(outcome(await(server->accept(std::move(far)))).value(), Code::kUnavailable);
+}
+
+}  // namespace
+}  // namespace muster::net
