@@ -319,6 +319,11 @@ def test_the_tools_of_lints_that_can_not_be_had_are_told(tmp_path):
     assert result.returncode == 0 and "no venv here" in result.stdout and result.stdout.endswith("skipped.\n"), result
 
 
+def test_no_file_has_the_marks_of_a_merge():
+    found = subprocess.run(["git", "-C", ROOT, "grep", "-lE", "^(<{7}|>{7}) "], capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout) == (1, "")
+
+
 def test_no_file_of_the_repository_is_a_link():
     """Not every checkout keeps links: without them they are files with a path for a text."""
     files = subprocess.run(["git", "-C", ROOT, "ls-files", "--stage"], capture_output=True, text=True, check=True)
