@@ -77,7 +77,7 @@ def test_a_job_lives_through_what_drills_do_to_it(job, words):
     ended = begin(job, manifest, "--env", "PET_MAX_RESTARTS=1")
     try:
         job.until(lambda: len(job.lines("step", step=3)) == 2)
-        assert "goes on" in drill("pause", "elastic", "worker-0", "--for", "100ms")
+        assert "is resumed" in drill("pause", "elastic", "worker-0", "--for", "100ms")
         assert "SIGKILL to " in drill("kill", "elastic", *words)
         assert ended.wait(LIMIT_S) == 0, (job.place / "run.txt").read_text()
     finally:
