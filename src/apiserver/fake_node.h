@@ -18,7 +18,7 @@
 
 namespace muster::apiserver {
 
-/// A node whose containers do what the test says, for the tests of whoever asks a node. Stricter
+/// A node whose containers do what the test says, for the tests of callers of a node. Stricter
 /// than a real one: options that the API should have refused, two readers of one stream, or a read
 /// after the end abort; and every line comes in a piece of its own. For tests only.
 class FakeNode final : public NodeApi {

@@ -5,8 +5,8 @@
 
 namespace muster::apiserver_http {
 
-/// What a structure of the built-in kinds is for, or one of its fields; "" where nobody wrote it
-/// down. `kubectl explain` and `muster explain` show it. Any thread.
+/// What a structure of the built-in kinds is for, or one of its fields; "" where there is
+/// none. `kubectl explain` and `muster explain` show it. Any thread.
 std::string_view description_of(std::string_view structure, std::string_view field = {});
 
 /// Every pair that has a description.

@@ -70,7 +70,7 @@ class FrontFixture : public apiserver::ServerFixture {
         EXPECT_TRUE(body.has_value());
         return *std::move(body);
     }
-    /// So many lines of a stream that goes on.
+    /// So many lines of an open stream.
     std::vector<std::string> lines(net::HttpBody& body, std::size_t count) {
         std::string text;
         while (std::ranges::count(text, '\n') < static_cast<std::ptrdiff_t>(count)) {

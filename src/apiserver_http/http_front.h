@@ -33,7 +33,7 @@ class HttpFront {
               FrontOptions options = {});
     ~HttpFront();
 
-    /// Answers one request. A watch or a log that is followed goes on until it ends or the client
+    /// Answers one request. A watch or a followed log is served until it ends or the client
     /// goes away; the task is cancelled then.
     Task<void> serve(net::HttpExchange& exchange);
 

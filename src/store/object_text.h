@@ -32,9 +32,9 @@ class ObjectText {
     /// Whether the text is JSON of an object, as it has to be.
     bool is_object() const;
     std::string_view text() const { return {bytes_.get(), size_}; }
-    /// Never null. Everybody who asks while a tree is held gets the same one.
+    /// Never null. All callers get the same tree while one is held.
     kube::ObjectPtr tree() const;
-    /// Null when nobody holds the tree.
+    /// Null when no caller holds the tree.
     kube::ObjectPtr tree_in_use() const { return tree_.lock(); }
 
   private:

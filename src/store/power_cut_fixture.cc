@@ -122,7 +122,7 @@ struct BreakingDisk::State {
         {
             const std::lock_guard hold(disk.mutex);
             if (disk.out) return SQLITE_IOERR_DELETE;
-            // The image stays for who has the file open.
+            // The image stays while the file is open.
             if (auto at = disk.images.find(path); at != disk.images.end()) at->second = {};
         }
         return disk.real->xDelete(disk.real, path, sync_folder);

@@ -145,7 +145,7 @@ class SqliteStore final : public TableStore {
         writer_->append(std::exchange(unwritten_, {}));
     }
 
-    /// Whoever reads again after a lost race finds what it lost against.
+    /// A caller that reads again after a lost race finds what it lost against.
     Task<Outcome> lose(StoreKey key, Error error) {
         auto queued = queued_.find(key);
         if (queued == queued_.end()) co_return error;
@@ -200,7 +200,7 @@ class SqliteStore final : public TableStore {
         ended_.notify_all();
     }
 
-    /// Never from within: who is answered may do anything, with this store too.
+    /// Never from within: the caller that is answered may do anything, with this store too.
     void answer(Handler handler, Outcome outcome) {
         asio::post(executor_,
                    [handler = std::move(handler), outcome = std::move(outcome)]() mutable {
@@ -218,7 +218,7 @@ class SqliteStore final : public TableStore {
     std::vector<ChangeRow> unwritten_;  ///< the newest of them, which the writer does not have yet
     std::size_t together_ = 0;          ///< how many it was given the last time
     std::map<StoreKey, ObjectState> queued_;  ///< the newest of each key in `pending_`
-    /// The loop goes on while a commit is awaited.
+    /// Keeps the loop running while a commit is awaited.
     std::optional<asio::executor_work_guard<asio::any_io_executor>> working_;
     std::optional<Error> failure_;
     bool stopping_ = false;

@@ -14,7 +14,7 @@ struct SqliteStoreOptions {
     /// Changes that a restart still knows, of all resources together.
     std::size_t history = 10'000;
     /// The write-ahead log is carried over into the file whenever it has grown by so much, and
-    /// writers wait where it is larger than its limit none the less.
+    /// writers wait where it is larger than its limit nevertheless.
     std::uint64_t checkpoint_bytes = 16u << 20;
     std::uint64_t log_limit_bytes = 64u << 20;
     unsigned reading_threads = 4;  ///< while it opens; more than cores do no harm

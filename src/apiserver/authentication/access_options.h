@@ -9,7 +9,7 @@ namespace muster::apiserver {
 /// do, roles and bindings say.
 struct AccessOptions {
     std::string admin_token;  ///< empty: none
-    /// A token alone is not enough, and nobody is anonymous.
+    /// A token alone is not enough, and there are no anonymous users.
     bool demand_certificate = false;
 };
 

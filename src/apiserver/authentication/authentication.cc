@@ -43,7 +43,7 @@ Result<User> authenticate(const AccessOptions& options, std::string_view authori
         if (std::optional<User> admin = admin_of(options, *token)) return *std::move(admin);
         if (!check_token) return unauthorized();
         Result<User> user = check_token(*token);
-        // Why a token is no good is nothing for whoever sent it.
+        // The sender is not told why a token is invalid.
         if (!user) return unauthorized();
         return user;
     }

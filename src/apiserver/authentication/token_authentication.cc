@@ -67,7 +67,7 @@ Result<TokenOwner> authenticate_account(const WatchCache& cache, const net::Sign
         check_there(cache, "serviceaccounts", space, {read.account.name, read.account_uid}, now));
     if (read.pod) TRY_VOID(check_there(cache, "pods", space, *read.pod, now));
     if (read.secret) TRY_VOID(check_there(cache, "secrets", space, *read.secret, now));
-    // A pod goes with its node; that one is then noted only for who wants to know.
+    // A pod goes with its node; the node is noted for information only.
     if (read.node && !read.pod) TRY_VOID(check_there(cache, "nodes", "", *read.node, now));
     owner.user = user_of(read);
     return owner;

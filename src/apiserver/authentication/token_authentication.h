@@ -6,7 +6,7 @@
 
 namespace muster::apiserver {
 
-/// Whom a token belongs to, and which of the audiences that were asked for it is meant for.
+/// The owner of a token, and which of the audiences that were asked for it is meant for.
 struct TokenOwner {
     User user;
     std::vector<std::string> audiences;

@@ -61,7 +61,7 @@ Action action_on(const Target& target, kube::Method method, bool watch,
     action.name = target.name;
     const bool selects = method == kube::Method::kGet || method == kube::Method::kDelete;
     if (target.is_collection() && selects) action.name = selected_name(field_selector);
-    // A role of the namespace says who may see the namespace.
+    // A role in the namespace decides about the namespace itself.
     if (target.def->storage_key() == "namespaces") action.namespace_ = target.name;
     return action;
 }

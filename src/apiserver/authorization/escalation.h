@@ -6,7 +6,7 @@
 
 namespace muster::apiserver {
 
-/// Nobody gives away what they do not have: 403 for a role whose rules `author` does not hold in
+/// No user may grant what they do not have: 403 for a role whose rules `author` does not hold in
 /// that namespace, unless they have the verb `escalate` on it; and for a binding to such a role,
 /// unless they have the verb `bind` on the role. `before` is null for a new object. Objects of
 /// other kinds pass.

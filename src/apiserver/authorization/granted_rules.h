@@ -13,7 +13,7 @@ namespace muster::apiserver {
 struct Grant {
     const json::object& rule;
     const json::object& binding;
-    const json::object& subject;  ///< whom of the binding the user is
+    const json::object& subject;  ///< of the binding: the one that matches the user
     std::string_view binding_kind;
 
     /// `ClusterRoleBinding "a" of ClusterRole "b" to Group "c"`.

@@ -11,8 +11,8 @@ namespace muster::apiserver {
 /// What a review is answered from.
 struct ReviewContext {
     const WatchCache& cache;
-    const User& user;  ///< who asks
-    /// Whom a token belongs to, whether it is meant for one of the audiences.
+    const User& user;  ///< that asks
+    /// The owner of a token, if it is meant for one of the audiences.
     std::function<Result<TokenOwner>(const std::string& token,
                                      const std::vector<std::string>& audiences)>
         owner_of;

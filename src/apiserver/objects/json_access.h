@@ -13,7 +13,7 @@
 
 namespace muster::apiserver {
 
-// Reads of JSON whose shape is not certain, and what goes with them for those who change it.
+// Reads of JSON whose shape is not certain, and what is needed to change it.
 
 using kube::array_at;
 using kube::bool_at;

@@ -31,7 +31,7 @@ enum class BodyPart {
 /// Checks apiVersion and kind, refuses wrong types of built-in kinds (400; custom resources get
 /// their 422 from validation), reports and removes unknown fields.
 ///
-/// Duplicate keys never get here: whoever parsed the bytes has already resolved them.
+/// Duplicate keys never get here: the parser of the bytes has resolved them.
 StatusResult<DecodedObject> decode_object(const ResourceDef& def, const kube::ObjectPtr& body,
                                           kube::FieldValidation field_validation,
                                           BodyPart part = BodyPart::kWhole);

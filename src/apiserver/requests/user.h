@@ -12,7 +12,7 @@ inline constexpr std::string_view kMasters = "system:masters";
 inline constexpr std::string_view kAuthenticated = "system:authenticated";
 inline constexpr std::string_view kUnauthenticated = "system:unauthenticated";
 
-/// Who sends a request.
+/// The sender of a request.
 struct User {
     std::string name;
     std::string uid;

@@ -19,7 +19,7 @@ void FanOut::remove(Watcher& watcher) { std::erase(waiting_, &watcher); }
 Task<void> FanOut::run() {
     while (!waiting_.empty()) {
         const Instant begun = clock_.now();
-        // Who is added meanwhile has had its turn, and comes in the next round.
+        // A watcher that is added meanwhile has had its turn, and comes in the next round.
         std::size_t left = waiting_.size();
         while (left > 0 && !waiting_.empty()) {
             for (std::size_t turn = std::min({kTurn, left, waiting_.size()}); turn > 0; --turn) {

@@ -12,10 +12,10 @@ class Watcher;
 
 /// Wakes the readers of watches some at a time. All at once, a change that a thousand watch would
 /// hold the loop for as long as a thousand writes take, and what came meanwhile would begin another
-/// such round behind it. Between two turns the loop reads requests and learns of commits; whoever
-/// has not had its turn yet is told these changes in the same write.
+/// such round behind it. Between two turns the loop reads requests and learns of commits; a reader
+/// that has not had its turn yet is told these changes in the same write.
 ///
-/// Everybody who waits has one turn in a round, and a round is followed by a cooldown. So however
+/// Each waiting reader has one turn in a round, and a round is followed by a cooldown. So however
 /// many changes there are, each reader is told at most once in a while: what a record costs is much
 /// the same for one change and for five.
 ///

@@ -28,7 +28,7 @@ struct CacheEvent {
 struct WatchedEvent {
     kube::WatchEventType type;
     store::ObjectTextPtr text;  ///< null for what is no stored object: a bookmark, an error
-    kube::ObjectPtr tree;       ///< null while nobody has looked into the object
+    kube::ObjectPtr tree;       ///< null until the object is looked into
 
     /// Keep it for as long as you look into it.
     kube::ObjectPtr object() const { return tree != nullptr ? tree : text->tree(); }

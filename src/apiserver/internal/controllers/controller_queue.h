@@ -39,7 +39,7 @@ class ControllerQueue {
     static constexpr Duration kRetryDelay = std::chrono::seconds(1);
 
     Task<void> run() {
-        // Whoever adds a key is in the middle of something.
+        // The caller that adds a key is in the middle of its own work.
         co_await asio::post(tasks_.executor(), asio::use_awaitable);
         int handled = 0;
         while (!queue_.empty()) {

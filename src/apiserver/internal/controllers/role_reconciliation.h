@@ -16,7 +16,7 @@ struct Reconciled {
     enum class Kind {
         kKeep,
         kUpdate,
-        kReplace,  ///< a binding to another role: that can't be changed, so it is made anew
+        kReplace,  ///< a binding to another role: that can't be changed, so it is recreated
     };
     Kind kind = Kind::kKeep;
     json::object object = {};  ///< unless kKeep

@@ -16,7 +16,7 @@ namespace {
 
 /// How long a pod may be there after its eviction was let through.
 constexpr Duration kEvictionTakes = std::chrono::minutes(2);
-/// Evictions that nobody has seen the end of.
+/// Evictions whose end was not observed yet.
 constexpr std::size_t kMaxPending = 2000;
 constexpr std::size_t kSpareBytes = 512;
 constexpr const char* kViolates =

@@ -10,7 +10,7 @@
 
 namespace muster::apiserver {
 
-/// Who controls a pod, as its ownerReferences say.
+/// The controller of a pod, from its ownerReferences.
 struct PodController {
     std::string api_version;
     std::string kind;
@@ -35,7 +35,7 @@ class Coverage {
     /// Ready, and not about to end.
     std::int64_t healthy() const { return healthy_; }
     bool is_healthy(const std::string& name) const;
-    /// Is there, and nobody has told it to end.
+    /// Exists, and is not being deleted.
     bool stays(const std::string& name) const;
     bool is_controlled_by(std::string_view uid) const { return by_uid_.contains(uid); }
 
@@ -52,7 +52,7 @@ class Coverage {
     struct Pod {
         bool healthy = false;
         bool deleting = false;
-        PodController controller;  ///< without a uid: nobody
+        PodController controller;  ///< without a uid: none
 
         friend bool operator==(const Pod&, const Pod&) = default;
     };

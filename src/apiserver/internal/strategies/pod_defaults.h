@@ -13,7 +13,7 @@ namespace muster::apiserver {
 void set_pod_defaults(json::object& pod);
 /// The same of a template of pods (`metadata`, `spec`), whose pods get the rest when they are made.
 void set_template_defaults(json::object& pod_template);
-/// The status of a pod that nobody has looked at.
+/// The status of a new pod.
 void prepare_pod(json::object& pod, WallTime now);
 /// Held back from every node by spec.schedulingGates.
 bool is_gated(const json::object& pod_spec);

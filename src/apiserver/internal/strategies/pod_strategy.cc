@@ -38,7 +38,7 @@ bool all_within(const json::object& spec, const json::object& other, std::string
     });
 }
 
-/// Who holds a pod by a gate may still say more exactly where it goes.
+/// While a gate holds a pod, its placement may still be narrowed.
 bool only_narrows_selector(const json::object& next, const json::object& current) {
     const json::object* before = object_at(current, "nodeSelector");
     const json::object* after = object_at(next, "nodeSelector");

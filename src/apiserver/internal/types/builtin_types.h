@@ -13,13 +13,13 @@ struct ReadDefinition;
 /// which outlives them.
 std::vector<DefPtr> builtin_types(ReadDefinition& read);
 
-/// The common traits of the built-in kinds; the rest is set by whoever calls.
+/// The common traits of the built-in kinds; the caller sets the rest.
 ResourceDef builtin(const kube::ResourceType& type);
 
 /// The built-in kinds on which nothing of this server acts: they are there for their clients.
 std::vector<DefPtr> stored_types();
-/// What to say to whoever makes an object of a kind on which nothing here acts; "" for the others,
-/// and where there is nothing to do about one.
+/// The warning for the creator of an object of a kind on which nothing here acts; "" for the
+/// others, and where there is nothing to do about one.
 std::string creation_warning(const ResourceDef& def);
 
 }  // namespace muster::apiserver

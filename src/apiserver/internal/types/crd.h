@@ -14,7 +14,7 @@ inline constexpr std::string_view kCrdCleanupFinalizer =
 
 /// What the validation of a CustomResourceDefinition read last, so that serving a new one does not
 /// read its schemas again. They are those of the object of that uid only until it is served:
-/// before, nobody but its creator can have it validated.
+/// before, only its creator can have it validated.
 struct ReadDefinition {
     std::string uid;
     std::vector<kube::Schema::Ptr> schemas;  ///< as spec.versions; null: not read

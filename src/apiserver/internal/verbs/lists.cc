@@ -14,7 +14,7 @@ constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
 struct ContinueToken {
     std::int64_t revision = 0;  ///< -1: whatever is current
     ObjectKey after;
-    /// What follows, where it is known: nobody has to walk to the end for each page.
+    /// What follows, where it is known: so that not every page walks to the end.
     std::optional<std::size_t> left = {};
 };
 

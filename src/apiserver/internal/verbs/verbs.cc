@@ -100,7 +100,7 @@ Task<StatusResult<Reply>> Verbs::call(Target target, kube::Request request, Requ
     StatusResult<Reply> answer = method_not_allowed();
     const kube::Method method = request.method;
     if (!def->stored)
-        answer = method_not_allowed();  // whoever knows who asks answers it
+        answer = method_not_allowed();  // the front answers it, which knows the user
     else if (def->is_metrics)
         answer = co_await measure(std::move(target), std::move(request));
     else if (target.subresource == "status" && !def->has_status)

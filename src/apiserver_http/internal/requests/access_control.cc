@@ -10,7 +10,7 @@ namespace muster::apiserver_http {
 
 Result<apiserver::TokenOwner> AccessControl::owner_of(
     std::string_view token, const std::vector<std::string>& audiences) const {
-    // The admin's own token is for everybody whom it is shown to.
+    // The admin's own token is good for every audience.
     if (std::optional<apiserver::User> admin = apiserver::admin_of(options_, token))
         return apiserver::TokenOwner{*std::move(admin), audiences};
     return account_of(token, audiences);

@@ -12,7 +12,7 @@ namespace muster::apiserver_http {
 
 namespace {
 
-/// Whether bodies and messages about it may hold what nobody else is to know.
+/// Whether bodies and messages about it may hold secrets.
 bool is_secret(const apiserver::Action& action) {
     return action.resource == "secrets" || action.resource == "tokenreviews" ||
            action.subresource == "token";

@@ -47,7 +47,7 @@ bool RequestAccounts::Entry::admit() {
     const bool reads = record.is_read_only();
     std::size_t& served = reads ? accounts_.read_only_ : accounts_.mutating_;
     const std::size_t limit = reads ? accounts_.limits_.read_only : accounts_.limits_.mutating;
-    // Whoever repairs an overloaded server has to get through to it.
+    // Administrators have to get through to an overloaded server.
     if (limit > 0 && served >= limit && !record.served_user().in_group(apiserver::kMasters)) {
         accounts_.metrics_.count_overload(record);
         return false;

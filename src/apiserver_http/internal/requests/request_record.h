@@ -13,7 +13,7 @@
 
 namespace muster::apiserver_http {
 
-/// One HTTP request as those see it who count, limit and record requests. What stays empty was not
+/// One HTTP request as it is counted, limited and recorded. What stays empty was not
 /// known when the request was refused.
 struct RequestRecord {
     WallTime received{};
@@ -26,7 +26,7 @@ struct RequestRecord {
     std::string kind;     ///< of the resource
     bool dry_run = false;
     bool apply = false;
-    /// It goes on for as long as the client likes: a watch, a log, a connection to a pod.
+    /// It lasts as long as the client likes: a watch, a log, a connection to a pod.
     bool long_running = false;
     std::optional<apiserver::Decision> decision;
     kube::ObjectPtr request_object;

@@ -30,8 +30,8 @@ apiserver::StatusResult<kube::ObjectPtr> pod_to_connect(const apiserver::Request
     return pod;
 }
 
-/// The protocol that will be spoken; before anything is done for it. That the request is none for a
-/// WebSocket is the case of clients that speak SPDY/3.1 alone.
+/// The protocol that will be spoken; before anything is done for it. Clients that
+/// speak SPDY/3.1 alone do not ask for a WebSocket.
 apiserver::StatusResult<std::string> judge_upgrade(const net::HttpRequest& request,
                                                    const std::vector<std::string>& protocols) {
     if (!net::asks_for_web_socket(request)) {

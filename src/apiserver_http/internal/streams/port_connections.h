@@ -13,7 +13,7 @@
 namespace muster::apiserver_http {
 
 /// How what a pod's ports say reaches the client. Several coroutines call it; it lets them out one
-/// after the other. What can't be sent any more is dropped: whoever reads the client sees its end.
+/// after the other. What can't be sent any more is dropped: the reader of the client sees its end.
 class PortClient {
   public:
     virtual ~PortClient() = default;
@@ -32,7 +32,7 @@ class PortConnections {
     PortConnections(TaskGroup& tasks, Connect connect, PortClient& client)
         : tasks_(tasks), connect_(std::move(connect)), client_(client) {}
 
-    /// Of one client at a time; more are refused by whoever asks.
+    /// Of one client at a time; callers refuse more.
     static constexpr std::size_t kMost = 512;
 
     void open(std::uint32_t id, std::uint16_t port);

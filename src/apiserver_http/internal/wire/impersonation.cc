@@ -23,7 +23,7 @@ apiserver::Action impersonate(std::string_view group, std::string resource, std:
     return action;
 }
 
-/// Everybody is either known or not; who impersonates says so only by the name.
+/// A user is either authenticated or not; an impersonated one is told apart by the name alone.
 void complete_groups(apiserver::User& user,
                      const std::optional<apiserver::ServiceAccountName>& account) {
     if (account && user.groups.empty()) user.groups = account->groups();

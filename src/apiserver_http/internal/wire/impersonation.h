@@ -8,10 +8,10 @@
 
 namespace muster::apiserver_http {
 
-/// As whom a request is to be served.
+/// The user that a request is to be served as.
 struct Impersonation {
     apiserver::User user;
-    /// What whoever sent it needs: the verb `impersonate` on each of these.
+    /// What the sender needs: the verb `impersonate` on each of these.
     std::vector<apiserver::Action> needed;
 };
 

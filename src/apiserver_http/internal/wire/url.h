@@ -16,7 +16,7 @@ struct Url {
     std::vector<std::pair<std::string, std::string>> query;
 };
 
-/// Refuses what could mean another path to whoever reads it next: an encoded slash or NUL, a
+/// Refuses what could mean another path to its next reader: an encoded slash or NUL, a
 /// segment "." or "..", a broken escape. Repeated and trailing slashes are dropped.
 apiserver::StatusResult<Url> parse_url(std::string_view target);
 

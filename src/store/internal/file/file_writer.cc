@@ -165,7 +165,7 @@ class FileWriter::Work {
     void want_checkpoint() {
         const std::lock_guard hold(mutex_);
         if (log_bytes_ < next_checkpoint_) {
-            // The log began anew.
+            // The log was restarted.
             if (log_bytes_ + settings_.checkpoint_bytes < next_checkpoint_)
                 next_checkpoint_ = settings_.checkpoint_bytes;
             if (log_bytes_ < next_checkpoint_) return;

@@ -14,10 +14,10 @@ namespace muster::store {
 
 /// Appends changes to the file: a thread writes what has gathered while it wrote what was before,
 /// in one transaction, and deletes history that has left the window in the same. A second thread
-/// carries the write-ahead log over into the file; when the log outgrows its limit none the less,
+/// carries the write-ahead log over into the file; when the log outgrows its limit nevertheless,
 /// the first one waits for it.
 ///
-/// The first error ends writing for good: after a failed write nobody knows what is on disk.
+/// The first error ends writing for good: after a failed write it is unknown what is on disk.
 class FileWriter {
   public:
     struct Settings {

@@ -42,7 +42,7 @@ Result<void> sync_folder_of(const std::string& path) {
 Result<void> create_file(const std::string& path, const SqliteStoreOptions& options) {
     const std::string made = path + ".new";
     for (const char* rest : {"", "-wal", "-shm", "-journal"}) unlink((made + rest).c_str());
-    // SQLite gives a file the mode that it finds; this one is for nobody else.
+    // SQLite gives a file the mode that it finds; this one is private.
     const int fd = open(made.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) return file_system_error(made, "making it", errno);
     close(fd);
