@@ -5,6 +5,7 @@
 
 #include "jobs/internal/text.h"
 #include "jobs/kind.h"
+#include "kube/objects/pod_contract.h"
 
 namespace muster::jobs {
 namespace {
@@ -142,7 +143,7 @@ Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica,
         pod.metadata.annotations[std::string(annotations::kRestarts)] =
             std::to_string(restart_history.restarts);
     if (restart_history.generation > 0)
-        pod.metadata.annotations[std::string(annotations::kGeneration)] =
+        pod.metadata.annotations[std::string(kube::kGenerationAnnotation)] =
             std::to_string(restart_history.generation);
     // With ExitCode it is the operator that looks at the code and decides; a group restart is the
     // operator's too, and a container restarted in place would escape it.

@@ -369,13 +369,12 @@ inline constexpr std::string_view kJobRole = "training.kubeflow.org/job-role";
 
 namespace annotations {
 /// On a job: "group" restarts all of its pods when one fails, "replica" that one alone; without it
-/// the kind decides. Additions of ours, these four.
+/// the kind decides. Additions of ours.
 inline constexpr std::string_view kRestart = "muster.dev/restart";
 inline constexpr std::string_view kRestartGroup = "group";
 inline constexpr std::string_view kRestartReplica = "replica";
-/// On a pod: its RestartHistory, where it is not zero.
+/// On a pod: its RestartHistory, where it is not zero, beside kube::kGenerationAnnotation.
 inline constexpr std::string_view kRestarts = "muster.dev/restarts";
-inline constexpr std::string_view kGeneration = "muster.dev/generation";
 }  // namespace annotations
 
 }  // namespace muster::jobs

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "jobs/kind.h"
+#include "kube/objects/pod_contract.h"
 #include "sim/internal/json_view.h"
 
 namespace muster::sim {
@@ -35,7 +36,7 @@ PodEntry& JobLedger::note_pod(const ReplicaId& replica, const store::StoreChange
     if (entry == pods.end()) {
         PodEntry made{.uid = std::string(uid)};
         made.generation =
-            number_of(text_at(pod, {"metadata", "annotations", jobs::annotations::kGeneration}));
+            number_of(text_at(pod, {"metadata", "annotations", kube::kGenerationAnnotation}));
         made.before =
             number_of(text_at(pod, {"metadata", "annotations", jobs::annotations::kRestarts}));
         generation = std::max(generation, made.generation);

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/parse_number.h"
 #include "kube/objects/codec.h"
+#include "kube/objects/pod_contract.h"
 
 namespace muster::operators {
 namespace {
@@ -264,7 +265,7 @@ std::optional<PodPtr> project_pod(const json::value& object) {
         if (text(child(&container, "name")) == main) read_exits(container, *pod);
     pod->node_restarts = restarts_in_place(status);
     pod->restart_history = {.restarts = annotated_number(object, jobs::annotations::kRestarts),
-                            .generation = annotated_number(object, jobs::annotations::kGeneration)};
+                            .generation = annotated_number(object, kube::kGenerationAnnotation)};
     pod->problem = problem_of(object, *pod);
     if (kind.owned_objects)
         if (std::string address = text(child(status, "podIP")); !address.empty())

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "jobs/kind.h"
+#include "kube/objects/pod_contract.h"
 
 namespace muster::operators {
 
@@ -32,9 +33,9 @@ std::int32_t gang_size(const jobs::Job& job) {
 void announce_gang(const jobs::Job& job, kube::Pod& pod) {
     const std::int32_t size = gang_size(job);
     if (size > 1)
-        pod.metadata.annotations[std::string(kGangSizeAnnotation)] = std::to_string(size);
+        pod.metadata.annotations[std::string(kube::kGangSizeAnnotation)] = std::to_string(size);
     else
-        pod.metadata.annotations.erase(std::string(kGangSizeAnnotation));
+        pod.metadata.annotations.erase(std::string(kube::kGangSizeAnnotation));
 }
 
 }  // namespace muster::operators

@@ -2,16 +2,11 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "jobs/job.h"
 #include "kube/objects/pod.h"
 
 namespace muster::operators {
-
-/// On a pod: how many pods of its job start together or not at all. Read by the node of a single
-/// machine, which has no other way to know how many are still to come.
-inline constexpr std::string_view kGangSizeAnnotation = "muster.dev/gang-size";
 
 /// Whether the replicas of this type start with the job and not after others. A pod that is still
 /// to come is nobody to wait for.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "jobs/kind.h"
+#include "kube/objects/pod_contract.h"
 
 namespace muster::operators {
 namespace {
@@ -25,9 +26,9 @@ TEST(Gang, IsAllReplicasUnlessMinAvailableSaysLess) {
             job.run_policy.scheduling_policy.emplace().min_available = c.min_available;
         EXPECT_EQ(gang_size(job), c.size);
         kube::Pod pod;
-        pod.metadata.annotations[std::string(kGangSizeAnnotation)] = "of the template";
+        pod.metadata.annotations[std::string(kube::kGangSizeAnnotation)] = "of the template";
         announce_gang(job, pod);
-        const auto written = pod.metadata.annotations.find(std::string(kGangSizeAnnotation));
+        const auto written = pod.metadata.annotations.find(std::string(kube::kGangSizeAnnotation));
         if (c.announced == nullptr)
             EXPECT_EQ(written, pod.metadata.annotations.end());
         else

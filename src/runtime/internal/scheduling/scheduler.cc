@@ -6,16 +6,12 @@
 
 #include "base/log.h"
 #include "kube/objects/codec.h"
+#include "kube/objects/pod_contract.h"
 #include "kube/values/time.h"
 
 namespace muster::runtime {
 
 namespace {
-
-// On a pod of a job, by its controller: how many start together, and which restart of all of them
-// it belongs to.
-constexpr std::string_view kGangSize = "muster.dev/gang-size";
-constexpr std::string_view kGeneration = "muster.dev/generation";
 
 const kube::PodCondition* find_scheduled(const std::vector<kube::PodCondition>& conditions) {
     auto it = std::ranges::find(conditions, "PodScheduled", &kube::PodCondition::type);
@@ -28,7 +24,7 @@ std::string annotation(const kube::Pod& pod, std::string_view name) {
 }
 
 std::size_t gang_size_of(const kube::Pod& pod) {
-    const std::string text = annotation(pod, kGangSize);
+    const std::string text = annotation(pod, kube::kGangSizeAnnotation);
     std::size_t size = 1;
     std::from_chars(text.data(), text.data() + text.size(), size);
     return size;
@@ -44,7 +40,7 @@ bool is_gated(const kube::Pod& pod) {
 std::string gang_of(const kube::Pod& pod) {
     const kube::OwnerReference* owner = pod.metadata.controller();
     if (owner == nullptr || gang_size_of(pod) <= 1) return {};
-    return owner->uid + "/" + annotation(pod, kGeneration);
+    return owner->uid + "/" + annotation(pod, kube::kGenerationAnnotation);
 }
 
 }  // namespace
