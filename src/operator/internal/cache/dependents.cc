@@ -224,6 +224,12 @@ void Dependents::choose_pod(Slot& slot) {
 
 namespace {
 
+/// The same pod, and still a replica of the job in the same slot.
+bool stays_in_place(const PodRecord& before, const PodRecord& after) {
+    return before.uid == after.uid && before.slot == after.slot && !before.label_mismatch &&
+           !after.label_mismatch;
+}
+
 template <class Ptr>
 void add_mismatched(std::vector<Ptr>& label_mismatch, const Ptr& object) {
     label_mismatch.insert(std::ranges::upper_bound(label_mismatch, object->uid, {},
@@ -240,36 +246,36 @@ void remove_mismatched(std::vector<Ptr>& label_mismatch, const std::string& uid)
 void Dependents::apply(const PodPtr* before, const PodPtr* after) {
     if (shows_otherwise(before, after)) owned_objects_changed();
     objects_ += (after ? 1 : 0) - (before ? 1 : 0);
-    const bool same = before && after && (*before)->uid == (*after)->uid &&
-                      (*before)->slot == (*after)->slot && !(*before)->label_mismatch &&
-                      !(*after)->label_mismatch;
-    if (same) {
-        Recount recount(*this, (*after)->slot);
-        Slot& slot = recount.slot();
-        if (slot.pod && slot.pod->uid == (*after)->uid) {
-            slot.pod = latest(slot.pod, *after);
-        } else if (slot.others) {
-            for (PodPtr& other : *slot.others)
-                if (other->uid == (*after)->uid) other = latest(other, *after);
-        }
-        if (slot.others) choose_pod(slot);
-        if ((*after)->deleting && expectations_)
-            if (auto asked = expectations_->deletions.find((*after)->uid);
-                asked != expectations_->deletions.end())
-                asked->second.until = Instant::max();
-        return;
-    }
-    if (before && (*before)->label_mismatch) remove_mismatched(mismatched_pods_, (*before)->uid);
-    if (before && !(*before)->label_mismatch) {
+    if (before && after && stays_in_place(**before, **after)) return pod_shown_again(*after);
+    if (before && (*before)->label_mismatch) {
+        remove_mismatched(mismatched_pods_, (*before)->uid);
+    } else if (before) {
         Recount recount(*this, (*before)->slot);
         pod_left(recount.slot(), (*before)->uid);
     }
-    if (after && (*after)->label_mismatch) add_mismatched(mismatched_pods_, *after);
-    if (after && !(*after)->label_mismatch) {
+    if (after && (*after)->label_mismatch) {
+        add_mismatched(mismatched_pods_, *after);
+    } else if (after) {
         Recount recount(*this, (*after)->slot);
         pod_came(recount.slot(), *after);
     }
     drop_met_expectations();
+}
+
+void Dependents::pod_shown_again(const PodPtr& pod) {
+    Recount recount(*this, pod->slot);
+    Slot& slot = recount.slot();
+    if (slot.pod && slot.pod->uid == pod->uid) {
+        slot.pod = latest(slot.pod, pod);
+    } else if (slot.others) {
+        for (PodPtr& other : *slot.others)
+            if (other->uid == pod->uid) other = latest(other, pod);
+    }
+    if (slot.others) choose_pod(slot);
+    if (!pod->deleting || !expectations_) return;
+    if (auto asked = expectations_->deletions.find(pod->uid);
+        asked != expectations_->deletions.end())
+        asked->second.until = Instant::max();
 }
 
 void Dependents::apply(const ServicePtr* before, const ServicePtr* after) {

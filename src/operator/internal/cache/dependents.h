@@ -109,6 +109,7 @@ class Dependents {
     void write_off(SlotId id, Slot& slot) const;
     void pod_left(Slot& slot, const std::string& uid);
     void pod_came(Slot& slot, PodPtr pod);
+    void pod_shown_again(const PodPtr& pod);
     void take_from_others(SlotId id, std::int32_t told);
     void choose_pod(Slot& slot);
     Expectations& expectations();
