@@ -5,21 +5,48 @@
 
 #include "cli/internal/command_line/verb.h"
 
+// One line for each verb; its file defines
+// `std::unique_ptr<Verb> <name>_verb()`.
+// clang-format off: one a line
+#define MUSTER_VERBS(VERB) \
+    VERB(run)              \
+    VERB(validate)         \
+    VERB(convert)          \
+    VERB(explain)          \
+    VERB(simulate)         \
+    VERB(up)               \
+    VERB(down)             \
+    VERB(status)           \
+    VERB(kubeconfig)       \
+    VERB(get)              \
+    VERB(describe)         \
+    VERB(logs)             \
+    VERB(events)           \
+    VERB(top)              \
+    VERB(apply)            \
+    VERB(wait)             \
+    VERB(delete)           \
+    VERB(manifests)        \
+    VERB(completion)       \
+    VERB(complete)         \
+    VERB(rsh)              \
+    VERB(operator)         \
+    VERB(migrate)          \
+    VERB(kill)             \
+    VERB(pause)            \
+    VERB(partition)        \
+    VERB(clean)            \
+    VERB(version)          \
+    VERB(help)
+// clang-format on
+
 namespace muster::cli {
 
-using MakeVerb = std::unique_ptr<Verb>();
+#define DECLARE(name) std::unique_ptr<Verb> name##_verb();
+MUSTER_VERBS(DECLARE)
+#undef DECLARE
 
-// A file each. A new one is declared here and stands in the list of verbs.cc.
-
-MakeVerb run_verb, validate_verb, convert_verb, explain_verb, simulate_verb;
-MakeVerb up_verb, down_verb, status_verb, kubeconfig_verb;
-MakeVerb get_verb, describe_verb, logs_verb, events_verb, top_verb;
-MakeVerb apply_verb, wait_verb, delete_verb;
-MakeVerb manifests_verb, completion_verb, complete_verb, rsh_verb, operator_verb, migrate_verb;
-MakeVerb kill_verb, pause_verb, partition_verb;
-MakeVerb clean_verb, version_verb, help_verb;
-
-/// All of them, each to be used once.
+/// All of them. Each is for one command line.
 std::vector<std::unique_ptr<Verb>> make_verbs();
 
 }  // namespace muster::cli
