@@ -22,6 +22,7 @@ verb_test() {
     forget_results
     if [[ -n $changed ]]; then
         test_changed
+        [[ -e $results ]] || return 0
     elif ((${#words[@]})); then
         test_chosen "${words[@]}"
     else
@@ -59,6 +60,10 @@ run_suite() {
 test_changed() {
     local lines=() line words left=''
     mapfile -t lines < <(changed_files | "$(our_python)" "$root/scripts/affected.py" "$root")
+    if [[ -z ${lines[*]-} ]]; then
+        say "Nothing differs from the main branch."
+        return
+    fi
     for line in ${lines[@]+"${lines[@]}"}; do
         read -ra words <<<"$line"
         if [[ ${words[0]} == left ]]; then left=${line#left }; else run_suite "${words[@]}"; fi

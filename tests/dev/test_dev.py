@@ -173,6 +173,11 @@ def test_the_words_of_test_choose_suites_and_names(tmp_path, words, runs):
     assert [line.rstrip() for line in result.stdout.splitlines()] == [line.rstrip() for line in runs], result
 
 
+def test_where_nothing_changed_nothing_is_run(tmp_path):
+    result = bash(RUNS + "changed_files() { :; }; summary() { exit 1; }; verb_test --changed", tmp_path)
+    assert (result.returncode, result.stdout) == (0, "Nothing differs from the main branch.\n"), result
+
+
 @pytest.mark.parametrize("words, says", [("--chnaged", "no option --chnaged"), ("--changed kube", "chooses suites by itself")])
 def test_wrong_words_of_test_are_errors(tmp_path, words, says):
     result = bash(RUNS + f"verb_test {words}", tmp_path)
