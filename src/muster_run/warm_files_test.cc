@@ -56,7 +56,7 @@ TEST_F(WarmFilesTest, WhatWasLearntStaysWhereThatCanBe) {
         {{}, folder_ / "job/warm"},
     };
     for (const auto& [variables, expected] : cases) {
-        const fs::path learnt = must_write(variables).options({}).learnt;
+        const fs::path learnt = must_write(variables).options({}).imports;
         EXPECT_EQ(learnt.parent_path(), expected);
         EXPECT_TRUE(fs::is_directory(expected)) << expected;
     }
