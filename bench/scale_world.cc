@@ -15,7 +15,7 @@ namespace {
 
 apiserver::ApiServerOptions roomy() {
     apiserver::ApiServerOptions options;
-    options.watcher_buffer = 1'000'000;
+    options.watches.watcher_buffer = 1'000'000;
     return options;
 }
 

@@ -412,7 +412,7 @@ int main(int argc, char** argv) {
     RealClock clock;
     Rng rng(1);
     apiserver::ApiServerOptions options;
-    options.watcher_buffer = 100'000;
+    options.watches.watcher_buffer = 100'000;
     options.manage_fields = argc > 2 && std::string_view(argv[2]) == "manage-fields";
     apiserver::ApiServer server(context.get_executor(), clock, rng, store::make_memory_store(),
                                 options);

@@ -3,21 +3,16 @@
 #include <memory>
 #include <string>
 
-#include "base/time/clock.h"
+#include "apiserver/watching/watch_options.h"
 #include "net/tls/signing_key.h"
 
 namespace muster::apiserver {
 
 struct ApiServerOptions {
-    /// Changes of all resources that are kept for watches that resume; an older revision is
-    /// answered with 410.
-    std::size_t watch_history = 10'000;
-    /// A watcher that is this far behind is ended with 410 instead of being buffered without bound.
-    std::size_t watcher_buffer = 20'000;
-    Duration bookmark_interval = std::chrono::minutes(1);
+    WatchOptions watches = {};
     /// Keeps metadata.managedFields and serves server-side apply. Without it managedFields are
-    /// stored as they are sent, and an apply is refused with 415: whoever has no client that asks
-    /// for either saves what they cost every write.
+    /// stored as they are sent, and an apply is refused with 415: a server without clients that
+    /// ask for either saves what they cost every write.
     bool manage_fields = false;
     /// Roles and bindings that every cluster has are posted at the start, for clients that are not
     /// the admin.

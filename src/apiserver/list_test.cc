@@ -29,7 +29,7 @@ class ListTest : public ServerFixture {
 
 class ShortHistoryTest : public ListTest {
   protected:
-    ShortHistoryTest() : ListTest({.watch_history = 3}) {}
+    ShortHistoryTest() : ListTest({.watches = {.history = 3}}) {}
 };
 
 TEST_F(ListTest, AListIsSortedAndCarriesARevisionToWatchFrom) {

@@ -12,8 +12,8 @@ constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
 
 ApiServerOptions small_server() {
     ApiServerOptions options;
-    options.watch_history = 5;
-    options.watcher_buffer = 4;
+    options.watches.history = 5;
+    options.watches.watcher_buffer = 4;
     return options;
 }
 

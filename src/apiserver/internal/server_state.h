@@ -22,7 +22,7 @@ struct ServerState {
           store(std::move(store_)),
           options(options_),
           tasks(executor),
-          cache(executor, clock, rng, tasks, options) {}
+          cache(executor, clock, rng, tasks, options.watches) {}
 
     asio::any_io_executor executor;
     Clock& clock;

@@ -26,7 +26,7 @@ bool is_consulted(std::string_view resource) {
 }  // namespace
 
 WatchCache::WatchCache(const asio::any_io_executor& executor, Clock& clock, Rng& rng,
-                       TaskGroup& tasks, const ApiServerOptions& options)
+                       TaskGroup& tasks, WatchOptions options)
     : executor_(executor),
       clock_(clock),
       rng_(rng),
@@ -58,7 +58,7 @@ void WatchCache::load(const std::string& name, std::vector<store::StoredObject> 
 const CacheEvent& WatchCache::keep(Resource& of, CacheEvent event) {
     of.history.push_back(std::move(event));
     order_.push_back(&of);
-    if (order_.size() > options_.watch_history) {
+    if (order_.size() > options_.history) {
         Resource& oldest = *order_.front();
         order_.pop_front();
         oldest.floor = oldest.history.front().revision;

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "apiserver/api_server_options.h"
 #include "apiserver/requests/request_options.h"
 #include "apiserver/watching/fan_out.h"
+#include "apiserver/watching/watch_options.h"
 #include "apiserver/watching/watcher.h"
 #include "base/async/task_group.h"
 #include "base/rng.h"
@@ -44,7 +44,7 @@ class WatchCache {
     using Objects = std::map<ObjectKey, CachedObject>;
 
     WatchCache(const asio::any_io_executor& executor, Clock& clock, Rng& rng, TaskGroup& tasks,
-               const ApiServerOptions& options);
+               WatchOptions options);
     ~WatchCache();
 
     /// Before any change: what the store held when the server started.
@@ -113,7 +113,7 @@ class WatchCache {
     Clock& clock_;
     Rng& rng_;
     TaskGroup& tasks_;
-    ApiServerOptions options_;
+    WatchOptions options_;
 
     store::Revision revision_ = 0;
     store::Revision start_ = 0;  ///< what was before it is not known of any resource

@@ -1,5 +1,5 @@
+#include "apiserver/internal/conversions/event_versions.h"
 #include "apiserver/internal/strategies/strategies.h"
-#include "apiserver/internal/types/event_versions.h"
 #include "apiserver/objects/json_access.h"
 #include "kube/values/document.h"
 #include "kube/values/equality.h"

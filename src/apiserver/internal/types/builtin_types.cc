@@ -1,10 +1,10 @@
 #include "apiserver/internal/types/builtin_types.h"
 
+#include "apiserver/internal/conversions/event_versions.h"
 #include "apiserver/internal/disruption/budget.h"
 #include "apiserver/internal/strategies/strategies.h"
 #include "apiserver/internal/strategies/webhook_strategy.h"
 #include "apiserver/internal/types/crd.h"
-#include "apiserver/internal/types/event_versions.h"
 #include "apiserver/resources/access_types.h"
 #include "apiserver/resources/registry.h"
 #include "base/lower_case.h"

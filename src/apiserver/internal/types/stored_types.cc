@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "apiserver/internal/conversions/autoscaler_versions.h"
 #include "apiserver/internal/strategies/strategies.h"
-#include "apiserver/internal/types/autoscaler_versions.h"
 #include "apiserver/internal/types/builtin_types.h"
 
 namespace muster::apiserver {

@@ -2,8 +2,8 @@
 
 #include <boost/asio/post.hpp>
 
-#include "apiserver/internal/disruption/eviction.h"
 #include "apiserver/internal/types/builtin_types.h"
+#include "apiserver/internal/verbs/eviction.h"
 #include "apiserver/internal/verbs/lists.h"
 #include "apiserver/internal/verbs/metrics.h"
 #include "apiserver/internal/verbs/pod_log.h"

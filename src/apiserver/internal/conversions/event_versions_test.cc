@@ -1,4 +1,4 @@
-#include "apiserver/internal/types/event_versions.h"
+#include "apiserver/internal/conversions/event_versions.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "apiserver/internal/disruption/eviction.h"
+#include "apiserver/internal/verbs/eviction.h"
 
 #include "apiserver/internal/disruption/budget.h"
 #include "apiserver/internal/verbs/subresources.h"

@@ -1,4 +1,4 @@
-#include "apiserver/internal/types/autoscaler_versions.h"
+#include "apiserver/internal/conversions/autoscaler_versions.h"
 
 #include <algorithm>
 #include <boost/json/parse.hpp>
