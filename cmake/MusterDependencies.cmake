@@ -18,7 +18,9 @@ find_package(GTest REQUIRED)
 # SYSTEM keeps the libraries' own warnings out of our -Werror.
 add_library(muster_boost INTERFACE)
 target_include_directories(muster_boost SYSTEM INTERFACE ${MUSTER_BOOST_INCLUDE})
-target_compile_definitions(muster_boost INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_VISIBILITY)
+# What is compiled of Asio is compiled once: src/base/internal/asio.cc.
+target_compile_definitions(muster_boost INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_VISIBILITY
+    BOOST_ASIO_SEPARATE_COMPILATION)
 target_link_libraries(muster_boost INTERFACE Threads::Threads)
 
 set(MUSTER_BOOST_ARCHIVES ${_boost_lib}/libboost_json.a ${_boost_lib}/libboost_container.a)
