@@ -45,7 +45,6 @@ NOT_YET = {
     ("docs/compatibility.md", "phrase"),
     ("docs/elastic.md", "phrase"),
     ("docs/failures.md", "phrase"),
-    ("docs/flags.md", "name"),
     ("docs/flags.md", "phrase"),
     ("docs/mutations.md", "phrase"),
     ("python/muster/README.md", "phrase"),
