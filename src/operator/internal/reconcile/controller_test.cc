@@ -124,7 +124,8 @@ TEST_F(ControllerTest, AKeyComesBackAtItsTime) {
 
 TEST_F(ControllerTest, TwoOfThemShareALoop) {
     std::vector<std::string> others;
-    Controller other(clock, tasks, [&](std::string key) -> Task<bool> {
+    TaskGroup its_tasks{context.get_executor()};
+    Controller other(clock, its_tasks, [&](std::string key) -> Task<bool> {
         others.push_back(std::move(key));
         co_return true;
     });
@@ -136,6 +137,8 @@ TEST_F(ControllerTest, TwoOfThemShareALoop) {
     run_for(10s);
     EXPECT_THAT(ended, ElementsAre("a"));
     EXPECT_THAT(others, UnorderedElementsAre("a", "b"));
+    asio::co_spawn(context, its_tasks.stop(), [](std::exception_ptr) {});
+    run_for(1s);
 }
 
 }  // namespace
