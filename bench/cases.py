@@ -13,6 +13,7 @@ import elastic_cases
 import elastic_native_cases
 import elastic_store_cases
 import example_cases
+import loop_cases
 import manifest_cases
 import mpi_cases
 import operator_cases
@@ -240,24 +241,6 @@ def overhead(muster):
                 hand.append(by_hand(pods))
     note = f"median of {len(ours)} interleaved runs each: {median(ours):.2f} s against {median(hand):.2f} s"
     return [Figure("overhead on the example against the same processes by hand", median(ours) - median(hand), 0.3, "s", note)]
-
-
-def cold(verb, minutes):
-    def case(muster):
-        del muster
-        if os.geteuid() != 0:
-            raise Skipped("a bare root needs root")
-        times = ROOT / "build" / "logs" / "drill-bare-root.times"
-        times.unlink(missing_ok=True)
-        subprocess.run([ROOT / "dev", "drill", "bare-root", verb], check=False)
-        if not times.exists():
-            raise Failed("the drill did not get as far")
-        _, status, milliseconds = times.read_text().split()
-        if status != "0":
-            raise Failed(f"./dev {verb} failed in the bare root (exit status {status})")
-        return [Figure(f"cold ./dev {verb} on a fresh machine", int(milliseconds) / 60000, minutes, "min", "a bare Debian root")]
-
-    return case
 
 
 def scale(*arguments):
@@ -523,9 +506,7 @@ CASES = {
     "scale-memory": scale_memory,
     "scale-decide": scale_decide,
     "scale-simulation": scale_simulation,
-    "cold-run": cold("run", 12),
-    "cold-test": cold("test", 60),
+    **loop_cases.CASES,
 }
 
-# These take tens of minutes, so they run by name only.
-BY_NAME_ONLY = ("cold-run", "cold-test")
+BY_NAME_ONLY = loop_cases.BY_NAME_ONLY

@@ -1,0 +1,93 @@
+"""The loop of whoever works on Muster: from nothing to a job and to every test, and from one changed file to its tests."""
+
+import os
+import pathlib
+import re
+import resource
+import subprocess
+import time
+
+from figure import Figure
+from measure import ROOT, Failed, Skipped, median
+
+
+def cold(verb, minutes):
+    def case(muster):
+        del muster
+        if os.geteuid() != 0:
+            raise Skipped("a bare root needs root")
+        times = ROOT / "build" / "logs" / "drill-bare-root.times"
+        times.unlink(missing_ok=True)
+        subprocess.run([ROOT / "dev", "drill", "bare-root", verb], check=False)
+        if not times.exists():
+            raise Failed("the drill did not get as far")
+        _, status, milliseconds = times.read_text().split()
+        if status != "0":
+            raise Failed(f"./dev {verb} failed in the bare root (exit status {status})")
+        return [Figure(f"cold ./dev {verb} on a fresh machine", int(milliseconds) / 60000, minutes, "min", "a bare Debian root")]
+
+    return case
+
+
+def rooms():
+    """Folders of src/ that have a library and tests of it."""
+    for path in sorted((ROOT / "src").glob("*/CMakeLists.txt")):
+        text = path.read_text()
+        if "muster_library(" in text and "muster_test(" in text:
+            yield path.parent
+
+
+def source_of(room):
+    """Of the room's library: the largest, which is the dearest to compile."""
+    outside = re.compile(r"(_test|_bench|_fuzz|_fixture|main)\.cc$|/(fake|test)_[^/]*\.cc$|/fuzz/|/program/|/static/")
+    return max((path for path in room.rglob("*.cc") if not outside.search(path.as_posix())), key=lambda path: path.stat().st_size)
+
+
+def test(room):
+    done = subprocess.run([ROOT / "dev", "test", room.name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode != 0:
+        raise Failed(f"./dev test {room.name} failed:\n" + "\n".join(done.stdout.splitlines()[-15:]))
+
+
+def edit(muster):
+    """An assertion that no file had before: a comment would come from ccache."""
+    del muster
+    figures = []
+    for room in rooms():
+        test(room)
+        source = source_of(room)
+        before = source.read_text()
+        try:
+            source.write_text(f"{before}static_assert({time.time_ns()} != 0);\n")
+            began = time.monotonic()
+            test(room)
+            took = time.monotonic() - began
+        finally:
+            source.write_text(before)
+        name = source.relative_to(ROOT / "src")
+        figures.append(Figure(f"one file of {room.name} changed: built and its tests run", took, 20, "s", str(name)))
+    return figures
+
+
+def program(muster):
+    """What every process of ours carries, and what the shortest one touches of it."""
+    seconds, faults = [], []
+    for _ in range(21):
+        began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
+        subprocess.run([muster, "version"], stdout=subprocess.DEVNULL, check=True)
+        seconds.append(time.monotonic() - began)
+        faults.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt - before)
+    size = pathlib.Path(muster).stat().st_size / 1e6
+    return [Figure("the program muster", size, 22.7, "MB", f"{median(faults):.0f} page faults at muster version"),
+            Figure("muster version", median(seconds) * 1000, 1.8, "ms", "median of 21, with the start of a process by Python")]
+
+
+CASES = {
+    "program": program,
+    "edit": edit,
+    "cold-run": cold("run", 4),
+    "cold-test": cold("test", 40),
+}
+
+# These take minutes and more, so they run by name only.
+BY_NAME_ONLY = ("edit", "cold-run", "cold-test")
