@@ -13,7 +13,7 @@
 
 namespace muster::agent {
 
-/// A job's keys as its agents reach them (master/kv_store.h): those of one generation with one
+/// A job's keys as its agents reach them (master/kv/kv_store.h): those of one generation with one
 /// master. When one of the two is another, everything ends with kGone, and who still wants
 /// something takes a new one and begins anew.
 ///

@@ -12,11 +12,11 @@
 
 #include "base/result.h"
 #include "base/time/clock.h"
-#include "master/check_table.h"
 #include "master/membership.h"
-#include "master/node_check.h"
+#include "master/node_check/check_table.h"
+#include "master/node_check/node_check.h"
 #include "master/records.h"
-#include "master/vocabulary.h"
+#include "master/service/vocabulary.h"
 
 namespace muster::master {
 

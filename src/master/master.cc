@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/time/time_limit.h"
 #include "job_protocol/protocol.h"
-#include "master/kv_service.h"
+#include "master/kv/kv_service.h"
 #include "master/master_probe.h"
 
 namespace muster::master {

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "base/time/clock.h"
-#include "master/vocabulary.h"
+#include "master/service/vocabulary.h"
 
 namespace muster::master {
 

@@ -6,7 +6,7 @@
 
 #include "base/async/async.h"
 #include "base/result.h"
-#include "master/vocabulary.h"
+#include "master/service/vocabulary.h"
 
 namespace muster::master {
 

@@ -9,8 +9,8 @@
 #include "base/async/signal.h"
 #include "base/result.h"
 #include "job_protocol/kv_protocol.h"
-#include "master/kv_store.h"
-#include "master/vocabulary.h"
+#include "master/kv/kv_store.h"
+#include "master/service/vocabulary.h"
 #include "rpc/server.h"
 
 namespace muster::master {

@@ -1,4 +1,4 @@
-#include "master/kv_store.h"
+#include "master/kv/kv_store.h"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "master/vocabulary.h"
+#include "master/service/vocabulary.h"
 
 namespace muster::master {
 

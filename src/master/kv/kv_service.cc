@@ -1,4 +1,4 @@
-#include "master/kv_service.h"
+#include "master/kv/kv_service.h"
 
 #include <utility>
 

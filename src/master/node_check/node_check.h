@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/time/clock.h"
-#include "master/vocabulary.h"
+#include "master/service/vocabulary.h"
 
 namespace muster::master {
 

@@ -1,4 +1,4 @@
-#include "master/check_table.h"
+#include "master/node_check/check_table.h"
 
 #include <fmt/format.h>
 

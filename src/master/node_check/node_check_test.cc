@@ -1,4 +1,4 @@
-#include "master/node_check.h"
+#include "master/node_check/node_check.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "job_protocol/node_check_protocol.h"
-#include "master/check_table.h"
+#include "master/node_check/check_table.h"
 
 namespace muster::master {
 namespace {

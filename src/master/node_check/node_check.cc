@@ -1,4 +1,4 @@
-#include "master/node_check.h"
+#include "master/node_check/node_check.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "master/node_check.h"
+#include "master/node_check/node_check.h"
 
 namespace muster::master {
 
