@@ -22,7 +22,6 @@ LARGE_FOLDERS = {
 # class -> why its member functions are in several files
 SCATTERED_CLASSES = {
     "Schema": NOT_YET,
-    "Job": NOT_YET,
     "LocalWorkers::State": NOT_YET,
 }
 

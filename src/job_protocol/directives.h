@@ -74,8 +74,10 @@ struct Stop {
 
 /// What holds for one agent.
 struct Directive {
+    using What = std::variant<Wait, Run, Stop, Verdict, Check>;
+
     std::uint64_t epoch = 0;  ///< of the master that says so; who has heard a newer one refuses it
-    std::variant<Wait, Run, Stop, Verdict, Check> what;
+    What what;
     std::string why = {};  ///< workers of another world stop
     Duration grace = {};   ///< that they have for it
     /// To who may host the master after this one: what it goes on with. Another for each version.

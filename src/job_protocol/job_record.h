@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ struct JobRecord {
     std::vector<Incident> incidents = {};
     std::vector<std::string> excluded = {};  ///< incarnations of agents that may not come back
     std::optional<Verdict> end = {};
+    /// What the services of the master keep, by the service's name; none is empty.
+    std::map<std::string, std::string> sections = {};
 
     friend bool operator==(const JobRecord&, const JobRecord&) = default;
 };

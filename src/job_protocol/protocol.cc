@@ -287,11 +287,16 @@ job::JobRecord to_wire(const JobRecord& record) {
     }
     for (const std::string& incarnation : record.excluded) out.add_excluded(incarnation);
     if (record.end) put(*record.end, *out.mutable_end());
+    for (const auto& [name, data] : record.sections) {
+        job::RecordSection& one = *out.add_sections();
+        one.set_name(name);
+        one.set_data(data);
+    }
     return out;
 }
 
 Result<JobRecord> from_wire(const job::JobRecord& record) {
-    JobRecord out{.epoch = record.epoch(), .incidents = {}, .excluded = {}, .end = {}};
+    JobRecord out{.epoch = record.epoch(), .incidents = {}, .excluded = {}};
     if (out.epoch == 0) return bad("a job's record without an epoch");
     for (const job::Incident& incident : record.incidents())
         out.incidents.push_back({.charge = named(kChargeNames, incident.charge(), Charge::kWorker),
@@ -301,6 +306,8 @@ Result<JobRecord> from_wire(const job::JobRecord& record) {
                                  .error = incident.error()});
     out.excluded.assign(record.excluded().begin(), record.excluded().end());
     if (record.has_end()) out.end = taken(record.end());
+    for (const job::RecordSection& section : record.sections())
+        if (!section.data().empty()) out.sections[section.name()] = section.data();
     return out;
 }
 

@@ -22,18 +22,12 @@ FailurePolicy policy_of(const JobOptions& options, const JobRecord& record) {
     return policy;
 }
 
-/// Those that can still count, and the newest, by which a master knows that it was charged.
-void drop_old(std::vector<Incident>& incidents, const std::array<Budget, kCharges>& budgets,
-              WallTime wall) {
-    if (incidents.empty()) return;
-    const Incident newest = incidents.back();
-    incidents.pop_back();
-    std::erase_if(incidents, [&](const Incident& incident) {
-        const Budget& budget = budgets[static_cast<std::size_t>(incident.charge)];
-        return !budget.incidents ||
-               (budget.window > Duration::zero() && incident.when <= wall - budget.window);
-    });
-    incidents.push_back(newest);
+/// A worker of the attempt that the node has; one before it was begun anew there.
+bool has_failed(const Report& report) {
+    return report.holds && std::ranges::any_of(report.evidence, [&](const FailureReport& seen) {
+               return seen.generation == report.holds->generation &&
+                      seen.restarts == report.holds->restarts;
+           });
 }
 
 std::string who_is_missing(const Shortage& shortage, Instant now) {
@@ -51,36 +45,177 @@ std::string who_is_missing(const Shortage& shortage, Instant now) {
 
 }  // namespace
 
-Job::Job(JobOptions options, JobRecord record, Instant now)
+Job::Job(JobOptions options, JobRecord record, Instant now, Services& services)
     : options_(std::move(options)),
       record_(std::move(record)),
-      told_record_(std::make_shared<const JobRecord>(record_)),
-      members_(options_.membership, record_.epoch, record_.epoch != options_.first_epoch, now),
-      policy_(policy_of(options_, record_)),
+      members_(options_.membership, epoch(), epoch() != options_.first_epoch, now),
+      policy_(policy_of(options_, record_.now())),
+      services_(services),
       grace_(options_.healthy_grace),
-      waiting_(record_.epoch != options_.first_epoch
-                   ? "the agents of the job come back to a new master"
-                   : "the nodes of the job gather"),
+      waiting_(epoch() != options_.first_epoch ? "the agents of the job come back to a new master"
+                                               : "the nodes of the job gather"),
       say_next_(now + kSayFirst) {
-    for (const std::string& incarnation : record_.excluded) members_.exclude(incarnation, now);
-    if (!record_.incidents.empty()) {
-        const Incident& newest = record_.incidents.back();
+    for (const std::string& incarnation : record_.now().excluded)
+        members_.exclude(incarnation, now);
+    if (!record_.now().incidents.empty()) {
+        const Incident& newest = record_.now().incidents.back();
         // Who was lost may have begun anew alone since, and is not to go on either.
         members_.was_to_end(newest.generation, newest.charge == Charge::kNode
                                                    ? std::numeric_limits<int>::max()
                                                    : newest.restarts);
     }
-    if (options_.node_check) precheck_.emplace(*options_.node_check, record_.epoch);
-    members_.hold_first(precheck_.has_value());
+}
+
+// ---- who is there: agents that join, come back, claim a slot, and are lost
+
+Result<void> Job::joined(Hello hello, Instant now, WallTime wall) {
+    if (hello.epoch_seen > epoch())
+        return Error(Code::kConflict,
+                     fmt::format("epoch {} is over: an agent has heard of epoch {}", epoch(),
+                                 hello.epoch_seen));
+    const auto [agent, is_new] = agents_.join(std::move(hello));
+    changed(agent.incarnation());
+    if (is_new)
+        admit(agent, now, wall);
+    else
+        agents_.came_back(agent);
+    read(agent, now, wall);
+    return {};
+}
+
+void Job::refuse(Agent& agent, std::string text) {
+    agents_.claims_no_more(agent);
+    agent.refused = Verdict{.kind = Verdict::Kind::kExcluded, .text = std::move(text)};
+    changed(agent.hello.incarnation);
+}
+
+void Job::admit(Agent& agent, Instant now, WallTime wall) {
+    const Hello& hello = agent.hello;
+    if (end() || !hello.report.leaving.empty()) return;
+    if (gone_when_done_.erase(hello.incarnation) > 0) return;
+    Node node{.incarnation = hello.incarnation,
+              .slot = hello.slot,
+              .address = hello.address,
+              .local_size = hello.local_size,
+              .rack = hello.rack,
+              .store_port = hello.store_port,
+              .holds = hello.report.holds,
+              .gave_up = hello.report.gave_up,
+              .failed = has_failed(hello.report)};
+    if (hello.report.holds) agent.ran = hello.report.holds->generation;
+    if (node.holds) {
+        // Its own, or of the agent whose workers it took over.
+        const std::string before = node.holds->own().incarnation;
+        if (before != hello.incarnation && agents_.contains(before)) {
+            if (const auto slot = members_.succeed(before, node)) {
+                agents_.remove(before);
+                done_.erase(before);  // The new one says it anew, and is another.
+                if (const auto place = places_.extract(before))
+                    places_.emplace(hello.incarnation, place.mapped());
+                replace_store(now);
+                return;
+            }
+        }
+    }
+    if (!members_.is_rejoining()) {
+        if (node.slot && !was_moved_to(*node.slot) && !claim(agent, now, wall)) return;
+        // Also by the claim: a spare is there at once where the one before it was away.
+        if (node.slot && was_moved_to(*node.slot)) node.slot.reset();
+        if (node.holds && !node.slot && members_.holder(node.holds->own().slot) == nullptr)
+            node.slot = node.holds->own().slot;
+    }
+    if (const auto slot = members_.join(std::move(node)); !slot)
+        refuse(agent, slot.error().message());
+}
+
+/// Who has the slot did not ask for it: it replaces somebody there, and has its workers.
+bool Job::was_moved_to(Slot slot) const {
+    const std::string* const holder = members_.holder(slot);
+    if (holder == nullptr) return false;
+    const Agent* const agent = agents_.find(*holder);
+    return agent != nullptr && agent->hello.slot != slot;
+}
+
+/// True: nobody else has its slot.
+bool Job::claim(Agent& agent, Instant now, WallTime wall) {
+    const std::string* const holder = members_.holder(*agent.hello.slot);
+    if (holder == nullptr) return true;
+    const Agent* const other = agents_.find(*holder);
+    bool is_done = other == nullptr;  // And gone: its slot is free when the world ends.
+    if (!is_done && other->away_until) {
+        const Slot slot = *agent.hello.slot;
+        lose(std::string(*holder), FailureKind::kDisconnected,
+             "another agent has come in its place", now, wall);
+        if (members_.holder(slot) == nullptr || was_moved_to(slot)) return true;
+        is_done = true;
+    }
+    agents_.claims(agent, is_done ? Instant::max() : now + options_.claim);
+    return false;
+}
+
+void Job::look_at_claims(Instant now, WallTime wall) {
+    for (const std::string& incarnation : agents_.claimers()) {
+        Agent& agent = agents_.at(incarnation);
+        const Slot slot = *agent.hello.slot;
+        const std::string* const holder = members_.holder(slot);
+        if (holder == nullptr || was_moved_to(slot)) {
+            agents_.claims_no_more(agent);
+            admit(agent, now, wall);
+            changed(incarnation);
+        } else if (now >= *agent.claims_until) {
+            const Hello& other = agents_.at(*holder).hello;
+            refuse(agent, fmt::format("slot {} is held by the agent {} at {}, which is alive: give "
+                                      "each node a --node-rank of its own, or none",
+                                      slot, other.name, other.address));
+        }
+    }
+}
+
+void Job::broke(const std::string& incarnation, const std::string& why, Instant now) {
+    Agent* const agent = agents_.find(incarnation);
+    if (agent == nullptr || agent->away_until) return;
+    agents_.broke(*agent, why, now + options_.reconnect);
+}
+
+void Job::silent(const std::string& incarnation, const std::string& why, Instant now,
+                 WallTime wall) {
+    if (agents_.contains(incarnation)) lose(incarnation, FailureKind::kTimedOut, why, now, wall);
+}
+
+FailureReport Job::of_node(const Agent& agent, FailureKind kind, const std::string& why,
+                           WallTime wall) const {
+    const World& world = *members_.world();
+    return {.kind = kind,
+            .generation = world.generation,
+            .restarts = world.restarts,
+            .slot = members_.slot_of(agent.hello.incarnation).value_or(0),
+            .node = agent.hello.address,
+            .error = why,
+            .when = wall};
+}
+
+void Job::lose(const std::string& incarnation, FailureKind kind, const std::string& why,
+               Instant now, WallTime wall) {
+    Agent& agent = agents_.at(incarnation);
+    services_.lost(incarnation);
+    if (done_.contains(incarnation)) {
+        gone_when_done_.insert(incarnation);
+    } else if (is_member(incarnation) && members_.world() != nullptr) {
+        decide(of_node(agent, kind, why, wall), incarnation, now, wall);
+        members_.lost(incarnation, now);
+    } else {
+        members_.lost(incarnation, now);
+    }
+    agents_.remove(incarnation);
 }
 
 // ---- what is so with them
 
 void Job::reported(const std::string& incarnation, Report report, Instant now, WallTime wall) {
-    const auto found = agents_.find(incarnation);
-    if (found == agents_.end()) return;
-    found->second.hello.report = std::move(report);
-    read(found->second, now, wall);
+    Agent* const agent = agents_.find(incarnation);
+    if (agent == nullptr) return;
+    agent->hello.report = std::move(report);
+    read(*agent, now, wall);
 }
 
 void Job::read(Agent& agent, Instant now, WallTime wall) {
@@ -94,7 +229,7 @@ void Job::read(Agent& agent, Instant now, WallTime wall) {
     if (!report.holds) agent.ran.reset();
     if (members_.is_rejoining())
         members_.holds(incarnation, report.holds, report.gave_up, has_failed(report));
-    if (precheck_ && report.checked) precheck_->reported(incarnation, *report.checked);
+    services_.reported(incarnation, report);
     const World* world = members_.world();
     if (world == nullptr || !is_member(incarnation)) return;
     if (!store_ready_ && report.store_ready == world->generation && places_.at(incarnation) == 0) {
@@ -158,8 +293,7 @@ void Job::decide(const FailureReport& evidence, const std::string& incarnation, 
             break;
         case Action::kReplace:
             members_.exclude(incarnation, now);
-            record_.excluded.push_back(incarnation);
-            record_changed();
+            record_.exclude(incarnation);
             refuse(agents_.at(incarnation), decision->text);
             break;
         case Action::kLeave:
@@ -172,30 +306,22 @@ void Job::decide(const FailureReport& evidence, const std::string& incarnation, 
 }
 
 void Job::charge(const Incident& incident, WallTime wall) {
-    record_.incidents.push_back(incident);
-    drop_old(record_.incidents, options_.budgets, wall);
-    record_changed();
-}
-
-void Job::record_changed() {
-    ++version_;
-    told_record_ = std::make_shared<const JobRecord>(record_);
+    record_.charge(incident, options_.budgets, wall);
 }
 
 void Job::finish(Verdict verdict) {
     why_ = verdict.text;
     grace_ = options_.broken_grace;
-    record_.end = std::move(verdict);
-    record_changed();
+    record_.end(std::move(verdict));
     changed_.all = true;
 }
 
 // ---- worlds
 
 void Job::advance(Instant now, WallTime wall) {
-    while (!away_.empty() && away_.begin()->first <= now) {
-        const std::string incarnation = away_.begin()->second;
-        const std::string why = agents_.at(incarnation).why_away;
+    while (const Agent* const overdue = agents_.overdue(now)) {
+        const std::string incarnation = overdue->incarnation();
+        const std::string why = overdue->why_away;
         lose(incarnation, FailureKind::kDisconnected, why, now, wall);
     }
     if (end()) return;
@@ -207,8 +333,9 @@ void Job::advance(Instant now, WallTime wall) {
             else
                 members_.lost(incarnation, now);
         look_at_claims(now, wall);
+        members_.hold_first(services_.hold_first_world());
         const bool made = members_.advance(now);
-        if (check_nodes(now, wall)) continue;
+        if (advance_services(now, wall)) continue;
         if (end()) return;
         if (!made || members_.world() == nullptr) break;
         new_world(now, wall);
@@ -220,8 +347,7 @@ void Job::advance(Instant now, WallTime wall) {
 /// Nobody runs, and nobody may.
 void Job::end_of_world(Instant now) {
     for (const auto& [incarnation, rank] : places_)
-        if (const auto agent = agents_.find(incarnation); agent != agents_.end())
-            agent->second.ran = told_;
+        if (Agent* const agent = agents_.find(incarnation)) agent->ran = told_;
     told_ = {};
     say_next_ = now + kSayFirst;
     places_.clear();
@@ -250,11 +376,10 @@ void Job::new_world(Instant now, WallTime wall) {
         store_ready_ = store_ready_ || report.store_ready == world.generation ||
                        (rank != 0 && report.holds && report.holds->generation == world.generation);
     }
-    if (world.generation.epoch != record_.epoch)  // Found: what its members know of it counts.
+    if (world.generation.epoch != epoch())  // Found: what its members know of it counts.
         for (const Member& member : world.members) {
             if (members_.world() == nullptr || end()) break;
-            if (const auto agent = agents_.find(member.incarnation); agent != agents_.end())
-                read(agent->second, now, wall);
+            if (Agent* const agent = agents_.find(member.incarnation)) read(*agent, now, wall);
         }
     replace_store(now);
     if (members_.world() == nullptr) return;
@@ -269,15 +394,13 @@ void Job::new_world(Instant now, WallTime wall) {
 bool Job::lacks_store() const {
     const Generation& generation = members_.world()->generation;
     const auto runs_it = [&](const std::string& incarnation) {
-        const auto agent = agents_.find(incarnation);
-        return agent == agents_.end() ||
-               (agent->second.hello.report.holds &&
-                agent->second.hello.report.holds->generation == generation);
+        const Agent* const agent = agents_.find(incarnation);
+        return agent == nullptr ||
+               (agent->hello.report.holds && agent->hello.report.holds->generation == generation);
     };
     const std::string& first = members_.world()->members.front().incarnation;
-    const auto agent = agents_.find(first);
-    return agent != agents_.end() && runs_it(first) &&
-           agent->second.hello.report.store_ready != generation &&
+    const Agent* const agent = agents_.find(first);
+    return agent != nullptr && runs_it(first) && agent->hello.report.store_ready != generation &&
            !std::ranges::all_of(members_.world()->members, runs_it, &Member::incarnation);
 }
 
@@ -291,7 +414,7 @@ void Job::replace_store(Instant now) {
 
 void Job::say_who_is_missing(Instant now) {
     say_next_ = now + kSayEvery;
-    if (precheck_ && precheck_->has_begun() && !precheck_->is_over()) return;
+    if (!services_.why_it_waits().empty()) return;
     const auto shortage = members_.shortage();
     if (shortage)
         waiting_ = members_.is_rejoining() ? "the agents of the job come back to a new master: " +
@@ -303,24 +426,88 @@ void Job::say_who_is_missing(Instant now) {
 }
 
 Instant Job::wake_at() const {
-    if (end()) return away_.empty() ? Instant::max() : away_.begin()->first;
-    Instant next = members_.wake_at();
-    if (precheck_) next = std::min(next, precheck_->wake_at());
-    if (!away_.empty()) next = std::min(next, away_.begin()->first);
-    for (const std::string& incarnation : claimers_)
-        next = std::min(next, *agents_.at(incarnation).claims_until);
+    if (end()) return agents_.next_overdue();
+    Instant next = std::min(
+        {members_.wake_at(), services_.wake_at(), agents_.next_overdue(), agents_.next_claim()});
     if (members_.world() == nullptr) next = std::min(next, say_next_);
     return next;
 }
 
-// ---- orders
+// ---- services
+
+/// True: a first world may be made that they held until now.
+bool Job::advance_services(Instant now, WallTime wall) {
+    const bool held = services_.hold_first_world();
+    if (members_.is_held() && !std::exchange(first_world_was_due_, true)) {
+        services_.first_world_is_due(candidates(), now);
+        changed_.all = true;
+    }
+    if (services_.advance(now, wall)) changed_.all = true;
+    if (!held || services_.hold_first_world()) return false;
+    waiting_ = "the nodes of the job gather";
+    return !end();
+}
+
+std::vector<Candidate> Job::candidates() const {
+    std::vector<Candidate> nodes;
+    for (const auto& [incarnation, agent] : agents_.all())
+        if (const auto slot = members_.slot_of(incarnation))
+            nodes.push_back({.slot = *slot, .hello = agent.hello});
+    std::ranges::sort(nodes, {}, &Candidate::slot);
+    return nodes;
+}
+
+std::string Job::section(const std::string& name) const {
+    const auto found = record().sections.find(name);
+    return found == record().sections.end() ? std::string() : found->second;
+}
+
+Result<void> Job::set_section(const std::string& name, std::string bytes) {
+    return record_.set_section(name, std::move(bytes));
+}
+
+void Job::exclude(const std::string& by, FailureKind kind, const std::vector<UnfitNode>& nodes,
+                  Instant now, WallTime wall) {
+    std::optional<FailureReport> first;
+    std::string all;
+    for (const UnfitNode& node : nodes) {
+        Agent* const agent = agents_.find(node.incarnation);
+        if (agent == nullptr || end()) continue;
+        const FailureReport evidence{.kind = kind,
+                                     .slot = node.slot,
+                                     .node = agent->hello.address,
+                                     .error = node.why,
+                                     .when = wall};
+        // The first is charged; what else was found with it belongs to its incident.
+        const auto decision = policy_.decide(evidence, {}, wall);
+        if (decision && decision->charged) charge(*decision->charged, wall);
+        if (decision && decision->action == Action::kFail)
+            return finish(
+                {.kind = Verdict::Kind::kFailed, .text = decision->text, .cause = evidence});
+        if (!first) first = evidence;
+        all += (all.empty() ? "" : "; ") + describe(evidence);
+        members_.exclude(node.incarnation, now);
+        record_.exclude(node.incarnation);
+        refuse(*agent, describe(evidence) + "; it is left out of the job");
+    }
+    if (!first) return;
+    if (members_.usable() < members_.least())
+        finish({.kind = Verdict::Kind::kFailed,
+                .text = fmt::format("{} leaves {} of at least {} nodes: {}", by, members_.usable(),
+                                    members_.least(), all),
+                .cause = first});
+}
+
+void Job::say(Notice notice) { notices_.push_back(std::move(notice)); }
+
+// ---- directives
 
 std::optional<Directive> Job::directive_for(const std::string& incarnation) const {
-    const auto found = agents_.find(incarnation);
-    if (found == agents_.end()) return std::nullopt;
-    const Agent& agent = found->second;
-    Directive order{.epoch = record_.epoch, .what = Wait{}, .why = why_, .grace = grace_};
-    if (agent.hello.can_host_master) order.record = told_record_;
+    const Agent* const found = agents_.find(incarnation);
+    if (found == nullptr) return std::nullopt;
+    const Agent& agent = *found;
+    Directive order{.epoch = epoch(), .what = Wait{}, .why = why_, .grace = grace_};
+    if (agent.hello.can_host_master) order.record = record_.shared();
     if (agent.refused) {
         order.what = *agent.refused;
     } else if (end()) {
@@ -343,12 +530,13 @@ std::optional<Directive> Job::directive_for(const std::string& incarnation) cons
         order.what = Stop{.generation = *agent.ran};
     } else if (place != places_.end()) {
         order.what = Wait{.text = "the store of group rank 0 begins anew"};
-    } else if (const Check* check = precheck_ ? precheck_->directive_for(incarnation) : nullptr) {
-        order.what = *check;
+    } else if (auto what = services_.directive_for(incarnation)) {
+        order.what = *std::move(what);
     } else if (members_.world() != nullptr) {
         order.what = Wait{.spare = true, .text = "a world runs; this node is a spare"};
     } else {
-        order.what = Wait{.text = waiting_};
+        const std::string held = services_.why_it_waits();
+        order.what = Wait{.text = held.empty() ? waiting_ : held};
     }
     return order;
 }

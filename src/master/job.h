@@ -1,8 +1,6 @@
 #pragma once
 
 #include <array>
-#include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,10 +10,10 @@
 
 #include "base/result.h"
 #include "base/time/clock.h"
+#include "master/agents.h"
+#include "master/kept_record.h"
 #include "master/membership.h"
-#include "master/node_check/check_table.h"
-#include "master/node_check/node_check.h"
-#include "master/records.h"
+#include "master/service/services.h"
 #include "master/service/vocabulary.h"
 
 namespace muster::master {
@@ -27,8 +25,6 @@ struct JobOptions {
     /// With it a job begins; with any other epoch there may be a world of an earlier master. 0:
     /// there was one, and its record is not here.
     std::uint64_t first_epoch = 1;
-    /// Nodes are checked before the first world is made.
-    std::optional<NodeCheckOptions> node_check = {};
     /// An agent whose connection broke has so long to come back before it counts as lost.
     Duration reconnect = std::chrono::milliseconds(100);
     /// Another who claims its slot waits so long for it to fall silent. More than the heartbeat
@@ -52,18 +48,18 @@ struct JobOptions {
 ///   heard of since.
 /// - A failure is charged and recorded before anything follows from it: while unwritten(), no order
 ///   may be told.
-/// - With a check, the first world is made when that is over, of whom it left. One check is one
-///   incident, whoever it names. Who comes while it runs, or later, is not checked.
+/// - While a service holds it, no first world is made.
 /// - The job succeeds when all members of its world have said that their workers ended with 0. From
 ///   the first who said so on the world does not grow, and who is done may be lost.
 /// - An end is final.
 ///
 /// Pure: time is a parameter, in `now` and in the calendar's `wall`. After each event advance(),
 /// and when wake_at() has come.
-class Job {
+class Job final : public ServiceHost {
   public:
-    /// `record`: as claimed, with the epoch of this master.
-    Job(JobOptions options, JobRecord record, Instant now);
+    /// `record`: as claimed, with the epoch of this master. `services` outlive it; they may be added
+    /// until the first event.
+    Job(JobOptions options, JobRecord record, Instant now, Services& services);
 
     /// Its stream begins, for the first time or again. kConflict: it has heard of a newer master;
     /// this one is none any more.
@@ -84,36 +80,36 @@ class Job {
     /// For whom another order may hold than when this was called last.
     Changed take_changed();
     /// For people, since this was called last.
-    std::vector<CheckLine> take_lines() { return std::exchange(lines_, {}); }
+    std::vector<Notice> take_notices() { return std::exchange(notices_, {}); }
 
-    const JobRecord& record() const { return record_; }
+    const JobRecord& record() const { return record_.now(); }
     /// Counts up with each change of the record.
-    std::uint64_t record_version() const { return version_; }
-    void written(std::uint64_t version) { written_ = version; }
-    bool unwritten() const { return written_ != version_; }
+    std::uint64_t record_version() const { return record_.version(); }
+    void written(std::uint64_t version) { record_.written(version); }
+    std::uint64_t written_version() const { return record_.written_version(); }
+    bool unwritten() const { return written_version() != record_version(); }
 
-    const std::optional<Verdict>& end() const { return record_.end; }
+    const std::optional<Verdict>& end() const { return record().end; }
     const World* world() const { return members_.world(); }
-    /// The group rank of an agent in that generation; nothing: it has none, or another runs.
-    std::optional<int> rank_of(const std::string& incarnation, const Generation& generation) const;
     /// It may still find agents of the master before it, and their world.
     bool is_rejoining() const { return members_.is_rejoining(); }
     /// Why what ran before does so no more.
     const std::string& why() const { return why_; }
     /// Agents whose connection broke a moment ago.
-    std::size_t away() const { return away_.size(); }
+    std::size_t away() const { return agents_.away(); }
+
+    // ---- for its services
+
+    std::uint64_t epoch() const override { return record().epoch; }
+    std::optional<int> rank_of(const std::string& incarnation,
+                               const Generation& generation) const override;
+    std::string section(const std::string& name) const override;
+    Result<void> set_section(const std::string& name, std::string bytes) override;
+    void exclude(const std::string& by, FailureKind kind, const std::vector<UnfitNode>& nodes,
+                 Instant now, WallTime wall) override;
+    void say(Notice notice) override;
 
   private:
-    struct Agent {
-        Hello hello;  ///< with the newest report
-        std::optional<Instant> away_until = {};
-        std::string why_away = {};
-        std::optional<Generation> ran = {};  ///< may still run there, and may not
-        std::optional<Verdict> refused = {};
-        std::optional<Instant> claims_until = {};  ///< somebody else has its slot
-    };
-
-    static bool has_failed(const Report& report);
     void admit(Agent& agent, Instant now, WallTime wall);
     void refuse(Agent& agent, std::string text);
     bool was_moved_to(Slot slot) const;
@@ -127,28 +123,24 @@ class Job {
                 WallTime wall);
     void charge(const Incident& incident, WallTime wall);
     void finish(Verdict verdict);
-    void record_changed();
     void new_world(Instant now, WallTime wall);
     void end_of_world(Instant now);
     bool lacks_store() const;
     void replace_store(Instant now);
     void say_who_is_missing(Instant now);
-    bool check_nodes(Instant now, WallTime wall);
-    void take_out(const NodeCheck& check, WallTime wall, Instant now);
-    void back(Agent& agent);
+    bool advance_services(Instant now, WallTime wall);
+    std::vector<Candidate> candidates() const;
     void changed(const std::string& incarnation) { changed_.some.insert(incarnation); }
     bool is_member(const std::string& incarnation) const { return places_.contains(incarnation); }
     FailureReport of_node(const Agent& agent, FailureKind kind, const std::string& why,
                           WallTime wall) const;
 
     JobOptions options_;
-    JobRecord record_;
-    std::shared_ptr<const JobRecord> told_record_;  ///< as it is, for those who may host
+    KeptRecord record_;
     Membership members_;
     FailurePolicy policy_;
-    std::map<std::string, Agent> agents_;  ///< by incarnation
-    std::set<std::pair<Instant, std::string>> away_;
-    std::set<std::string> claimers_;
+    Services& services_;
+    Agents agents_;
     std::unordered_map<std::string, int> places_;  ///< group ranks in the world that runs
     Generation told_;                              ///< the world that places_ are in
     bool store_ready_ = false;
@@ -159,11 +151,9 @@ class Job {
     Duration grace_;
     std::string waiting_;  ///< for whom
     Instant say_next_;     ///< who is missing
-    std::optional<NodeCheck> precheck_;
-    std::vector<CheckLine> lines_;
+    bool first_world_was_due_ = false;
+    std::vector<Notice> notices_;
     Changed changed_;
-    std::uint64_t version_ = 0;
-    std::uint64_t written_ = 0;
 };
 
 }  // namespace muster::master

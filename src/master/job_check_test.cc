@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "master/job.h"
+#include "master/node_check/node_check_service.h"
 
 namespace muster::master {
 namespace {
@@ -18,8 +19,10 @@ const WallTime kToday = WallTime() + 20000h;
 class Story {
   public:
     Story(int least, int most, NodeCheckOptions check = {}, JobRecord record = {.epoch = 1})
-        : job({.membership = {.min_nodes = least, .max_nodes = most}, .node_check = check},
-              std::move(record), kStart) {}
+        : job({.membership = {.min_nodes = least, .max_nodes = most}}, std::move(record), kStart,
+              services) {
+        services.add(std::make_unique<NodeCheckService>(std::move(check), job));
+    }
 
     void join(const std::string& name, Report report = {}, int port = 9) {
         ASSERT_TRUE(job.joined({.incarnation = name,
@@ -81,6 +84,7 @@ class Story {
         return std::get<Verdict>(job.directive_for(name)->what).text;
     }
 
+    Services services;
     Job job;
     Instant now = kStart;
     WallTime wall = kToday;
@@ -95,11 +99,11 @@ TEST(JobCheck, HoldsTheFirstWorldBack) {
     EXPECT_EQ(story.job.world(), nullptr);
     story.find("a");
     EXPECT_EQ(story.orders({"a", "b"}), "check 1, check 1");
-    EXPECT_TRUE(story.job.take_lines().empty());
+    EXPECT_TRUE(story.job.take_notices().empty());
     story.find("b");
     EXPECT_EQ(story.orders({"a", "b"}), "run 0 of 2, wait");
-    EXPECT_THAT(story.job.take_lines().at(0).text, HasSubstr("2 nodes in 0.00 s; 0 faulty"));
-    EXPECT_TRUE(story.job.take_lines().empty());
+    EXPECT_THAT(story.job.take_notices().at(0).text, HasSubstr("2 nodes in 0.00 s; 0 faulty"));
+    EXPECT_TRUE(story.job.take_notices().empty());
     EXPECT_TRUE(story.job.record().incidents.empty());
 }
 
@@ -177,7 +181,7 @@ TEST(JobCheck, WhoIsSlowGoesOnlyIfThatWasAsked) {
         if (exclude) story.look(30s);
         EXPECT_EQ(story.orders({"a", "b", "c"}),
                   exclude ? "run 0 of 2, excluded, wait" : "run 0 of 3, wait, wait");
-        const auto lines = story.job.take_lines();
+        const auto lines = story.job.take_notices();
         EXPECT_TRUE(lines.at(1).warns);
         EXPECT_THAT(lines.at(1).text, HasSubstr("node 1 (b) is slow"));
         if (exclude) EXPECT_THAT(story.text("b"), HasSubstr("it is slow: its processor does 0.10"));
@@ -213,7 +217,7 @@ TEST(JobCheck, AnAgentWithoutAPortIsLetThrough) {
     EXPECT_EQ(story.orders({"a", "b"}), "wait, check 1");
     story.find("b");
     EXPECT_EQ(story.orders({"a", "b"}), "run 0 of 2, wait");
-    EXPECT_THAT(story.job.take_lines().at(1).text, HasSubstr("not checked"));
+    EXPECT_THAT(story.job.take_notices().at(1).text, HasSubstr("not checked"));
 }
 
 TEST(JobCheck, ANewMasterChecksOnlyWhereNothingHasRun) {
@@ -234,10 +238,11 @@ TEST(JobCheck, ANewMasterChecksOnlyWhereNothingHasRun) {
 }
 
 TEST(JobCheck, AnEmptyBudgetOfNodesEndsTheJob) {
-    JobOptions options{.membership = {.min_nodes = 1, .max_nodes = 1},
-                       .node_check = NodeCheckOptions()};
+    JobOptions options{.membership = {.min_nodes = 1, .max_nodes = 1}};
     options.budgets[static_cast<std::size_t>(Charge::kNode)].incidents = 0;
-    Job job(options, {.epoch = 1}, kStart);
+    Services services;
+    Job job(options, {.epoch = 1}, kStart, services);
+    services.add(std::make_unique<NodeCheckService>(NodeCheckOptions(), job));
     ASSERT_TRUE(job.joined({.incarnation = "a", .slot = {}, .address = "a", .check_port = 9},
                            kStart, kToday));
     job.advance(kStart, kToday);

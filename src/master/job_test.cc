@@ -20,7 +20,7 @@ class Story {
   public:
     explicit Story(int least, int most, std::optional<int> max_restarts = {},
                    JobRecord record = {.epoch = 1})
-        : job(options(least, most, max_restarts), std::move(record), kStart) {}
+        : job(options(least, most, max_restarts), std::move(record), kStart, services) {}
 
     static JobOptions options(int least, int most, std::optional<int> max_restarts) {
         JobOptions options{.membership = {.min_nodes = least, .max_nodes = most}};
@@ -102,6 +102,7 @@ class Story {
         return all;
     }
 
+    Services services;
     Job job;
     Instant now = kStart;
     WallTime wall = kToday;

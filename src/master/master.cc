@@ -13,8 +13,9 @@
 #include "base/log.h"
 #include "base/time/time_limit.h"
 #include "job_protocol/protocol.h"
-#include "master/kv/kv_service.h"
 #include "master/master_probe.h"
+#include "master/service/services.h"
+#include "master/service_registry.h"
 
 namespace muster::master {
 
@@ -46,7 +47,8 @@ struct Master::State {
           server(executor, clock,
                  {.token = options.token, .name = options.name, .limits = options.rpc}),
           stirred_changed(executor),
-          line_ended(executor) {}
+          line_ended(executor),
+          record_written(executor) {}
 
     void serve();
     Result<std::unique_ptr<Line>> join(const rpc::PeerPtr& peer, const job::Join& request);
@@ -60,6 +62,7 @@ struct Master::State {
     void gone(const rpc::PeerPtr& peer, const Error& why);
     Task<Result<Verdict>> drive();
     Task<Result<void>> write_record();
+    Task<Result<void>> recorded();
     void publish();
     void wake();
     Task<void> wait(Instant until);
@@ -71,7 +74,7 @@ struct Master::State {
     Clock& clock;
     Records& records;
     MasterOptions options;
-    std::optional<KvService> keys;
+    Services services;
     rpc::Server server;
     std::vector<std::pair<std::unique_ptr<net::Listener>, net::TlsServerContext*>> listeners;
     std::optional<Job> job;
@@ -79,6 +82,7 @@ struct Master::State {
     bool stirred = false;
     Signal stirred_changed;
     Signal line_ended;
+    Signal record_written;
     std::optional<Error> deposed;
     std::optional<std::uint64_t> superseded_by;
 };
@@ -106,7 +110,7 @@ void Master::State::serve() {
                [this](rpc::PeerPtr, job::MasterClaim other) -> Task<Result<job::MasterClaim>> {
                    return meet(std::move(other));
                });
-    keys->serve(server);
+    services.serve(server);
     server.on_gone([this](const rpc::PeerPtr& peer, const Error& why) { gone(peer, why); });
     for (auto& [listener, tls] : listeners) server.serve(std::move(listener), tls);
     listeners.clear();
@@ -148,7 +152,6 @@ Task<Result<void>> Master::State::follow(Result<std::unique_ptr<Line>> joined,
 
 Result<void> Master::State::take(const rpc::PeerPtr& peer, const job::Report& told) {
     TRY(Report report, job_protocol::from_wire(told));
-    keys->reported(peer->client, report);
     job->reported(peer->client, std::move(report), clock.now(), clock.wall_now());
     wake();
     return {};
@@ -206,7 +209,7 @@ void Master::State::gone(const rpc::PeerPtr& peer, const Error& why) {
 }
 
 void Master::State::publish() {
-    keys->runs(job->end() ? nullptr : job->world(), job->why());
+    services.runs(job->end() ? nullptr : job->world(), job->why());
     const Job::Changed changed = job->take_changed();
     const auto tell = [](Line& line) {
         line.due = true;
@@ -243,6 +246,7 @@ Task<Result<void>> Master::State::write_record() {
         const Result<void> written = co_await records.write(job->record());
         if (written) {
             job->written(version);
+            record_written.notify_all();
             continue;
         }
         if (written.error().code() == Code::kConflict) co_return written.error();
@@ -250,6 +254,15 @@ Task<Result<void>> Master::State::write_record() {
                    {{"error", written.error().message()}});
         co_await clock.sleep_for(options.record_retry);
     }
+    co_return Result<void>();
+}
+
+/// What is now in the record is written. If it can't be, the server stops, and with it the call
+/// that waits.
+Task<Result<void>> Master::State::recorded() {
+    const std::uint64_t version = job->record_version();
+    wake();
+    while (job->written_version() < version) co_await record_written.wait();
     co_return Result<void>();
 }
 
@@ -262,8 +275,8 @@ Task<Result<Verdict>> Master::State::drive() {
             CO_TRY_VOID(co_await write_record());
             continue;
         }
-        for (const CheckLine& line : job->take_lines())
-            line.warns ? log::warning(line.text) : log::info(line.text);
+        for (const Notice& notice : job->take_notices())
+            notice.warns ? log::warning(notice.text) : log::info(notice.text);
         publish();
         if (job->end()) co_return *job->end();
         co_await wait(job->wake_at());
@@ -306,12 +319,13 @@ Task<Result<Verdict>> Master::run() {
     State& state = *state_;
     CO_TRY(JobRecord record, co_await state.records.claim());
     log::info("a master is in charge", {{"epoch", record.epoch}});
-    state.keys.emplace(state.executor, record.epoch,
-                       [&state](const std::string& incarnation, const Generation& generation) {
-                           return state.job->rank_of(incarnation, generation);
-                       });
     const bool had_ended = record.end.has_value();
-    state.job.emplace(state.options.job, std::move(record), state.clock.now());
+    state.job.emplace(state.options.job, std::move(record), state.clock.now(), state.services);
+    add_services(state.services, state.options,
+                 {.executor = state.executor,
+                  .job = *state.job,
+                  .recorded = [&state] { return state.recorded(); },
+                  .wake = [&state] { state.wake(); }});
     state.serve();
     const Result<Verdict> ended = co_await state.drive();
     // Who was not told by the master that ended it may still come.

@@ -4,11 +4,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "base/time/clock.h"
 #include "master/job.h"
+#include "master/node_check/node_check.h"
 #include "master/records.h"
+#include "master/service/service.h"
 #include "master/split_brain.h"
 #include "net/byte_stream.h"
 #include "net/tls/tls.h"
@@ -18,6 +21,10 @@ namespace muster::master {
 
 struct MasterOptions {
     JobOptions job = {};
+    /// Nodes are checked before the first world is made.
+    std::optional<NodeCheckOptions> node_check = {};
+    /// Services besides those that each master has.
+    std::vector<ServiceFactory> services = {};
     std::string token;  ///< the job's
     std::string name;   ///< of this life of a master, another for each: Rng::uuid()
     rpc::ServerLimits rpc = {};

@@ -37,10 +37,12 @@ inline JobRecord full_record(std::uint64_t epoch) {
                            .restarts = 3,
                            .error = "bytes \xff\xfe of any kind"}},
             .excluded = {"one"},
-            .end = Verdict{
-                .kind = Verdict::Kind::kFailed,
-                .text = "why",
-                .cause = FailureReport{.kind = FailureKind::kOutOfMemory, .rank = 0, .signal = 9}}};
+            .end = Verdict{.kind = Verdict::Kind::kFailed,
+                           .text = "why",
+                           .cause =
+                               FailureReport{
+                                   .kind = FailureKind::kOutOfMemory, .rank = 0, .signal = 9}},
+            .sections = {{"shards", std::string("a\0\xff", 3)}, {"tally", "III"}}};
 }
 
 TEST_P(RecordsContract, EachClaimIsTheNextEpoch) {

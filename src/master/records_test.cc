@@ -113,6 +113,44 @@ TEST(FileRecords, WhatAnotherMasterWasChargedCountsWhereItIsNewer) {
     EXPECT_EQ(newest(20, record(15, "there again")), "21 there again");
 }
 
+/// As the version before sections wrote it; and with a field that only a later version knows.
+constexpr std::string_view kOldBytes(
+    "\x08\x07\x12\x1d\x0a\x06worker\x10\x80\x80\xa8\xb1\xe3\x9f\xe7\xcb\x17\x1a\x04\x08\x01\x10\x04"
+    "\x20\x03"
+    "\x2a\x01x\x1a\x03one\x22\x34\x0a\x06"
+    "failed\x12\x03why\x1a\x25\x0a\x0dout-of-memory\x12\x04\x08\x01\x10"
+    "\x04\x20\x02\x2a\x08"
+    "10.0.0.7"
+    "0\x00@\x09",
+    92);
+constexpr std::string_view kLaterBytes("\xfa\x01\x03new", 6);
+
+TEST(FileRecords, AFileOfAnotherVersionIsRead) {
+    const JobRecord written{
+        .epoch = 8,
+        .incidents = {{.charge = Charge::kWorker,
+                       .when = WallTime(std::chrono::seconds(1'700'000'000)),
+                       .generation = {.epoch = 1, .number = 4},
+                       .restarts = 3,
+                       .error = "x"}},
+        .excluded = {"one"},
+        .end = Verdict{.kind = Verdict::Kind::kFailed,
+                       .text = "why",
+                       .cause = FailureReport{.kind = FailureKind::kOutOfMemory,
+                                              .generation = {.epoch = 1, .number = 4},
+                                              .slot = 2,
+                                              .node = "10.0.0.7",
+                                              .rank = 0,
+                                              .signal = 9}}};
+    for (const std::string_view later : {std::string_view(), kLaterBytes}) {
+        OnDisk place;
+        std::ofstream(place.path()) << kOldBytes << later;
+        const auto claimed = place.loop().await(place.open()->claim());
+        ASSERT_TRUE(claimed) << claimed.error().message();
+        EXPECT_EQ(*claimed, written);
+    }
+}
+
 TEST(FileRecords, AreForNobodyElse) {
     OnDisk place;
     ASSERT_TRUE(place.loop().await(place.open()->claim()));

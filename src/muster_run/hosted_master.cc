@@ -58,7 +58,7 @@ master::MasterOptions master_options(const launch::LaunchPlan& plan, std::string
     options.job.budgets = plan.budgets;
     options.job.claim = plan.times.silence + std::chrono::seconds(2);
     if (plan.node_check != launch::NodeCheckMode::kNone)
-        options.job.node_check =
+        options.node_check =
             master::NodeCheckOptions{.thorough = plan.node_check == launch::NodeCheckMode::kLinks,
                                      .exclude_slow = plan.exclude_straggler};
     options.job.broken_grace = plan.times.broken_grace;
@@ -106,7 +106,7 @@ void HostedMaster::begin_life(Start start, Heard heard) {
     const std::uint64_t epoch = std::max(static_cast<std::uint64_t>(now.count()), heard.epoch + 1);
     master::MasterOptions options = options_;
     options.name = rng_.uuid();
-    if (options.job.node_check) options.job.node_check->secret = rng_.uuid();
+    if (options.node_check) options.node_check->secret = rng_.uuid();
     options.job.first_epoch = start == Start::kAsFirst ? epoch : 0;
     life_ = std::make_unique<Life>(executor_, clock_, record_.string(), epoch,
                                    std::move(heard.record), std::move(options));

@@ -4,9 +4,8 @@
 
 namespace muster::master {
 
-KvService::KvService(const asio::any_io_executor& executor, std::uint64_t epoch, RankOf rank_of,
-                     KvLimits limits)
-    : executor_(executor), rank_of_(std::move(rank_of)), keys_(epoch, limits) {}
+KvService::KvService(const ServiceContext& context, KvLimits limits)
+    : executor_(context.executor), job_(context.job), keys_(context.job.epoch(), limits) {}
 
 void KvService::serve(rpc::Server& server) {
     rpc::serve(server, job_protocol::kKv,
@@ -15,14 +14,14 @@ void KvService::serve(rpc::Server& server) {
                });
 }
 
-void KvService::runs(const World* world, const std::string& why) {
+void KvService::world_changed(const World* world, const std::string& why) {
     keys_.runs(world, why);
     hand_out();
 }
 
 void KvService::reported(const std::string& incarnation, const Report& report) {
     if (!report.done || !report.holds) return;
-    const auto rank = rank_of_(incarnation, report.holds->generation);
+    const auto rank = job_.rank_of(incarnation, report.holds->generation);
     if (!rank) return;
     keys_.done(report.holds->generation, *rank);
     hand_out();
@@ -43,7 +42,7 @@ Task<Result<job::KvAnswer>> KvService::answer(rpc::PeerPtr peer, job::KvRequest 
         }
     } const leave{*this, waiter};
     std::optional<int> rank;
-    if (request.space.generation) rank = rank_of_(peer->client, *request.space.generation);
+    if (request.space.generation) rank = job_.rank_of(peer->client, *request.space.generation);
     keys_.ask(waiter, rank, std::move(request));
     hand_out();
     while (!line.answer) co_await line.changed.wait();

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -10,7 +9,7 @@
 #include "base/result.h"
 #include "job_protocol/kv_protocol.h"
 #include "master/kv/kv_store.h"
-#include "master/service/vocabulary.h"
+#include "master/service/service.h"
 #include "rpc/server.h"
 
 namespace muster::master {
@@ -20,22 +19,13 @@ namespace muster::master {
 ///
 /// A call that comes again over a new connection is the same one to the server, so it has one
 /// effect and waits once.
-///
-/// Outlives the server that it serves with. Thread: the loop of the executor.
-class KvService {
+class KvService final : public Service {
   public:
-    /// The place of an agent in that generation; nothing: it has none, or another runs.
-    using RankOf = std::function<std::optional<int>(const std::string& incarnation,
-                                                    const Generation& generation)>;
+    explicit KvService(const ServiceContext& context, KvLimits limits = {});
 
-    KvService(const asio::any_io_executor& executor, std::uint64_t epoch, RankOf rank_of,
-              KvLimits limits = {});
-
-    /// Before the server serves.
-    void serve(rpc::Server& server);
-    /// As KvStore::runs(): what nobody may be told yet does not run yet.
-    void runs(const World* world, const std::string& why);
-    void reported(const std::string& incarnation, const Report& report);
+    void serve(rpc::Server& server) override;
+    void reported(const std::string& incarnation, const Report& report) override;
+    void world_changed(const World* world, const std::string& why) override;
 
     const KvStore& keys() const { return keys_; }
 
@@ -51,7 +41,7 @@ class KvService {
     void hand_out();
 
     asio::any_io_executor executor_;
-    RankOf rank_of_;
+    ServiceHost& job_;
     KvStore keys_;
     KvStore::Waiter last_ = 0;
     std::unordered_map<KvStore::Waiter, Line*> lines_;

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <map>
 
 #include "rpc/rpc_fixture.h"
 
@@ -19,23 +18,40 @@ using What = decltype(KvRequest::what);
 
 constexpr Generation kFirst{.epoch = 3, .number = 7};
 
+/// Agents "a" and "b" are the members of the generation.
+class JobOfTwo final : public ServiceHost {
+  public:
+    explicit JobOfTwo(std::uint64_t epoch) : epoch_(epoch) {}
+
+    std::uint64_t epoch() const override { return epoch_; }
+    std::optional<int> rank_of(const std::string& incarnation,
+                               const Generation& generation) const override {
+        if (generation != kFirst || (incarnation != "a" && incarnation != "b")) return std::nullopt;
+        return incarnation == "a" ? 0 : 1;
+    }
+    std::string section(const std::string&) const override { return {}; }
+    Result<void> set_section(const std::string&, std::string) override { return {}; }
+    void exclude(const std::string&, FailureKind, const std::vector<UnfitNode>&, Instant,
+                 WallTime) override {}
+    void say(Notice) override {}
+
+  private:
+    std::uint64_t epoch_;
+};
+
 /// A master's keys on a server, and agents that reach it by connections that a test cuts.
 class KvServiceTest : public rpc::RpcFixture {
   protected:
     /// With agents "a" and "b" as the members of a generation.
     KvService& make_service(std::uint64_t epoch = 3) {
+        jobs.push_back(std::make_unique<JobOfTwo>(epoch));
         services.push_back(std::make_unique<KvService>(
-            context.get_executor(), epoch,
-            [this](const std::string& incarnation, const Generation& generation) {
-                const auto rank = ranks.find(incarnation);
-                return generation == kFirst && rank != ranks.end() ? std::optional(rank->second)
-                                                                   : std::nullopt;
-            }));
+            ServiceContext{.executor = context.get_executor(), .job = *jobs.back()}));
         rpc::Server& server = make_server();
         services.back()->serve(server);
         serve(server);
         const World world{.generation = kFirst, .members = {}, .nodes = 2};
-        services.back()->runs(&world, "");
+        services.back()->world_changed(&world, "");
         return *services.back();
     }
     rpc::Client& agent(const std::string& incarnation) {
@@ -63,7 +79,7 @@ class KvServiceTest : public rpc::RpcFixture {
         advance(1ms);
     }
 
-    std::map<std::string, int> ranks = {{"a", 0}, {"b", 1}};
+    std::vector<std::unique_ptr<JobOfTwo>> jobs;
     std::vector<std::unique_ptr<KvService>> services;
     std::vector<std::string> got;
 };
@@ -137,7 +153,7 @@ TEST_F(KvServiceTest, TheEndOfAGenerationIsToldToWhoWaits) {
     rpc::Client& a = agent("a");
     begin(a, "a", AwaitKeys{{"k"}});
     begin(a, "a", EnterBarrier{"x"});
-    service.runs(nullptr, "node b was lost");
+    service.world_changed(nullptr, "node b was lost");
     advance(1ms);
     EXPECT_THAT(got, ElementsAre("a: Gone: generation 3.7 has ended: node b was lost",
                                  "a: Gone: generation 3.7 has ended: node b was lost"));

@@ -28,12 +28,12 @@ std::vector<std::size_t> told(std::vector<std::size_t> rows, Speed speed) {
     return rows;
 }
 
-void add_rest(std::vector<CheckLine>& lines, std::size_t all, std::string_view what) {
+void add_rest(std::vector<Notice>& lines, std::size_t all, std::string_view what) {
     if (all > kMostRows)
         lines.push_back({.text = fmt::format("  and {} faster {}", all - kMostRows, what)});
 }
 
-void add_nodes(const NodeCheck& check, std::vector<CheckLine>& lines) {
+void add_nodes(const NodeCheck& check, std::vector<Notice>& lines) {
     std::vector<std::size_t> measured;
     for (std::size_t i = 0; i < check.nodes().size(); ++i)
         if (check.is_there(i) && check.figures_of(i) != nullptr) measured.push_back(i);
@@ -51,7 +51,7 @@ void add_nodes(const NodeCheck& check, std::vector<CheckLine>& lines) {
     add_rest(lines, measured.size(), "nodes");
 }
 
-void add_links(const NodeCheck& check, std::vector<CheckLine>& lines) {
+void add_links(const NodeCheck& check, std::vector<Notice>& lines) {
     std::vector<std::size_t> measured;
     for (std::size_t i = 0; i < check.links().size(); ++i)
         if (check.links()[i].works()) measured.push_back(i);
@@ -73,8 +73,8 @@ void add_links(const NodeCheck& check, std::vector<CheckLine>& lines) {
 
 }  // namespace
 
-std::vector<CheckLine> check_table(const NodeCheck& check) {
-    std::vector<CheckLine> lines;
+std::vector<Notice> check_table(const NodeCheck& check) {
+    std::vector<Notice> lines;
     lines.push_back({.text = fmt::format("node check: {} node{} in {:.2f} s; {} faulty, {} slow",
                                          check.nodes().size(), check.nodes().size() == 1 ? "" : "s",
                                          std::chrono::duration<double>(check.took()).count(),

@@ -293,8 +293,8 @@ TEST(NodeCheck, WhatBelongsToAnotherCheckIsPassedOver) {
 TEST(CheckTable, FiguresHaveUnits) {
     std::vector<std::string> texts;
     const Checked checked({.count = 3, .flops = {{'b', 1e8}}}, {.thorough = true});
-    const std::vector<CheckLine> lines = check_table(checked.check);
-    for (const CheckLine& line : lines) texts.push_back(line.text);
+    const std::vector<Notice> lines = check_table(checked.check);
+    for (const Notice& line : lines) texts.push_back(line.text);
     EXPECT_THAT(
         texts,
         ElementsAre(

@@ -39,9 +39,9 @@ class ElasticCheck : public ::testing::Test, protected SimulatedLoop {
     void make(int least, int most, std::vector<Figures> nodes, bool exclude_slow = false) {
         world.emplace(
             static_cast<SimulatedLoop&>(*this),
-            ElasticWorld::Options{.job = {.membership = {.min_nodes = least, .max_nodes = most},
-                                          .node_check = master::NodeCheckOptions{
-                                              .exclude_slow = exclude_slow, .secret = "s"}}});
+            ElasticWorld::Options{.job = {.membership = {.min_nodes = least, .max_nodes = most}},
+                                  .node_check = master::NodeCheckOptions{
+                                      .exclude_slow = exclude_slow, .secret = "s"}});
         world->start_master();
         for (Figures& figures : nodes)
             world->start_agent(world->add_node(node_with(*world, std::move(figures))));

@@ -72,7 +72,7 @@ ElasticWorld::ElasticWorld(SimulatedLoop& its_loop, Options given)
       watched_(std::make_unique<WatchedRecords>(records, invariants, tasks_)),
       graves_(loop.context.get_executor()),
       tasks_(loop.context.get_executor()) {
-    invariants.of_job(options.job);
+    invariants.of_job(options.job, options.node_check.has_value());
     invariants.of_masters([this] { look_at_masters(); });
 }
 
@@ -102,8 +102,10 @@ void ElasticWorld::start_master() {
     auto life = std::make_shared<MasterLife>(executor);
     life->master = std::make_unique<master::Master>(
         executor, loop.clock, *watched_,
-        master::MasterOptions{
-            .job = options.job, .token = "secret", .name = fmt::format("master-{}", ++masters_)});
+        master::MasterOptions{.job = options.job,
+                              .node_check = options.node_check,
+                              .token = "secret",
+                              .name = fmt::format("master-{}", ++masters_)});
     auto listening = std::make_unique<net::MemoryListener>(executor);
     life->listener = listener_ = listening.get();
     life->master->listen(std::move(listening));
@@ -231,8 +233,7 @@ Task<void> ElasticWorld::run_agent(Node& node, std::shared_ptr<Node::Life> life)
     if (node.workers.running()) invariants.wrong(node.name + ": an agent ended before its workers");
     if ((end.kind == agent::AgentEnd::Kind::kGaveUp &&
          loop.clock.now() - life->began < options.join_timeout) ||
-        (end.kind == agent::AgentEnd::Kind::kExcluded && !shares_slot(node) &&
-         !options.job.node_check))
+        (end.kind == agent::AgentEnd::Kind::kExcluded && !shares_slot(node) && !options.node_check))
         invariants.wrong(node.name + ": an agent is turned away");
     node.fault_windows.gone(loop.clock.now());
     if (node.agent == life) {

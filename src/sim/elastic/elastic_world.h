@@ -27,6 +27,7 @@ class ElasticWorld {
   public:
     struct Options {
         master::JobOptions job = {};
+        std::optional<master::NodeCheckOptions> node_check = {};
         std::uint64_t seed = 0;
         Duration record_time = std::chrono::milliseconds(1);
         Duration join_timeout = std::chrono::minutes(10);

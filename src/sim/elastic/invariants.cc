@@ -280,7 +280,7 @@ bool Invariants::was_due(const job_protocol::FailureReport& cause) const {
     const auto& limit = options_.budgets[static_cast<std::size_t>(charge_of(cause.kind))].incidents;
     const bool is_spent =
         limit && std::ranges::count(charged_, charge_of(cause.kind), &Incident::charge) >= *limit;
-    if (cause.kind == FailureKind::kCheckFailed) return options_.node_check.has_value();
+    if (cause.kind == FailureKind::kCheckFailed) return checks_nodes_;
     if (is_of_node(cause.kind)) return is_spent;
     const auto here = died_.find({cause.generation, cause.restarts});
     if (here == died_.end()) return false;

@@ -47,7 +47,10 @@ class Invariants {
 
     // ---- who is looked at
 
-    void of_job(master::JobOptions options) { options_ = std::move(options); }
+    void of_job(master::JobOptions options, bool checks_nodes) {
+        options_ = std::move(options);
+        checks_nodes_ = checks_nodes;
+    }
     /// `fault_windows` outlives this.
     void of_node(const std::string& node, const FaultWindows& fault_windows) {
         nodes_[node] = &fault_windows;
@@ -116,6 +119,7 @@ class Invariants {
 
     const Clock& clock_;
     master::JobOptions options_;
+    bool checks_nodes_ = false;
     std::map<std::string, const FaultWindows*> nodes_;
     std::function<void()> look_at_masters_ = [] {};
     FaultWindows records_;

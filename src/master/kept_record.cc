@@ -1,0 +1,59 @@
+#include "master/kept_record.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace muster::master {
+namespace {
+
+/// Those that can still count, and the newest, by which a master knows that it was charged.
+void drop_old(std::vector<Incident>& incidents, const std::array<Budget, kCharges>& budgets,
+              WallTime wall) {
+    if (incidents.empty()) return;
+    const Incident newest = incidents.back();
+    incidents.pop_back();
+    std::erase_if(incidents, [&](const Incident& incident) {
+        const Budget& budget = budgets[static_cast<std::size_t>(incident.charge)];
+        return !budget.incidents ||
+               (budget.window > Duration::zero() && incident.when <= wall - budget.window);
+    });
+    incidents.push_back(newest);
+}
+
+}  // namespace
+
+void KeptRecord::charge(const Incident& incident, const std::array<Budget, kCharges>& budgets,
+                        WallTime wall) {
+    record_.incidents.push_back(incident);
+    drop_old(record_.incidents, budgets, wall);
+    changed();
+}
+
+void KeptRecord::exclude(const std::string& incarnation) {
+    record_.excluded.push_back(incarnation);
+    changed();
+}
+
+void KeptRecord::end(Verdict verdict) {
+    record_.end = std::move(verdict);
+    changed();
+}
+
+Result<void> KeptRecord::set_section(const std::string& name, std::string bytes) {
+    if (record_.end) return Error(Code::kGone, "the job has ended, and its record is final");
+    const auto found = record_.sections.find(name);
+    if (bytes == (found == record_.sections.end() ? std::string() : found->second)) return {};
+    if (bytes.empty())
+        record_.sections.erase(found);
+    else
+        record_.sections[name] = std::move(bytes);
+    changed();
+    return {};
+}
+
+void KeptRecord::changed() {
+    ++version_;
+    shared_ = std::make_shared<const JobRecord>(record_);
+}
+
+}  // namespace muster::master

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "base/time/clock.h"
+#include "master/service/vocabulary.h"
+
+namespace muster::master {
+
+/// The record of a job as its master changes it, and how much of it has been written. Pure.
+class KeptRecord {
+  public:
+    /// As claimed.
+    explicit KeptRecord(JobRecord record)
+        : record_(std::move(record)), shared_(std::make_shared<const JobRecord>(record_)) {}
+
+    const JobRecord& now() const { return record_; }
+    /// The same, for those who may host the next master. Another for each version.
+    const std::shared_ptr<const JobRecord>& shared() const { return shared_; }
+
+    /// Drops incidents that can't count any more by the budgets.
+    void charge(const Incident& incident, const std::array<Budget, kCharges>& budgets,
+                WallTime wall);
+    void exclude(const std::string& incarnation);
+    void end(Verdict verdict);
+    /// kGone: the job has ended.
+    Result<void> set_section(const std::string& name, std::string bytes);
+
+    /// Counts up with each change.
+    std::uint64_t version() const { return version_; }
+    void written(std::uint64_t version) { written_ = version; }
+    std::uint64_t written_version() const { return written_; }
+
+  private:
+    void changed();
+
+    JobRecord record_;
+    std::shared_ptr<const JobRecord> shared_;
+    std::uint64_t version_ = 0;
+    std::uint64_t written_ = 0;
+};
+
+}  // namespace muster::master

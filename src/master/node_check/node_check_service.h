@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "master/node_check/node_check.h"
+#include "master/service/service.h"
+
+namespace muster::master {
+
+/// The node check as a job goes through it: holds the first world until its nodes are checked, and
+/// leaves out those that are faulty, or slow where that was asked for. All that it decides is in
+/// NodeCheck.
+///
+/// One check is one incident, whoever it names. Who comes while it runs, or later, is not checked.
+class NodeCheckService final : public Service {
+  public:
+    NodeCheckService(NodeCheckOptions options, ServiceHost& job)
+        : job_(job), check_(std::move(options), job.epoch()) {}
+
+    void reported(const std::string& incarnation, const Report& report) override;
+    void lost(const std::string& incarnation) override { check_.lost(incarnation); }
+    bool advance(Instant now, WallTime wall) override;
+    Instant wake_at() const override { return check_.wake_at(); }
+    bool holds_first_world() const override { return !check_.is_over(); }
+    void first_world_is_due(const std::vector<Candidate>& nodes, Instant now) override;
+    std::string why_it_waits() const override;
+    std::optional<Directive::What> directive_for(const std::string& incarnation) const override;
+
+  private:
+    std::vector<UnfitNode> unfit() const;
+
+    ServiceHost& job_;
+    NodeCheck check_;
+};
+
+}  // namespace muster::master

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "master/service/service.h"
+
+namespace muster::master {
+
+/// The services of one life of a master, as one.
+class Services {
+  public:
+    void add(std::unique_ptr<Service> service) { all_.push_back(std::move(service)); }
+
+    void serve(rpc::Server& server);
+    void reported(const std::string& incarnation, const Report& report);
+    void lost(const std::string& incarnation);
+    /// Tells them if it is another world or attempt than the last time.
+    void runs(const World* world, const std::string& why);
+
+    bool advance(Instant now, WallTime wall);
+    Instant wake_at() const;
+
+    bool hold_first_world() const;
+    void first_world_is_due(const std::vector<Candidate>& nodes, Instant now);
+    /// Of the first that says something.
+    std::string why_it_waits() const;
+    std::optional<Directive::What> directive_for(const std::string& incarnation) const;
+
+  private:
+    std::vector<std::unique_ptr<Service>> all_;
+    std::optional<std::pair<Generation, int>> running_;  ///< and its attempt
+};
+
+}  // namespace muster::master

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "master/master.h"
+#include "master/service/services.h"
+
+namespace muster::master {
+
+/// Adds each service that a master has by its options.
+void add_services(Services& services, const MasterOptions& options, const ServiceContext& context);
+
+}  // namespace muster::master
