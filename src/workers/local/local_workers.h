@@ -5,7 +5,7 @@
 
 #include "launch/placement.h"
 #include "workers/local/job_directory.h"
-#include "workers/local/spares.h"
+#include "workers/local/spares/spares.h"
 #include "workers/logs/log_plan.h"
 #include "workers/workers.h"
 

@@ -12,7 +12,7 @@
 #include "base/async/signal.h"
 #include "workers/local/local_workers.h"
 #include "workers/local/memory_kills.h"
-#include "workers/local/spares.h"
+#include "workers/local/spares/spares.h"
 #include "workers/local/worker.h"
 #include "workers/local/worker_logs.h"
 #include "workers/local/worker_program.h"

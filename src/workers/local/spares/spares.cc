@@ -1,4 +1,4 @@
-#include "workers/local/spares.h"
+#include "workers/local/spares/spares.h"
 
 #include <fmt/format.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-#include "workers/local/spare.h"
+#include "workers/local/spares/spare.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

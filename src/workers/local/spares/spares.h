@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "workers/local/import_list.h"
 #include "workers/local/job_directory.h"
-#include "workers/local/spare.h"
+#include "workers/local/spares/import_list.h"
+#include "workers/local/spares/spare.h"
 #include "workers/warm/verdict.h"
 
 namespace muster::workers {
