@@ -53,6 +53,17 @@ std::pair<std::uint8_t, std::uint8_t> utf8_second(std::uint8_t first) {
     }
 }
 
+/// How many bytes the payload's size takes behind the first two, which say it themselves below 126.
+std::size_t bytes_of_length(std::size_t said) { return said == 126 ? 2 : said == 127 ? 8 : 0; }
+
+/// Nothing: it is not in its shortest form, or over the limit of the protocol.
+std::optional<std::uint64_t> long_length(std::string_view bytes) {
+    std::uint64_t length = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i) length = length << 8 | byte_at(bytes, i);
+    if (length < (bytes.size() == 2 ? 126u : 0x10000u) || length >> 63 != 0) return std::nullopt;
+    return length;
+}
+
 }  // namespace
 
 bool is_utf8(std::string_view text) {
@@ -75,38 +86,46 @@ bool is_valid_close_code(std::uint16_t code) {
            (code >= 3000 && code <= 4999);
 }
 
-std::expected<std::optional<WebSocketDecoder::Frame>, WebSocketViolation> WebSocketDecoder::head(
-    std::string_view bytes) const {
-    if (bytes.size() < 2) return std::nullopt;
-    const std::uint8_t first = byte_at(bytes, 0), second = byte_at(bytes, 1);
+/// A frame by its first two bytes. Its payload's size may be one that says that the real one follows.
+std::expected<WebSocketDecoder::Frame, WebSocketViolation> WebSocketDecoder::begin(
+    std::uint8_t first, std::uint8_t second) const {
     if ((first & 0x70) != 0) return violation(kProtocolError, "a reserved bit is set");
     if (!is_known(first & 0x0f)) return violation(kProtocolError, "an unknown kind of frame");
     Frame frame;
     frame.final = (first & 0x80) != 0;
     frame.opcode = static_cast<WebSocketOpcode>(first & 0x0f);
+    frame.payload_size = second & 0x7f;
     if (((second & 0x80) != 0) != masked_)
         return violation(kProtocolError, masked_ ? "a client's frame without a mask"
                                                  : "a server's frame with a mask");
-    std::uint64_t size = second & 0x7f;
-    if (is_control(frame.opcode) && (!frame.final || size > kMaxControl))
-        return violation(kProtocolError, "a control frame in fragments or of over 125 bytes");
-    if (is_control(frame.opcode) == false) {
-        const bool continues = frame.opcode == WebSocketOpcode::kContinuation;
-        if (continues != open_.has_value())
-            return violation(kProtocolError,
-                             continues ? "a continuation of nothing" : "a message within another");
+    if (is_control(frame.opcode)) {
+        if (!frame.final || frame.payload_size > kMaxControl)
+            return violation(kProtocolError, "a control frame in fragments or of over 125 bytes");
+        return frame;
     }
-    const std::size_t more = size == 126 ? 2 : size == 127 ? 8 : 0;
+    const bool continues = frame.opcode == WebSocketOpcode::kContinuation;
+    if (continues != open_.has_value())
+        return violation(kProtocolError,
+                         continues ? "a continuation of nothing" : "a message within another");
+    return frame;
+}
+
+std::expected<std::optional<WebSocketDecoder::Frame>, WebSocketViolation> WebSocketDecoder::head(
+    std::string_view bytes) const {
+    if (bytes.size() < 2) return std::nullopt;
+    auto begun = begin(byte_at(bytes, 0), byte_at(bytes, 1));
+    if (!begun) return std::unexpected(std::move(begun.error()));
+    Frame frame = *std::move(begun);
+    const std::size_t more = bytes_of_length(frame.payload_size);
     const std::size_t head_size = 2 + more + (masked_ ? 4 : 0);
     if (bytes.size() < 2 + more) return std::nullopt;
     if (more > 0) {
-        size = 0;
-        for (std::size_t i = 0; i < more; ++i) size = size << 8 | byte_at(bytes, 2 + i);
-        if (size < (more == 2 ? 126u : 0x10000u) || size >> 63 != 0)
-            return violation(kProtocolError, "a length that is not in its shortest form");
+        const std::optional<std::uint64_t> size = long_length(bytes.substr(2, more));
+        if (!size) return violation(kProtocolError, "a length that is not in its shortest form");
+        frame.payload_size = static_cast<std::size_t>(*size);
     }
     // message_ never exceeds the limit, so this does not wrap.
-    if (!is_control(frame.opcode) && size > message_limit_ - message_.size())
+    if (!is_control(frame.opcode) && frame.payload_size > message_limit_ - message_.size())
         return violation(kTooBig, fmt::format("a message of over {} bytes", message_limit_));
     if (bytes.size() < head_size) return std::nullopt;
     if (masked_) {
@@ -114,7 +133,6 @@ std::expected<std::optional<WebSocketDecoder::Frame>, WebSocketViolation> WebSoc
         for (std::size_t i = 0; i < 4; ++i) (*frame.mask)[i] = byte_at(bytes, 2 + more + i);
     }
     frame.payload_at = head_size;
-    frame.payload_size = static_cast<std::size_t>(size);
     return frame;
 }
 

@@ -56,6 +56,7 @@ class WebSocketDecoder {
         std::optional<WebSocketMask> mask;
     };
     std::expected<std::optional<Frame>, WebSocketViolation> head(std::string_view bytes) const;
+    std::expected<Frame, WebSocketViolation> begin(std::uint8_t first, std::uint8_t second) const;
     std::expected<std::optional<WebSocketEvent>, WebSocketViolation> take(const Frame& frame,
                                                                           std::string payload);
 
