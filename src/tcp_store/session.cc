@@ -7,6 +7,33 @@ constexpr std::uint8_t kReady = 0;
 constexpr std::uint8_t kNotReady = 1;
 constexpr std::uint8_t kWaitCancelled = 1;
 
+void append_count(std::string& out, std::size_t count) {
+    append_number(out, static_cast<std::int64_t>(count));
+}
+
+void set_all(StoreKeys& keys, StoreCommand command) {
+    for (std::size_t i = 0; i < command.keys.size(); ++i)
+        keys.set(command.keys[i], std::move(command.values[i]));
+}
+
+Result<void> add(StoreKeys& keys, const StoreCommand& command, std::string& out) {
+    TRY(const std::int64_t sum, keys.add(command.keys[0], command.number));
+    append_number(out, sum);
+    return {};
+}
+
+/// How many there are before it, and the oldest, if there is one.
+void pop(StoreKeys& keys, const std::string& queue, std::string& out) {
+    append_count(out, keys.length(queue));
+    if (const auto value = keys.pop(queue)) append_text(out, *value);
+}
+
+void list(const StoreKeys& keys, std::string& out) {
+    const std::vector<std::string> names = keys.list();
+    append_count(out, names.size());
+    for (const std::string& name : names) append_text(out, name);
+}
+
 }  // namespace
 
 Result<void> answer(StoreKeys& keys, StoreKeys::Waiter client, StoreCommand command,
@@ -18,7 +45,8 @@ Result<void> answer(StoreKeys& keys, StoreKeys::Waiter client, StoreCommand comm
             append_nonce(out, static_cast<std::uint32_t>(command.number));
             return {};
         case StoreCommandKind::kSet:
-            keys.set(command.keys[0], std::move(command.values[0]));
+        case StoreCommandKind::kMultiSet:
+            set_all(keys, std::move(command));
             return {};
         case StoreCommandKind::kCompareSet:
             append_text(out,
@@ -28,11 +56,8 @@ Result<void> answer(StoreKeys& keys, StoreKeys::Waiter client, StoreCommand comm
         case StoreCommandKind::kMultiGet:
             for (const std::string& key : command.keys) append_text(out, keys.get(key));
             return {};
-        case StoreCommandKind::kAdd: {
-            TRY(const std::int64_t sum, keys.add(command.keys[0], command.number));
-            append_number(out, sum);
-            return {};
-        }
+        case StoreCommandKind::kAdd:
+            return add(keys, command, out);
         case StoreCommandKind::kCheck:
             append_byte(out, keys.has_all(command.keys) ? kReady : kNotReady);
             return {};
@@ -40,17 +65,13 @@ Result<void> answer(StoreKeys& keys, StoreKeys::Waiter client, StoreCommand comm
             keys.wait(client, std::move(command.keys));
             return {};
         case StoreCommandKind::kGetNumKeys:
-            append_number(out, static_cast<std::int64_t>(keys.size()));
+            append_count(out, keys.size());
             return {};
         case StoreCommandKind::kDeleteKey:
             append_number(out, keys.erase(command.keys[0]) ? 1 : 0);
             return {};
         case StoreCommandKind::kAppend:
             keys.append(command.keys[0], command.values[0]);
-            return {};
-        case StoreCommandKind::kMultiSet:
-            for (std::size_t i = 0; i < command.keys.size(); ++i)
-                keys.set(command.keys[i], std::move(command.values[i]));
             return {};
         case StoreCommandKind::kCancelWait:
             keys.cancel(client);
@@ -59,20 +80,15 @@ Result<void> answer(StoreKeys& keys, StoreKeys::Waiter client, StoreCommand comm
         case StoreCommandKind::kQueuePush:
             keys.push(command.keys[0], std::move(command.values[0]));
             return {};
-        case StoreCommandKind::kQueuePop: {
-            append_number(out, static_cast<std::int64_t>(keys.length(command.keys[0])));
-            if (const auto value = keys.pop(command.keys[0])) append_text(out, *value);
+        case StoreCommandKind::kQueuePop:
+            pop(keys, command.keys[0], out);
             return {};
-        }
         case StoreCommandKind::kQueueLen:
-            append_number(out, static_cast<std::int64_t>(keys.length(command.keys[0])));
+            append_count(out, keys.length(command.keys[0]));
             return {};
-        case StoreCommandKind::kListKeys: {
-            const std::vector<std::string> names = keys.list();
-            append_number(out, static_cast<std::int64_t>(names.size()));
-            for (const std::string& name : names) append_text(out, name);
+        case StoreCommandKind::kListKeys:
+            list(keys, out);
             return {};
-        }
         case StoreCommandKind::kBarrier:
             keys.arrive(client, command.keys[0], command.number);
             return {};
