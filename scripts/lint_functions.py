@@ -20,7 +20,6 @@ PERMITTED = {
     "FaultyTransport::call": NOT_YET,
     "JobLedger::note_pod": NOT_YET,
     "WorkerState::next": NOT_YET,
-    "read_rendezvous_conf": NOT_YET,
 }
 
 

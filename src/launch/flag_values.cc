@@ -174,12 +174,6 @@ constexpr KeyRow kKv[] = {
     {"rank", Key::kNeedless, "--node-rank says it"},
 };
 
-Result<int> seconds_of(const Given& given, std::string_view key, std::string_view text, int least) {
-    const std::optional<int> number = whole(text);
-    if (number && *number >= least && *number <= kLongest) return *number;
-    return wrong(given, fmt::format("{}={}: wants a whole number, {} or above", key, text, least));
-}
-
 std::optional<bool> yes_or_no(std::string_view written) {
     const std::string text = lower_case(written);
     for (const std::string_view yes : {"1", "true", "t", "yes", "y"})
@@ -198,12 +192,114 @@ LaunchNotice unknown_key(const Given& given, std::string_view key) {
                         near.empty() ? "" : fmt::format("; did you mean {}?", near))};
 }
 
+/// One KEY=VALUE of it.
+struct Entry {
+    const KeyRow& row;
+    std::string_view key;
+    std::string_view value;
+};
+
+/// Takes one entry after the other, a later one over an earlier one of the same key.
+class ConfReader {
+  public:
+    explicit ConfReader(const Given& given) : given_(given) {}
+
+    void take_unknown(std::string_view key) { conf_.notices.push_back(unknown_key(given_, key)); }
+    Result<void> take(const Entry& entry);
+    RendezvousConf finish() &&;
+
+  private:
+    Result<int> number(const Entry& entry, int least) const;
+    Result<std::chrono::seconds> seconds(const Entry& entry, int least) const;
+    Result<bool> truth(const Entry& entry) const;
+    Result<void> check_store_type(const Entry& entry) const;
+    Error wants(const Entry& entry, std::string_view what) const {
+        return wrong(given_, fmt::format("{}={}: {}", entry.key, entry.value, what));
+    }
+
+    const Given& given_;
+    RendezvousConf conf_;
+    std::optional<int> interval_;
+    std::optional<int> attempts_;
+};
+
+Result<int> ConfReader::number(const Entry& entry, int least) const {
+    const std::optional<int> number = whole(entry.value);
+    if (number && *number >= least && *number <= kLongest) return *number;
+    return wants(entry, fmt::format("wants a whole number, {} or above", least));
+}
+
+Result<std::chrono::seconds> ConfReader::seconds(const Entry& entry, int least) const {
+    TRY(const int count, number(entry, least));
+    return std::chrono::seconds(count);
+}
+
+Result<bool> ConfReader::truth(const Entry& entry) const {
+    const std::optional<bool> known = yes_or_no(entry.value);
+    if (!known) return wants(entry, "wants 1 or 0");
+    return *known;
+}
+
+Result<void> ConfReader::check_store_type(const Entry& entry) const {
+    if (entry.value == "tcp") return {};
+    return wants(entry,
+                 "nodes meet over the network alone; leave it out, and say --rdzv-endpoint "
+                 "HOST:PORT");
+}
+
+Result<void> ConfReader::take(const Entry& entry) {
+    switch (entry.row.key) {
+        case Key::kJoin: {
+            TRY(conf_.join, seconds(entry, 1));
+            return {};
+        }
+        case Key::kLastCall: {
+            TRY(conf_.last_call, seconds(entry, 0));
+            return {};
+        }
+        case Key::kPend: {
+            TRY(conf_.pend, seconds(entry, 1));
+            return {};
+        }
+        case Key::kKeepAlive: {
+            TRY(interval_, number(entry, 1));
+            return {};
+        }
+        case Key::kAttempts: {
+            TRY(attempts_, number(entry, 1));
+            return {};
+        }
+        case Key::kUnit: {
+            TRY(conf_.node_unit, number(entry, 1));
+            return {};
+        }
+        case Key::kIsHost: {
+            TRY(conf_.is_host, truth(entry));
+            return {};
+        }
+        case Key::kStoreType:
+            return check_store_type(entry);
+        case Key::kNeedless:
+            conf_.notices.push_back(
+                {log::Level::kDebug, fmt::format("{}: {} has no effect: {}", given_.written(),
+                                                 entry.key, entry.row.note)});
+            return {};
+    }
+    return {};
+}
+
+RendezvousConf ConfReader::finish() && {
+    // Of the two one may be left as torch has it: 5 seconds, and 3 times.
+    if (interval_ || attempts_)
+        conf_.silence =
+            std::chrono::seconds(std::int64_t{interval_.value_or(5)} * attempts_.value_or(3));
+    return std::move(conf_);
+}
+
 }  // namespace
 
 Result<RendezvousConf> read_rendezvous_conf(const Given& given) {
-    RendezvousConf conf;
-    std::optional<int> interval;
-    std::optional<int> attempts;
+    ConfReader reader(given);
     std::string_view rest = trimmed(given.text);
     while (!rest.empty()) {
         std::string_view value = take_field(rest, ',');
@@ -212,61 +308,12 @@ Result<RendezvousConf> read_rendezvous_conf(const Given& given) {
         if (key.empty() || value.empty()) return wrong(given, "wants KEY=VALUE,KEY=VALUE,...");
         const KeyRow* const row = std::ranges::find(kKv, key, &KeyRow::name);
         if (row == std::end(kKv)) {
-            conf.notices.push_back(unknown_key(given, key));
+            reader.take_unknown(key);
             continue;
         }
-        switch (row->key) {
-            case Key::kJoin: {
-                TRY(const int seconds, seconds_of(given, key, value, 1));
-                conf.join = std::chrono::seconds(seconds);
-                break;
-            }
-            case Key::kLastCall: {
-                TRY(const int seconds, seconds_of(given, key, value, 0));
-                conf.last_call = std::chrono::seconds(seconds);
-                break;
-            }
-            case Key::kPend: {
-                TRY(const int seconds, seconds_of(given, key, value, 1));
-                conf.pend = std::chrono::seconds(seconds);
-                break;
-            }
-            case Key::kKeepAlive: {
-                TRY(interval, seconds_of(given, key, value, 1));
-                break;
-            }
-            case Key::kAttempts: {
-                TRY(attempts, seconds_of(given, key, value, 1));
-                break;
-            }
-            case Key::kUnit: {
-                TRY(conf.node_unit, seconds_of(given, key, value, 1));
-                break;
-            }
-            case Key::kIsHost:
-                conf.is_host = yes_or_no(value);
-                if (!conf.is_host)
-                    return wrong(given, fmt::format("{}={}: wants 1 or 0", key, value));
-                break;
-            case Key::kStoreType:
-                if (value != "tcp")
-                    return wrong(given,
-                                 fmt::format("{}={}: nodes meet over the network alone; leave it "
-                                             "out, and say --rdzv-endpoint HOST:PORT",
-                                             key, value));
-                break;
-            case Key::kNeedless:
-                conf.notices.push_back(
-                    {log::Level::kDebug,
-                     fmt::format("{}: {} has no effect: {}", given.written(), key, row->note)});
-                break;
-        }
+        TRY_VOID(reader.take({.row = *row, .key = key, .value = value}));
     }
-    // Of the two one may be left as torch has it: 5 seconds, and 3 times.
-    if (interval || attempts)
-        conf.silence =
-            std::chrono::seconds(std::int64_t{interval.value_or(5)} * attempts.value_or(3));
-    return conf;
+    return std::move(reader).finish();
 }
 
 }  // namespace muster::launch
