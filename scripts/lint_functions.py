@@ -19,7 +19,6 @@ PERMITTED = {
     "Bench::run": NOT_YET,
     "FaultyTransport::call": NOT_YET,
     "JobLedger::note_pod": NOT_YET,
-    "WorkerState::next": NOT_YET,
 }
 
 

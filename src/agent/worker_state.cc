@@ -147,56 +147,76 @@ bool WorkerState::may_restart(WallTime wall) {
     return decision && decision->action == failure_policy::Action::kRestart;
 }
 
+/// The world whose workers are to start here, once nothing else runs; null: none.
+const World* WorkerState::next_world() const {
+    if (!leaving_.empty()) return nullptr;
+    if (again_ && is_wanted()) return &*again_;
+    if (run() == nullptr) return nullptr;
+    const World& ordered = run()->world;
+    return !holds_ || again_ || ordered.generation != holds_->generation ? &ordered : nullptr;
+}
+
+/// Of workers that run.
+std::optional<StopWorkers> WorkerState::stop_running(WallTime wall) {
+    if (!is_wanted()) {
+        phase_ = Phase::kStopping;
+        give_up_world();
+        if (!leaving_.empty()) return StopWorkers{.grace = options_.healthy_grace, .why = leaving_};
+        return StopWorkers{.grace = order_->grace, .why = order_->why};
+    }
+    if (may_restart(wall)) {
+        World again = *holds_;
+        ++again.restarts;
+        return begin_again(std::move(again), "a worker died, and no master is there to ask");
+    }
+    if (run() != nullptr && run()->world.restarts > holds_->restarts)
+        return begin_again(run()->world, "the agent before this one was restarting it");
+    return std::nullopt;
+}
+
+/// The same world, in its next attempt.
+StopWorkers WorkerState::begin_again(World world, std::string why) {
+    again_ = std::move(world);
+    phase_ = Phase::kStopping;
+    return {.grace = options_.broken_grace, .why = std::move(why)};
+}
+
+/// Something else holds by now than the attempt that was to begin.
+void WorkerState::drop_beginning() {
+    give_up_world();
+    again_.reset();
+    holds_.reset();
+    evidence_.clear();
+}
+
+StartWorkers WorkerState::start(const World& world) {
+    checked_.reset();
+    if (!again_) evidence_.clear();
+    holds_ = world;
+    again_.reset();
+    ended_well_ = 0;
+    had_world_ = true;
+    phase_ = Phase::kStarting;
+    return {.world = *holds_};
+}
+
 WorkerAction WorkerState::next(Instant now, WallTime wall) {
-    if (phase_ == Phase::kStarting || phase_ == Phase::kStopping) {
-        // The store need not wait for them.
-        if (run() == nullptr || !leaving_.empty()) return {};
+    const bool moves = phase_ == Phase::kStarting || phase_ == Phase::kStopping;
+    // Meanwhile only a store may begin: it need not wait for workers that start or stop.
+    if (moves && run() == nullptr) return {};
+    const World* const world = next_world();
+    if (world != nullptr && world->own_rank == 0 && store_ != attempt(*world)) {
+        store_ = attempt(*world);
+        return BeginStore{.world = *world};
     }
-    const World* wanted = again_ && is_wanted() ? &*again_
-                          : run() != nullptr    ? &run()->world
-                                                : nullptr;
-    const bool begins = wanted != nullptr && leaving_.empty() &&
-                        (!holds_ || again_ || wanted->generation != holds_->generation);
-    if (begins && wanted->own_rank == 0 && store_ != attempt(*wanted)) {
-        store_ = attempt(*wanted);
-        return BeginStore{.world = *wanted};
-    }
-    switch (phase_) {
-        case Phase::kStarting:
-        case Phase::kStopping:
-            return {};
-        case Phase::kRunning:
-            if (!is_wanted()) {
-                phase_ = Phase::kStopping;
-                give_up_world();
-                if (!leaving_.empty())
-                    return StopWorkers{.grace = options_.healthy_grace, .why = leaving_};
-                return StopWorkers{.grace = order_->grace, .why = order_->why};
-            }
-            if (may_restart(wall)) {
-                again_ = holds_;
-                ++again_->restarts;
-                phase_ = Phase::kStopping;
-                return StopWorkers{.grace = options_.broken_grace,
-                                   .why = "a worker died, and no master is there to ask"};
-            }
-            if (run() != nullptr && run()->world.restarts > holds_->restarts) {
-                again_ = run()->world;
-                phase_ = Phase::kStopping;
-                return StopWorkers{.grace = options_.broken_grace,
-                                   .why = "the agent before this one was beginning anew"};
-            }
-            return {};
-        case Phase::kNone:
-            break;
+    if (moves) return {};
+    if (phase_ == Phase::kRunning) {
+        if (auto stop = stop_running(wall)) return *std::move(stop);
+        return {};
     }
     if (const auto end = end_of(now)) return *end;
     if (again_ && !is_wanted()) {
-        // Something else holds by now.
-        give_up_world();
-        again_.reset();
-        holds_.reset();
-        evidence_.clear();
+        drop_beginning();
         return next(now, wall);
     }
     if (const job_protocol::Check* const what = check();
@@ -204,15 +224,8 @@ WorkerAction WorkerState::next(Instant now, WallTime wall) {
         check_begun_.emplace(what->epoch, what->round);
         return CheckNode{.check = *what};
     }
-    if (!begins) return {};
-    checked_.reset();
-    if (!again_) evidence_.clear();
-    holds_ = *wanted;
-    again_.reset();
-    ended_well_ = 0;
-    had_world_ = true;
-    phase_ = Phase::kStarting;
-    return StartWorkers{.world = *holds_};
+    if (world == nullptr) return {};
+    return start(*world);
 }
 
 /// With nothing running.

@@ -118,6 +118,11 @@ class WorkerState {
     const job_protocol::Check* check() const;
     bool is_wanted() const;
     bool may_restart(WallTime wall);
+    const job_protocol::World* next_world() const;
+    std::optional<StopWorkers> stop_running(WallTime wall);
+    StopWorkers begin_again(job_protocol::World world, std::string why);
+    void drop_beginning();
+    StartWorkers start(const job_protocol::World& world);
     std::optional<AgentEnd> end_of(Instant now) const;
     Instant give_up_at() const;
 
