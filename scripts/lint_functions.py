@@ -18,7 +18,6 @@ MAX_LINES, MAX_BRANCHES, MAX_BRANCHES_OF_TABLE = 60, 25, 2
 PERMITTED = {
     "Bench::run": NOT_YET,
     "FaultyTransport::call": NOT_YET,
-    "JobLedger::note_pod": NOT_YET,
 }
 
 

@@ -19,6 +19,59 @@ std::int64_t number_of(std::string_view text) {
 
 bool by_operator(std::string_view who) { return who.starts_with("operator"); }
 
+/// What a change says of a pod, beside what was known before.
+struct PodChange {
+    std::string_view phase;
+    bool ended;
+    bool gone;
+    bool going;      ///< being deleted, or gone
+    bool was_going;  ///< before the change
+};
+
+PodChange change_of(const json::value& pod, const store::StoreChange& change,
+                    const PodEntry& before) {
+    const bool gone = change.object == nullptr;
+    return {.phase = text_at(pod, {"status", "phase"}),
+            .ended = pod_ended(pod),
+            .gone = gone,
+            .going = gone || deleting(pod),
+            .was_going = before.gone || (change.previous && deleting(*change.previous))};
+}
+
+void note_restarts(PodEntry& entry, std::int64_t told, const Circumstances& now) {
+    if (told < entry.restarts && now.forgetful) entry.excused = true;
+    if (told <= entry.restarts) return;
+    entry.restarts = told;
+    entry.evidence_at = now.at;
+}
+
+void note_bad(PodEntry& entry, Instant at) {
+    entry.bad = true;
+    entry.evidence_at = at;
+}
+
+void note_end(PodEntry& entry, const PodChange& change, Instant at) {
+    if (change.ended && !entry.ended && change.phase == "Failed" && !entry.stopped && !entry.bad) {
+        note_bad(entry, at);
+        // It never ran, and somebody else wanted it to go before: how it ends then says little.
+        if (change.was_going && !entry.has_run) entry.excused = true;
+    }
+    entry.ended |= change.ended;
+}
+
+void note_removal(PodEntry& entry, const PodChange& change, const Circumstances& now) {
+    if (!change.going) return;
+    if (!change.was_going && by_operator(now.who)) {
+        // It goes because its end was seen, or else for a reason of the operator's own.
+        if (entry.bad)
+            entry.sure_bad = true;
+        else
+            entry.stopped = true;
+    }
+    // That it ran may be told after somebody wanted it to go.
+    if (!entry.stopped && !entry.ended && entry.has_run && !entry.bad) note_bad(entry, now.at);
+}
+
 }  // namespace
 
 void PodEntry::settle(Instant seen_before) {
@@ -27,64 +80,41 @@ void PodEntry::settle(Instant seen_before) {
     sure_bad = bad;
 }
 
+/// That of the pod, which is made when the pod is new.
+PodEntry& JobLedger::entry_of(const ReplicaId& replica, const json::value& pod,
+                              std::uint64_t terms) {
+    const std::string_view uid = text_at(pod, {"metadata", "uid"});
+    std::vector<PodEntry>& pods = replicas[replica].pods;
+    const auto known = std::ranges::find(pods, uid, &PodEntry::uid);
+    if (known != pods.end()) return *known;
+    PodEntry made{.uid = std::string(uid)};
+    made.generation =
+        number_of(text_at(pod, {"metadata", "annotations", kube::kGenerationAnnotation}));
+    made.before =
+        number_of(text_at(pod, {"metadata", "annotations", jobs::annotations::kRestarts}));
+    generation = std::max(generation, made.generation);
+    if (!pods.empty() && pods.back().gone && pods.back().gone_in != terms)
+        for (PodEntry& earlier : pods) earlier.excused = true;
+    return pods.emplace_back(std::move(made));
+}
+
 PodEntry& JobLedger::note_pod(const ReplicaId& replica, const store::StoreChange& change,
                               const Circumstances& now) {
     const json::value& pod = change.object ? *change.object : *change.previous;
-    const std::string_view uid = text_at(pod, {"metadata", "uid"});
-    std::vector<PodEntry>& pods = replicas[replica].pods;
-    auto entry = std::ranges::find(pods, uid, &PodEntry::uid);
-    if (entry == pods.end()) {
-        PodEntry made{.uid = std::string(uid)};
-        made.generation =
-            number_of(text_at(pod, {"metadata", "annotations", kube::kGenerationAnnotation}));
-        made.before =
-            number_of(text_at(pod, {"metadata", "annotations", jobs::annotations::kRestarts}));
-        generation = std::max(generation, made.generation);
-        if (!pods.empty() && pods.back().gone && pods.back().gone_in != now.terms)
-            for (PodEntry& earlier : pods) earlier.excused = true;
-        entry = pods.insert(pods.end(), std::move(made));
-    }
-    entry->settle(now.seen_before);
+    PodEntry& entry = entry_of(replica, pod, now.terms);
+    entry.settle(now.seen_before);
 
-    const bool is_gone = change.object == nullptr;
-    const bool going = is_gone || deleting(pod);
-    const bool was_going = entry->gone || (change.previous && deleting(*change.previous));
-    const std::int64_t told = restarts_of(pod);
-    if (told < entry->restarts && now.forgetful) entry->excused = true;
-    if (told > entry->restarts) {
-        entry->restarts = told;
-        entry->evidence_at = now.at;
-    }
-    const bool ended = pod_ended(pod);
-    const std::string_view phase = text_at(pod, {"status", "phase"});
-    entry->has_run |= phase == "Running" || entry->restarts > 0;
-    if (ended && !entry->ended && phase == "Failed" && !entry->stopped && !entry->bad) {
-        entry->bad = true;
-        // It never ran, and somebody else wanted it to go before: how it ends then says little.
-        if (was_going && !entry->has_run) entry->excused = true;
-        entry->evidence_at = now.at;
-    }
-    entry->ended |= ended;
-    entry->was_ready |= phase == "Succeeded" || condition_of(pod, "Ready") == "True";
-    if (going && !was_going) {
-        if (by_operator(now.who)) {
-            // It goes because its end was seen, or else for a reason of the operator's own.
-            if (entry->bad)
-                entry->sure_bad = true;
-            else
-                entry->stopped = true;
-        }
-    }
-    // That it ran may be told after somebody wanted it to go.
-    if (going && !entry->stopped && !entry->ended && entry->has_run && !entry->bad) {
-        entry->bad = true;
-        entry->evidence_at = now.at;
-    }
-    entry->live = !going && !ended;
-    entry->settle(now.seen_before);
-    entry->gone = is_gone;
-    if (is_gone) entry->gone_in = now.terms;
-    return *entry;
+    const PodChange what = change_of(pod, change, entry);
+    note_restarts(entry, restarts_of(pod), now);
+    entry.has_run |= what.phase == "Running" || entry.restarts > 0;
+    note_end(entry, what, now.at);
+    entry.was_ready |= what.phase == "Succeeded" || condition_of(pod, "Ready") == "True";
+    note_removal(entry, what, now);
+    entry.live = !what.going && !what.ended;
+    entry.settle(now.seen_before);
+    entry.gone = what.gone;
+    if (what.gone) entry.gone_in = now.terms;
+    return entry;
 }
 
 void JobLedger::excuse_all() {

@@ -88,6 +88,9 @@ struct JobLedger {
     std::int64_t least_restarts(Instant when) const;  ///< of all types
     /// Group restarts that happened at most: generations that a pod ended badly in.
     std::int64_t most_generations(bool forgetful) const;
+
+  private:
+    PodEntry& entry_of(const ReplicaId& replica, const json::value& pod, std::uint64_t terms);
 };
 
 }  // namespace muster::sim
