@@ -17,7 +17,6 @@ MAX_LINES, MAX_BRANCHES, MAX_BRANCHES_OF_TABLE = 60, 25, 2
 # function, by its name without namespaces -> why it may be longer or have more branches
 PERMITTED = {
     "Bench::run": NOT_YET,
-    "FaultyTransport::call": NOT_YET,
 }
 
 

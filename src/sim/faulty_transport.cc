@@ -56,6 +56,31 @@ struct FaultyTransport::State {
         newest = std::max(newest, number);
     }
 
+    void saw_answer(const kube::Response& response) {
+        if (response.body == nullptr || !response.body->is_object()) return;
+        const json::value* metadata = response.body->get_object().if_contains("metadata");
+        const json::value* revision =
+            metadata == nullptr ? nullptr : metadata->get_object().if_contains("resourceVersion");
+        if (revision != nullptr) saw(revision->as_string());
+    }
+
+    /// The past one from which a list is answered; nothing: it gets what is.
+    std::optional<std::uint64_t> revision_of_stale_list(const kube::Request& request) {
+        const std::string_view asked = request.query_value("resourceVersion");
+        std::uint64_t floor = 0;
+        std::from_chars(asked.data(), asked.data() + asked.size(), floor);
+        floor = std::max<std::uint64_t>(floor, 1);
+        if (asked.empty() || newest <= floor || !chance(faults.stale_list)) return std::nullopt;
+        // The server itself still knows the states of the recent past.
+        const std::uint64_t back = std::min<std::uint64_t>(newest - floor, 200);
+        return newest - rng.below(back + 1);
+    }
+
+    Task<void> carry_answer(std::string path) {
+        co_await delay(faults.slow_request, "an answer is on its way", std::move(path));
+        if (is_cut) co_await hang();
+    }
+
     Clock& clock;
     Rng rng;
     TransportFaults faults;
@@ -70,11 +95,10 @@ namespace {
 
 constexpr const char* kShortPage = "5";
 
-bool is_event(const kube::Request& request) {
-    return request.path.find("/events") != std::string::npos;
-}
-bool is_lease(const kube::Request& request) {
-    return request.path.find("/leases") != std::string::npos;
+/// Of an Event or a Lease.
+bool is_sign_of_life(const kube::Request& request) {
+    return request.path.find("/events") != std::string::npos ||
+           request.path.find("/leases") != std::string::npos;
 }
 
 kube::Response refusal(const Error& error) {
@@ -178,90 +202,80 @@ Task<Result<kube::Response>> FaultyTransport::pass(kube::Request request) {
     co_return response;
 }
 
+Task<Result<kube::Response>> FaultyTransport::read(kube::Request request) {
+    State& state = *state_;
+    if (!request.query_value("continue").empty() && state.chance(state.faults.gone_list)) {
+        state.note("a list expires", request);
+        co_return refusal(expired());
+    }
+    // There is something to expire only where there is a next page: a server may give shorter
+    // ones than it is asked for.
+    if (state.faults.gone_list > 0 && !request.query_value("limit").empty())
+        set_query(request, "limit", kShortPage);
+    if (const auto revision = state.revision_of_stale_list(request)) {
+        kube::Request older = request;
+        set_query(older, "resourceVersion", fmt::to_string(*revision));
+        set_query(older, "resourceVersionMatch", "Exact");
+        auto response = co_await pass(std::move(older));
+        if (response && response->status == 200) {
+            state.note(fmt::format("a list as of revision {}", *revision), request);
+            co_return response;
+        }
+    }
+    const std::string path = request.path;
+    auto response = co_await pass(std::move(request));
+    co_await state.carry_answer(path);
+    if (response) state.saw_answer(*response);
+    co_return response;
+}
+
+Task<Result<kube::Response>> FaultyTransport::write(kube::Request request) {
+    State& state = *state_;
+    if (state.chance(state.faults.timeout_before)) {
+        state.note("a write times out without effect", request);
+        co_return Error(Code::kTimeout, "the request timed out");
+    }
+    const bool update =
+        request.method == kube::Method::kPut || request.method == kube::Method::kPatch;
+    if (update && !is_sign_of_life(request) && state.chance(state.faults.conflict)) {
+        state.note("a conflict", request);
+        co_return refusal(Error(Code::kConflict,
+                                "the object has been modified; please apply your changes to "
+                                "the latest version and try again"));
+    }
+    if (state.hooks.crash && state.hooks.crash(request, true)) co_await state.hang();
+    kube::Request done;
+    done.method = request.method;
+    done.path = request.path;
+    auto response = co_await pass(std::move(request));
+    if (state.hooks.crash && state.hooks.crash(done, false)) co_await state.hang();
+    if (state.chance(state.faults.timeout_after)) {
+        state.note("a write times out with effect", done);
+        co_return Error(Code::kTimeout, "the answer was lost");
+    }
+    co_await state.carry_answer(done.path);
+    co_return response;
+}
+
 Task<Result<kube::Response>> FaultyTransport::call(kube::Request request) {
     State& state = *state_;
-    const TransportFaults& faults = state.faults;
     if (state.is_cut) co_await state.hang();
     const bool writes = request.method != kube::Method::kGet;
-    const bool changes = writes && !is_event(request) && !is_lease(request);
-    if (changes) ++state.writes;
-    if (faults.latency > Duration::zero()) co_await state.clock.sleep_for(faults.latency);
-    co_await state.delay(faults.slow_request, "a request is on its way", request.path);
+    if (writes && !is_sign_of_life(request)) ++state.writes;
+    if (state.faults.latency > Duration::zero())
+        co_await state.clock.sleep_for(state.faults.latency);
+    co_await state.delay(state.faults.slow_request, "a request is on its way", request.path);
     if (state.is_cut) co_await state.hang();
-    if (state.chance(faults.unavailable)) {
+    if (state.chance(state.faults.unavailable)) {
         state.note("a request is lost", request);
         co_return Error(Code::kUnavailable, "the request was lost");
     }
-    if (state.chance(faults.too_many)) {
+    if (state.chance(state.faults.too_many)) {
         state.note("too many requests", request);
         co_return refusal(Error(Code::kTooManyRequests, "too many requests, please try again later")
                               .with_retry_after(std::chrono::seconds(1)));
     }
-    if (!writes) {
-        if (!request.query_value("continue").empty() && state.chance(faults.gone_list)) {
-            state.note("a list expires", request);
-            co_return refusal(expired());
-        }
-        // There is something to expire only where there is a next page: a server may give shorter
-        // ones than it is asked for.
-        if (faults.gone_list > 0 && !request.query_value("limit").empty())
-            set_query(request, "limit", kShortPage);
-        const std::string_view asked = request.query_value("resourceVersion");
-        std::uint64_t floor = 0;
-        std::from_chars(asked.data(), asked.data() + asked.size(), floor);
-        floor = std::max<std::uint64_t>(floor, 1);
-        if (!asked.empty() && state.newest > floor && state.chance(faults.stale_list)) {
-            // The server itself still knows the states of the recent past.
-            const std::uint64_t back = std::min<std::uint64_t>(state.newest - floor, 200);
-            const std::uint64_t revision = state.newest - state.rng.below(back + 1);
-            kube::Request older = request;
-            set_query(older, "resourceVersion", fmt::to_string(revision));
-            set_query(older, "resourceVersionMatch", "Exact");
-            auto response = co_await pass(std::move(older));
-            if (response && response->status == 200) {
-                state.note(fmt::format("a list as of revision {}", revision), request);
-                co_return response;
-            }
-        }
-    } else {
-        if (state.chance(faults.timeout_before)) {
-            state.note("a write times out without effect", request);
-            co_return Error(Code::kTimeout, "the request timed out");
-        }
-        const bool update =
-            request.method == kube::Method::kPut || request.method == kube::Method::kPatch;
-        if (update && changes && state.chance(faults.conflict)) {
-            state.note("a conflict", request);
-            co_return refusal(Error(Code::kConflict,
-                                    "the object has been modified; please apply your changes to "
-                                    "the latest version and try again"));
-        }
-        if (state.hooks.crash && state.hooks.crash(request, true)) co_await state.hang();
-    }
-    const std::string path = request.path;
-    const kube::Method method = request.method;
-    auto response = co_await pass(std::move(request));
-    if (writes && state.hooks.crash) {
-        kube::Request done;
-        done.method = method;
-        done.path = path;
-        if (state.hooks.crash(done, false)) co_await state.hang();
-    }
-    if (writes && state.chance(faults.timeout_after)) {
-        kube::Request done;
-        done.path = path;
-        state.note("a write times out with effect", done);
-        co_return Error(Code::kTimeout, "the answer was lost");
-    }
-    co_await state.delay(faults.slow_request, "an answer is on its way", path);
-    if (state.is_cut) co_await state.hang();
-    if (!writes && response && response->body != nullptr && response->body->is_object()) {
-        const json::value* metadata = response->body->get_object().if_contains("metadata");
-        const json::value* revision =
-            metadata == nullptr ? nullptr : metadata->get_object().if_contains("resourceVersion");
-        if (revision != nullptr) state.saw(revision->as_string());
-    }
-    co_return response;
+    co_return co_await (writes ? write(std::move(request)) : read(std::move(request)));
 }
 
 Task<Result<std::unique_ptr<kube::WatchStream>>> FaultyTransport::watch(kube::Request request) {

@@ -70,6 +70,8 @@ class FaultyTransport final : public kube::Transport {
     class Watch;
     struct State;
 
+    Task<Result<kube::Response>> read(kube::Request request);
+    Task<Result<kube::Response>> write(kube::Request request);
     Task<Result<kube::Response>> pass(kube::Request request);
 
     kube::Transport& real_;
