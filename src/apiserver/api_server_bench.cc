@@ -218,124 +218,15 @@ class Bench {
           manages_fields_(manages_fields) {}
 
     Task<void> run() {
-        (void)co_await server_.start();
-        auto defined =
-            co_await client_.create(kube::types::kCustomResourceDefinitions, {}, job_definition());
-        if (!defined) co_return fail("the definition", defined.error());
-        for (int i = 0; i < 2; ++i) tasks_.spawn("watch", follow(kube::types::kPods));
-        co_await breathe();
-        auto made = co_await client_.create(kJobs, "default", job("job"));
-        if (!made) co_return fail("the job", made.error());
-        owner_ = made->object->at("metadata").at("uid").as_string();
-
-        std::printf("pod: %zu bytes of JSON, stored; %d of each\n",
-                    json::serialize(pod(1, owner_)).size(), count_);
-        co_await each(
-            "create pod", [&](int i) { return pod(i, owner_); },
-            [&](int, json::value body) {
-                return client_.create(kube::types::kPods, "default", std::move(body));
-            });
-        co_await each(
-            "create service", [&](int i) { return service(i, owner_); },
-            [&](int, json::value body) {
-                return client_.create(kube::types::kServices, "default", std::move(body));
-            });
-        co_await each(
-            "create job", [&](int i) { return job(fmt::format("job-{}", i)); },
-            [&](int, json::value body) {
-                return client_.create(kJobs, "default", std::move(body));
-            });
-        co_await each(
-            "bind pod",
-            [&](int i) -> json::value {
-                return {{"apiVersion", "v1"},
-                        {"kind", "Binding"},
-                        {"metadata", {{"name", name_of(i)}}},
-                        {"target", {{"kind", "Node"}, {"name", "node-1"}}}};
-            },
-            [&](int i, json::value body) {
-                return client_.create_subresource(kube::types::kPods, "default", name_of(i),
-                                                  "binding", std::move(body));
-            });
-        const auto patch_status = [&](int i, json::value body) {
-            return client_.patch(kube::types::kPods, "default", name_of(i),
-                                 kube::ContentType::kMergePatch, std::move(body), "status");
-        };
-        co_await each(
-            "patch pod status",
-            [&](int i) -> json::value { return {{"status", running_status(i)}}; }, patch_status);
-        co_await each(
-            "patch pod status again",
-            [&](int) -> json::value { return {{"status", {{"phase", "Succeeded"}}}}; },
-            patch_status);
-        co_await each(
-            "put pod status",
-            [&](int i) {
-                json::value whole = pod(i, owner_);
-                whole.as_object()["status"] = running_status(i);
-                return whole;
-            },
-            [&](int i, json::value body) {
-                return client_.update(kube::types::kPods, "default", name_of(i), std::move(body),
-                                      "status");
-            });
-        auto jobs = co_await client_.list(kJobs, {});
-        if (!jobs) co_return fail("the jobs", jobs.error());
-        co_await each(
-            "put job status",
-            [&](int i) {
-                json::value whole = *jobs->items[static_cast<std::size_t>(i)];
-                whole.as_object()["status"] = job_status();
-                return whole;
-            },
-            [&](int, json::value body) {
-                std::string name(body.at("metadata").at("name").as_string());
-                return client_.update(kJobs, "default", std::move(name), std::move(body), "status");
-            });
-        jobs->items.clear();
-        if (manages_fields_)
-            for (const char* what : {"apply job", "apply job again"})
-                co_await each(
-                    what,
-                    [&](int i) {
-                        json::value applied = job(fmt::format("job-{}", i));
-                        applied.at("metadata").as_object()["labels"] = labels(i);
-                        return applied;
-                    },
-                    [&](int, json::value body) {
-                        std::string name(body.at("metadata").at("name").as_string());
-                        return client_.patch(kJobs, "default", std::move(name),
-                                             kube::ContentType::kApplyPatch, std::move(body));
-                    });
-        co_await each("create event", event, [&](int, json::value body) {
-            return client_.create(kube::types::kEvents, "default", std::move(body));
-        });
-        co_await each(
-            "patch event",
-            [](int) -> json::value {
-                return {{"count", 2}, {"lastTimestamp", "2026-01-01T00:00:05Z"}};
-            },
-            [&](int i, json::value body) {
-                return client_.patch(kube::types::kEvents, "default",
-                                     fmt::format("job.{:016x}", 0x18f0000000000000 + i),
-                                     kube::ContentType::kStrategicMergePatch, std::move(body));
-            });
-        const double begin = cpu_microseconds();
-        kube::ListOptions everything;
-        (void)co_await client_.list(kube::types::kPods, std::move(everything));
-        report("list, for each pod", cpu_microseconds() - begin, 0);
-        co_await each(
-            "get pod", [](int) { return json::value(); },
-            [&](int i, json::value) {
-                return client_.get(kube::types::kPods, "default", name_of(i));
-            });
-        co_await each(
-            "delete pod", [](int) { return json::value(); },
-            [&](int i, json::value) {
-                kube::DeleteOptions now;
-                now.grace_period_seconds = 0;
-                return client_.remove(kube::types::kPods, "default", name_of(i), std::move(now));
-            });
+        co_await start();
+        co_await create_objects();
+        co_await bind_pods();
+        co_await write_pod_statuses();
+        co_await write_job_statuses();
+        if (manages_fields_) co_await apply_jobs();
+        co_await write_events();
+        co_await read_pods();
+        co_await delete_pods();
         std::printf("%-24s %8.2f for each pod\n", "watch events",
                     static_cast<double>(events_) / count_);
         co_await tasks_.stop();
@@ -373,6 +264,148 @@ class Bench {
             microseconds += cpu_microseconds() - begin;
         }
         report(what, microseconds, heap_bytes() - before);
+    }
+
+    Task<void> start() {
+        (void)co_await server_.start();
+        auto defined =
+            co_await client_.create(kube::types::kCustomResourceDefinitions, {}, job_definition());
+        if (!defined) co_return fail("the definition", defined.error());
+        for (int i = 0; i < 2; ++i) tasks_.spawn("watch", follow(kube::types::kPods));
+        co_await breathe();
+        auto made = co_await client_.create(kJobs, "default", job("job"));
+        if (!made) co_return fail("the job", made.error());
+        owner_ = made->object->at("metadata").at("uid").as_string();
+        std::printf("pod: %zu bytes of JSON, stored; %d of each\n",
+                    json::serialize(pod(1, owner_)).size(), count_);
+    }
+
+    Task<void> create_objects() {
+        co_await each(
+            "create pod", [&](int i) { return pod(i, owner_); },
+            [&](int, json::value body) {
+                return client_.create(kube::types::kPods, "default", std::move(body));
+            });
+        co_await each(
+            "create service", [&](int i) { return service(i, owner_); },
+            [&](int, json::value body) {
+                return client_.create(kube::types::kServices, "default", std::move(body));
+            });
+        co_await each(
+            "create job", [&](int i) { return job(fmt::format("job-{}", i)); },
+            [&](int, json::value body) {
+                return client_.create(kJobs, "default", std::move(body));
+            });
+    }
+
+    Task<void> bind_pods() {
+        co_await each(
+            "bind pod",
+            [&](int i) -> json::value {
+                return {{"apiVersion", "v1"},
+                        {"kind", "Binding"},
+                        {"metadata", {{"name", name_of(i)}}},
+                        {"target", {{"kind", "Node"}, {"name", "node-1"}}}};
+            },
+            [&](int i, json::value body) {
+                return client_.create_subresource(kube::types::kPods, "default", name_of(i),
+                                                  "binding", std::move(body));
+            });
+    }
+
+    Task<void> write_pod_statuses() {
+        const auto patch_status = [&](int i, json::value body) {
+            return client_.patch(kube::types::kPods, "default", name_of(i),
+                                 kube::ContentType::kMergePatch, std::move(body), "status");
+        };
+        co_await each(
+            "patch pod status",
+            [&](int i) -> json::value { return {{"status", running_status(i)}}; }, patch_status);
+        co_await each(
+            "patch pod status again",
+            [&](int) -> json::value { return {{"status", {{"phase", "Succeeded"}}}}; },
+            patch_status);
+        co_await each(
+            "put pod status",
+            [&](int i) {
+                json::value whole = pod(i, owner_);
+                whole.as_object()["status"] = running_status(i);
+                return whole;
+            },
+            [&](int i, json::value body) {
+                return client_.update(kube::types::kPods, "default", name_of(i), std::move(body),
+                                      "status");
+            });
+    }
+
+    Task<void> write_job_statuses() {
+        auto jobs = co_await client_.list(kJobs, {});
+        if (!jobs) co_return fail("the jobs", jobs.error());
+        co_await each(
+            "put job status",
+            [&](int i) {
+                json::value whole = *jobs->items[static_cast<std::size_t>(i)];
+                whole.as_object()["status"] = job_status();
+                return whole;
+            },
+            [&](int, json::value body) {
+                std::string name(body.at("metadata").at("name").as_string());
+                return client_.update(kJobs, "default", std::move(name), std::move(body), "status");
+            });
+    }
+
+    Task<void> apply_jobs() {
+        for (const char* what : {"apply job", "apply job again"})
+            co_await each(
+                what,
+                [&](int i) {
+                    json::value applied = job(fmt::format("job-{}", i));
+                    applied.at("metadata").as_object()["labels"] = labels(i);
+                    return applied;
+                },
+                [&](int, json::value body) {
+                    std::string name(body.at("metadata").at("name").as_string());
+                    return client_.patch(kJobs, "default", std::move(name),
+                                         kube::ContentType::kApplyPatch, std::move(body));
+                });
+    }
+
+    Task<void> write_events() {
+        co_await each("create event", event, [&](int, json::value body) {
+            return client_.create(kube::types::kEvents, "default", std::move(body));
+        });
+        co_await each(
+            "patch event",
+            [](int) -> json::value {
+                return {{"count", 2}, {"lastTimestamp", "2026-01-01T00:00:05Z"}};
+            },
+            [&](int i, json::value body) {
+                return client_.patch(kube::types::kEvents, "default",
+                                     fmt::format("job.{:016x}", 0x18f0000000000000 + i),
+                                     kube::ContentType::kStrategicMergePatch, std::move(body));
+            });
+    }
+
+    Task<void> read_pods() {
+        const double begin = cpu_microseconds();
+        kube::ListOptions everything;
+        (void)co_await client_.list(kube::types::kPods, std::move(everything));
+        report("list, for each pod", cpu_microseconds() - begin, 0);
+        co_await each(
+            "get pod", [](int) { return json::value(); },
+            [&](int i, json::value) {
+                return client_.get(kube::types::kPods, "default", name_of(i));
+            });
+    }
+
+    Task<void> delete_pods() {
+        co_await each(
+            "delete pod", [](int) { return json::value(); },
+            [&](int i, json::value) {
+                kube::DeleteOptions now;
+                now.grace_period_seconds = 0;
+                return client_.remove(kube::types::kPods, "default", name_of(i), std::move(now));
+            });
     }
 
     /// Lets the watchers read what is there.
