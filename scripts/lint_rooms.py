@@ -16,13 +16,11 @@ MAX_FILES = 30
 NOT_YET = "not split yet"
 
 # folder -> why it has more files
-LARGE_FOLDERS = {
-}
+LARGE_FOLDERS = {}
 
 # class -> why its member functions are in several files
 SCATTERED_CLASSES = {
     "Schema": NOT_YET,
-    "LocalWorkers::State": NOT_YET,
 }
 
 # (folder of src/, its rooms in a circle) -> why they are in one

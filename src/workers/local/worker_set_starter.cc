@@ -1,25 +1,26 @@
-#include <fmt/format.h>
-#include <signal.h>
+#include "workers/local/worker_set_starter.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 
 #include "base/async/task_group.h"
 #include "base/async/then_stop.h"
 #include "base/log.h"
 #include "base/time/time_limit.h"
-#include "workers/local/local_workers_state.h"
 #include "workers/local/shim_process.h"
-
-// How a set of workers starts.
 
 namespace muster::workers {
 
 namespace fs = std::filesystem;
 
-Result<std::vector<launch::Placement>> LocalWorkers::State::place_all(
-    const std::vector<launch::WorkerStart>& wanted) {
+namespace {
+
+Result<std::vector<launch::Placement>> place_all(const std::vector<launch::WorkerStart>& wanted,
+                                                 const launch::PlacementWish& wish) {
     std::vector<launch::Placement> placements(wanted.size());
-    if (options.placement == launch::PlacementWish{}) return placements;
+    if (wish == launch::PlacementWish{}) return placements;
     TRY(const launch::Topology machine, launch::read_topology("/sys", launch::allowed_cpus()));
     std::vector<launch::Place> places;
     for (const launch::WorkerStart& start : wanted) {
@@ -34,7 +35,7 @@ Result<std::vector<launch::Placement>> LocalWorkers::State::place_all(
     }
     std::string told;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-        TRY(placements[i], place(options.placement, machine, places, i));
+        TRY(placements[i], place(wish, machine, places, i));
         if (placements[i].note.empty() || placements[i].note == told) continue;
         told = placements[i].note;
         log::info("placement of workers", {{"note", told}});
@@ -42,22 +43,38 @@ Result<std::vector<launch::Placement>> LocalWorkers::State::place_all(
     return placements;
 }
 
-WorkerRecord LocalWorkers::State::cold_record(const launch::WorkerStart& wanted) const {
+}  // namespace
+
+WorkerSetStarter::WorkerSetStarter(asio::any_io_executor executor, Clock& clock,
+                                   WorkerSurroundings around, WorkerSet& set, WorkerLogs& logs)
+    : executor_(std::move(executor)),
+      clock_(clock),
+      around_(std::move(around)),
+      set_(set),
+      logs_(logs) {}
+
+void WorkerSetStarter::give_up() {
+    for (const Start& start : starts_)
+        if (start.spare != nullptr && spares_ != nullptr) spares_->drop(start.spare);
+    starts_.clear();
+}
+
+WorkerRecord WorkerSetStarter::cold_record(const launch::WorkerStart& wanted) const {
     WorkerRecord record{
         .local_rank = wanted.local_rank,
         .rank = wanted.rank,
         .socket = fmt::format("worker-{}.sock", wanted.local_rank),
-        .progress = directory.path() / fmt::format("progress-{}", wanted.local_rank)};
-    if (!parent_group.empty())
-        record.group = fmt::format("{}/{}-{}", parent_group, directory.path().filename().string(),
-                                   wanted.local_rank);
+        .progress = around_.directory.path() / fmt::format("progress-{}", wanted.local_rank)};
+    if (!around_.parent_group.empty())
+        record.group = fmt::format("{}/{}-{}", around_.parent_group,
+                                   around_.directory.path().filename().string(), wanted.local_rank);
     return record;
 }
 
 /// All that the shim of a worker is told, with the worker's own files made.
-Result<ShimOrder> LocalWorkers::State::order_for(std::size_t which) {
-    const Start& start = starts[which];
-    TRY(WorkerFiles files, logs.prepare(start.wanted, directory.path()));
+Result<ShimOrder> WorkerSetStarter::order_for(std::size_t which) {
+    const Start& start = starts_[which];
+    TRY(WorkerFiles files, logs_.prepare(start.wanted, around_.directory.path()));
     WorkerRecord& record = record_of(start);
     record.error_file = files.error_file;
     ShimOrder order;
@@ -71,12 +88,12 @@ Result<ShimOrder> LocalWorkers::State::order_for(std::size_t which) {
     };
     give("TORCHELASTIC_ERROR_FILE", files.error_file);
     give("MUSTER_PROGRESS", record.progress);
-    if (spares && which == 0) give("MUSTER_LEARN_MODULES", spares->options().imports);
+    if (spares_ != nullptr && which == 0) give("MUSTER_LEARN_MODULES", spares_->options().imports);
     order.out = std::move(files.out);
     order.error = std::move(files.error);
-    order.rotate_bytes = logs.plan().max_bytes();
-    order.rotate_files = logs.plan().max_files();
-    order.directory = directory.path();
+    order.rotate_bytes = logs_.plan().max_bytes();
+    order.rotate_files = logs_.plan().max_files();
+    order.directory = around_.directory.path();
     order.socket = record.socket;
     order.files = {fs::path(record.progress).filename(),
                    fmt::format("error-{}.json", start.wanted.local_rank)};
@@ -85,22 +102,23 @@ Result<ShimOrder> LocalWorkers::State::order_for(std::size_t which) {
     order.cpus = start.placement.cpus;
     order.memory = start.placement.memory;
     order.nodes = start.placement.nodes;
-    order.orphan_grace_ms = orphan_grace_ms();
+    order.orphan_grace_ms = around_.orphan_grace_ms;
     return order;
 }
 
-Result<void> LocalWorkers::State::start_cold(std::size_t which) {
+Result<void> WorkerSetStarter::start_cold(std::size_t which) {
     TRY(const ShimOrder order, order_for(which));
-    const WorkerRecord& record = record_of(starts[which]);
+    const WorkerRecord& record = record_of(starts_[which]);
     TRY(ProgressFile counted, ProgressFile::create(record.progress));
-    TRY(StartedShim shim, start_shim(program.get(), directory.fd(), order, "muster-shim"));
-    add(record, std::move(counted), std::move(shim.control), shim.pid);
+    TRY(StartedShim shim,
+        start_shim(around_.shim_program, around_.directory.fd(), order, "muster-shim"));
+    set_.add(record, std::move(counted), std::move(shim.control), shim.pid);
     return {};
 }
 
 /// In its spare, or cold where that does not do it.
-Task<void> LocalWorkers::State::start_warm(std::size_t which, Result<void>& outcome) {
-    Spare* const spare = starts[which].spare;
+Task<void> WorkerSetStarter::start_warm(std::size_t which, Result<void>& outcome) {
+    Spare* const spare = starts_[which].spare;
     outcome = Result<void>();
     Result<SpareStarted> started = Error(
         Code::kUnavailable, "the spare does not answer: its imports take too long, or it is stuck");
@@ -108,102 +126,98 @@ Task<void> LocalWorkers::State::start_warm(std::size_t which, Result<void>& outc
     if (order) {
         order->spare = true;
         auto answer = co_await within(
-            clock, spares->options().answers,
-            spare->become(*order, start_message(arguments_for(starts[which].wanted),
+            clock_, spares_->options().answers,
+            spare->become(*order, start_message(arguments_for(starts_[which].wanted),
                                                 order->environment, fs::current_path())));
         if (answer) started = *std::move(answer);
     } else {
         started = order.error();
     }
     if (!started) {
-        spares->say(started.error().prefix("its spare did not become it").message());
-        spares->drop(spare);
-        starts[which].spare = nullptr;
-        record_of(starts[which]) = cold_record(starts[which].wanted);
+        spares_->say(started.error().prefix("its spare did not become it").message());
+        spares_->drop(spare);
+        starts_[which].spare = nullptr;
+        record_of(starts_[which]) = cold_record(starts_[which].wanted);
         outcome = start_cold(which);
         co_return;
     }
     if (!started->warm) {
-        spares->say(started->why);
-        spares->learn_from(*spare);
+        spares_->say(started->why);
+        spares_->learn_from(*spare);
     }
     std::unique_ptr<Worker> worker = co_await spare->release();
-    worker->become(record_of(starts[which]), on_end());
-    workers.push_back(std::move(worker));
-    spares->forget(spare);
-    starts[which].spare = nullptr;
+    set_.add(std::move(worker), record_of(starts_[which]));
+    spares_->forget(spare);
+    starts_[which].spare = nullptr;
     log::info("a worker starts in its spare",
-              {{"local_rank", starts[which].wanted.local_rank}, {"warm", started->warm}});
+              {{"local_rank", starts_[which].wanted.local_rank}, {"warm", started->warm}});
 }
 
-Task<Result<void>> LocalWorkers::State::start_each() {
-    std::vector<Result<void>> outcomes(starts.size());
-    TaskGroup begun(executor);
-    for (std::size_t i = 0; i < starts.size(); ++i)
-        if (starts[i].spare != nullptr)
+Task<Result<void>> WorkerSetStarter::start_each() {
+    std::vector<Result<void>> outcomes(starts_.size());
+    TaskGroup begun(executor_);
+    for (std::size_t i = 0; i < starts_.size(); ++i)
+        if (starts_[i].spare != nullptr)
             begun.spawn("start a worker in a spare", start_warm(i, outcomes[i]));
         else if (outcomes[i] = start_cold(i); !outcomes[i])
             break;
     co_await then_stop(begun.join(), begun);
-    for (std::size_t i = 0; i < starts.size(); ++i)
+    for (std::size_t i = 0; i < starts_.size(); ++i)
         if (!outcomes[i])
-            co_return outcomes[i].error().prefix(name_of(starts[i].wanted) + " can't be started");
+            co_return outcomes[i].error().prefix(name_of(starts_[i].wanted) + " can't be started");
     co_return Result<void>();
 }
 
 /// Whatever can be known to be wrong is said before anything runs.
-Result<void> LocalWorkers::State::prepare(std::vector<launch::WorkerStart> wanted) {
+Result<void> WorkerSetStarter::prepare(std::vector<launch::WorkerStart> wanted) {
     std::vector<WorkerProgram> programs;
     for (const launch::WorkerStart& one : wanted) {
         TRY(WorkerProgram found, find_program(one));
         programs.push_back(std::move(found));
     }
-    TRY(std::vector<launch::Placement> placements, place_all(wanted));
+    TRY(std::vector<launch::Placement> placements, place_all(wanted, around_.placement));
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-        set->workers.push_back(cold_record(wanted[i]));
-        starts.push_back({.wanted = std::move(wanted[i]),
-                          .program = std::move(programs[i]),
-                          .placement = std::move(placements[i])});
+        set_.plan(cold_record(wanted[i]));
+        starts_.push_back({.wanted = std::move(wanted[i]),
+                           .program = std::move(programs[i]),
+                           .placement = std::move(placements[i])});
     }
     return {};
 }
 
-void LocalWorkers::State::choose_spare(Start& start) {
+void WorkerSetStarter::choose_spare(Start& start) {
     const std::optional<SpareRecipe> recipe = recipe_for(start.wanted, start.placement);
     if (!recipe) return;
-    start.spare = spares->take(*recipe);
+    start.spare = spares_->take(*recipe);
     if (start.spare == nullptr) return;
     WorkerRecord& record = record_of(start);
     record = start.spare->record();
     record.rank = start.wanted.rank;
 }
 
-Task<Result<void>> LocalWorkers::State::start(std::vector<launch::WorkerStart> wanted) {
+Task<Result<void>> WorkerSetStarter::start(std::vector<launch::WorkerStart> wanted) {
     CO_TRY_VOID(prepare(std::move(wanted)));
-    kills.begin();
-    if (spares) {
+    set_.kills().begin();
+    if (spares_ != nullptr) {
         // What workers of the set before wrote as they ended is no kind of this one.
-        spares->pause();
-        for (Start& start : starts) choose_spare(start);
+        spares_->pause();
+        for (Start& start : starts_) choose_spare(start);
     }
-    CO_TRY_VOID(save_worker_set_state(directory.path(), *set));
+    CO_TRY_VOID(set_.save());
     CO_TRY_VOID(co_await start_each());
     // Now with what each has.
-    CO_TRY_VOID(save_worker_set_state(directory.path(), *set));
-    (void)co_await within(clock, kShimStarts, [](State& state) -> Task<bool> {
-        co_await state.all_started();
-        co_return true;
-    }(*this));
+    CO_TRY_VOID(set_.save());
+    co_await set_.wait_until_started();
     CO_TRY_VOID(check_started());
-    if (spares) want_spares();
-    starts.clear();
+    if (spares_ != nullptr) want_spares();
+    starts_.clear();
     co_return Result<void>();
 }
 
-Result<void> LocalWorkers::State::check_started() const {
-    for (const auto& worker : workers) {
+Result<void> WorkerSetStarter::check_started() const {
+    for (const auto& worker : set_.workers()) {
         const auto start =
-            std::ranges::find(starts, worker->record().local_rank,
+            std::ranges::find(starts_, worker->record().local_rank,
                               [](const Start& one) { return one.wanted.local_rank; });
         const ShimReport& failure = worker->failure();
         if (failure.kind == ShimReport::Kind::kFailed) {
@@ -224,42 +238,12 @@ Result<void> LocalWorkers::State::check_started() const {
     return {};
 }
 
-void LocalWorkers::State::open_spares() {
-    if (!options.spares) return;
-    spares = std::make_unique<Spares>(
-        executor, clock, changed, *options.spares,
-        SpareSurroundings{.directory = directory.path(),
-                          .directory_fd = directory.fd(),
-                          .shim_program = program.get(),
-                          .parent_group = parent_group,
-                          .orphan_grace_ms = orphan_grace_ms(),
-                          .inherited =
-                              [this](int local_rank) {
-                                  const RankLogPlan plan = logs.plan().of(local_rank);
-                                  using enum StreamPlan::Console;
-                                  return std::pair(plan.out.console == kDirect,
-                                                   plan.error.console == kDirect);
-                              },
-                          .killed =
-                              [this](int signal) {
-                                  // Or the next worker that is killed would be taken for it.
-                                  if (signal == SIGKILL) (void)kills.take_one();
-                              }});
-}
-
-void LocalWorkers::State::want_spares() {
+void WorkerSetStarter::want_spares() {
     std::vector<SpareRecipe> recipes;
-    for (const Start& start : starts)
+    for (const Start& start : starts_)
         if (auto recipe = recipe_for(start.wanted, start.placement))
             recipes.push_back(*std::move(recipe));
-    spares->want(std::move(recipes));
-}
-
-Task<void> LocalWorkers::State::all_started() {
-    const auto starting = [](const auto& worker) {
-        return worker->state() == Worker::State::kStarting;
-    };
-    while (std::ranges::any_of(workers, starting)) co_await changed.wait();
+    spares_->want(std::move(recipes));
 }
 
 }  // namespace muster::workers
