@@ -30,9 +30,8 @@ struct WorkerSetting {
 ///   changed, so it may be more than TORCHELASTIC_MAX_RESTARTS. MASTER_ADDR has no brackets, also
 ///   with IPv6; a store on this machine is at localhost.
 /// - DLRover's, but ROLE_NAME is --role and not dlrover-trainer: that name makes its package look
-/// for
-///   an agent's checkpoint sockets. Its two files are below job_dir, since in /tmp/dlrover two jobs
-///   of a machine overwrite each other's.
+///   for an agent's checkpoint sockets. Its two files are below job_dir, since in /tmp/dlrover two
+///   jobs of a machine overwrite each other's.
 /// - OMP_NUM_THREADS=1 where a node has several workers, and NCCL's error handling on under both of
 ///   its names; what is set already stays.
 /// - MUSTER_GENERATION ("2.7"), MUSTER_SLOT, MUSTER_HOOK ("1" or "0").

@@ -23,13 +23,11 @@ enum class Stance : std::uint8_t {
 /// took over, and the network is whole again: both may have a world, as far as --nnodes lets each.
 ///
 /// - The one with more nodes stays, since that costs fewer workers what they have done; of equals,
-/// the
-///   newer.
-/// - Agents obey the newest. So one that stays and is older claims an epoch above the other's
-/// first:
-///   what runs below it is taken over as after any death of a master, and goes on.
+///   the newer.
+/// - Agents obey the newest. So one that stays and is older first claims an epoch above the
+///   other's: what runs below it is taken over as after any death of a master, and continues.
 /// - One that still gathers its agents decides nothing, but leaves them to a newer one that has
-/// some.
+///   some.
 ///
 /// Of two that are settled and have heard of each other exactly one stays. Pure.
 Stance stance(const MasterClaim& own, const MasterClaim& other);
