@@ -28,7 +28,7 @@ OTHERS = [
     (r"(cmake/|proto/|CMakeLists\.txt$|CMakePresets\.json$|src/[^/]+$)", ["every folder", "tools"]),
     (r"python/muster/src/muster/(hook/|zygote\.py$)", ["folder muster_run", "python", "elastic"]),
     (r"python/muster/", ["python"]),
-    (r"tests/agent/", ["folder agent"]),
+    (r"tests/launch/", ["folder launch"]),
     (r"tests/mutations/", ["tools test_mutate"]),
     (r"tests/upstream/", ["tools test_upstream"]),
     (r"tests/cluster/", ["tools test_cluster", "conformance", "cluster"]),

@@ -19,6 +19,7 @@ LISTS = {
     "store": "muster_library(store DEPENDS kube base LIBRARIES muster_sqlite)\nadd_library(muster_disk_testing STATIC disk.cc)\n"
              "muster_test(store TSAN)\n",
     "operator": "muster_library(operator\n    DEPENDS kube base)\nmuster_test(operator LIBRARIES muster_disk_testing)\n",
+    "launch": "muster_library(launch DEPENDS base)\nmuster_test(launch)\n",
     "cli": "muster_library(cli DEPENDS operator base)\nmuster_test(cli)\nadd_executable(muster main.cc)\n",
     "muster_run": "muster_library(muster_run DEPENDS base)\nmuster_static_program(muster_run NAME muster-run FOLDERS muster_run base)\n",
 }
@@ -41,7 +42,7 @@ def test_folders_are_read_from_what_builds_them():
     (["src/store/rows.cc"], ["lint", "unit store", "dependents operator", "tsan store", LEFT]),
     # What stands on it comes after what it stands on itself.
     (["src/kube/values/quantity.cc"], ["lint", "unit kube", "dependents operator store cli", "tsan store", LEFT]),
-    (["src/base/log.cc"], ["lint", "unit base", "dependents cli kube muster_run operator store", "tsan base store", LEFT]),
+    (["src/base/log.cc"], ["lint", "unit base", "dependents cli kube launch muster_run operator store", "tsan base store", LEFT]),
     # Only a test: nobody stands on it.
     (["src/kube/values/quantity_test.cc"], ["lint", "unit kube"]),
     (["src/store/rows_test.cc"], ["lint", "unit store", "tsan store"]),
@@ -51,7 +52,7 @@ def test_folders_are_read_from_what_builds_them():
     (["src/kube/README.md"], ["lint", "tools test_docs"]),
     (["src/README.md"], ["lint", "tools test_docs"]),
     (["src/kube/CMakeLists.txt"], ["lint", "unit kube", "dependents operator store cli", "tsan store", LEFT]),
-    (["cmake/pch.h"], ["lint", "unit base cli kube muster_run operator store", "tsan base store", "tools", LEFT]),
+    (["cmake/pch.h"], ["lint", "unit base cli kube launch muster_run operator store", "tsan base store", "tools", LEFT]),
     (["tests/e2e/test_up.py"], ["lint", "e2e test_up"]),
     (["tests/e2e/test_up.py", "tests/e2e/test_run.py"], ["lint", "e2e test_run test_up"]),
     (["tests/e2e/test_up.py", "tests/e2e/conftest.py"], ["lint", "e2e"]),
@@ -61,6 +62,7 @@ def test_folders_are_read_from_what_builds_them():
     (["tests/dev/test_dev.py", "docs/elastic.md"], ["lint", "tools test_dev test_docs"]),
     (["python/muster/tests/test_hook.py"], ["lint", "python test_hook"]),
     (["python/muster/src/muster/hook/sitecustomize.py"], ["lint", "unit muster_run", "python", "elastic", "left sim e2e conformance cluster"]),
+    (["tests/launch/test_launch.py"], ["lint", "unit launch", LEFT]),
     (["scripts/test.sh"], ["lint", "tools"]),
     (["README.md"], ["lint", "tools test_docs"]),
     (["LICENSE"], ["lint"]),
