@@ -2,7 +2,9 @@
 
 - Links and their anchors lead somewhere.
 - Files that are named in backticks exist: a path from the document's folder, the root or src/, or the end of one; a name alone
-  anywhere, and in a README of src/ below its folder. In a column "Files" of such a README also without their endings.
+  anywhere, and in a README of src/ below its folder. In a column "Files", "Decisions" or "Shells" of such a README also without
+  their endings.
+- Paths in comments of .proto files lead from the root, from src/ or from proto/ to a file.
 - The table of dependencies, between its markers, is what the CMakeLists.txt say; --write writes it.
 - Some habits of language stay away.
 """
@@ -61,7 +63,9 @@ NOT_YET = {
 
 ENDINGS = r"(?:cc|h|py|sh|md|yaml|json|toml|proto|txt|S|cmake)"
 NAME = re.compile(rf"[\w*][\w.*-]*\.{ENDINGS}")
+COMMENTED = re.compile(rf"(?<![\w./:-])\w[\w-]*(?:/[\w.-]+)*/[\w-]+\.{ENDINGS}\b")
 PATH = re.compile(rf"(?:\.\./)*[\w.*-]+(?:/[\w.*-]+)*/(?:[\w.*-]+\.{ENDINGS}|[\w-]*)")
+COLUMNS = {"File", "Files", "Decisions", "Shells"}
 BEGIN, END = "<!-- dependencies -->\n", "<!-- /dependencies -->"
 OVERVIEW = "docs/design/overview.md"
 
@@ -157,19 +161,30 @@ class Docs:
 
     def columns(self, name, text):
         """Names of files without endings."""
-        folder, column = pathlib.PurePath(name).parent.as_posix(), None
+        folder, columns = pathlib.PurePath(name).parent.as_posix(), None
         here = {re.split(r"[/.]", file.removeprefix(f"{folder}/").rstrip("/"))[-2 if "." in file.split("/")[-1] else -1]
                 for file in self.files if file.startswith(f"{folder}/")}
         for number, line in enumerate(text.splitlines(), 1):
             cells = [cell.strip() for cell in line.split("|")] if line.startswith("|") else []
             if not cells:
-                column = None
-            elif column is None:
-                column = next((at for at, cell in enumerate(cells) if cell in ("Files", "File")), -1)
-            elif 0 < column < len(cells):
-                for word in re.findall(r"`([a-z0-9_*]+)`", cells[column]):
+                columns = None
+            elif columns is None:
+                columns = [at for at, cell in enumerate(cells) if cell in COLUMNS]
+            else:
+                for word in re.findall(r"`([a-z0-9_*]+)`", " ".join(cells[at] for at in columns if at < len(cells))):
                     if not fnmatch.filter(here, word):
                         self.find(name, number, "name", f"there is no file {word} below {folder}")
+
+    def comments(self, name, text):
+        """Paths in comments of a .proto file."""
+        for comment in re.finditer(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', text, re.S):
+            if comment.group(0).startswith('"'):
+                continue
+            for match in re.finditer(COMMENTED, comment.group(0)):
+                path = match.group(0)
+                if not any((base / path).is_file() for base in (self.root, self.root / "src", self.root / "proto")):
+                    line = text.count("\n", 0, comment.start() + match.start()) + 1
+                    self.find(name, line, "name", f"there is no {path}")
 
     def phrases(self, name, text):
         prose = re.sub(r"`[^`\n]*`", lambda match: " " * len(match.group(0)), text)
@@ -201,6 +216,8 @@ class Docs:
             self.phrases(name, text)
             if re.fullmatch(r"src/\w+/README\.md", name):
                 self.columns(name, text)
+        for name in sorted(file for file in self.files if file.endswith(".proto")):
+            self.comments(name, self.read(self.root / name))
         self.dependencies(write)
         for name, rule in NOT_YET:
             if (name, rule) not in self.used:

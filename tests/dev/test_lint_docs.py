@@ -57,6 +57,7 @@ def test_links_that_lead_nowhere(tree, text):
     ("docs/other.md", "`etc/passwd.txt` `a.b` `std::map` `x/y` `./dev test nothing.py` `--file=nothing.h`"),
     ("docs/other.md", "```\n`nothing.h`\n```\n"),
     ("src/kube/README.md", "`pod.h` `frames.cc` `scripts/act.py`\n\n| Files | What |\n|---|---|\n| `pod`, `fra*`, `internal` | `nothing` |\n"),
+    ("src/kube/README.md", "| Room | Decisions | Shells |\n|---|---|---|\n| `x` | `pod` | `frames` |\n"),
 ])
 def test_files_that_there_are(tree, name, text):
     assert findings(tree, text, name) == []
@@ -67,10 +68,24 @@ def test_files_that_there_are(tree, name, text):
     ("docs/other.md", "`*_nothing.cc`"), ("docs/other.md", "`internal/pod.h`"),
     ("src/kube/README.md", "`act.py`"),
     ("src/kube/README.md", "| What | Files |\n|---|---|\n| `pod` | `pod` `nothing` |\n"),
+    ("src/kube/README.md", "| Decisions | Shells |\n|---|---|\n| `pod` | `nothing` |\n"),
+    ("src/kube/README.md", "| Decisions | Shells |\n|---|---|\n| `nothing` | `pod` |\n"),
 ])
 def test_files_that_there_are_not(tree, name, text):
     found = findings(tree, text, name)
     assert len(found) == 1 and ": name: " in found[0], found
+
+
+@pytest.mark.parametrize("text,lines", [
+    ("// Forms (src/kube/pod.h), kube/pod.h and\n// scripts/act.py; any/thing, pod.h.\n", []),
+    ('import "muster/nothing.proto";\nmessage A { string b = 1; } // b\n', []),
+    ("// https://nowhere.test/a/b.h and /etc/c/d.h\n", []),
+    ("\n// Forms (src/kube/nothing.h).\n", [2]),
+    ("/* One\n   kube/nothing.cc */ message A {}  // and src/pod.h\n", [2, 2]),
+])
+def test_paths_in_comments_of_messages(tree, text, lines):
+    found = findings(tree, text, "proto/muster/job.proto")
+    assert [line.split(": ")[:2] for line in found] == [[f"proto/muster/job.proto:{line}", "name"] for line in lines], found
 
 
 @pytest.mark.parametrize("text,count", [
