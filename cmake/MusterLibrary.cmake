@@ -1,9 +1,9 @@
 # One CMake library per folder of the house, its tests beside the code, and a link test.
 #
-#   muster_library(kube DEPENDS base LIBRARIES muster_boost_json ROOMS access)
+#   muster_library(kube DEPENDS net process base ROOMS values objects schema patch transport client client_config)
 #       Sources are all *.cc of the folder, its rooms and its internal/ but tests and benches.
 #       DEPENDS are folders of the house (public), LIBRARIES are third-party ones. ROOMS are
-#       folders in it with public headers about one thing.
+#       folders in it with public headers about one thing; each uses only those before it.
 #   muster_test(kube LIBRARIES ... SERIAL TSAN)
 #       All *_test.cc of the folder, in one program kube_test. SERIAL: it starts processes or measures,
 #       so nothing runs beside it. TSAN: it has threads, so ./dev test runs it under the
