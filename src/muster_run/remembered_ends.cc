@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "workers/local/error_file.h"
+#include "workers/worker/error_file.h"
 
 namespace muster::run {
 

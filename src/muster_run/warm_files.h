@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "launch/flags.h"
-#include "workers/local/spares/spares.h"
+#include "workers/spares/spares.h"
 
 namespace muster::run {
 

@@ -9,10 +9,10 @@
 
 #include "base/text_files.h"
 #include "process/cgroup_hierarchies.h"
-#include "workers/local/spares/spares.h"
-#include "workers/local/worker_logs.h"
 #include "workers/local/worker_set.h"
 #include "workers/local/worker_set_starter.h"
+#include "workers/spares/spares.h"
+#include "workers/worker/worker_logs.h"
 
 namespace muster::workers {
 

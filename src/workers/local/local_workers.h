@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "launch/placement.h"
-#include "workers/local/job_directory.h"
-#include "workers/local/spares/spares.h"
 #include "workers/logs/log_plan.h"
+#include "workers/spares/spares.h"
+#include "workers/worker/job_directory.h"
 #include "workers/workers.h"
 
 namespace muster::workers {

@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/time/time_limit.h"
-#include "workers/local/error_file.h"
+#include "workers/worker/error_file.h"
 
 namespace muster::workers {
 

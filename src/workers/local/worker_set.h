@@ -9,10 +9,10 @@
 #include "base/async/async.h"
 #include "base/async/signal.h"
 #include "base/time/clock.h"
-#include "workers/local/job_directory.h"
-#include "workers/local/memory_kills.h"
-#include "workers/local/worker.h"
-#include "workers/local/worker_set_state.h"
+#include "workers/worker/job_directory.h"
+#include "workers/worker/memory_kills.h"
+#include "workers/worker/worker.h"
+#include "workers/worker/worker_set_state.h"
 #include "workers/workers.h"
 
 namespace muster::workers {

@@ -9,7 +9,7 @@
 #include "base/async/then_stop.h"
 #include "base/log.h"
 #include "base/time/time_limit.h"
-#include "workers/local/shim_process.h"
+#include "workers/worker/shim_process.h"
 
 namespace muster::workers {
 

@@ -7,11 +7,11 @@
 #include "base/async/async.h"
 #include "base/time/clock.h"
 #include "launch/placement.h"
-#include "workers/local/job_directory.h"
-#include "workers/local/spares/spares.h"
-#include "workers/local/worker_logs.h"
-#include "workers/local/worker_program.h"
 #include "workers/local/worker_set.h"
+#include "workers/spares/spares.h"
+#include "workers/worker/job_directory.h"
+#include "workers/worker/worker_logs.h"
+#include "workers/worker/worker_program.h"
 
 namespace muster::workers {
 

@@ -1,4 +1,4 @@
-#include "workers/local/worker_logs.h"
+#include "workers/worker/worker_logs.h"
 
 #include <fmt/format.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "workers/local/progress_file.h"
+#include "workers/worker/progress_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "workers/local/worker_set_state.h"
+#include "workers/worker/worker_set_state.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

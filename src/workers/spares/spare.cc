@@ -1,4 +1,4 @@
-#include "workers/local/spares/spare.h"
+#include "workers/spares/spare.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

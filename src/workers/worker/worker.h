@@ -11,9 +11,9 @@
 #include "base/async/signal.h"
 #include "base/async/task_group.h"
 #include "base/time/clock.h"
-#include "workers/local/progress_file.h"
-#include "workers/local/shim_process.h"
-#include "workers/local/worker_set_state.h"
+#include "workers/worker/progress_file.h"
+#include "workers/worker/shim_process.h"
+#include "workers/worker/worker_set_state.h"
 
 namespace muster::workers {
 

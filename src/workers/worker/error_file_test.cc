@@ -1,4 +1,4 @@
-#include "workers/local/error_file.h"
+#include "workers/worker/error_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 
 #include <fstream>
 
-#include "workers/local/memory_kills.h"
-#include "workers/local/worker_set_state.h"
+#include "workers/worker/memory_kills.h"
+#include "workers/worker/worker_set_state.h"
 
 namespace muster::workers {
 namespace {

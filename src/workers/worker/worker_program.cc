@@ -1,4 +1,4 @@
-#include "workers/local/worker_program.h"
+#include "workers/worker/worker_program.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/check.h"
-#include "workers/local/worker_logs.h"
+#include "workers/worker/worker_logs.h"
 
 namespace muster::workers {
 

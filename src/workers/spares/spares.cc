@@ -1,4 +1,4 @@
-#include "workers/local/spares/spares.h"
+#include "workers/spares/spares.h"
 
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/text_files.h"
 #include "process/program_file.h"
-#include "workers/local/worker_set_state.h"
+#include "workers/worker/worker_set_state.h"
 
 namespace muster::workers {
 

@@ -1,4 +1,4 @@
-#include "workers/local/shim_process.h"
+#include "workers/worker/shim_process.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

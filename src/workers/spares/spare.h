@@ -13,9 +13,9 @@
 #include "base/async/task_group.h"
 #include "base/result.h"
 #include "base/time/clock.h"
-#include "workers/local/worker.h"
 #include "workers/warm/messages.h"
 #include "workers/warm/recipe.h"
+#include "workers/worker/worker.h"
 
 namespace muster::workers {
 

@@ -1,4 +1,4 @@
-#include "workers/local/worker.h"
+#include "workers/worker/worker.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 
 #include "base/async/first_of.h"
 #include "base/log.h"
-#include "workers/local/orphans.h"
+#include "workers/worker/orphans.h"
 
 namespace muster::workers {
 

@@ -1,4 +1,4 @@
-#include "workers/local/job_directory.h"
+#include "workers/worker/job_directory.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

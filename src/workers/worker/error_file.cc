@@ -1,4 +1,4 @@
-#include "workers/local/error_file.h"
+#include "workers/worker/error_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "workers/local/spares/import_list.h"
+#include "workers/spares/import_list.h"
 
 #include <sys/inotify.h>
 #include <unistd.h>

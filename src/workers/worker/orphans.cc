@@ -1,4 +1,4 @@
-#include "workers/local/orphans.h"
+#include "workers/worker/orphans.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

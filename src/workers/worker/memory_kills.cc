@@ -1,4 +1,4 @@
-#include "workers/local/memory_kills.h"
+#include "workers/worker/memory_kills.h"
 
 #include "base/text_files.h"
 #include "process/cgroup_hierarchies.h"

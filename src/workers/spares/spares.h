@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "workers/local/job_directory.h"
-#include "workers/local/spares/import_list.h"
-#include "workers/local/spares/spare.h"
+#include "workers/spares/import_list.h"
+#include "workers/spares/spare.h"
 #include "workers/warm/verdict.h"
+#include "workers/worker/job_directory.h"
 
 namespace muster::workers {
 
