@@ -9,6 +9,7 @@
 #include "cli/internal/logs/log_options.h"
 #include "cli/internal/run/run_options.h"
 #include "cli/internal/verbs/options.h"
+#include "cli/internal/verbs/verbs.h"
 #include "manifest/manifest.h"
 #include "manifest/yaml/yaml_writer.h"
 
@@ -251,6 +252,16 @@ TEST(CommandLine, HelpOfEachVerb) {
     EXPECT_THAT(std::string(help_text("")), HasSubstr("Usage: muster VERB"));
 }
 
+TEST(CommandLine, AWordThatIsAVerbsNameMayBeAnArgument) {
+    EXPECT_EQ(options_of<HelpOptions>(parse_command_line({"help", "run"}))->verb, "run");
+    EXPECT_EQ(options_of<HelpOptions>(parse_command_line({"help"}))->verb, "");
+    EXPECT_EQ(options_of<LogsOptions>(parse_command_line({"logs", "run"}))->about, "run");
+    EXPECT_THAT(options_of<GetOptions>(parse_command_line({"get", "pod", "up"}))->objects.words,
+                ElementsAre("pod", "up"));
+    EXPECT_THAT(error_of({"help", "run", "up"}), HasSubstr("what to do with \"up\""));
+    EXPECT_THAT(error_of({"help", "--all"}), HasSubstr("unknown flag \"--all\""));
+}
+
 /// A flag that --help does not explain might as well not exist.
 TEST(CommandLine, HelpOfRunNamesEveryFlag) {
     for (std::string flag :
@@ -446,8 +457,11 @@ TEST(CommandLine, FaultInjectionsTakeTheirFlags) {
 }
 
 TEST(CommandLine, EveryVerbHasAHelpOfItsOwn) {
-    for (const KnownVerb& verb : known_verbs())
+    for (const KnownVerb& verb : known_verbs()) {
+        ASSERT_NE(make_verb(verb.name), nullptr) << verb.name;
+        EXPECT_EQ(make_verb(verb.name)->name(), verb.name);
         if (verb.name != "help") EXPECT_NE(help_text(verb.name), help_text("")) << verb.name;
+    }
 }
 
 }  // namespace

@@ -25,8 +25,6 @@ class Verb {
 
     std::string_view name() const { return name_; }
     std::string_view help() const { return help_; }
-    /// It is for programs: neither listed nor completed.
-    bool is_hidden() const { return name_.starts_with('_'); }
 
     /// Binds its flags to where their values go.
     virtual void declare(Flags&) {}

@@ -130,7 +130,7 @@ class CompletionVerb final : public VerbOf<CompletionOptions> {
 /// What the shells' completion calls.
 class CompleteVerb final : public VerbOf<CompleteOptions> {
   public:
-    CompleteVerb() : VerbOf("__complete", "") {}
+    CompleteVerb() : VerbOf(kCompleteVerb, "") {}
 
     // They are a line for another shell to finish, not one for us to take apart.
     bool wants_words() const override { return true; }

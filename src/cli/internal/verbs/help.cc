@@ -2,6 +2,7 @@
 #include <string>
 
 #include "cli/internal/command_line/command_line.h"
+#include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
 
 namespace muster::cli {
@@ -57,18 +58,15 @@ Examples:
 'muster VERB --help' explains a verb and all of its flags.
 )";
 
-class HelpVerb final : public Verb {
+class HelpVerb final : public VerbOf<HelpOptions> {
   public:
-    HelpVerb() : Verb("help", kHelp) {}
+    HelpVerb() : VerbOf("help", kHelp) {}
 
-    void declare(Flags& flags) override { flags.value("verb", about_); }
+    void declare(Flags& flags) override { flags.value("verb", options_.verb); }
     int run() override {
-        std::fputs(std::string(help_text(about_)).c_str(), stdout);
+        std::fputs(std::string(help_text(options_.verb)).c_str(), stdout);
         return 0;
     }
-
-  private:
-    std::string about_;
 };
 
 }  // namespace

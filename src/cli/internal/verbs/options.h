@@ -113,6 +113,11 @@ struct ManifestsOptions {
     std::string output_dir;  ///< of a layout
 };
 
+/// Whose help; empty: of all verbs.
+struct HelpOptions {
+    std::string verb;
+};
+
 /// What a shell's completion asks: the words so far, the last one unfinished.
 struct CompleteOptions {
     std::vector<std::string> words;

@@ -2,12 +2,29 @@
 
 namespace muster::cli {
 
+namespace {
+
+struct Entry {
+    std::string_view name;
+    std::unique_ptr<Verb> (*make)();
+};
+
+#define ENTRY(name) Entry{#name, name##_verb},
+constexpr Entry kVerbs[] = {MUSTER_VERBS(ENTRY)};
+#undef ENTRY
+
+}  // namespace
+
 std::vector<std::unique_ptr<Verb>> make_verbs() {
     std::vector<std::unique_ptr<Verb>> verbs;
-#define MAKE(name) verbs.push_back(name##_verb());
-    MUSTER_VERBS(MAKE)
-#undef MAKE
+    for (const Entry& entry : kVerbs) verbs.push_back(entry.make());
     return verbs;
+}
+
+std::unique_ptr<Verb> make_verb(std::string_view name) {
+    for (const Entry& entry : kVerbs)
+        if (entry.name == name) return entry.make();
+    return name == kCompleteVerb ? complete_verb() : nullptr;
 }
 
 }  // namespace muster::cli

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "cli/internal/command_line/verb.h"
 
-// One line for each verb; its file defines
-// `std::unique_ptr<Verb> <name>_verb()`.
+// One line for each verb, by its name; its file defines `std::unique_ptr<Verb> <name>_verb()`.
 // clang-format off: one a line
 #define MUSTER_VERBS(VERB) \
     VERB(run)              \
@@ -28,7 +28,6 @@
     VERB(delete)           \
     VERB(manifests)        \
     VERB(completion)       \
-    VERB(complete)         \
     VERB(rsh)              \
     VERB(operator)         \
     VERB(migrate)          \
@@ -45,8 +44,13 @@ namespace muster::cli {
 #define DECLARE(name) std::unique_ptr<Verb> name##_verb();
 MUSTER_VERBS(DECLARE)
 #undef DECLARE
+/// What the shells' completion calls; it is not listed.
+inline constexpr std::string_view kCompleteVerb = "__complete";
+std::unique_ptr<Verb> complete_verb();
 
-/// All of them. Each is for one command line.
+/// All that are listed. Each is for one command line.
 std::vector<std::unique_ptr<Verb>> make_verbs();
+/// The one of that name, listed or not; null when there is none.
+std::unique_ptr<Verb> make_verb(std::string_view name);
 
 }  // namespace muster::cli
