@@ -1,7 +1,7 @@
-// What the launch room decides, for programs that are not C++.
+// What this folder decides, for programs that are not C++.
 //
-//   agent_launch reference   prints docs/flags.md; run by ./dev docs
-//   agent_launch answer      answers questions, one line of JSON each (tests/agent/test_launch.py):
+//   launch_reference reference   prints docs/flags.md; run by ./dev docs
+//   launch_reference answer      answers questions, one line of JSON each (tests/launch/test_launch.py):
 //     {"table": true}        every flag
 //     {"called": "torchrun", "arguments": [...], "variables": {...},
 //      "world": {"sizes": [2, 4], "position": 1, "local_rank": 3}}
@@ -114,7 +114,7 @@ int main(int count, char** words) {
         return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : 1;
     }
     if (mode != "answer") {
-        std::fputs("agent_launch reference | answer\n", stderr);
+        std::fputs("launch_reference reference | answer\n", stderr);
         return 2;
     }
     for (std::string line; std::getline(std::cin, line);) {
