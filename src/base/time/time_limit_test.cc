@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "base/async/task_group.h"
 #include "base/test_loop.h"
 
@@ -16,6 +18,10 @@ class TimeLimit : public ::testing::Test, protected SimulatedLoop {
         co_await clock.sleep_for(time);
         ++answered_;
         co_return 7;
+    }
+    Task<int> fail_after(Duration time) {
+        co_await clock.sleep_for(time);
+        throw std::runtime_error("no answer");
     }
     Task<void> wait_for_answer() { limited_ = co_await within(clock, 10s, answer_after(5s)); }
 
@@ -34,6 +40,12 @@ TEST_F(TimeLimit, WhatIsLateIsCancelled) {
     EXPECT_EQ(clock.now() - began, 10s);
     advance(1h);
     EXPECT_EQ(answered_, 0);
+}
+
+TEST_F(TimeLimit, WhatATaskThrowsIsThrownWhenItIsThrown) {
+    const Instant began = clock.now();
+    EXPECT_THROW(await(within(clock, 10s, fail_after(1s))), std::runtime_error);
+    EXPECT_EQ(clock.now() - began, 1s);
 }
 
 TEST_F(TimeLimit, AGroupThatStopsEndsBoth) {
