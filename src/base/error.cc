@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 namespace muster {
 
@@ -43,6 +44,18 @@ std::string_view to_string(Code code) {
             return "Internal";
     }
     return "Internal";
+}
+
+Error::Error(Code code, std::string message) : code_(code), message_(std::move(message)) {}
+Error::Error(const Error&) = default;
+Error::Error(Error&&) noexcept = default;
+Error& Error::operator=(const Error&) = default;
+Error& Error::operator=(Error&&) noexcept = default;
+Error::~Error() = default;
+
+Error& Error::with_causes(std::vector<Cause> causes) {
+    causes_ = std::move(causes);
+    return *this;
 }
 
 Error& Error::prefix(std::string_view context) {

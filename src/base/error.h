@@ -43,17 +43,20 @@ struct Cause {
 /// A failure as a value. Messages are for people: what failed, where, why, what to do.
 class Error {
   public:
-    Error(Code code, std::string message) : code_(code), message_(std::move(message)) {}
+    Error(Code code, std::string message);
+    // Defined once: almost every file returns a Result, and would compile them again.
+    Error(const Error&);
+    Error(Error&&) noexcept;
+    Error& operator=(const Error&);
+    Error& operator=(Error&&) noexcept;
+    ~Error();
 
     Code code() const { return code_; }
     const std::string& message() const { return message_; }
     const std::vector<Cause>& causes() const { return causes_; }
     std::optional<std::chrono::milliseconds> retry_after() const { return retry_after_; }
 
-    Error& with_causes(std::vector<Cause> causes) {
-        causes_ = std::move(causes);
-        return *this;
-    }
+    Error& with_causes(std::vector<Cause> causes);
     Error& with_retry_after(std::chrono::milliseconds delay) {
         retry_after_ = delay;
         return *this;
