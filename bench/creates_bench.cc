@@ -3,6 +3,7 @@
 // of JSON. What a server can do beside a client that costs next to nothing.
 #include <fmt/format.h>
 
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>

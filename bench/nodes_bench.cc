@@ -18,6 +18,7 @@
 // As a client it only posts: a process of its own beside the nodes, as an operator is one.
 #include <fmt/format.h>
 
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/read_until.hpp>

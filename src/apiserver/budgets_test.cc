@@ -1,3 +1,6 @@
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
 #include "apiserver/server_fixture.h"
 
 namespace muster::apiserver {

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
 #include "apiserver/server_fixture.h"
 
 namespace muster::apiserver {

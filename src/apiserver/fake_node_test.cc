@@ -1,5 +1,6 @@
 #include "apiserver/fake_node.h"
 
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
 #include "apiserver/node_api_contract_test.h"

@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
 #include "apiserver/server_fixture.h"
 #include "base/async/signal.h"
 

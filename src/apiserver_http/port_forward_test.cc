@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <boost/asio/co_spawn.hpp>
+
 #include "apiserver/fake_node.h"
 #include "apiserver_http/front_fixture.h"
 #include "apiserver_http/internal/streams/spdy_frames.h"

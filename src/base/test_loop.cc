@@ -1,8 +1,25 @@
 #include "base/test_loop.h"
 
+#include <boost/asio/co_spawn.hpp>
+#include <exception>
 #include <stdexcept>
 
 namespace muster {
+
+void TestLoop::run_to_end(Task<void> task) {
+    struct End {
+        bool reached = false;
+        std::exception_ptr thrown;
+    };
+    // Shared: a task that was given up may still end later.
+    auto end = std::make_shared<End>();
+    asio::co_spawn(context, std::move(task), [end](std::exception_ptr thrown) {
+        end->thrown = std::move(thrown);
+        end->reached = true;
+    });
+    run_until([end] { return end->reached; });
+    if (end->thrown) std::rethrow_exception(end->thrown);
+}
 
 void TestLoop::settle() {
     context.restart();

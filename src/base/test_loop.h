@@ -1,14 +1,11 @@
 #pragma once
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "base/time/real_clock.h"
 #include "base/time/sim_clock.h"
@@ -36,6 +33,10 @@ class TestLoop {
     void settle();
 
     asio::io_context context;
+
+  private:
+    /// Throws what the task threw. Not a template, so that tests do not each compile a co_spawn().
+    void run_to_end(Task<void> task);
 };
 
 /// Virtual time: waiting costs nothing. A task that waits for what never happens throws.
@@ -58,30 +59,25 @@ class RealLoop : public TestLoop {
     RealClock clock;
 };
 
+namespace internal {
+
+template <class T>
+Task<void> keep_value(Task<T> task, std::shared_ptr<std::optional<T>> value) {
+    value->emplace(co_await std::move(task));
+}
+
+}  // namespace internal
+
 template <class T>
 T TestLoop::await(Task<T> task) {
-    struct End {
-        bool reached = false;
-        std::exception_ptr thrown;
-        std::optional<std::conditional_t<std::is_void_v<T>, std::monostate, T>> value;
-    };
-    // Shared: a task that was given up may still end later.
-    auto end = std::make_shared<End>();
     if constexpr (std::is_void_v<T>) {
-        asio::co_spawn(context, std::move(task), [end](std::exception_ptr thrown) {
-            end->thrown = thrown;
-            end->reached = true;
-        });
+        run_to_end(std::move(task));
     } else {
-        asio::co_spawn(context, std::move(task), [end](std::exception_ptr thrown, T value) {
-            end->thrown = thrown;
-            if (!thrown) end->value.emplace(std::move(value));
-            end->reached = true;
-        });
+        // Shared: a task that was given up may still end later.
+        auto value = std::make_shared<std::optional<T>>();
+        run_to_end(internal::keep_value(std::move(task), value));
+        return *std::move(*value);
     }
-    run_until([end] { return end->reached; });
-    if (end->thrown) std::rethrow_exception(end->thrown);
-    if constexpr (!std::is_void_v<T>) return *std::move(end->value);
 }
 
 }  // namespace muster

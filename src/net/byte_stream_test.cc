@@ -2,6 +2,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <boost/asio/co_spawn.hpp>
 #include <filesystem>
 #include <fstream>
 

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/asio/co_spawn.hpp>
+
 #include "operator/internal/planning/planner.h"
 #include "operator/internal/world_fixture.h"
 

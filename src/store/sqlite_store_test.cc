@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <boost/asio/co_spawn.hpp>
+
 #include "base/log.h"
 #include "store/internal/file/sqlite.h"
 #include "store/store_contract_test.h"

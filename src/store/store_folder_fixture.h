@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <boost/asio/co_spawn.hpp>
 #include <boost/json.hpp>
 #include <filesystem>
 #include <stdexcept>

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/json/serialize.hpp>
 #include <csignal>

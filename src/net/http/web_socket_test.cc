@@ -1,5 +1,7 @@
 #include "net/http/web_socket.h"
 
+#include <boost/asio/co_spawn.hpp>
+
 #include "base/async/signal.h"
 #include "net/http/http_server_fixture.h"
 #include "net/internal/http/web_socket_frames.h"

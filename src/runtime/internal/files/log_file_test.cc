@@ -1,5 +1,6 @@
 #include "runtime/internal/files/log_file.h"
 
+#include <boost/asio/co_spawn.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <boost/asio/co_spawn.hpp>
 #include <map>
 
 #include "base/async/task_group.h"
