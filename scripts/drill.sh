@@ -7,6 +7,7 @@ verb_drill() {
     sim) shift; drill_sim "$@" ;;
     mutations) shift; drill_mutations "$@" ;;
     kill) shift; drill_kill "$@" ;;
+    seeds) drill_seeds ;;
     crash) shift; drill_crash "$@" ;;
     soak) shift; drill_soak "$@" ;;
     versions) shift; drill_versions "$@" ;;
@@ -21,6 +22,7 @@ verb_drill() {
         say "VERB is run, test, or both (the default)."
         say "sim [SCENARIO...] [--seeds N] [--seed N [--trace]]"
         say "                       many seeds (1000; of \`elastic\`, 50000) of simulated worlds, or one as it happened"
+        say "seeds                  all seeds of the long random tests of which ./dev test plays a part, under sanitizers"
         say "kill [--count N] [--seed N]"
         say "                       kill -9 of muster and its processes at random moments (300): nothing may be left"
         say "crash [--count N] [--seed N]"
@@ -94,6 +96,17 @@ drill_elastic() {
     local path
     path=$(job_path)
     PATH=$path "$(our_python)" "$root/scripts/elastic_drill.py" "$root/build/release/src/muster_run/muster-run" "$@"
+}
+
+drill_seeds() {
+    prepare_test
+    suite_build seeds asan operator_test cli_test || return 1
+    (
+        export MUSTER_SEED_SLICE=all
+        sanitizer_environment
+        step "run operator" "$root/build/asan/src/operator/operator_test" --gtest_filter='OperatorRandom.*'
+        step "run scenarios" "$root/build/asan/src/cli/cli_test" --gtest_filter='All/BuiltinScenarios.*'
+    )
 }
 
 drill_peers_faults() {

@@ -62,7 +62,11 @@ ALLOWED = {
         "src/net/internal/http/http_parser.cc": "the parser of HTTP messages",
         "src/runtime/internal/lifecycle/network_check.cc": "the parser of what a pod answers a probe",
     },
-    "environment": {"src/control_plane/caller.cc": "what the person's shell hands over"},
+    "environment": {
+        "src/control_plane/caller.cc": "what the person's shell hands over",
+        "src/base/test_seeds.cc": "which part of a random test a run plays",
+        "src/base/test_seeds_test.cc": "the same",
+    },
     "thread": {
         "src/store/internal/file/thread.cc": "a commit blocks in fsync",
         "src/master/file_records.cc": "a lock that another process holds blocks, and a network's file system",

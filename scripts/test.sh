@@ -227,6 +227,8 @@ suite_lint() {
 # ---- unit: every C++ test program, under the address and undefined behaviour sanitizers ----
 
 sanitizer_environment() {
+    MUSTER_SEED_SLICE=${MUSTER_SEED_SLICE:-$(sim_slice)}
+    export MUSTER_SEED_SLICE
     export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
     export UBSAN_OPTIONS=print_stacktrace=1
     export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
@@ -313,7 +315,8 @@ suite_tools() {
 # ---- python: the package that training scripts import ----
 
 suite_python() {
-    run_pytest python python/muster/tests "$@"
+    # shellcheck disable=SC2046
+    run_pytest python python/muster/tests $(side_by_side "$@") "$@"
 }
 
 # ---- e2e: the release build with real processes ----
@@ -340,12 +343,16 @@ suite_elastic() {
         skip elastic "no python3 with ${job_modules[*]}"
         return
     fi
+    # Each of them mostly waits, for workers that start and end.
+    beside elastic_under_sanitizers "$@"
     run_pytest elastic tests/elastic "${elastic_sanitized[@]/#/--ignore=tests/elastic/}" "$@"
-    (
-        sanitizer_environment
-        export MUSTER_BIN=$root/build/asan/src/cli/muster
-        run_pytest elastic-asan "${elastic_sanitized[@]/#/tests/elastic/}" "$@"
-    )
+    join_beside
+}
+
+elastic_under_sanitizers() {
+    sanitizer_environment
+    export MUSTER_BIN=$root/build/asan/src/cli/muster
+    run_pytest elastic-asan "${elastic_sanitized[@]/#/tests/elastic/}" "$@"
 }
 
 # side_by_side PYTEST_OPTION...: options that run the files of a suite in a process for each core. For suites that

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/fault.h"
+#include "base/test_seeds.h"
 #include "operator/internal/world_fixture.h"
 
 namespace muster::operators {
@@ -175,7 +176,7 @@ class RandomLife {
 };
 
 TEST(OperatorRandom, EveryLifeKeepsTheRules) {
-    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    for (const std::uint64_t seed : seeds_of_this_run(300, 5)) {
         SCOPED_TRACE(fmt::format("seed {}", seed));
         RandomLife(seed).run();
         if (HasFailure()) break;

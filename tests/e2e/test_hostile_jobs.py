@@ -59,9 +59,9 @@ def test_a_gigabyte_on_one_line(muster, tmp_path):
 
 
 @pytest.mark.usefixtures("user")
-def test_a_log_of_five_gigabytes_fills_neither_disk_nor_memory(muster):
+def test_a_log_of_two_gigabytes_fills_neither_disk_nor_memory(muster):
     # A reader that can't keep up is told so; the job is not slowed to its pace.
-    script = f"yes {'0123456789' * 7} | head -c 5000000000; exit 0"
+    script = f"yes {'0123456789' * 7} | head -c 2000000000; exit 0"
     temporary = muster.directory / "temporary"
     temporary.mkdir()
     temporary.chmod(0o777)

@@ -20,7 +20,8 @@ import (
 const limit = 4 * time.Minute
 
 type world struct {
-	maps typed.ConfigMapInterface
+	maps    typed.ConfigMapInterface
+	objects int // that change at once, where many events are wanted
 }
 
 var scenarios = map[string]func(ctx context.Context, w world) error{
@@ -34,14 +35,15 @@ func main() {
 	namespace := flag.String("namespace", "default", "where to work; it should be empty")
 	watchList := flag.Bool("watch-list", false, "begin by a watch that sends what there is, instead of a list")
 	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "of the server")
+	objects := flag.Int("objects", 100, "of a hundred events each, where many events are wanted")
 	flag.Parse()
-	if err := run(*kubeconfig, *namespace, *watchList, flag.Args()); err != nil {
+	if err := run(*kubeconfig, *namespace, *watchList, *objects, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "informers:", err)
 		os.Exit(1)
 	}
 }
 
-func run(kubeconfig, namespace string, watchList bool, names []string) error {
+func run(kubeconfig, namespace string, watchList bool, objects int, names []string) error {
 	// client-go reads the first of these up to 0.29 and the second from 0.30 on, when it makes a reflector.
 	if watchList {
 		os.Setenv("ENABLE_CLIENT_GO_WATCH_LIST_ALPHA", "true")
@@ -62,7 +64,7 @@ func run(kubeconfig, namespace string, watchList bool, names []string) error {
 			return fmt.Errorf("there is no scenario %q", name)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		err := scenario(ctx, world{set.CoreV1().ConfigMaps(namespace)})
+		err := scenario(ctx, world{set.CoreV1().ConfigMaps(namespace), objects})
 		cancel()
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)

@@ -18,12 +18,11 @@ import (
 )
 
 const (
-	objects = 100
-	changes = 100 // of each: its creation, its end, and updates between them
+	changes = 100 // of each object: its creation, its end, and updates between them
 	writers = 16
 )
 
-// manyEvents lets one informer see 10,000 events, each once and in the order of its object, and keeps another away
+// manyEvents lets one informer see a hundred events of each of w.objects, each once and in the order of its object, and keeps another away
 // meanwhile: that one goes on without a gap, or begins again because it is told that it can't.
 func manyEvents(ctx context.Context, w world) error {
 	before, err := w.put(ctx, "many", "before", 1, nil)
@@ -52,7 +51,7 @@ func manyEvents(ctx context.Context, w world) error {
 	if err := w.writeMany(ctx); err != nil {
 		return err
 	}
-	if err := live.eachOnce(ctx); err != nil {
+	if err := live.eachOnce(ctx, w.objects); err != nil {
 		return err
 	}
 	if now, _ := live.asked(); now != lists {
@@ -70,8 +69,8 @@ func manyEvents(ctx context.Context, w world) error {
 }
 
 func (w world) writeMany(ctx context.Context) error {
-	names := make(chan string, objects)
-	for number := range objects {
+	names := make(chan string, w.objects)
+	for number := range w.objects {
 		names <- fmt.Sprintf("m%d", number)
 	}
 	close(names)
@@ -105,7 +104,7 @@ func (w world) lifeOf(ctx context.Context, name string) error {
 	return w.maps.Delete(ctx, name, metav1.DeleteOptions{})
 }
 
-func (i *informed) eachOnce(ctx context.Context) error {
+func (i *informed) eachOnce(ctx context.Context, objects int) error {
 	steps := map[string]int{}
 	for range objects * changes {
 		event, err := i.next(ctx)
