@@ -177,14 +177,14 @@ Task<void> Agent::State::follow() {
         if (client.ended()) {
             here.refused("the job's master refuses this agent: " + client.ended()->message() +
                          (client.ended()->code() == Code::kUnauthorized
-                              ? "; all nodes of a job have the same --token-file, and without one "
+                              ? "; all nodes of a job need the same --token-file, or without one "
                                 "the same --rdzv-id"
                               : ""));
             wake();
             co_return;
         }
         if (!ended && ended.error().code() == Code::kBadRequest) {
-            here.refused("the job's master does not take what this agent says: " +
+            here.refused("the job's master rejects the report of this agent: " +
                          ended.error().message());
             wake();
             co_return;
@@ -260,7 +260,7 @@ Task<void> Agent::State::watch_master() {
             co_await first_of(client.changed(), clock.sleep_until(say));
             if (client.connected() || clock.now() < say) continue;
             log::warning(
-                "the job's master can't be reached; what runs goes on",
+                "the job's master can't be reached; running workers continue",
                 {{"node", options.name},
                  {"seconds",
                   std::chrono::duration_cast<std::chrono::seconds>(clock.now() - since).count()},
@@ -268,7 +268,7 @@ Task<void> Agent::State::watch_master() {
             say = clock.now() + kSayAgain;
             said = true;
         }
-        if (said) log::info("the job's master is there again", {{"node", options.name}});
+        if (said) log::info("the job's master is reachable again", {{"node", options.name}});
     }
 }
 
@@ -285,7 +285,7 @@ Task<void> Agent::State::work(TaskGroup& tasks, AgentEnd& end) {
     const auto left = co_await rpc::call(client, job_protocol::kLeave,
                                          job_protocol::to_wire(here.report()), kLeaveTime);
     if (!left)
-        log::warning("the master may not know that this node leaves",
+        log::warning("the master may not know that this node has left",
                      {{"node", options.name}, {"error", left.error().message()}});
 }
 
@@ -315,7 +315,7 @@ void Agent::leave(std::string why) {
 Result<KvClient> Agent::keys() {
     const auto generation = state_->here.generation();
     if (!generation)
-        return Error(Code::kUnavailable, "no workers run on this node, and keys are of a world");
+        return Error(Code::kUnavailable, "no workers run on this node, and keys belong to a world");
     return KvClient(state_->client, {.epoch = state_->here.epoch_seen(), .generation = generation});
 }
 

@@ -33,9 +33,11 @@ WorkerState::WorkerState(WorkerStateOptions options, std::optional<World> found,
 
 Result<void> WorkerState::ordered(Directive order) {
     if (order.epoch < epoch_)
-        return Error(Code::kConflict,
-                     fmt::format("the master of epoch {} is not in charge: epoch {} was heard of",
-                                 order.epoch, epoch_));
+        return Error(
+            Code::kConflict,
+            fmt::format(
+                "the master of epoch {} is no longer in charge: there is a newer one of epoch {}",
+                order.epoch, epoch_));
     epoch_ = order.epoch;
     if (order.record) record_ = order.record;
     order_ = std::move(order);
@@ -167,10 +169,10 @@ std::optional<StopWorkers> WorkerState::stop_running(WallTime wall) {
     if (may_restart(wall)) {
         World again = *holds_;
         ++again.restarts;
-        return begin_again(std::move(again), "a worker died, and no master is there to ask");
+        return begin_again(std::move(again), "a worker died while the master can't be reached");
     }
     if (run() != nullptr && run()->world.restarts > holds_->restarts)
-        return begin_again(run()->world, "the agent before this one was restarting it");
+        return begin_again(run()->world, "an earlier agent had begun to restart it");
     return std::nullopt;
 }
 
@@ -245,8 +247,9 @@ std::optional<AgentEnd> WorkerState::end_of(Instant now) const {
     if (now < give_up_at()) return std::nullopt;
     const auto* wait = order_ ? std::get_if<job_protocol::Wait>(&order_->what) : nullptr;
     const std::string why = !connected_ ? "the job's master can't be reached: " + trouble_
-                            : wait != nullptr && !wait->text.empty() ? wait->text
-                                                                     : "the master says nothing";
+                            : wait != nullptr && !wait->text.empty()
+                                ? wait->text
+                                : "the master has not answered";
     return AgentEnd{
         .kind = AgentEnd::Kind::kGaveUp,
         .text = fmt::format(

@@ -57,11 +57,10 @@ Result<std::string> own_device(const Variables& base, int local_rank) {
         const std::string_view device = trimmed(take_field(rest, ','));
         if (i == local_rank) return std::string(device);
     }
-    return wrong(
-        {*visible, std::string(kName)},
-        fmt::format("--virtual-local-rank wants a device for each worker, and there is none "
-                    "for local rank {}; say a smaller --nproc-per-node",
-                    local_rank));
+    return wrong({*visible, std::string(kName)},
+                 fmt::format("--virtual-local-rank needs a device for each worker, and there is "
+                             "none for local rank {}; reduce --nproc-per-node",
+                             local_rank));
 }
 
 void set_ranks(Names& names, const WorkerSetting& setting, const job_protocol::Member& member,

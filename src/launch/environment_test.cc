@@ -134,7 +134,7 @@ TEST(WorkerStartOf, SeesOneDevice) {
     const Variables base = {{"CUDA_VISIBLE_DEVICES", "GPU-a, GPU-b"}};
     EXPECT_EQ(at(*start(plan, {2}, 10, 1, base), "CUDA_VISIBLE_DEVICES"), "GPU-b");
     EXPECT_THAT(start(plan, {3}, 10, 2, base).error().message(),
-                HasSubstr("CUDA_VISIBLE_DEVICES=GPU-a, GPU-b: --virtual-local-rank wants"));
+                HasSubstr("CUDA_VISIBLE_DEVICES=GPU-a, GPU-b: --virtual-local-rank needs"));
 }
 
 }  // namespace

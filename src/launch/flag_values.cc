@@ -44,10 +44,11 @@ Result<std::set<int>> numbers(const Given& given, int least, int most, std::stri
         const std::string_view each = trimmed(take_field(rest, ','));
         const std::optional<int> number = whole(each);
         if (!number || *number < least || *number > most)
-            return wrong(given, fmt::format("\"{}\" is no {}", each, what));
+            return wrong(given, fmt::format("\"{}\" is not a valid {}", each, what));
         found.insert(*number);
     }
-    if (found.empty()) return wrong(given, fmt::format("is empty; wants {}s, as \"1,3\"", what));
+    if (found.empty())
+        return wrong(given, fmt::format("is empty; expects {}s, such as \"1,3\"", what));
     return found;
 }
 
@@ -56,28 +57,29 @@ constexpr int kLongest = 1'000'000'000;  // seconds: 31 years
 }  // namespace
 
 Result<NodeRange> read_nodes(const Given& given) {
-    constexpr std::string_view kForm = "wants N or MIN:MAX, with 1 <= MIN <= MAX";
+    constexpr std::string_view kForm = "expects N or MIN:MAX, with 1 <= MIN <= MAX";
     std::string_view rest = given.text;
     const std::optional<int> least = whole(take_field(rest, ':'));
     const bool range = given.text.find(':') != std::string::npos;
     const std::optional<int> most = range ? whole(rest) : least;
     if (!least || !most) return wrong(given, kForm);
-    if (*least < 1) return wrong(given, fmt::format("{} is no number of nodes; {}", *least, kForm));
+    if (*least < 1)
+        return wrong(given, fmt::format("{} is not a number of nodes; {}", *least, kForm));
     if (*least > *most)
         return wrong(given,
-                     fmt::format("at least {} nodes and at most {}; {}", *least, *most, kForm));
+                     fmt::format("at least {} nodes but at most {}; {}", *least, *most, kForm));
     return NodeRange{*least, *most};
 }
 
 Result<int> read_local_size(const Given& given, const Devices& devices) {
-    constexpr std::string_view kForm = "wants a number above 0, auto, cpu, gpu or xpu";
+    constexpr std::string_view kForm = "expects a number above 0, auto, cpu, gpu or xpu";
     const int accelerators = devices.gpus > 0 ? devices.gpus : devices.xpus;
     if (given.text == "auto") return accelerators > 0 ? accelerators : devices.cpus;
     if (given.text == "cpu") return devices.cpus;
     if (given.text == "gpu" || given.text == "xpu") {
         const int there = given.text == "gpu" ? devices.gpus : devices.xpus;
         if (there > 0) return there;
-        return wrong(given, fmt::format("this node shows no {}; {}", given.text, kForm));
+        return wrong(given, fmt::format("this node has no {}; {}", given.text, kForm));
     }
     const std::optional<int> number = whole(given.text);
     if (!number || *number < 1) return wrong(given, kForm);
@@ -97,7 +99,7 @@ Result<std::vector<std::string>> read_error_texts(const Given& given) {
     if (text.find('#') == std::string::npos) return std::vector{text};
     if (text.size() < 2 || !text.starts_with('#') || !text.ends_with('#'))
         return wrong(given,
-                     "wants '#' before, between and behind the texts: "
+                     "expects '#' before, between and after the texts: "
                      "\"#ECC error#NVLink#\"");
     std::vector<std::string> found;
     std::string_view rest = std::string_view(text).substr(1);
@@ -115,11 +117,12 @@ Result<std::vector<int>> read_signals(const Given& given) {
         const std::string_view name = trimmed(take_field(rest, ','));
         const std::optional<int> number = signal_of(name);
         if (!number)
-            return wrong(given,
-                         fmt::format("\"{}\" is no signal; wants names as SIGTERM,SIGUSR1", name));
+            return wrong(
+                given,
+                fmt::format("\"{}\" is not a signal; expects names such as SIGTERM,SIGUSR1", name));
         if (number == SIGKILL || number == SIGSTOP)
             return wrong(
-                given, fmt::format("{} ends or stops this program, and can't be handed on", name));
+                given, fmt::format("{} ends or stops this program, and can't be forwarded", name));
         if (std::ranges::find(found, *number) == found.end()) found.push_back(*number);
     }
     return found;
@@ -130,7 +133,7 @@ Result<Duration> read_seconds(const Given& given) {
     const char* const end = given.text.data() + given.text.size();
     const auto [stop, error] = std::from_chars(given.text.data(), end, seconds);
     if (error != std::errc() || stop != end || !(seconds >= 0) || seconds > kLongest)
-        return wrong(given, "wants a number of seconds, 0 or above");
+        return wrong(given, "expects a number of seconds, 0 or above");
     return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
 }
 
@@ -167,11 +170,11 @@ constexpr KeyRow kKv[] = {
     {"node_unit", Key::kUnit},
     {"is_host", Key::kIsHost},
     {"store_type", Key::kStoreType},
-    {"close_timeout", Key::kNeedless, "a job's end needs no meeting"},
-    {"read_timeout", Key::kNeedless, "meeting does not use a store"},
-    {"heartbeat_timeout", Key::kNeedless, "nobody waits for the sending of a heartbeat"},
+    {"close_timeout", Key::kNeedless, "the end of a job needs no rendezvous"},
+    {"read_timeout", Key::kNeedless, "the rendezvous does not use a store"},
+    {"heartbeat_timeout", Key::kNeedless, "nothing waits until a heartbeat is sent"},
     {"use_libuv", Key::kNeedless, "the store is this program's own"},
-    {"rank", Key::kNeedless, "--node-rank says it"},
+    {"rank", Key::kNeedless, "--node-rank sets it"},
 };
 
 std::optional<bool> yes_or_no(std::string_view written) {
@@ -188,7 +191,7 @@ LaunchNotice unknown_key(const Given& given, std::string_view key) {
     for (const KeyRow& row : kKv) names.emplace_back(row.name);
     const std::string near = nearest_name(key, names);
     return {log::Level::kWarning,
-            fmt::format("{}: no key is named {}{}", given.written(), key,
+            fmt::format("{}: there is no key {}{}", given.written(), key,
                         near.empty() ? "" : fmt::format("; did you mean {}?", near))};
 }
 
@@ -226,7 +229,7 @@ class ConfReader {
 Result<int> ConfReader::number(const Entry& entry, int least) const {
     const std::optional<int> number = whole(entry.value);
     if (number && *number >= least && *number <= kLongest) return *number;
-    return wants(entry, fmt::format("wants a whole number, {} or above", least));
+    return wants(entry, fmt::format("expects a whole number, {} or above", least));
 }
 
 Result<std::chrono::seconds> ConfReader::seconds(const Entry& entry, int least) const {
@@ -236,15 +239,13 @@ Result<std::chrono::seconds> ConfReader::seconds(const Entry& entry, int least) 
 
 Result<bool> ConfReader::truth(const Entry& entry) const {
     const std::optional<bool> known = yes_or_no(entry.value);
-    if (!known) return wants(entry, "wants 1 or 0");
+    if (!known) return wants(entry, "expects 1 or 0");
     return *known;
 }
 
 Result<void> ConfReader::check_store_type(const Entry& entry) const {
     if (entry.value == "tcp") return {};
-    return wants(entry,
-                 "nodes meet over the network alone; leave it out, and say --rdzv-endpoint "
-                 "HOST:PORT");
+    return wants(entry, "nodes meet over the network only; use --rdzv-endpoint HOST:PORT instead");
 }
 
 Result<void> ConfReader::take(const Entry& entry) {
@@ -305,7 +306,7 @@ Result<RendezvousConf> read_rendezvous_conf(const Given& given) {
         std::string_view value = take_field(rest, ',');
         const std::string_view key = trimmed(take_field(value, '='));
         value = trimmed(value);
-        if (key.empty() || value.empty()) return wrong(given, "wants KEY=VALUE,KEY=VALUE,...");
+        if (key.empty() || value.empty()) return wrong(given, "expects KEY=VALUE,KEY=VALUE,...");
         const KeyRow* const row = std::ranges::find(kKv, key, &KeyRow::name);
         if (row == std::end(kKv)) {
             reader.take_unknown(key);

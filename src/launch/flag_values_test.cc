@@ -22,10 +22,10 @@ TEST(FlagValues, Nodes) {
     EXPECT_EQ(*read("4"), (NodeRange{4, 4}));
     EXPECT_EQ(*read("2:4"), (NodeRange{2, 4}));
     for (const char* bad : {"", "x", "2:", ":2", "1:2:3", "2-4", "1.5", "99999999999"})
-        EXPECT_THAT(refusal(read(bad)), HasSubstr("wants N or MIN:MAX")) << bad;
-    EXPECT_THAT(refusal(read("0")), HasSubstr("--nnodes 0: 0 is no number of nodes"));
-    EXPECT_THAT(refusal(read("-1")), HasSubstr("-1 is no number of nodes"));
-    EXPECT_THAT(refusal(read("3:2")), HasSubstr("--nnodes 3:2: at least 3 nodes and at most 2"));
+        EXPECT_THAT(refusal(read(bad)), HasSubstr("expects N or MIN:MAX")) << bad;
+    EXPECT_THAT(refusal(read("0")), HasSubstr("--nnodes 0: 0 is not a number of nodes"));
+    EXPECT_THAT(refusal(read("-1")), HasSubstr("-1 is not a number of nodes"));
+    EXPECT_THAT(refusal(read("3:2")), HasSubstr("--nnodes 3:2: at least 3 nodes but at most 2"));
     EXPECT_THAT(refusal(read_nodes({"3:2", "PET_NNODES"})), HasSubstr("PET_NNODES=3:2: at least"));
 }
 
@@ -46,7 +46,7 @@ TEST(FlagValues, LocalSize) {
         EXPECT_EQ(size ? *size : 0, row.size) << row.text;
         if (!size)
             EXPECT_THAT(size.error().message(),
-                        HasSubstr("wants a number above 0, auto, cpu, gpu or xpu"));
+                        HasSubstr("expects a number above 0, auto, cpu, gpu or xpu"));
     }
 }
 
@@ -63,8 +63,8 @@ TEST(FlagValues, Lists) {
 
     EXPECT_THAT(*read_signals({"SIGTERM,USR1,SIGTERM", "x"}), ElementsAre(SIGTERM, SIGUSR1));
     EXPECT_THAT(refusal(read_signals({"SIGFOO", "--signals-to-handle"})),
-                HasSubstr("--signals-to-handle SIGFOO: \"SIGFOO\" is no signal"));
-    EXPECT_THAT(refusal(read_signals({"KILL", "x"})), HasSubstr("can't be handed on"));
+                HasSubstr("--signals-to-handle SIGFOO: \"SIGFOO\" is not a signal"));
+    EXPECT_THAT(refusal(read_signals({"KILL", "x"})), HasSubstr("can't be forwarded"));
 }
 
 TEST(FlagValues, RendezvousConf) {

@@ -39,7 +39,8 @@ std::string alternatives(std::string_view listed) {
 /// What is wrong with a value, by its kind alone. Where there is a default, an empty one is what a
 /// variable of somebody's script was that he forgot to set.
 std::optional<std::string> complaint(const FlagRow& row, const std::string& text) {
-    if (text.empty() && !row.otherwise.empty()) return fmt::format("is empty; wants {}", row.value);
+    if (text.empty() && !row.otherwise.empty())
+        return fmt::format("is empty; expects {}", row.value);
     switch (row.kind) {
         case FlagKind::kSwitch:
         case FlagKind::kText:
@@ -48,24 +49,24 @@ std::optional<std::string> complaint(const FlagRow& row, const std::string& text
         case FlagKind::kCount: {
             const auto number = number_of<int>(text);
             if (number && *number >= 0) return std::nullopt;
-            return "wants 0 or a whole number above it";
+            return "expects a whole number, 0 or above";
         }
         case FlagKind::kPositive: {
             const auto number = number_of<int>(text);
             if (number && *number > 0) return std::nullopt;
-            return "wants a whole number above 0";
+            return "expects a whole number above 0";
         }
         case FlagKind::kSeconds: {
             constexpr double kLongest = 1e9;
             const auto number = number_of<double>(text);
             if (number && std::isfinite(*number) && *number >= 0 && *number <= kLongest)
                 return std::nullopt;
-            return "wants a number of seconds, 0 or above";
+            return "expects a number of seconds, 0 or above";
         }
         case FlagKind::kOneOf: {
             const std::vector<std::string> allowed = words(row.value, '|');
             if (std::ranges::find(allowed, text) != allowed.end()) return std::nullopt;
-            return "wants one of " + alternatives(row.value);
+            return "expects one of " + alternatives(row.value);
         }
     }
     return std::nullopt;
@@ -156,13 +157,13 @@ class Reader {
                       std::optional<std::string> value) {
         if (row.kind == FlagKind::kSwitch && value)
             return Error(Code::kInvalid,
-                         fmt::format("{}={}: it is a switch and takes no value", written, *value));
+                         fmt::format("{}={}: this flag takes no value", written, *value));
         if (row.kind != FlagKind::kSwitch && row.kind != FlagKind::kOptionalText && !value) {
             const bool there = at_ < arguments_.size();
             const std::string_view next = there ? std::string_view(arguments_[at_]) : "";
             if (!there || looks_like_flag(next))
                 return Error(Code::kInvalid,
-                             fmt::format("{} wants a value, {}{}", written, row.value,
+                             fmt::format("{} needs a value, {}{}", written, row.value,
                                          there ? fmt::format("; if {} is meant, write {}={}", next,
                                                              with_dashes(row), next)
                                                : std::string()));
@@ -193,17 +194,17 @@ class Reader {
         const std::string near = nearest_name("--" + name, names);
         if (!longer.empty() && near != "--" + name)
             return {Code::kInvalid,
-                    fmt::format("{} knows no flag {}: names are not abbreviated; write {}", who,
+                    fmt::format("{} has no flag {}: names can't be abbreviated; write {}", who,
                                 written, fmt::join(longer, " or "))};
-        return {Code::kInvalid,
-                fmt::format("{} knows no flag {}{}; '{} --help' lists them, and what is meant for "
-                            "the script stands behind it",
-                            who, written,
-                            near.empty() ? "" : fmt::format("; did you mean {}?", near), who)};
+        return {
+            Code::kInvalid,
+            fmt::format(
+                "{} has no flag {}{}; '{} --help' lists them, and flags for the script go after it",
+                who, written, near.empty() ? "" : fmt::format("; did you mean {}?", near), who)};
     }
 
     Error foreign(const FlagRow& row) const {
-        return {Code::kInvalid, fmt::format("{} does not know {}; muster-run and dlrover-run do",
+        return {Code::kInvalid, fmt::format("{} has no flag {}; muster-run and dlrover-run have it",
                                             to_string(read_.command), with_dashes(row))};
     }
 
@@ -222,7 +223,7 @@ Result<void> take_variables(const Variables& variables, LaunchFlags& flags) {
             Given given{*text, name, with_dashes(row)};
             if (row.kind == FlagKind::kSwitch) {
                 const std::optional<bool> yes = yes_or_no(row, *text);
-                if (!yes) return wrong(given, "wants 1 or 0");
+                if (!yes) return wrong(given, "expects 1 or 0");
                 if (*yes) flags.given[row.flag] = std::move(given);
                 break;
             }
@@ -275,7 +276,7 @@ void note_unknown_variables(const Variables& variables, LaunchFlags& flags) {
         const std::string near = nearest_name(name, known);
         flags.notices.push_back(
             {log::Level::kWarning,
-             fmt::format("no flag has the variable {}{}", name,
+             fmt::format("no flag reads the variable {}{}", name,
                          near.empty() ? "" : fmt::format("; did you mean {}?", near))});
     }
 }
@@ -334,7 +335,7 @@ Result<std::variant<LaunchFlags, LaunchPrint>> parse_launch_flags(
     TRY_VOID(take_variables(variables, flags));
     if (flags.script.empty())
         return Error(Code::kInvalid,
-                     fmt::format("there is no script: {0} [flags] SCRIPT [its own flags]; "
+                     fmt::format("no script was given: {0} [flags] SCRIPT [its own flags]; "
                                  "'{0} --help' lists the flags",
                                  to_string(command)));
     note_what_has_no_effect(variables, flags);

@@ -74,7 +74,7 @@ Result<std::vector<std::uint32_t>> exclusive(const Topology& machine, std::uint3
     if (cores.size() < share.size)
         return Error(Code::kInvalid,
                      fmt::format("--numa-binding exclusive: NUMA node {} has {} cores for {} "
-                                 "workers. Start fewer workers, or bind them to the node",
+                                 "workers. start fewer workers, or bind them to the node",
                                  node, cores.size(), share.size));
     const std::size_t each = cores.size() / share.size;
     const std::size_t more = cores.size() % share.size;
@@ -161,8 +161,8 @@ Result<Placement> place(const PlacementWish& wish, const Topology& machine,
     const bool one_node = nodes_of(machine).size() == 1;
     if (all[which].device && !of_device && !one_node)
         placement.note = fmt::format(
-            "the machine does not say which NUMA node accelerator {} hangs on: the workers are "
-            "spread over the nodes by local rank",
+            "the machine does not report the NUMA node of accelerator {}: workers are spread over "
+            "the NUMA nodes by local rank",
             *all[which].device);
     const std::uint32_t socket = std::ranges::find(machine.cpus, node, &Cpu::node)->socket;
     const auto on_node = [node](const Cpu& cpu) { return cpu.node == node; };
@@ -174,14 +174,14 @@ Result<Placement> place(const PlacementWish& wish, const Topology& machine,
         case NumaBinding::kNode:
             if (one_node)
                 placement.note =
-                    "this machine has one NUMA node: binding workers to it changes nothing";
+                    "this machine has only one NUMA node: binding workers to it changes nothing";
             placement.cpus = cpus_where(machine, on_node);
             break;
         case NumaBinding::kSocket:
             placement.cpus = cpus_where(machine, on_socket);
             if (placement.cpus.size() == machine.cpus.size())
                 placement.note =
-                    "this machine has one socket: binding workers to it changes nothing";
+                    "this machine has only one socket: binding workers to it changes nothing";
             break;
         case NumaBinding::kExclusive: {
             TRY(placement.cpus, exclusive(machine, node, share));
@@ -193,7 +193,7 @@ Result<Placement> place(const PlacementWish& wish, const Topology& machine,
     }
     if (wish.memory == MemoryPolicy::kNone) return placement;
     if (one_node) {
-        placement.note = "this machine has one NUMA node: a policy for memory changes nothing";
+        placement.note = "this machine has only one NUMA node: a memory policy changes nothing";
         return placement;
     }
     placement.memory = wish.memory;

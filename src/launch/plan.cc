@@ -115,7 +115,7 @@ class Planner {
         if (memory.said() && !wanted.numa_affinity && wanted.numa_binding.empty()) {
             if (memory.text != "none")
                 warn(memory.written() +
-                     " has no effect: it is for workers that --numa-affinity or --numa-binding "
+                     " has no effect: it applies to workers that --numa-affinity or --numa-binding "
                      "binds");
             return {};
         }
@@ -152,7 +152,7 @@ class Planner {
             given.text.size() > 1 && given.text.starts_with('#') && given.text.ends_with('#');
         if (dlrovers && !marked) {
             warn(
-                fmt::format("{} has no effect: it wants '#' around each text, as "
+                fmt::format("{} has no effect: it needs '#' around each text, as in "
                             "\"#ECC error#NVLink#\"",
                             given.written()));
             return {};
@@ -171,7 +171,7 @@ class Planner {
         TRY(times.silence, read_seconds(get(Flag::kHeartbeat)));
         if (!flags_.said(Flag::kHeartbeat) && conf_.silence) times.silence = *conf_.silence;
         if (times.silence <= Duration::zero())
-            return wrong(get(Flag::kHeartbeat), "wants a number of seconds above 0");
+            return wrong(get(Flag::kHeartbeat), "expects a number of seconds above 0");
         TRY(times.adopt_grace, read_seconds(get(Flag::kAdoptGrace)));
         const Flag grace =
             flags_.said(Flag::kStopGrace) ? Flag::kStopGrace : Flag::kShutdownTimeout;
@@ -196,13 +196,13 @@ class Planner {
     Result<void> take_warm() {
         const Given given = get(Flag::kWarm);
         if (plan_.command.kind == WorkerCommand::Kind::kProgram)
-            return wrong(given,
-                         "only scripts of Python start from a warm process; leave "
-                         "--no-python or this out");
+            return wrong(
+                given,
+                "only Python scripts start in a warm process; drop --no-python or this flag");
         if (plan_.command.kind == WorkerCommand::Kind::kRunPath)
             return wrong(given,
-                         "a script that runpy runs does not start from a warm process; leave "
-                         "--run-path or this out");
+                         "a script run by runpy does not start in a warm process; drop --run-path "
+                         "or this flag");
         plan_.warm.emplace();
         std::string_view rest = given.text;
         while (!rest.empty()) {
@@ -211,12 +211,12 @@ class Planner {
                 return c == '_' || c == '.' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
                        (c >= 'A' && c <= 'Z') || (static_cast<unsigned char>(c) >= 0x80);
             });
-            if (!fits) return wrong(given, fmt::format("\"{}\" is no name of a module", name));
+            if (!fits) return wrong(given, fmt::format("\"{}\" is not the name of a module", name));
             plan_.warm->emplace_back(name);
         }
         if (plan_.warm->empty() && !plan_.hook) {
             warn(given.written() +
-                 " has no effect: with --no-hook nothing sees what workers import; name the "
+                 " has no effect: with --no-hook nothing sees what workers import; list the "
                  "modules, as in --warm=torch");
             plan_.warm.reset();
         }
@@ -249,7 +249,7 @@ class Planner {
                           "DLROVER_LOG_ROTATE_BACKUP_COUNT"};
         if (!bytes.text.empty()) {
             const std::optional<std::uint64_t> count = count_of(bytes.text);
-            if (!count) return wrong(bytes, "wants a number of bytes");
+            if (!count) return wrong(bytes, "expects a number of bytes");
             if (*count >= kLeast)
                 plan_.logs.rotate_bytes = *count;
             else
@@ -257,7 +257,8 @@ class Planner {
         }
         if (files.text.empty()) return {};
         const std::optional<std::uint64_t> count = count_of(files.text);
-        if (!count || *count > 10'000) return wrong(files, "wants a number of files up to 10000");
+        if (!count || *count > 10'000)
+            return wrong(files, "expects a number of files, up to 10000");
         plan_.logs.rotated_files = static_cast<int>(*count);
         return {};
     }
@@ -270,7 +271,7 @@ class Planner {
         if (std::ranges::any_of(parts, said) && !std::ranges::all_of(parts, said)) {
             const Flag there = *std::ranges::find_if(parts, said);
             const Flag missing = *std::ranges::find_if_not(parts, said);
-            return wrong(get(there), fmt::format("TLS wants --{} as well", row_of(missing).name));
+            return wrong(get(there), fmt::format("TLS also needs --{}", row_of(missing).name));
         }
         return {};
     }
@@ -301,7 +302,7 @@ class Planner {
             plan_.node_check = NodeCheckMode::kNodes;
         plan_.exclude_straggler = flags_.on(Flag::kExcludeStraggler);
         if (plan_.exclude_straggler && plan_.node_check == NodeCheckMode::kNone)
-            warn("--exclude-straggler has no effect without a check: say --precheck 1 as well");
+            warn("--exclude-straggler has no effect without a check: add --precheck 1");
     }
 
     const LaunchFlags& flags_;

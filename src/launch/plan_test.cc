@@ -115,7 +115,7 @@ TEST(LaunchPlan, PlacesWorkers) {
         {{"--membind-policy=none"}, {Binding::kNone, Memory::kNone}},
         {{"--membind-policy=bind"},
          {Binding::kNone, Memory::kNone},
-         "--membind-policy bind has no effect: it is for workers that"},
+         "--membind-policy bind has no effect: it applies to workers that"},
     };
     for (const Row& row : kRows) {
         const auto made = plan(row.words);
@@ -212,25 +212,25 @@ TEST(LaunchPlan, IsRefused) {
         Variables variables = {};
     };
     const Row kRows[] = {
-        {{"--nnodes=3:2"}, "--nnodes 3:2: at least 3 nodes and at most 2"},
+        {{"--nnodes=3:2"}, "--nnodes 3:2: at least 3 nodes but at most 2"},
         {{}, "PET_NNODES=3:2: at least 3", {{"PET_NNODES", "3:2"}}},
         {{"--nnodes=1:2", "--rdzv-endpoint=n0", "--node-unit=3"},
          "--node-unit 3: no number of nodes from 1 to 2 (--nnodes 1:2) is a multiple of 3"},
         {{"--nnodes=5:7", "--rdzv-endpoint=n0", "--node-unit=4"}, "is a multiple of 4"},
         {{"--nnodes=1:2", "--rdzv-endpoint=n0", "--rdzv-conf=node_unit=3"},
          "--rdzv-conf node_unit=3"},
-        {{"--nproc-per-node=xpu"}, "--nproc-per-node xpu: this node shows no xpu"},
-        {{"--heartbeat=0"}, "--heartbeat 0: wants a number of seconds above 0"},
+        {{"--nproc-per-node=xpu"}, "--nproc-per-node xpu: this node has no xpu"},
+        {{"--heartbeat=0"}, "--heartbeat 0: expects a number of seconds above 0"},
         {{"--final-exit-codes=3", "--bad-node-exit-codes=3"},
          "3 is also one of --final-exit-codes 3"},
-        {{"--tls-cert=c"}, "--tls-cert c: TLS wants --tls-key as well"},
-        {{"--warm=torch,,x"}, "\"\" is no name of a module"},
-        {{"--warm=a b"}, "\"a b\" is no name of a module"},
-        {{"--warm", "--no-python"}, "only scripts of Python start from a warm process"},
-        {{"--warm", "--run-path"}, "runpy runs does not start from a warm process"},
-        {{"--local-ranks-filter=a"}, "--local-ranks-filter a: \"a\" is no local rank"},
-        {{"--signals-to-handle=SIGKILL"}, "can't be handed on"},
-        {{}, "DLROVER_LOG_ROTATE_MAX_BYTES=x: wants", {{"DLROVER_LOG_ROTATE_MAX_BYTES", "x"}}},
+        {{"--tls-cert=c"}, "--tls-cert c: TLS also needs --tls-key"},
+        {{"--warm=torch,,x"}, "\"\" is not the name of a module"},
+        {{"--warm=a b"}, "\"a b\" is not the name of a module"},
+        {{"--warm", "--no-python"}, "only Python scripts start in a warm process"},
+        {{"--warm", "--run-path"}, "run by runpy does not start in a warm process"},
+        {{"--local-ranks-filter=a"}, "--local-ranks-filter a: \"a\" is not a valid local rank"},
+        {{"--signals-to-handle=SIGKILL"}, "can't be forwarded"},
+        {{}, "DLROVER_LOG_ROTATE_MAX_BYTES=x: expects", {{"DLROVER_LOG_ROTATE_MAX_BYTES", "x"}}},
     };
     for (const Row& row : kRows) {
         const auto made = plan(row.words, row.variables);

@@ -33,7 +33,7 @@ Result<std::optional<int>> number_in(const Variables& variables,
         const char* const end = text->data() + text->size();
         const auto [stop, error] = std::from_chars(text->data(), end, number);
         if (error != std::errc() || stop != end || number < 0)
-            return wrong({*text, std::string(name)}, "wants 0 or a whole number above it");
+            return wrong({*text, std::string(name)}, "expects a whole number, 0 or above");
         return std::optional(number);
     }
     return std::optional<int>();
@@ -46,11 +46,12 @@ Result<std::vector<Endpoint>> read_endpoints(const Given& given, std::uint16_t d
         const std::string_view each = take_field(rest, ',');
         std::optional<Endpoint> endpoint = parse_endpoint(each, default_port);
         if (!endpoint)
-            return wrong(given, fmt::format("\"{}\" is no HOST:PORT (a name, an IPv4 address or an "
-                                            "IPv6 address in brackets, and a port up to 65535)",
-                                            each));
+            return wrong(given,
+                         fmt::format("\"{}\" is not HOST:PORT (a name, an IPv4 address or an "
+                                     "IPv6 address in brackets, and a port up to 65535)",
+                                     each));
         if (std::ranges::find(endpoints, *endpoint) != endpoints.end())
-            return wrong(given, fmt::format("{} stands there twice", endpoint->text()));
+            return wrong(given, fmt::format("{} is listed twice", endpoint->text()));
         endpoints.push_back(*std::move(endpoint));
     }
     return endpoints;
@@ -60,12 +61,12 @@ Result<void> check_backend(const Given& backend) {
     const std::vector<std::string> here = {"static", "c10d", "dlrover-master", "muster"};
     if (std::ranges::find(here, backend.text) != here.end()) return {};
     const std::string_view remedy =
-        "say --rdzv-endpoint HOST:PORT with one or some of the job's own nodes, and leave it out";
+        "use --rdzv-endpoint HOST:PORT with one or more of the job's own nodes instead";
     if (backend.text.starts_with("etcd"))
-        return wrong(backend, fmt::format("no etcd is used, and none is needed; {}", remedy));
+        return wrong(backend, fmt::format("etcd is neither used nor needed; {}", remedy));
     const std::string near = nearest_name(backend.text, here);
     return wrong(backend,
-                 fmt::format("wants one of {}{}; {}", fmt::join(here, ", "),
+                 fmt::format("expects one of {}{}; {}", fmt::join(here, ", "),
                              near.empty() ? "" : fmt::format(" (did you mean {}?)", near), remedy));
 }
 
@@ -92,8 +93,8 @@ class Finder {
         if (has_injected()) {
             if (flags_.command != LaunchCommand::kTorchrun) return by_injected();
             notices_.push_back({log::Level::kDebug,
-                                "MASTER_ADDR, RANK and WORLD_SIZE are set, which torchrun does not "
-                                "look at; muster-run does"});
+                                "MASTER_ADDR, RANK and WORLD_SIZE are set: torchrun ignores them, "
+                                "and muster-run uses them"});
         }
         if (most() > 1) return nowhere();
         return Rendezvous{.decided_by = "one node"};
@@ -113,10 +114,11 @@ class Finder {
 
     Result<Rendezvous> standalone() const {
         if (nodes_ && nodes_->least > 1)
-            return Error(Code::kInvalid,
-                         fmt::format("{}: it is one node, but {} wants at least {}; leave one out",
-                                     flags_.get(Flag::kStandalone).written(),
-                                     flags_.get(Flag::kNnodes).written(), nodes_->least));
+            return Error(
+                Code::kInvalid,
+                fmt::format("{}: this means one node, but {} needs at least {}; drop one of them",
+                            flags_.get(Flag::kStandalone).written(),
+                            flags_.get(Flag::kNnodes).written(), nodes_->least));
         Rendezvous rendezvous{.nodes = 1, .decided_by = "--standalone"};
         return rendezvous;
     }
@@ -125,7 +127,7 @@ class Finder {
         if (!flags_.said(Flag::kNodeRank)) return std::optional<int>();
         const Given rank = flags_.get(Flag::kNodeRank);
         if (read_count(rank) >= most())
-            return wrong(rank, fmt::format("with {} it is from 0 to {}",
+            return wrong(rank, fmt::format("with {} it must be from 0 to {}",
                                            flags_.get(Flag::kNnodes).written(), most() - 1));
         return std::optional(read_count(rank));
     }
@@ -141,15 +143,16 @@ class Finder {
         } else if (flags_.said(Flag::kNodeRank)) {
             notices_.push_back(
                 {log::Level::kDebug,
-                 fmt::format("{} has no effect: places are given by the master, unless "
-                             "--rdzv-backend is static",
-                             flags_.get(Flag::kNodeRank).written())});
+                 fmt::format(
+                     "{} has no effect: the master assigns ranks, unless --rdzv-backend is static",
+                     flags_.get(Flag::kNodeRank).written())});
         }
         if (most() == 1) return here(std::move(rendezvous));
         if (conf_.is_host) {
             if (rendezvous.endpoints.size() > 1)
-                return wrong(flags_.get(Flag::kRdzvConf),
-                             "is_host: with several endpoints each of their nodes is one");
+                return wrong(
+                    flags_.get(Flag::kRdzvConf),
+                    "is_host: if there are several endpoints, each of their nodes is a host");
             rendezvous.host = *conf_.is_host ? Host::kThisNode : Host::kOtherNode;
         }
         TRY_VOID(check_ports(rendezvous, given));
@@ -161,8 +164,8 @@ class Finder {
         const Given address = flags_.get(Flag::kMasterAddr);
         std::optional<Endpoint> endpoint = parse_endpoint(address.text, 0);
         if (!endpoint || endpoint->port != 0)
-            return wrong(address, "wants a name or an address; the port is --master-port");
-        if (read_count(port) > 65535) return wrong(port, "wants a port, up to 65535");
+            return wrong(address, "expects a name or an address; the port is --master-port");
+        if (read_count(port) > 65535) return wrong(port, "expects a port, up to 65535");
         endpoint->port = static_cast<std::uint16_t>(read_count(port));
         TRY(const std::optional<int> rank, static_rank());
         Rendezvous rendezvous{.where = Where::kEndpoints,
@@ -190,15 +193,15 @@ class Finder {
     static Result<void> check_ports(const Rendezvous& rendezvous, const Given& given) {
         for (const Endpoint& endpoint : rendezvous.endpoints)
             if (endpoint.port == 0)
-                return wrong(given,
-                             "with several nodes all have to know the port; 0 is for one node");
+                return wrong(given, "all nodes must know the port; 0 is for a single node");
         return {};
     }
 
     Result<Rendezvous> by_dlrover() const {
         const Given given{*said(variables_, "DLROVER_MASTER_ADDR"), "DLROVER_MASTER_ADDR"};
         TRY(std::vector<Endpoint> endpoints, read_endpoints(given, 0));
-        if (endpoints.size() != 1 || endpoints[0].port == 0) return wrong(given, "wants HOST:PORT");
+        if (endpoints.size() != 1 || endpoints[0].port == 0)
+            return wrong(given, "expects HOST:PORT");
         Rendezvous rendezvous{.where = Where::kElsewhere, .decided_by = given.written()};
         TRY(const std::optional<int> rank, number_in(variables_, {"NODE_RANK", "WORKER_RANK"}));
         TRY(rendezvous.nodes, number_in(variables_, {"NODE_NUM", "WORKER_NUM"}));
@@ -230,20 +233,21 @@ class Finder {
         TRY(const std::optional<int> size, number_in(variables_, {"WORLD_SIZE"}));
         TRY(const std::optional<int> port, number_in(variables_, {"MASTER_PORT"}));
         const int count = nodes_ ? nodes_->most : size.value_or(0);
-        if (count < 1) return wrong({"0", "WORLD_SIZE"}, "wants the number of nodes, 1 or above");
+        if (count < 1) return wrong({"0", "WORLD_SIZE"}, "expects the number of nodes, 1 or above");
         if (*rank >= count)
-            return wrong({std::to_string(*rank), "RANK"},
-                         fmt::format("of {} nodes; it is taken for this node's place because "
-                                     "nothing else says where the nodes meet: say --standalone, or "
-                                     "--nnodes and --rdzv-endpoint",
-                                     count));
+            return wrong(
+                {std::to_string(*rank), "RANK"},
+                fmt::format(
+                    "of {} nodes; it is read as this node's rank because nothing else says where "
+                    "the nodes meet: use --standalone, or --nnodes and --rdzv-endpoint",
+                    count));
         rendezvous.nodes = count;
         if (count == 1) return here(std::move(rendezvous));
         const Given host{*said(variables_, "MASTER_ADDR"), "MASTER_ADDR"};
         std::optional<Endpoint> endpoint = parse_endpoint(host.text, 0);
-        if (!endpoint || endpoint->port != 0) return wrong(host, "wants a name or an address");
+        if (!endpoint || endpoint->port != 0) return wrong(host, "expects a name or an address");
         if (port && (*port < 1 || *port > 65535))
-            return wrong({std::to_string(*port), "MASTER_PORT"}, "wants a port, 1 to 65535");
+            return wrong({std::to_string(*port), "MASTER_PORT"}, "expects a port, 1 to 65535");
         endpoint->port = static_cast<std::uint16_t>(port.value_or(kDefaultStaticPort));
         rendezvous.endpoints = {*std::move(endpoint)};
         by_rank(rendezvous, rank);
@@ -251,11 +255,10 @@ class Finder {
     }
 
     Error nowhere() const {
-        return wrong(
-            flags_.get(Flag::kNnodes),
-            "nothing says where the nodes meet; say the same on each, --rdzv-endpoint "
-            "HOST:PORT[,HOST:PORT...] with one or some of the nodes, or --master-addr HOST "
-            "of the first one and --node-rank N");
+        return wrong(flags_.get(Flag::kNnodes),
+                     "nothing says where the nodes meet; give each node the same --rdzv-endpoint "
+                     "HOST:PORT[,HOST:PORT...] with one or more of the nodes, or --master-addr "
+                     "HOST of the first one and --node-rank N");
     }
 
     const LaunchFlags& flags_;

@@ -390,27 +390,33 @@ TEST(Rendezvous, IsRefused) {
     };
     const Row kRows[] = {
         {{"--nnodes=2"}, {}, "--nnodes 2: nothing says where the nodes meet"},
-        {{"--nnodes=2", "--rdzv-backend=c10d"}, {}, "say the same on each, --rdzv-endpoint"},
-        {{"--nnodes=2", "--standalone"}, {}, "--standalone: it is one node, but --nnodes 2"},
+        {{"--nnodes=2", "--rdzv-backend=c10d"}, {}, "give each node the same --rdzv-endpoint"},
+        {{"--nnodes=2", "--standalone"}, {}, "--standalone: this means one node, but --nnodes 2"},
         {{"--nnodes=2", "--rdzv-endpoint=n0:x"},
          {},
-         "--rdzv-endpoint n0:x: \"n0:x\" is no HOST:PORT"},
-        {{"--nnodes=2", "--rdzv-endpoint=n0,,n1"}, {}, "\"\" is no HOST:PORT"},
-        {{"--nnodes=2", "--rdzv-endpoint=n0,n0:29400"}, {}, "n0:29400 stands there twice"},
-        {{"--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=n0:0"}, {}, "0 is for one node"},
-        {{"--nnodes=2", "--rdzv-backend=etcd-v2"}, {}, "--rdzv-backend etcd-v2: no etcd is used"},
+         "--rdzv-endpoint n0:x: \"n0:x\" is not HOST:PORT"},
+        {{"--nnodes=2", "--rdzv-endpoint=n0,,n1"}, {}, "\"\" is not HOST:PORT"},
+        {{"--nnodes=2", "--rdzv-endpoint=n0,n0:29400"}, {}, "n0:29400 is listed twice"},
+        {{"--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=n0:0"},
+         {},
+         "0 is for a single node"},
+        {{"--nnodes=2", "--rdzv-backend=etcd-v2"},
+         {},
+         "--rdzv-backend etcd-v2: etcd is neither used"},
         {{"--rdzv-backend=c10"}, {}, "did you mean c10d?"},
-        {{"--nnodes=2", "--node-rank=2"}, {}, "--node-rank 2: with --nnodes 2 it is from 0 to 1"},
+        {{"--nnodes=2", "--node-rank=2"},
+         {},
+         "--node-rank 2: with --nnodes 2 it must be from 0 to 1"},
         {{"--nnodes=2", "--master-addr=n0:1"}, {}, "the port is --master-port"},
-        {{"--nnodes=2", "--master-port=70000"}, {}, "--master-port 70000: wants a port"},
+        {{"--nnodes=2", "--master-port=70000"}, {}, "--master-port 70000: expects a port"},
         {{"--nnodes=2", "--rdzv-endpoint=a,b", "--rdzv-conf=is_host=1", "--rdzv-backend=c10d"},
          {},
-         "is_host: with several endpoints"},
-        {{}, {{"DLROVER_MASTER_ADDR", "m"}}, "DLROVER_MASTER_ADDR=m: wants HOST:PORT"},
-        {{}, {{"DLROVER_MASTER_ADDR", "m:1"}, {"NODE_RANK", "x"}}, "NODE_RANK=x: wants 0"},
+         "is_host: if there are several endpoints"},
+        {{}, {{"DLROVER_MASTER_ADDR", "m"}}, "DLROVER_MASTER_ADDR=m: expects HOST:PORT"},
+        {{}, {{"DLROVER_MASTER_ADDR", "m:1"}, {"NODE_RANK", "x"}}, "NODE_RANK=x: expects a whole number, 0"},
         {{}, with(kOldPyTorchJob, {{"RANK", "3"}}), "RANK=3: of 3 nodes"},
-        {{}, with(kOldPyTorchJob, {{"MASTER_PORT", "0"}}), "MASTER_PORT=0: wants a port"},
-        {{}, with(kOldPyTorchJob, {{"WORLD_SIZE", "x"}}), "WORLD_SIZE=x: wants"},
+        {{}, with(kOldPyTorchJob, {{"MASTER_PORT", "0"}}), "MASTER_PORT=0: expects a port"},
+        {{}, with(kOldPyTorchJob, {{"WORLD_SIZE", "x"}}), "WORLD_SIZE=x: expects"},
     };
     for (const Row& row : kRows) {
         const auto made = plan(row.command, row.words, row.variables);
@@ -425,7 +431,7 @@ TEST(Rendezvous, TellsWhatItLeavesOut) {
     EXPECT_THAT(ignored->notices[0].text, HasSubstr("--rdzv-endpoint x:1 has no effect"));
     const auto unread = plan(kTorch, {}, kOldPyTorchJob);
     ASSERT_EQ(unread->notices.size(), 1u);
-    EXPECT_THAT(unread->notices[0].text, HasSubstr("which torchrun does not look at"));
+    EXPECT_THAT(unread->notices[0].text, HasSubstr("torchrun ignores them"));
 }
 
 TEST(Rendezvous, IsHostedByWhoseAddressItIs) {

@@ -146,7 +146,7 @@ Result<Topology> read_topology(const std::filesystem::path& sysfs,
     }
     if (topology.cpus.empty())
         return Error(Code::kUnsupported,
-                     fmt::format("{} names no processor that this process may run on",
+                     fmt::format("{} lists no processor that this process may run on",
                                  (root / "cpu").string()));
     topology.devices = read_devices(sysfs);
     return topology;

@@ -16,7 +16,7 @@ constexpr std::string_view kRunPath =
 Result<Kind> kind_of(const LaunchFlags& flags) {
     const auto both = [&](Flag one, Flag other) {
         return Error(Code::kInvalid,
-                     fmt::format("{} and {} exclude each other; leave one out",
+                     fmt::format("{} and {} exclude each other; drop one of them",
                                  flags.get(one).written(), flags.get(other).written()));
     };
     const bool module = flags.on(Flag::kModule);
@@ -69,8 +69,8 @@ Result<WorkerCommand> worker_command(const LaunchFlags& flags, const std::string
     } else {
         if (python.empty())
             return Error(Code::kNotFound,
-                         "PATH has neither python nor python3; set PYTHON_EXEC to the one that is "
-                         "meant, or say --no-python if SCRIPT is a program");
+                         "PATH has neither python nor python3; set PYTHON_EXEC, or use --no-python "
+                         "if SCRIPT is a program");
         command.words = {python, "-u"};
         if (kind == Kind::kModule) command.words.emplace_back("-m");
         if (kind == Kind::kRunPath) {
@@ -105,25 +105,24 @@ Result<void> check_command(const WorkerCommand& command, const FileFacts& facts)
     const std::string& path = file->path;
     if (!facts.exists) {
         if (file->in_path)
-            return Error(Code::kNotFound,
-                         fmt::format("no program {} is in PATH; a file of this directory is ./{}",
-                                     path, path));
-        return Error(Code::kNotFound, fmt::format("there is no {} (a module wants -m)", path));
+            return Error(
+                Code::kNotFound,
+                fmt::format("PATH has no program {}; for a file in this directory write ./{}", path,
+                            path));
+        return Error(Code::kNotFound, fmt::format("there is no {} (a module needs -m)", path));
     }
     if (command.kind == Kind::kProgram) {
         if (facts.is_directory)
-            return Error(Code::kInvalid, fmt::format("{} is a directory and no program", path));
+            return Error(Code::kInvalid, fmt::format("{} is a directory, not a program", path));
         if (!facts.executable)
-            return Error(
-                Code::kInvalid,
-                fmt::format("{} may not be executed; 'chmod +x {}', or leave --no-python out "
-                            "if it is a script of Python",
-                            path, path));
+            return Error(Code::kInvalid, fmt::format("{} may not be executed; run 'chmod +x {}', "
+                                                     "or drop --no-python if it is a Python script",
+                                                     path, path));
         return {};
     }
     if (facts.is_directory && !facts.has_main)
         return Error(Code::kInvalid,
-                     fmt::format("{} is a directory without a __main__.py, and no script", path));
+                     fmt::format("{} is a directory without a __main__.py, not a script", path));
     if (!facts.readable) return Error(Code::kForbidden, fmt::format("{} may not be read", path));
     return {};
 }

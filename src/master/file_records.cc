@@ -74,9 +74,9 @@ Result<JobRecord> parse_record(const std::string& path, const std::string& text)
                       ? job_protocol::from_wire(wire)
                       : Result<JobRecord>(Error(Code::kBadRequest, "it can't be read"));
     if (record) return record;
-    return Error(Code::kInvalid, path + ": this is no record of a job, or it is damaged: " +
+    return Error(Code::kInvalid, path + ": this is not the record of a job, or it is damaged: " +
                                      record.error().message() +
-                                     "; move it away to begin the job's budgets anew");
+                                     "; move it away to reset the job's budgets");
 }
 
 /// What is read under the lock, and what is written in its place.
@@ -141,13 +141,13 @@ Task<Result<JobRecord>> FileRecords::claim() {
 }
 
 Task<Result<void>> FileRecords::write(JobRecord record) {
-    const auto written = co_await state_->run(
-        [record = std::move(record)](const JobRecord& found) -> Result<JobRecord> {
-            if (found.epoch != record.epoch)
-                return Error(Code::kConflict, fmt::format("epoch {} is over: epoch {} was claimed",
-                                                          record.epoch, found.epoch));
-            return record;
-        });
+    const auto written = co_await state_->run([record = std::move(record)](
+                                                  const JobRecord& found) -> Result<JobRecord> {
+        if (found.epoch != record.epoch)
+            return Error(Code::kConflict, fmt::format("epoch {} has ended: epoch {} was claimed",
+                                                      record.epoch, found.epoch));
+        return record;
+    });
     if (!written) co_return written.error();
     co_return Result<void>();
 }

@@ -36,10 +36,10 @@ std::string who_is_missing(const Shortage& shortage, Instant now) {
                                  shortage.absent.begin() + static_cast<std::ptrdiff_t>(named));
     const std::string absent = some.empty()
                                    ? ""
-                                   : fmt::format("nobody has slot {}{}, ", fmt::join(some, ", "),
+                                   : fmt::format("no node has slot {}{}, ", fmt::join(some, ", "),
                                                  named < shortage.absent.size() ? ", ..." : "");
     return fmt::format(
-        "{} of at least {} nodes are there; {}for {} s now", shortage.have, shortage.need, absent,
+        "{} of at least {} nodes have joined; {}for {} s now", shortage.have, shortage.need, absent,
         std::chrono::duration_cast<std::chrono::seconds>(now - shortage.since).count());
 }
 
@@ -52,8 +52,9 @@ Job::Job(JobOptions options, JobRecord record, Instant now, Services& services)
       policy_(policy_of(options_, record_.now())),
       services_(services),
       grace_(options_.healthy_grace),
-      waiting_(epoch() != options_.first_epoch ? "the agents of the job come back to a new master"
-                                               : "the nodes of the job gather"),
+      waiting_(epoch() != options_.first_epoch
+                   ? "waiting for the job's agents to return to the new master"
+                   : "waiting for the job's nodes"),
       say_next_(now + kSayFirst) {
     for (const std::string& incarnation : record_.now().excluded)
         members_.exclude(incarnation, now);
@@ -70,9 +71,8 @@ Job::Job(JobOptions options, JobRecord record, Instant now, Services& services)
 
 Result<void> Job::joined(Hello hello, Instant now, WallTime wall) {
     if (hello.epoch_seen > epoch())
-        return Error(Code::kConflict,
-                     fmt::format("epoch {} is over: an agent has heard of epoch {}", epoch(),
-                                 hello.epoch_seen));
+        return Error(Code::kConflict, fmt::format("epoch {} has ended: an agent knows epoch {}",
+                                                  epoch(), hello.epoch_seen));
     const auto [agent, is_new] = agents_.join(std::move(hello));
     changed(agent.incarnation());
     if (is_new)
@@ -144,8 +144,8 @@ bool Job::claim(Agent& agent, Instant now, WallTime wall) {
     bool is_done = other == nullptr;  // And gone: its slot is free when the world ends.
     if (!is_done && other->away_until) {
         const Slot slot = *agent.hello.slot;
-        lose(std::string(*holder), FailureKind::kDisconnected,
-             "another agent has come in its place", now, wall);
+        lose(std::string(*holder), FailureKind::kDisconnected, "another agent has replaced it", now,
+             wall);
         if (members_.holder(slot) == nullptr || was_moved_to(slot)) return true;
         is_done = true;
     }
@@ -165,7 +165,7 @@ void Job::look_at_claims(Instant now, WallTime wall) {
         } else if (now >= *agent.claims_until) {
             const Hello& other = agents_.at(*holder).hello;
             refuse(agent, fmt::format("slot {} is held by the agent {} at {}, which is alive: give "
-                                      "each node a --node-rank of its own, or none",
+                                      "each node its own --node-rank, or none",
                                       slot, other.name, other.address));
         }
     }
@@ -259,7 +259,7 @@ void Job::read(Agent& agent, Instant now, WallTime wall) {
     members_.hold_growth(true);
     if (done_.size() < places_.size()) return;
     finish({.kind = Verdict::Kind::kSucceeded,
-            .text = fmt::format("all {} workers ended with 0", members_.world()->size())});
+            .text = fmt::format("all {} workers exited with 0", members_.world()->size())});
 }
 
 /// A node that is the whole world began its workers anew while no master was there.
@@ -360,7 +360,7 @@ void Job::end_of_world(Instant now) {
 void Job::new_world(Instant now, WallTime wall) {
     const World world = *members_.world();
     if (told_ != Generation()) {
-        why_ = fmt::format("{} nodes make a larger world than the {} that run", world.nodes,
+        why_ = fmt::format("{} nodes form a larger world than the {} that run", world.nodes,
                            places_.size());
         grace_ = options_.healthy_grace;
         end_of_world(now);
@@ -407,7 +407,7 @@ bool Job::lacks_store() const {
 /// Who has not begun would look for what the others have stored, and it is gone.
 void Job::replace_store(Instant now) {
     if (members_.world() == nullptr || end() || !lacks_store()) return;
-    why_ = "the store has gone with the agent of group rank 0, and not all have begun";
+    why_ = "the store was lost with the agent of group rank 0 before all workers had started";
     grace_ = options_.broken_grace;
     members_.restart(now);
 }
@@ -417,11 +417,12 @@ void Job::say_who_is_missing(Instant now) {
     if (!services_.why_it_waits().empty()) return;
     const auto shortage = members_.shortage();
     if (shortage)
-        waiting_ = members_.is_rejoining() ? "the agents of the job come back to a new master: " +
-                                                 who_is_missing(*shortage, now)
-                                           : who_is_missing(*shortage, now);
+        waiting_ = members_.is_rejoining()
+                       ? "waiting for the job's agents to return to the new master: " +
+                             who_is_missing(*shortage, now)
+                       : who_is_missing(*shortage, now);
     else
-        waiting_ = "enough nodes are there; more may come until the last call is over";
+        waiting_ = "there are enough nodes; more may join until the last call ends";
     changed_.all = true;
 }
 
@@ -444,7 +445,7 @@ bool Job::advance_services(Instant now, WallTime wall) {
     }
     if (services_.advance(now, wall)) changed_.all = true;
     if (!held || services_.hold_first_world()) return false;
-    waiting_ = "the nodes of the job gather";
+    waiting_ = "waiting for the job's nodes";
     return !end();
 }
 
@@ -488,7 +489,7 @@ void Job::exclude(const std::string& by, FailureKind kind, const std::vector<Unf
         all += (all.empty() ? "" : "; ") + describe(evidence);
         members_.exclude(node.incarnation, now);
         record_.exclude(node.incarnation);
-        refuse(*agent, describe(evidence) + "; it is left out of the job");
+        refuse(*agent, describe(evidence) + "; it is excluded from the job");
     }
     if (!first) return;
     if (members_.usable() < members_.least())
@@ -516,9 +517,10 @@ std::optional<Directive> Job::directive_for(const std::string& incarnation) cons
         // Its world has just ended; advance() says what follows.
         return std::nullopt;
     } else if (agent.claims_until) {
-        order.what = Wait{.text = fmt::format("another agent has slot {}, and may be gone; each "
-                                              "node wants a --node-rank of its own",
-                                              agent.hello.slot.value_or(0))};
+        order.what = Wait{
+            .text = fmt::format(
+                "another agent, perhaps lost, has slot {}; each node needs its own --node-rank",
+                agent.hello.slot.value_or(0))};
     } else if (members_.is_rejoining() && agent.hello.report.holds) {
         // What runs goes on until it is known what is there.
         return std::nullopt;
@@ -529,11 +531,11 @@ std::optional<Directive> Job::directive_for(const std::string& incarnation) cons
     } else if (agent.ran) {
         order.what = Stop{.generation = *agent.ran};
     } else if (place != places_.end()) {
-        order.what = Wait{.text = "the store of group rank 0 begins anew"};
+        order.what = Wait{.text = "group rank 0 resets its store"};
     } else if (auto what = services_.directive_for(incarnation)) {
         order.what = *std::move(what);
     } else if (members_.world() != nullptr) {
-        order.what = Wait{.spare = true, .text = "a world runs; this node is a spare"};
+        order.what = Wait{.spare = true, .text = "the world is running; this node is a spare"};
     } else {
         const std::string held = services_.why_it_waits();
         order.what = Wait{.text = held.empty() ? waiting_ : held};

@@ -148,7 +148,7 @@ TEST(JobCheck, TheOthersGoOnWithoutAFaultyNode) {
     EXPECT_EQ(other.orders({"a", "b", "c"}), "wait, excluded, wait") << "the last call of two";
     EXPECT_EQ(other.text("b"),
               "node 1 (b) failed the check: no link of it works: the link from node 2 (c) to node "
-              "1 (b) does not work (no answer); it is left out of the job");
+              "1 (b) does not work (no answer); it is excluded from the job");
     other.look(30s);
     EXPECT_EQ(other.orders({"a", "b", "c"}), "run 0 of 2, excluded, wait");
     EXPECT_THAT(other.job.record().excluded, ElementsAre("b"));
@@ -207,7 +207,7 @@ TEST(JobCheck, ANodeThatSaysNothing) {
     story.find("a", "b");
     story.look(20s);
     EXPECT_EQ(story.orders({"a", "b"}), "wait, excluded");
-    EXPECT_THAT(story.text("b"), HasSubstr("it said nothing for 20 s"));
+    EXPECT_THAT(story.text("b"), HasSubstr("it did not answer for 20 s"));
 }
 
 TEST(JobCheck, AnAgentWithoutAPortIsLetThrough) {

@@ -283,7 +283,7 @@ TEST(Job, ANewMasterKnowsTheWorldAndWhatItCost) {
     record.epoch = 2;
     Story second(2, 2, 5, record);
     second.join("a", first.runs("a"));
-    EXPECT_EQ(second.order("a"), "-") << "what runs goes on";
+    EXPECT_EQ(second.order("a"), "-") << "what runs continues";
     second.join("b", first.runs("b"));
     EXPECT_EQ(second.orders({"a", "b"}), "run 1, run 1");
     second.report("b", dead);

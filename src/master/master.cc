@@ -192,7 +192,7 @@ void Master::State::met(const MasterClaim& other) {
             superseded_by = other.epoch;
             deposed = Error(Code::kConflict,
                             fmt::format("another master of the job, of epoch {}, has only {} nodes "
-                                        "and is to give way to a newer one",
+                                        "and must give way to a newer one",
                                         other.epoch, other.nodes));
             break;
     }
@@ -250,7 +250,7 @@ Task<Result<void>> Master::State::write_record() {
             continue;
         }
         if (written.error().code() == Code::kConflict) co_return written.error();
-        log::error("the job's record can't be written: nothing goes on until it can",
+        log::error("the job's record can't be written: the job waits until it can",
                    {{"error", written.error().message()}});
         co_await clock.sleep_for(options.record_retry);
     }

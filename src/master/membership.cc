@@ -52,14 +52,14 @@ Result<Slot> Membership::join(Node node) {
     if (excluded_.contains(node.incarnation))
         return Error(Code::kForbidden, "this agent was excluded from the job");
     if (slots_.contains(node.incarnation))
-        return Error(Code::kConflict, "this agent has joined already");
+        return Error(Code::kConflict, "this agent has already joined");
     Slot slot = node.slot && !rejoin_until_ ? *node.slot : free_slot();
     if (const auto held = nodes_.find(slot); held != nodes_.end())
         return Error(
             Code::kConflict,
-            fmt::format("slot {} is held by the agent at {}: give each node a NODE_RANK of "
-                        "its own, or none",
-                        slot, held->second.node.address));
+            fmt::format(
+                "slot {} is held by the agent at {}: give each node its own NODE_RANK, or none",
+                slot, held->second.node.address));
     put(slot, std::move(node));
     if (rejoin_until_)
         find(nodes_.at(slot));
@@ -71,9 +71,9 @@ Result<Slot> Membership::join(Node node) {
 Result<Slot> Membership::succeed(const std::string& incarnation, Node node) {
     const auto before = slots_.find(incarnation);
     if (before == slots_.end())
-        return Error(Code::kNotFound, "the agent whose workers it goes on with is lost already");
+        return Error(Code::kNotFound, "the agent whose workers it took over is already lost");
     if (slots_.contains(node.incarnation))
-        return Error(Code::kConflict, "this agent has joined already");
+        return Error(Code::kConflict, "this agent has already joined");
     const Slot slot = before->second;
     slots_.erase(before);
     slots_.emplace(node.incarnation, slot);

@@ -164,8 +164,8 @@ TEST(Membership, SlotsThatAreGivenAreKept) {
     EXPECT_EQ(nodes.join("c", 2), "2");
     EXPECT_EQ(nodes.join("a", 0), "0");
     EXPECT_EQ(nodes.join("other", 2),
-              "slot 2 is held by the agent at c: give each node a NODE_RANK of its own, or none");
-    EXPECT_EQ(nodes.join("a"), "this agent has joined already");
+              "slot 2 is held by the agent at c: give each node its own NODE_RANK, or none");
+    EXPECT_EQ(nodes.join("a"), "this agent has already joined");
     EXPECT_EQ(nodes.join("b"), "1");
     EXPECT_EQ(nodes.look(), "1: a0 b1 c2");
     nodes.lose("c");

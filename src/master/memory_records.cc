@@ -23,7 +23,7 @@ Task<Result<void>> MemoryRecords::write(JobRecord record) {
     const Fault fault = faults_ ? faults_() : Fault::kNone;
     if (fault == Fault::kFails) co_return away();
     if (record.epoch != kept_.epoch)
-        co_return Error(Code::kConflict, fmt::format("epoch {} is over: epoch {} was claimed",
+        co_return Error(Code::kConflict, fmt::format("epoch {} has ended: epoch {} was claimed",
                                                      record.epoch, kept_.epoch));
     kept_ = std::move(record);
     if (fault == Fault::kLost) co_return away();

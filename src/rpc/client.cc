@@ -179,7 +179,7 @@ Task<Error> Client::State::one_connection() {
                                                     .queued = options.limits.queued},
                                        options.limits.longest_frame);
     if (connections == 0) {
-        trouble.emplace(Code::kUnavailable, "what listens there says nothing");
+        trouble.emplace(Code::kUnavailable, "the server does not answer");
         changed.notify_all();
     }
     // In this order: what the group's tasks refer to outlives them.
@@ -224,9 +224,9 @@ Task<void> Client::State::converse(std::shared_ptr<Wire> wire, TaskGroup& group,
     const auto first = co_await first_frame(wire);
     if (!first) {
         why = first.error();
-        if (is_no_message(*why)) why->prefix("what answers there is no server of this protocol");
+        if (is_no_message(*why)) why->prefix("the other side does not speak this protocol");
     } else if (!*first) {
-        why.emplace(Code::kUnavailable, "the server ended the connection before it began");
+        why.emplace(Code::kUnavailable, "the server closed the connection during the handshake");
     } else if (auto welcome = admitted(**first, kVersion); !welcome) {
         why = welcome.error();
         if (is_final(*why)) ended = why;
@@ -355,7 +355,7 @@ Result<void> Client::State::take(Frame frame) {
         case Frame::kItem:
             return calls.came(std::move(*frame.mutable_item()));
         default:
-            return Error(Code::kBadRequest, "a message that servers do not send");
+            return Error(Code::kBadRequest, "a message that only clients send");
     }
 }
 

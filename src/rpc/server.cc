@@ -50,7 +50,7 @@ void Server::State::take(std::unique_ptr<net::ByteStream> stream, net::TlsServer
     if (open >= most + kRefusals) return;
     std::optional<Error> refusal;
     if (open >= most)
-        refusal.emplace(Code::kTooManyRequests, "as many as may be are connected already");
+        refusal.emplace(Code::kTooManyRequests, "the limit of connections is reached");
     supervisors.spawn("rpc connection",
                       supervise(std::make_unique<ServerConnection>(serving, std::move(stream), tls),
                                 std::move(refusal)));
@@ -60,7 +60,7 @@ Task<void> Server::State::supervise(std::unique_ptr<ServerConnection> connection
                                     std::optional<Error> refusal) {
     const auto place = connections.insert(connections.end(), std::move(connection));
     came.notify_all();
-    if (serving.stopping) refusal.emplace(Code::kUnavailable, "this server stops");
+    if (serving.stopping) refusal.emplace(Code::kUnavailable, "this server is stopping");
     co_await (*place)->run(refusal);
     connections.erase(place);
 }
@@ -141,7 +141,7 @@ Task<void> Server::stop() {
     for (const auto& listener : state_->listeners) listener->close();
     co_await state_->serving.calls.stop();
     for (const auto& connection : state_->connections)
-        connection->leave(Error(Code::kUnavailable, "this server stops"));
+        connection->leave(Error(Code::kUnavailable, "this server is stopping"));
     co_await state_->supervisors.join();
     co_await state_->background.stop();
     state_->listeners.clear();

@@ -222,15 +222,14 @@ TEST_F(RpcStreams, AnotherProgramWhereTheServerShouldBeIsToldFromNoneAtAll) {
     listener = &other;
     Client& client = make_client();
     settle();
-    EXPECT_EQ(client.trouble()->message(), "what listens there says nothing");
+    EXPECT_EQ(client.trouble()->message(), "the server does not answer");
     auto accepted = await(other.accept());
     ASSERT_TRUE(accepted);
     const std::string page = "HTTP/1.1 400 Bad Request\r\n\r\n";
     ASSERT_TRUE(await((*accepted)->write({asio::buffer(page)})));
     settle();
-    EXPECT_THAT(
-        client.trouble()->message(),
-        testing::StartsWith("what answers there is no server of this protocol: a message of "));
+    EXPECT_THAT(client.trouble()->message(),
+                testing::StartsWith("the other side does not speak this protocol: a message of "));
     listener = nullptr;
 }
 
@@ -251,7 +250,7 @@ TEST_F(RpcStreams, AServerThatStopsSaysSo) {
     listener = nullptr;
     settle();
     EXPECT_FALSE(client.connected());
-    EXPECT_EQ(client.trouble()->message(), "this server stops");
+    EXPECT_EQ(client.trouble()->message(), "this server is stopping");
     EXPECT_FALSE(client.ended());
 }
 

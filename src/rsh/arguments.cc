@@ -60,7 +60,7 @@ class Parser {
     std::string value_of(const std::string& flag, std::optional<std::string> attached) {
         if (attached) return *attached;
         if (at_ < words_.size()) return words_[at_++];
-        wrong_ = fmt::format("{} wants a value", flag);
+        wrong_ = fmt::format("{} needs a value", flag);
         return {};
     }
 
@@ -69,7 +69,7 @@ class Parser {
         if (const auto port = net::parse_port(value))
             options_.port = *port;
         else
-            wrong_ = fmt::format("{} is a number from 1 to 65535, not \"{}\"", flag, value);
+            wrong_ = fmt::format("{} must be a number from 1 to 65535, not \"{}\"", flag, value);
     }
 
     void take_long(const std::string& word) {
@@ -91,7 +91,7 @@ class Parser {
             if (const auto patience = parse_duration(value))
                 options_.patience = *patience;
             else
-                wrong_ = fmt::format("--patience is a time such as 60s, not \"{}\"", value);
+                wrong_ = fmt::format("--patience must be a time such as 60s, not \"{}\"", value);
         } else {
             wrong_ = fmt::format("unknown flag \"{}\"", flag);
         }
@@ -116,19 +116,19 @@ class Parser {
             }
             if (letter == 'n') options_.input = false;
         }
-        if (word.size() == 1) wrong_ = "\"-\" is no host";
+        if (word.size() == 1) wrong_ = "\"-\" is not a host";
     }
 
-    void refuse_user() { wrong_ = "commands run as the user of the worker; name no other one"; }
+    void refuse_user() { wrong_ = "commands run as the worker's user; no other can be chosen"; }
 
     std::optional<std::string> no_more() const {
         if (at_ == words_.size()) return std::nullopt;
-        return fmt::format("--serve takes no host and no command, and here is \"{}\"", words_[at_]);
+        return fmt::format("--serve takes no host and no command, but got \"{}\"", words_[at_]);
     }
 
     /// As ssh does: the words with blanks between them are what a shell reads there.
     std::optional<std::string> take_command() {
-        if (at_ == words_.size()) return "say at which host: muster rsh HOST COMMAND...";
+        if (at_ == words_.size()) return "name the host: muster rsh HOST COMMAND...";
         options_.host = words_[at_++];
         if (options_.host.find('@') != std::string::npos) {
             refuse_user();
@@ -137,7 +137,7 @@ class Parser {
         for (; at_ < words_.size(); ++at_)
             options_.command += (options_.command.empty() ? "" : " ") + words_[at_];
         if (options_.command.empty())
-            return fmt::format("say what to run at {}; there is no terminal to log in from",
+            return fmt::format("name the command to run on {}; there is no interactive login",
                                options_.host);
         return std::nullopt;
     }

@@ -67,15 +67,15 @@ TEST(RshArguments, OrServes) {
 
 TEST(RshArguments, SaysWhatIsWrong) {
     const std::pair<Words, const char*> rows[] = {
-        {{}, "at which host"},
-        {{"w"}, "what to run at w"},
-        {{"-l", "me", "w", "ls"}, "as the user of the worker"},
-        {{"me@w", "ls"}, "as the user of the worker"},
+        {{}, "name the host"},
+        {{"w"}, "the command to run on w"},
+        {{"-l", "me", "w", "ls"}, "as the worker's user"},
+        {{"me@w", "ls"}, "as the worker's user"},
         {{"-Z", "w", "ls"}, "-Z"},
         {{"--ports", "1", "w", "ls"}, "--ports"},
         {{"--port", "0", "w", "ls"}, "1 to 65535"},
         {{"-p", "65536", "w", "ls"}, "1 to 65535"},
-        {{"--port"}, "wants a value"},
+        {{"--port"}, "needs a value"},
         {{"--patience", "soon", "w", "ls"}, "60s"},
         {{"--serve", "w"}, "no host"},
     };

@@ -58,16 +58,15 @@ Task<Result<Stream>> reach(Clock& clock, net::SharedKeyTls& keys, const ClientOp
         Result<Stream> stream = co_await try_once(clock, keys, options, left);
         if (stream) co_return stream;
         if (stream.error().code() == Code::kUnauthorized)
-            co_return Error(
-                Code::kUnauthorized,
-                fmt::format("{}:{} does not have this job's token: another job's worker listens "
-                            "there, or another program ({})",
-                            options.host, options.port, stream.error().message()));
+            co_return Error(Code::kUnauthorized,
+                            fmt::format("{}:{} does not have this job's token: it is another job's "
+                                        "worker or another program ({})",
+                                        options.host, options.port, stream.error().message()));
         if (clock.now() + rest >= deadline)
             co_return Error(
                 Code::kTimeout,
                 fmt::format(
-                    "{}:{} was not reached in {} tries within {} s: {}; is the worker "
+                    "{}:{} could not be reached in {} tries within {} s: {}; is the worker "
                     "running, and is 'muster rsh --serve' its command?",
                     options.host, options.port, tries,
                     std::chrono::duration_cast<std::chrono::seconds>(options.patience).count(),
@@ -105,7 +104,8 @@ class Conversation {
         for (;;) {
             CO_TRY(std::optional<Frame> frame, co_await frames_.read());
             if (!frame)
-                co_return Error(Code::kUnavailable, "the server left before the command had ended");
+                co_return Error(Code::kUnavailable,
+                                "the server closed the connection before the command had ended");
             CO_TRY(const ServerMessage message, protocol.take(*std::move(frame)));
             if (const auto* end = std::get_if<Outcome>(&message)) co_return *end;
             if (const auto* credit = std::get_if<Credit>(&message)) {

@@ -94,13 +94,13 @@ Task<void> Server::greet(std::unique_ptr<net::ByteStream> stream) {
     auto greeted = co_await within(clock_, options_.greeting,
                                    take_request(executor_, keys_, std::move(stream)));
     if (!greeted) {
-        log::warning("a client took too long to say what it wants", {{"client", client}});
+        log::warning("a client took too long to send its request", {{"client", client}});
         co_return;
     }
     if (!*greeted) {
         // Who only looks whether the port is open says nothing, and is nothing to speak of.
         if (greeted->error().code() != Code::kUnavailable)
-            log::warning("a client was turned away",
+            log::warning("a client was rejected",
                          {{"client", client}, {"why", greeted->error().message()}});
         co_return;
     }

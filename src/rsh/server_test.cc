@@ -219,7 +219,7 @@ TEST_F(RshServer, OneTokenDoesNotOpenAnother) {
     EXPECT_EQ(one.status->error().code(), Code::kUnauthorized);
     EXPECT_THAT(one.status->error().message(), HasSubstr("does not have this job's token"));
     run_until([&] { return !said_.empty(); });
-    EXPECT_THAT(said_, HasSubstr("a client was turned away"));
+    EXPECT_THAT(said_, HasSubstr("a client was rejected"));
     EXPECT_FALSE(has("proof"));
     EXPECT_THAT(said_, ::testing::Not(HasSubstr(kToken)));
 }
@@ -229,7 +229,7 @@ TEST_F(RshServer, WhatIsNotOurProtocolIsTurnedAway) {
     const std::string request = request_frame("touch " + path("proof"));
     ASSERT_TRUE(await((*plain)->write(asio::buffer(request))));
     run_until([&] { return !said_.empty(); });
-    EXPECT_THAT(said_, HasSubstr("a client was turned away"));
+    EXPECT_THAT(said_, HasSubstr("a client was rejected"));
     EXPECT_FALSE(has("proof"));
     EXPECT_EQ(server_->commands(), 0);
 }

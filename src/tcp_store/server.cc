@@ -69,7 +69,7 @@ struct StoreServer::State {
 void StoreServer::State::come(std::unique_ptr<net::ByteStream> stream) {
     const std::string address = stream->peer_address();
     if (!admits(address)) {
-        log::warning("a connection to the store was refused: it is not from this job",
+        log::warning("a connection to the store was refused: it does not come from this job",
                      {{"from", address}});
         return;
     }
@@ -99,7 +99,7 @@ Task<void> StoreServer::State::converse(Shared connection) {
         const Result<void> taken = take(connection, reader);
         if (!taken) {
             log::warning(
-                "a client of the store was cut off",
+                "a client of the store was disconnected",
                 {{"from", connection->stream->peer_address()}, {"error", taken.error().message()}});
             co_return;
         }

@@ -41,7 +41,8 @@ Result<std::int64_t> StoreKeys::add(const std::string& key, std::int64_t amount)
         const std::string& text = found->second;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sum);
         if (error != std::errc() || end != text.data() + text.size())
-            return Error(Code::kInvalid, "something is added to " + key + ", which is no number");
+            return Error(Code::kInvalid,
+                         "something is added to " + key + ", which is not a number");
     }
     if (__builtin_add_overflow(sum, amount, &sum))
         return Error(Code::kInvalid, "a sum that does not fit, of " + key);

@@ -59,7 +59,7 @@ std::string section(const Failure& failure, const std::string& host) {
         text += fmt::format("    {}\n", indented(end.error));
     else if (end.exit_code)
         text +=
-            "    It left no error file: see what it wrote, or decorate its main function with "
+            "    It left no error file: see its output, or decorate its main function with "
             "torch.distributed.elastic.multiprocessing.errors.record\n";
     return text;
 }
@@ -90,7 +90,7 @@ std::string failure_report(const std::string& what, const std::string& host,
     bool more = false;
     for (std::size_t i = 0; i < failures.size(); ++i) {
         if (i == *cause || !failed(failures[i].end)) continue;
-        if (!more) text += "After it, and probably because of it:\n";
+        if (!more) text += "Later failures, probably caused by it:\n";
         more = true;
         text += section(failures[i], host);
     }

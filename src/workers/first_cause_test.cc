@@ -76,7 +76,7 @@ TEST(FailureReport, TellsTheCauseBeforeItsVictims) {
               "    Traceback\n"
               "      line\n"
               "    ValueError: no such column\n"
-              "After it, and probably because of it:\n"
+              "Later failures, probably caused by it:\n"
               "  rank 0 (local rank 0) on node-a: SIGABRT (exit code 134)\n"
               "    time       2023-11-14 22:13:20.900 UTC\n"
               "    pid        100\n");

@@ -1,4 +1,4 @@
-"""Pods outlive the daemon: what runs goes on, what ended meanwhile is told, logs have no gap."""
+"""Pods outlive the daemon: running pods continue, what ended meanwhile is told, logs have no gap."""
 
 import json
 import os

@@ -145,7 +145,7 @@ def test_a_worker_that_is_not_there_is_named(muster, tmp_path):
     token.write_text("0" * 64)
     finished = muster.run("rsh", "--token-file", token, "--patience", "300ms", "--port", "7", "no-such-worker", "true")
     assert finished.status == 255, finished
-    assert "no-such-worker:7 was not reached in" in finished.err and "the name is not known" in finished.err, finished
+    assert "no-such-worker:7 could not be reached in" in finished.err and "the name is not known" in finished.err, finished
 
 
 def test_the_example_learns(muster):

@@ -60,8 +60,8 @@ def test_the_port_of_the_store_is_taken(job):
 
 
 @pytest.mark.parametrize("answer, said", [
-    (None, "what listens there says nothing"),
-    (b"HTTP/1.1 400 Bad Request\r\n\r\n", "what answers there is no server of this protocol"),
+    (None, "the server does not answer"),
+    (b"HTTP/1.1 400 Bad Request\r\n\r\n", "the other side does not speak this protocol"),
 ], ids=["says nothing", "speaks another protocol"])
 def test_something_else_is_where_the_nodes_meet(job, answer, said):
     with stranger(answer) as port:
@@ -111,7 +111,7 @@ def test_two_agents_claim_one_slot(job):
     job.until(lambda: job.lines("step"))
     other = job.start(*words, steps=10_000)
     assert other.wait() == 1
-    assert re.search(r"slot 0 is held by the agent .* at 127\.0\.0\.1, which is alive: give each node a --node-rank of its own, or none",
+    assert re.search(r"slot 0 is held by the agent .* at 127\.0\.0\.1, which is alive: give each node its own --node-rank, or none",
                      other.text), other.text
     assert len(job.lines("started")) == 1, "the first one is not disturbed"
 
@@ -123,8 +123,7 @@ def test_another_token(job):
     job.until(lambda: listens(port))
     other = job.call(*words, "--token-file", job.write("theirs", "theirs\n"), job.script)
     assert other.wait() == 1
-    assert ("the job's master refuses this agent: this is not the token of the job that is served here; all nodes of a job have the same "
-            "--token-file, and without one the same --rdzv-id") in other.text, other.text
+    assert ("the job's master refuses this agent: this is not the token of the job served here; all nodes of a job need the same --token-file, or without one the same --rdzv-id") in other.text, other.text
 
 
 def test_no_number_of_nodes_is_a_multiple_of_the_unit(job):
@@ -148,4 +147,4 @@ def test_a_full_disk_below_the_logs_stops_nobody(job):
     assert (job.place / "survived").exists()
     assert re.search(r"its log can't be written rank=0 stream=stdout file=\S*/attempt_0/0/stdout\.log error=\"No space left on device\"",
                      agent.text), agent.text
-    assert re.search(r"bytes of a worker's output were lost in all rank=0 bytes=\d+", agent.text), agent.text
+    assert re.search(r"a worker's output lost this many bytes in total rank=0 bytes=\d+", agent.text), agent.text

@@ -126,13 +126,13 @@ def test_sigterm_ends_the_workers_and_the_agent(job):
 def test_what_is_wrong_is_said_before_anything_starts(job):
     not_executable = job.write("plain", "x")
     for words, said in (
-            (["--nnodes", "3:2", job.script], "--nnodes 3:2: at least 3 nodes and at most 2; wants N or MIN:MAX, with 1 <= MIN <= MAX"),
+            (["--nnodes", "3:2", job.script], "--nnodes 3:2: at least 3 nodes but at most 2; expects N or MIN:MAX, with 1 <= MIN <= MAX"),
             (["--nproc-per-node", "none", job.script], "--nproc-per-node none"),
             (["--no-such-flag", job.script], "--no-such-flag"),
             (["--max-restart", "1", job.script], "--max-restarts"),
-            (["--standalone", job.place / "missing.py"], f"there is no {job.place / 'missing.py'} (a module wants -m)"),
+            (["--standalone", job.place / "missing.py"], f"there is no {job.place / 'missing.py'} (a module needs -m)"),
             (["--standalone", "--no-python", not_executable],
-             f"{not_executable} may not be executed; 'chmod +x {not_executable}', or leave --no-python out if it is a script of Python"),
+             f"{not_executable} may not be executed; run 'chmod +x {not_executable}', or drop --no-python if it is a Python script"),
             (["--standalone", "--log-dir", "/proc/nowhere", "--tee", "9", job.script], "--tee"),
             ([], "script")):
         agent = job.call(*words)

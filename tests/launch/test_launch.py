@@ -156,7 +156,7 @@ class Launch(unittest.TestCase):
                 self.assertNotIn("error", torchs)
                 # A plan may still be refused, say two nodes without a place to meet; not the words.
                 if "error" in ours:
-                    self.assertRegex(ours["error"], "nothing says where|shows no gpu|from 0 to")
+                    self.assertRegex(ours["error"], "nothing says where|has no gpu|from 0 to")
                     continue
                 self.assertEqual(ours["script"], torchs["training_script"])
                 self.assertEqual(ours["arguments"], torchs["training_script_args"])

@@ -110,12 +110,12 @@ Task<Result<ComputeFigures>> measure_compute(Clock& clock, Duration time) {
         Matrices matrices;
         figures.flops = co_await best_of_runs(clock, time, [&] { return matrices.multiply(); });
         if (!matrices.is_right())
-            co_return Error(Code::kInternal, "its processor computes a wrong product");
+            co_return Error(Code::kInternal, "its processor computes wrong products");
     }
     Copies copies;
     figures.memory_bytes = co_await best_of_runs(clock, time, [&] { return copies.copy(); });
     if (!copies.is_right())
-        co_return Error(Code::kInternal, "its memory gives back what was not stored there");
+        co_return Error(Code::kInternal, "its memory returns other data than was stored");
     co_return figures;
 }
 

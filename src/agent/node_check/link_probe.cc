@@ -33,8 +33,7 @@ Task<Result<void>> read_all(net::ByteStream& stream, asio::mutable_buffer into) 
 Task<Result<void>> read_answer(net::ByteStream& stream, char wanted) {
     char answer = 0;
     CO_TRY_VOID(co_await read_all(stream, asio::buffer(&answer, 1)));
-    if (answer != wanted)
-        co_return Error(Code::kBadRequest, "what comes back is no probe's answer");
+    if (answer != wanted) co_return Error(Code::kBadRequest, "the answer is not that of a probe");
     co_return Result<void>();
 }
 
@@ -106,7 +105,7 @@ Task<Result<std::string>> read_secret(net::ByteStream& stream) {
     std::array<char, kGreeting.size() + 1> head{};
     CO_TRY_VOID(co_await read_all(stream, asio::buffer(head)));
     if (std::string_view(head.data(), kGreeting.size()) != kGreeting)
-        co_return Error(Code::kBadRequest, "what comes is no probe of a node check");
+        co_return Error(Code::kBadRequest, "the message is not a probe of a node check");
     std::string secret(static_cast<unsigned char>(head.back()), '\0');
     CO_TRY_VOID(co_await read_all(stream, asio::buffer(secret)));
     co_return secret;
@@ -122,7 +121,7 @@ Task<Result<job_protocol::LinkFigures>> measure_link(net::ByteStream& stream, Cl
     greeting += secret;
     CO_TRY_VOID(co_await stream.write(asio::buffer(greeting)));
     if (auto ready = co_await read_answer(stream, kReady); !ready)
-        co_return std::move(ready).error().prefix("its probe was not taken");
+        co_return std::move(ready).error().prefix("its probe was not accepted");
     job_protocol::LinkFigures figures;
     CO_TRY(figures.round_trip, co_await round_trip(stream, clock, effort.pings));
     CO_TRY(figures.bytes_out, co_await bulk(stream, clock, kOut, effort));
@@ -153,7 +152,7 @@ Task<Result<void>> answer_probe(net::ByteStream& stream,
         } else if (head[0] == kIn) {
             CO_TRY_VOID(co_await send(stream, piece, bytes));
         } else {
-            co_return Error(Code::kBadRequest, "what comes is no probe of a node check");
+            co_return Error(Code::kBadRequest, "the message is not a probe of a node check");
         }
     }
 }

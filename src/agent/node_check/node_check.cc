@@ -48,7 +48,7 @@ void NodeCheck::serve(std::unique_ptr<net::Listener> listener) {
 Task<void> NodeCheck::answer(std::unique_ptr<net::ByteStream> stream) {
     const auto outcome = co_await within(clock_, kAnswerTime, converse(*stream));
     if (!outcome || !*outcome)
-        log::debug("a probe of the node check was given up",
+        log::debug("a probe of the node check was abandoned",
                    {{"from", stream->peer_address()},
                     {"error", outcome ? outcome->error().message() : nothing_for(kAnswerTime)}});
 }

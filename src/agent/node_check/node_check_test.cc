@@ -125,7 +125,7 @@ class NodeChecks : public ::testing::Test, protected SimulatedLoop {
     }
     Task<Result<ComputeFigures>> compute() {
         co_await clock.sleep_for(compute_time);
-        if (is_wrong) co_return Error(Code::kInternal, "its processor computes a wrong product");
+        if (is_wrong) co_return Error(Code::kInternal, "its processor computes wrong products");
         co_return ComputeFigures{.flops = 2e9, .memory_bytes = 3e9};
     }
     void run_far() {
@@ -188,7 +188,7 @@ TEST_F(NodeChecks, WhatIsNotThereInTimeIsTrouble) {
     refuses = true;
     EXPECT_EQ(run_near().links[0].trouble, "connection refused");
     is_wrong = true;
-    EXPECT_EQ(run_near().trouble, "its processor computes a wrong product");
+    EXPECT_EQ(run_near().trouble, "its processor computes wrong products");
     is_wrong = false;
     compute_time = 1h;
     EXPECT_THAT(run_near().trouble, HasSubstr("could not be measured"));

@@ -184,7 +184,7 @@ TEST_F(KvServiceTest, WhatWasNotMeantForThisMasterHasNoEffectHere) {
     cut();
     advance(5s);
     ASSERT_EQ(got.size(), 1u);
-    EXPECT_THAT(got[0], HasSubstr("Gone: these keys were with the master of epoch 3"));
+    EXPECT_THAT(got[0], HasSubstr("Gone: these keys belonged to the master of epoch 3"));
     EXPECT_EQ(next.keys().names(), 0u);
     EXPECT_TRUE(await(ask(a, SetKey{"k", ""}, 1s, {.epoch = 4, .generation = kFirst})));
 }

@@ -13,7 +13,8 @@ std::string name_of(const Generation& generation) {
 }
 
 Error not_of_the_job(std::string_view what) {
-    return {Code::kInvalid, fmt::format("{} is for the members of a generation: say which", what)};
+    return {Code::kInvalid,
+            fmt::format("{} is for the members of a generation, and none is named", what)};
 }
 
 }  // namespace
@@ -79,11 +80,10 @@ void KvStore::ask(Waiter waiter, std::optional<int> rank, KvRequest request) {
 
 Result<KvStore::Space*> KvStore::space_of(const KvSpace& asked, std::optional<int> rank) {
     if (asked.epoch != epoch_)
-        return Error(
-            Code::kGone,
-            fmt::format("these keys were with the master of epoch {}, and that of epoch {} "
-                        "is in charge: they are lost, begin anew",
-                        asked.epoch, epoch_));
+        return Error(Code::kGone,
+                     fmt::format("these keys belonged to the master of epoch {}, and that of epoch "
+                                 "{} is in charge now: they are lost; start over",
+                                 asked.epoch, epoch_));
     if (!asked.generation) return &of_job_;
     if (!running_ || running_->generation != *asked.generation)
         return Error(Code::kGone, ended_ && ended_->first == *asked.generation
@@ -91,33 +91,31 @@ Result<KvStore::Space*> KvStore::space_of(const KvSpace& asked, std::optional<in
                                       : name_of(*asked.generation) + " does not run");
     if (!rank)
         return Error(Code::kForbidden,
-                     "only its members have the keys of " + name_of(*asked.generation));
+                     "only members can use the keys of " + name_of(*asked.generation));
     return &running_->space;
 }
 
 Result<void> KvStore::check_name(const std::string& name) const {
-    if (name.empty()) return Error(Code::kInvalid, "a key, a barrier or a point has a name");
+    if (name.empty()) return Error(Code::kInvalid, "a key, a barrier or a point needs a name");
     if (name.size() > limits_.name)
-        return Error(Code::kTooLarge,
-                     fmt::format("a name of {} bytes: it may have {}", name.size(), limits_.name));
+        return Error(Code::kTooLarge, fmt::format("a name of {} bytes; at most {} are allowed",
+                                                  name.size(), limits_.name));
     return {};
 }
 
 /// For so many more.
 Result<void> KvStore::check_room(std::size_t names, std::size_t bytes, std::size_t waits) const {
     if (names_ + names > limits_.names)
-        return Error(Code::kTooLarge,
-                     fmt::format("the master keeps {} names already, and may no more: delete keys "
-                                 "that nobody needs",
-                                 names_));
+        return Error(Code::kTooLarge, fmt::format("the master already keeps {} names, the most it "
+                                                  "may: delete keys that are no longer needed",
+                                                  names_));
     if (bytes_ + bytes > limits_.bytes)
-        return Error(Code::kTooLarge,
-                     fmt::format("the master keeps {} bytes of keys, and may {}: delete some that "
-                                 "nobody needs",
-                                 bytes_, limits_.bytes));
+        return Error(Code::kTooLarge, fmt::format("the master already keeps {} bytes of keys of at "
+                                                  "most {}: delete keys that are no longer needed",
+                                                  bytes_, limits_.bytes));
     if (waits_ + waits > limits_.waits)
         return Error(Code::kTooLarge,
-                     fmt::format("{} keys are waited for already, and may no more", waits_));
+                     fmt::format("{} keys are already waited for, the most allowed", waits_));
     return {};
 }
 
@@ -126,7 +124,7 @@ Result<void> KvStore::check_room(std::size_t names, std::size_t bytes, std::size
 Result<void> KvStore::put(Space& space, const std::string& key, std::string value) {
     TRY_VOID(check_name(key));
     if (value.size() > limits_.value)
-        return Error(Code::kTooLarge, fmt::format("a value of {} bytes: it may have {}",
+        return Error(Code::kTooLarge, fmt::format("a value of {} bytes; at most {} are allowed",
                                                   value.size(), limits_.value));
     const auto found = space.values.find(key);
     if (found == space.values.end()) {
@@ -175,7 +173,7 @@ KvStore::Outcome KvStore::act(Waiter /*waiter*/, Space& space, int /*rank*/, Add
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sum);
         if (error != std::errc() || end != text.data() + text.size())
             return Error(Code::kInvalid,
-                         "something is to be added to " + what.key + ", which is no number");
+                         "something is to be added to " + what.key + ", which is not a number");
     }
     if (__builtin_add_overflow(sum, what.amount, &sum))
         return Error(Code::kInvalid, "the sum in " + what.key + " would not fit into 64 bits");

@@ -83,7 +83,7 @@ TEST(KvStore, AreSetReadCountedComparedAndDeleted) {
         {"a number that was set", {{SetKey{"n", "40"}, "0"}, {AddToKey{"n", 2}, "42"}}},
         {"no number",
          {{SetKey{"n", "4x"}, "0"},
-          {AddToKey{"n", 2}, "Invalid: something is to be added to n, which is no number"},
+          {AddToKey{"n", 2}, "Invalid: something is to be added to n, which is not a number"},
           {GetKey{"n"}, "\"4x\""}}},
         {"a sum that does not fit",
          {{SetKey{"n", "9223372036854775807"}, "0"},
@@ -108,7 +108,7 @@ TEST(KvStore, AreSetReadCountedComparedAndDeleted) {
           {DeleteKey{"k"}, "0"},
           {GetKey{"k"}, "0"}}},
         {"a key has a name",
-         {{SetKey{"", "v"}, "Invalid: a key, a barrier or a point has a name"}}},
+         {{SetKey{"", "v"}, "Invalid: a key, a barrier or a point needs a name"}}},
     };
     for (const Case& c : cases) {
         Desk desk;
@@ -229,11 +229,11 @@ TEST(KvStore, TheJobsOwnGoOnOverGenerations) {
     desk.keys.runs(nullptr, "a node is lost");
     EXPECT_EQ(desk.ask(kStranger, GetKey{"port"}, of_job), "\"1\"");
     EXPECT_EQ(desk.ask(0, EnterBarrier{"b"}, of_job),
-              "Invalid: a barrier is for the members of a generation: say which");
+              "Invalid: a barrier is for the members of a generation, and none is named");
     EXPECT_EQ(desk.ask(0, JoinSyncPoint{"b"}, of_job),
-              "Invalid: a point is for the members of a generation: say which");
+              "Invalid: a point is for the members of a generation, and none is named");
     EXPECT_EQ(desk.ask(0, AwaitSyncPoint{"b"}, of_job),
-              "Invalid: a point is for the members of a generation: say which");
+              "Invalid: a point is for the members of a generation, and none is named");
 }
 
 TEST(KvStore, WhoMeansOthersIsRefused) {
@@ -247,9 +247,9 @@ TEST(KvStore, WhoMeansOthersIsRefused) {
         {"a master before",
          0,
          {.epoch = 2, .generation = kFirst},
-         "Gone: these keys were with the master of epoch 2, and that of epoch 3 is in charge: they "
-         "are lost, begin anew"},
-        {"the job's own, of a master before", 0, {.epoch = 2}, "Gone: these keys were with"},
+         "Gone: these keys belonged to the master of epoch 2, and that of epoch 3 is in charge "
+         "now: they are lost; start over"},
+        {"the job's own, of a master before", 0, {.epoch = 2}, "Gone: these keys belonged to"},
         {"a generation that is not known",
          0,
          {.epoch = 3, .generation = kSecond},
@@ -257,7 +257,7 @@ TEST(KvStore, WhoMeansOthersIsRefused) {
         {"a stranger",
          kStranger,
          {.epoch = 3, .generation = kFirst},
-         "Forbidden: only its members have the keys of generation 3.7"},
+         "Forbidden: only members can use the keys of generation 3.7"},
     };
     for (const Case& c : cases) {
         for (const What& what :
@@ -278,35 +278,38 @@ TEST(KvStore, WhatDoesNotFitIsRefused) {
         const char* says;
     };
     const Case cases[] = {
-        {"a name", {}, SetKey{"12345", ""}, "TooLarge: a name of 5 bytes: it may have 4"},
+        {"a name", {}, SetKey{"12345", ""}, "TooLarge: a name of 5 bytes; at most 4 are allowed"},
         {"a name that is waited for", {}, AwaitKeys{{"12345"}}, "TooLarge: a name of 5 bytes"},
         {"a barrier's name", {}, EnterBarrier{"12345"}, "TooLarge: a name of 5 bytes"},
         {"a point's name", {}, JoinSyncPoint{"12345"}, "TooLarge: a name of 5 bytes"},
-        {"a value", {}, SetKey{"k", "123456789"}, "TooLarge: a value of 9 bytes: it may have 8"},
+        {"a value",
+         {},
+         SetKey{"k", "123456789"},
+         "TooLarge: a value of 9 bytes; at most 8 are allowed"},
         {"bytes in all",
          {SetKey{"a", "12345678"}, SetKey{"b", "12345678"}},
          SetKey{"c", "12"},
-         "TooLarge: the master keeps 18 bytes of keys, and may 20"},
+         "TooLarge: the master already keeps 18 bytes of keys of at most 20"},
         {"a value that grows",
          {SetKey{"a", "12345678"}, SetKey{"b", "1234567"}, SetKey{"c", "1"}},
          CompareSetKey{"c", "1", "1234"},
-         "TooLarge: the master keeps 19 bytes"},
+         "TooLarge: the master already keeps 19 bytes"},
         {"names",
          {SetKey{"a", ""}, JoinSyncPoint{"b"}, SetKey{"c", ""}},
          SetKey{"d", ""},
-         "TooLarge: the master keeps 3 names already"},
+         "TooLarge: the master already keeps 3 names"},
         {"another barrier",
          {SetKey{"a", ""}, SetKey{"b", ""}, SetKey{"c", ""}},
          EnterBarrier{"d"},
-         "TooLarge: the master keeps 3 names already"},
+         "TooLarge: the master already keeps 3 names"},
         {"waits",
          {AwaitKeys{{"a", "b"}}},
          AwaitKeys{{"a", "b"}},
-         "TooLarge: 2 keys are waited for already"},
+         "TooLarge: 2 keys are already waited for"},
         {"waits at a barrier",
          {AwaitKeys{{"a", "b", "c"}}},
          EnterBarrier{"d"},
-         "TooLarge: 3 keys are waited for already"},
+         "TooLarge: 3 keys are already waited for"},
         {"there is room again",
          {SetKey{"a", "12345678"}, SetKey{"b", "12345678"}, DeleteKey{"a"}},
          SetKey{"c", "12"},

@@ -60,7 +60,7 @@ bool NodeCheck::advance(Instant now) {
     for (State& state : states_)
         if (state.order && !state.reported && state.trouble.empty() && !state.gone) {
             state.trouble = fmt::format(
-                "it said nothing for {} s",
+                "it did not answer for {} s",
                 std::chrono::duration_cast<std::chrono::seconds>(options_.round_limit).count());
         }
     if (round_ == 1 && second_round()) {
@@ -222,7 +222,7 @@ void NodeCheck::judge() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         if (!is_there(i)) continue;
         if (nodes_[i].port == 0) {
-            remarks_.push_back(name_of(i) + " was started without --precheck, and is not checked");
+            remarks_.push_back(name_of(i) + " was started without --precheck and is not checked");
         } else if (!states_[i].is_usable()) {
             faulty_.push_back({.node = i, .why = states_[i].trouble});
         } else if (const CheckedLink* link = accuser_of(i)) {
@@ -239,14 +239,15 @@ void NodeCheck::judge() {
     for (const auto& [node, link] : linkless)
         faulty_.push_back(
             {.node = node,
-             .why = undecided ? about(*link) + ", and no other link is there that works, by which "
-                                               "it could be told whose fault it is"
-                              : "no link of it works: " + about(*link)});
+             .why = undecided
+                        ? about(*link) +
+                              ", and there is no other working link to tell which node is at fault"
+                        : "no link of it works: " + about(*link)});
     std::ranges::sort(faulty_, {}, &Named::node);
     for (const CheckedLink& link : links_)
         if (link.fails() && std::ranges::binary_search(fine, link.from) &&
             std::ranges::binary_search(fine, link.to))
-            remarks_.push_back(about(link) + ", though both nodes have others that do");
+            remarks_.push_back(about(link) + ", though other links of both nodes do");
     judge_speed(fine);
 }
 

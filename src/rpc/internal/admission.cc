@@ -64,18 +64,19 @@ wire::Frame farewell_frame(const Error& error) {
 
 Result<Introduction> admit(const wire::Frame& first, std::string_view token, Version own) {
     if (!first.has_hello())
-        return Error(Code::kBadRequest, "a connection begins with who calls and with the token");
+        return Error(Code::kBadRequest,
+                     "a connection must begin with the caller's name and the token");
     const wire::Hello& hello = first.hello();
     if (!same_secret(hello.token(), token))
-        return Error(Code::kUnauthorized, "this is not the token of the job that is served here");
+        return Error(Code::kUnauthorized, "this is not the token of the job served here");
     if (!talk_together(read(hello.version()), own))
         return too_far_apart("caller", read(hello.version()), own);
     if (hello.client().empty() || hello.client().size() > kLongestName ||
         hello.about().size() > kLongestName)
-        return Error(Code::kBadRequest,
-                     fmt::format("a caller has a name of 1 to {} bytes, and as many at most to say "
-                                 "of itself",
-                                 kLongestName));
+        return Error(
+            Code::kBadRequest,
+            fmt::format("a caller has a name of 1 to {} bytes and a description of at most as many",
+                        kLongestName));
     return Introduction{.token = {},
                         .client = hello.client(),
                         .about = hello.about(),
@@ -85,7 +86,7 @@ Result<Introduction> admit(const wire::Frame& first, std::string_view token, Ver
 Result<Welcome> admitted(const wire::Frame& first, Version own) {
     if (first.has_farewell()) return error_of(first.farewell().failure());
     if (!first.has_welcome() || first.welcome().server().empty())
-        return Error(Code::kBadRequest, "what answers there is no server of this protocol");
+        return Error(Code::kBadRequest, "the other side does not speak this protocol");
     if (!talk_together(read(first.welcome().version()), own))
         return too_far_apart("server", read(first.welcome().version()), own);
     return Welcome{.server = first.welcome().server(),

@@ -48,7 +48,7 @@ TEST(Admission, EverybodyElseIsToldWhy) {
         const char* text;
     };
     for (const Case& c : {
-             Case{"no hello", ping, Code::kBadRequest, "begins with who calls"},
+             Case{"no hello", ping, Code::kBadRequest, "must begin with the caller's name"},
              Case{"another token", hello_frame({"secreT", "c", ""}, kOwn), Code::kUnauthorized,
                   "not the token"},
              Case{"a part of it", hello_frame({"secre", "c", ""}, kOwn), Code::kUnauthorized,

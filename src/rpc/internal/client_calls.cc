@@ -72,8 +72,8 @@ std::vector<std::shared_ptr<PendingCall>> ClientCalls::to_send(const std::string
         const bool elsewhere = !call->sent_to.empty() && call->sent_to != server;
         if (elsewhere && call->repeat == Repeat::kNever)
             finish(*call, Error(Code::kTimeout,
-                                "the server that was asked is gone; whether it did "
-                                "what it was asked to is not known"));
+                                "the connection to the server broke; whether the call was carried "
+                                "out is not known"));
         else
             out.push_back(call);
     }
@@ -82,7 +82,7 @@ std::vector<std::shared_ptr<PendingCall>> ClientCalls::to_send(const std::string
 
 Result<void> ClientCalls::answered(wire::Answer answer) {
     if (answer.id() == 0 || answer.id() > last_id_)
-        return Error(Code::kBadRequest, "an answer to what was not asked");
+        return Error(Code::kBadRequest, "an answer without a request");
     // Without one nobody waits any more.
     if (const auto it = calls_.find(answer.id()); it != calls_.end())
         finish(*it->second, outcome_of(answer));
@@ -103,7 +103,7 @@ Result<void> ClientCalls::came(wire::Item item) {
     }
     OpenStream& stream = *it->second;
     if (stream.credit == 0 || stream.end)
-        return Error(Code::kBadRequest, "more items than there is room for");
+        return Error(Code::kBadRequest, "more items than were asked for");
     --stream.credit;
     stream.items.push_back(std::move(*item.mutable_body()));
     stream.changed.notify_all();

@@ -56,9 +56,9 @@ Result<std::optional<Frame>> FrameReader::next() {
     if (left.size() - kLengthBytes < length) return std::optional<Frame>();
     std::optional<Frame> frame(std::in_place);
     if (!frame->ParseFromArray(left.data() + kLengthBytes, static_cast<int>(length)))
-        return Error(Code::kBadRequest, "what came is no message of this protocol");
+        return Error(Code::kBadRequest, "not a message of this protocol");
     if (frame->kind_case() == Frame::KIND_NOT_SET)
-        return Error(Code::kBadRequest, "a message of a kind that this version does not know");
+        return Error(Code::kBadRequest, "a message of a kind unknown to this version");
     used_ += kLengthBytes + length;
     return frame;
 }

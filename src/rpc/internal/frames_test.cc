@@ -87,8 +87,8 @@ TEST(Frames, WhatIsNoneIsSaidToBeNone) {
         std::string bytes;
         std::string wanted;
     };
-    const std::string none = "what came is no message of this protocol";
-    const std::string unknown = "a message of a kind that this version does not know";
+    const std::string none = "not a message of this protocol";
+    const std::string unknown = "a message of a kind unknown to this version";
     for (const Case& c : {
              Case{"text", std::string("\x04\0\0\0GET ", 8), none},
              Case{"nothing", std::string("\0\0\0\0", 4), unknown},

@@ -67,7 +67,7 @@ Task<std::optional<Error>> ServerConnection::meet(const std::optional<Error>& re
     const std::string address = stream_->peer_address();
     if (tls_ != nullptr) {
         auto secured = co_await securing_.run(tls_->accept(std::move(stream_)));
-        if (!secured) co_return Error(Code::kTimeout, "who connected did not begin with TLS");
+        if (!secured) co_return Error(Code::kTimeout, "the client did not begin with TLS");
         if (!*secured) co_return secured->error();
         stream_ = **std::move(secured);
         ends_ = serving_.clock.now() + serving_.limits().hello_time;
@@ -82,7 +82,7 @@ Task<std::optional<Error>> ServerConnection::meet(const std::optional<Error>& re
         leave(first.error());
         co_return std::nullopt;
     }
-    if (!*first) co_return Error(Code::kCancelled, "the connection ended before it began");
+    if (!*first) co_return Error(Code::kCancelled, "the connection ended during the handshake");
     if (auto in = let_in(**first, refusal)) {
         peer_ = std::make_shared<const Peer>(
             Peer{.client = in->client, .about = in->about, .address = address});
@@ -167,7 +167,7 @@ void ServerConnection::send(const Frame& frame) {
     if (!wire_->queue(frame)) return;
     if (wire_->queued() > kUnread * serving_.limits().queued && !why_) {
         why_ = Error(Code::kTooManyRequests,
-                     fmt::format("the client asks on and leaves {} bytes of answers unread",
+                     fmt::format("the client keeps calling but leaves {} bytes of answers unread",
                                  wire_->queued()));
         wire_->close();
     }
@@ -199,7 +199,7 @@ void ServerConnection::expire() {
                                                   liveness_->silence(now))
                                                   .count()));
     }
-    if (!why_) why_ = Error(Code::kTimeout, "who connected did not say who it is");
+    if (!why_) why_ = Error(Code::kTimeout, "the client did not introduce itself");
     if (wire_)
         wire_->close();
     else
@@ -230,7 +230,7 @@ Result<void> ServerConnection::take(Frame frame, TaskGroup& tasks) {
             }
             return {};
         default:
-            return Error(Code::kBadRequest, "a message that clients do not send");
+            return Error(Code::kBadRequest, "a message that only servers send");
     }
 }
 
@@ -255,8 +255,8 @@ void ServerConnection::take_call(wire::Call call, TaskGroup& tasks) {
         refuse(Code::kUnsupported, fmt::format("this server has no {}", call.method()));
     };
     const auto too_many = [&] {
-        refuse(Code::kTooManyRequests,
-               fmt::format("this client has {} calls under way already", serving_.limits().calls));
+        refuse(Code::kTooManyRequests, fmt::format("this client already has {} calls in progress",
+                                                   serving_.limits().calls));
     };
     for (const std::uint64_t id : call.arrived()) caller_->kept.forget(id);
     if (call.streams()) {
@@ -286,7 +286,7 @@ void ServerConnection::take_call(wire::Call call, TaskGroup& tasks) {
 void ServerConnection::take_note(wire::Note note) {
     const auto handler = serving_.note_handlers.find(note.method());
     if (handler == serving_.note_handlers.end()) {
-        log::warning("a note that nobody here takes was dropped",
+        log::warning("a note that nothing here handles was dropped",
                      {{"from", peer_->about}, {"method", note.method()}});
         return;
     }

@@ -22,7 +22,7 @@ Task<void> run_call(Serving& serving, std::shared_ptr<Caller> caller, std::uint6
         caller->connection->send(answer);
 }
 
-Error stopped() { return Error(Code::kCancelled, "its caller cancelled it"); }
+Error stopped() { return Error(Code::kCancelled, "the caller cancelled it"); }
 
 Task<Result<std::string>> without_deadline(std::shared_ptr<Stop> stop,
                                            Task<Result<std::string>> work) {
@@ -36,7 +36,7 @@ Task<Result<std::string>> with_deadline(Clock& clock, std::shared_ptr<Stop> stop
     if (outcome) co_return *outcome ? **std::move(outcome) : stopped();
     co_return Error(
         Code::kTimeout,
-        fmt::format("not done within the {} ms that its caller gives it",
+        fmt::format("not done within the caller's limit of {} ms",
                     std::chrono::duration_cast<std::chrono::milliseconds>(time).count()));
 }
 

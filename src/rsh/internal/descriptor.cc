@@ -49,7 +49,8 @@ Task<Result<void>> Descriptor::write(asio::const_buffer bytes) {
             bytes += static_cast<std::size_t>(size);
             continue;
         }
-        if (errno == EPIPE) co_return Error(Code::kUnavailable, "nobody reads what is written");
+        if (errno == EPIPE)
+            co_return Error(Code::kUnavailable, "nothing reads the output any more");
         if (errno != EINTR && errno != EAGAIN)
             co_return system_error("writing to a pipe or a file", errno);
     }

@@ -22,7 +22,7 @@ Result<Start> read_request(const std::string& payload) {
     std::string command = payload.substr(1);
     if (command.empty()) return Error(Code::kInvalid, "a request without a command");
     if (command.find('\0') != std::string::npos)
-        return Error(Code::kInvalid, "no command has a byte that is zero");
+        return Error(Code::kInvalid, "a command must not contain a zero byte");
     return Start{std::move(command)};
 }
 
@@ -41,7 +41,7 @@ Result<ClientMessage> ClientProtocol::take(Frame frame) {
     }
     if (frame.type != FrameType::kInput) return out_of_turn(frame.type);
     if (frame.payload.size() > credit_)
-        return Error(Code::kInvalid, "more input than there is room for");
+        return Error(Code::kInvalid, "more input than was asked for");
     credit_ -= frame.payload.size();
     return ClientMessage(Input{std::move(frame.payload)});
 }

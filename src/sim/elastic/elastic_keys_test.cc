@@ -101,7 +101,7 @@ TEST_F(ElasticKeys, AreLostWithTheirMasterAndNotTakenForEmpty) {
     advance(5s);
     EXPECT_EQ(world->invariants.worlds(), 1u) << "the world goes on";
     ASSERT_EQ(got.size(), 1u);
-    EXPECT_THAT(got[0], HasSubstr("these keys were with the master of epoch 1"));
+    EXPECT_THAT(got[0], HasSubstr("these keys belonged to the master of epoch 1"));
     EXPECT_EQ(await(before.get("k", 1s)).error().code(), Code::kGone);
     EXPECT_EQ(await(keys(0).get("k", 1s)).value(), std::nullopt);
     ASSERT_TRUE(await(keys(1).set("k", "w", 1s)));

@@ -63,7 +63,7 @@ TEST_F(Elastic, NodesGatherRunAndEnd) {
     world->finish();
     expect_end(agent::AgentEnd::Kind::kSucceeded);
     ASSERT_TRUE(world->verdict && *world->verdict);
-    EXPECT_EQ((*world->verdict)->text, "all 6 workers ended with 0");
+    EXPECT_EQ((*world->verdict)->text, "all 6 workers exited with 0");
 }
 
 TEST_F(Elastic, AWorkersDeathBeginsAllAnewOnce) {
@@ -268,8 +268,8 @@ TEST_F(Elastic, AWorldThatCanNotFormSaysWhoIsMissing) {
         ASSERT_TRUE(one.end) << one.name;
         EXPECT_EQ(one.end->kind, agent::AgentEnd::Kind::kGaveUp);
         EXPECT_THAT(one.end->text,
-                    HasSubstr("no world after 600 s (--join-timeout): 2 of at least 3 nodes are "
-                              "there; nobody has slot 2, for"));
+                    HasSubstr("no world after 600 s (--join-timeout): 2 of at least 3 nodes have "
+                              "joined; no node has slot 2, for"));
     }
 }
 

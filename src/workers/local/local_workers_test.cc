@@ -95,13 +95,13 @@ TEST_F(LocalWorkersTest, WhatCantBeStartedIsNamedBeforeAnythingRuns) {
         std::string program;
         std::string expected;
     } cases[] = {
-        {"no-such-program", "worker 1 (local rank 1) can't be started: no directory of PATH"},
+        {"no-such-program", "worker 1 (local rank 1) can't be started: PATH has no program"},
         {"/no/such/train.sh", "/no/such/train.sh does not exist"},
         {file("plain", "#!/bin/sh\n", 0644), "plain can't be executed: make it executable"},
-        {file("lost", "#!/no/such/shell\n", 0755), "/no/such/shell, which is to run"},
+        {file("lost", "#!/no/such/shell\n", 0755), "the interpreter /no/such/shell of"},
         {"/tmp", "/tmp is a directory"},
         // Only the kernel sees what it is.
-        {file("words", "words\n", 0755), "words is no program for this machine"},
+        {file("words", "words\n", 0755), "words is not a program for this machine"},
     };
     for (const auto& [program, expected] : cases) {
         const auto started = start(
@@ -139,7 +139,7 @@ TEST_F(LocalWorkersTest, AKilledShimTakesItsWorkerAlong) {
     ::kill(shim, SIGKILL);
     const WorkerEnd end = world.next_end();
     EXPECT_EQ(end.signal, SIGKILL);
-    EXPECT_EQ(end.error, "its shim was killed, and it with it");
+    EXPECT_EQ(end.error, "it was killed together with its shim");
     EXPECT_FALSE(world.is_alive(daemon));
     world.loop.await(world.workers().stop(1s));
     EXPECT_TRUE(world.processes().empty());

@@ -36,7 +36,7 @@ WorkerSet::WorkerSet(asio::any_io_executor executor, Clock& clock, const JobDire
 Task<void> WorkerSet::take_over() {
     auto found = load_worker_set_state(directory_.path());
     if (!found) {
-        log::warning("what an earlier agent left can't be read, and is not taken over",
+        log::warning("the state of an earlier agent can't be read: its workers are not taken over",
                      {{"error", found.error().message()}});
         co_return;
     }
@@ -55,7 +55,7 @@ Task<void> WorkerSet::take_over() {
     if (workers_.empty()) co_return forget();
     co_await wait_until_started();
     for (const WorkerRecord& record : lost) add_lost(record);
-    log::info("workers of an earlier agent are taken over",
+    log::info("workers of an earlier agent were taken over",
               {{"generation", state_->world.generation.number}, {"workers", workers_.size()}});
 }
 
@@ -65,7 +65,7 @@ void WorkerSet::add_lost(const WorkerRecord& record) {
     end.local_rank = record.local_rank;
     end.rank = record.rank;
     end.signal = SIGKILL;
-    end.error = "it ended while no agent was there, and its shim with it";
+    end.error = "it ended together with its shim while no agent was running";
     end.when = clock_.wall_now();
     ends_.push_back(std::move(end));
 }
@@ -166,8 +166,8 @@ Task<void> WorkerSet::end(Duration grace) {
         for (const auto& worker : workers_)
             if (worker->state() != Worker::State::kGone)
                 log::warning(
-                    "a stopped worker is not gone yet: a process of it does not die, as when it "
-                    "waits for a disk or a device",
+                    "a stopped worker is still there: one of its processes does not die, perhaps "
+                    "because it waits for a disk or a device",
                     {{"rank", worker->record().rank}, {"pid", worker->pid()}});
     }
     for (const auto& worker : workers_) co_await worker->gone();

@@ -121,7 +121,7 @@ Task<void> WorkerSetStarter::start_warm(std::size_t which, Result<void>& outcome
     Spare* const spare = starts_[which].spare;
     outcome = Result<void>();
     Result<SpareStarted> started = Error(
-        Code::kUnavailable, "the spare does not answer: its imports take too long, or it is stuck");
+        Code::kUnavailable, "the spare does not answer: its imports take too long, or it hangs");
     Result<ShimOrder> order = order_for(which);
     if (order) {
         order->spare = true;
@@ -134,7 +134,7 @@ Task<void> WorkerSetStarter::start_warm(std::size_t which, Result<void>& outcome
         started = order.error();
     }
     if (!started) {
-        spares_->say(started.error().prefix("its spare did not become it").message());
+        spares_->say(started.error().prefix("its spare failed to become it").message());
         spares_->drop(spare);
         starts_[which].spare = nullptr;
         record_of(starts_[which]) = cold_record(starts_[which].wanted);
@@ -149,7 +149,7 @@ Task<void> WorkerSetStarter::start_warm(std::size_t which, Result<void>& outcome
     set_.add(std::move(worker), record_of(starts_[which]));
     spares_->forget(spare);
     starts_[which].spare = nullptr;
-    log::info("a worker starts in its spare",
+    log::info("a worker starts in a warm spare",
               {{"local_rank", starts_[which].wanted.local_rank}, {"warm", started->warm}});
 }
 

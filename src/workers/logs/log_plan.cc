@@ -97,8 +97,8 @@ bool LogPlan::Streams::any(int streams) const {
 
 Result<LogPlan::Streams> LogPlan::parse_streams(const std::string& flag, const std::string& text) {
     constexpr std::string_view kWanted =
-        "0 (nothing), 1 (standard output), 2 (standard error) or 3 (both), for all workers or for "
-        "each by its local rank, as in 0:3,1:2";
+        "expects 0 (nothing), 1 (standard output), 2 (standard error) or 3 (both), for all workers "
+        "or for each local rank, as in 0:3,1:2";
     const auto streams = [](std::string_view digit) -> std::optional<int> {
         if (digit.size() != 1 || digit[0] < '0' || digit[0] > '3') return std::nullopt;
         return digit[0] - '0';
@@ -117,7 +117,7 @@ Result<LogPlan::Streams> LogPlan::parse_streams(const std::string& flag, const s
         const std::optional<int> chosen = streams(item);
         if (!rank || !chosen) return wrong(flag, text, kWanted);
         if (!result.ranks.emplace(*rank, *chosen).second)
-            return wrong(flag, text, fmt::format("local rank {} is named twice", *rank));
+            return wrong(flag, text, fmt::format("local rank {} is listed twice", *rank));
     }
     return result;
 }
@@ -132,20 +132,20 @@ Result<LogPlan> LogPlan::parse(const LogFlags& flags) {
         const auto rank = local_rank(take_field(rest, ','));
         if (!rank)
             return wrong("--local-ranks-filter", flags.local_ranks_filter,
-                         "local ranks with commas between them, as in 0,2");
+                         "expects local ranks separated by commas, as in 0,2");
         plan.shown_.insert(*rank);
     }
     if (!flags.max_bytes.empty()) {
         const auto most = bytes(flags.max_bytes);
         if (!most || *most < 4096)
             return wrong("--log-max-size", flags.max_bytes,
-                         "a size of 4096 bytes or more, as in 100Mi");
+                         "expects a size of 4096 bytes or more, as in 100Mi");
         plan.max_bytes_ = *most;
     }
     if (!flags.max_files.empty()) {
         const auto most = number(flags.max_files);
         if (!most || *most < 1 || *most > 1000)
-            return wrong("--log-max-files", flags.max_files, "a number from 1 to 1000");
+            return wrong("--log-max-files", flags.max_files, "expects a number from 1 to 1000");
         plan.max_files_ = static_cast<std::uint32_t>(*most);
     }
     plan.out_texts_ = texts(flags.out_filters);
@@ -191,10 +191,10 @@ std::vector<std::string> LogPlan::notes() const {
         if (wanted.empty()) return;
         if (no_files_)
             notes.push_back(
-                fmt::format("{} has no effect: --log-dir /dev/null wants no files", flag));
+                fmt::format("{} has no effect: --log-dir /dev/null turns log files off", flag));
         else if (!tee_.any(stream))
             notes.push_back(fmt::format(
-                "{} has no effect: it sorts out what --tee shows; say --tee {}", flag, stream));
+                "{} has no effect: it filters what --tee shows; add --tee {}", flag, stream));
     };
     look("--duplicate-stdout-filters", out_texts_, 1);
     look("--duplicate-stderr-filters", error_texts_, 2);

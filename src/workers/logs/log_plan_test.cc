@@ -106,11 +106,11 @@ TEST(LogPlan, AFilterThatSortsNothingIsSaid) {
         {{.tee = "3"}, {}},
         {{.tee = "0:1", .out_filters = "a"}, {}},
         {{.out_filters = "a"},
-         {"--duplicate-stdout-filters has no effect: it sorts out what --tee shows; say --tee 1"}},
+         {"--duplicate-stdout-filters has no effect: it filters what --tee shows; add --tee 1"}},
         {{.redirects = "3", .tee = "1", .error_filters = "a"},
-         {"--duplicate-stderr-filters has no effect: it sorts out what --tee shows; say --tee 2"}},
+         {"--duplicate-stderr-filters has no effect: it filters what --tee shows; add --tee 2"}},
         {{.log_dir = "/dev/null", .tee = "3", .out_filters = "a"},
-         {"--duplicate-stdout-filters has no effect: --log-dir /dev/null wants no files"}},
+         {"--duplicate-stdout-filters has no effect: --log-dir /dev/null turns log files off"}},
     };
     for (const Case& c : cases) EXPECT_EQ(LogPlan::parse(c.flags)->notes(), c.said);
 }
@@ -121,7 +121,7 @@ TEST(LogPlan, AWrongValueNamesItsFlag) {
         {{.redirects = "out"}, "--redirects"},
         {{.tee = "0:1,"}, ""},
         {{.tee = "0:1,x:2"}, "--tee"},
-        {{.tee = "0:1,0:2"}, "named twice"},
+        {{.tee = "0:1,0:2"}, "listed twice"},
         {{.tee = "0:12"}, "--tee"},
         {{.local_ranks_filter = "0;1"}, "--local-ranks-filter"},
         {{.max_bytes = "big"}, "--log-max-size"},

@@ -54,7 +54,7 @@ void ConsoleLines::tell_left_out() {
     waiting_.append(prefix())
         .append("muster: ")
         .append(std::to_string(left_out_))
-        .append(" lines are not shown here, as nobody read them in time\n");
+        .append(" lines are not shown here: the reader was too slow\n");
     left_out_ = 0;
 }
 

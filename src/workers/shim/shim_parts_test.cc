@@ -99,7 +99,7 @@ TEST(ConsoleLines, WhatNobodyReadsIsCounted) {
     const auto then = taken(lines);
     ASSERT_EQ(then.size(), 2U);
     EXPECT_EQ(then[0], "[a0]:muster: " + std::to_string(1000 - first.size()) +
-                           " lines are not shown here, as nobody read them in time\n");
+                           " lines are not shown here: the reader was too slow\n");
     EXPECT_EQ(then[1], "[a0]:again\n");
 }
 

@@ -19,7 +19,7 @@ ImportList::ImportList(asio::any_io_executor executor, std::filesystem::path pat
     const int watch =
         notices < 0 ? -1 : ::inotify_add_watch(notices, path_.parent_path().c_str(), IN_MOVED_TO);
     if (watch < 0) {
-        log::info("what workers import is not seen at once",
+        log::info("can't watch what workers import; it is seen later",
                   {{"file", path_.string()}, {"error", ::strerrordesc_np(errno)}});
         if (notices >= 0) ::close(notices);
         return;

@@ -91,7 +91,7 @@ Spare* Spares::take(const SpareRecipe& wanted) {
     // Its first start, or there are none for a reason that was told.
     if (place == places_.end() || place->given_up) return nullptr;
     if (!place->spare || place->spare->gone()) {
-        say("the spare was not there yet: it is made when a worker is through its start");
+        say("the spare was not made yet: this happens when a worker has started");
         return nullptr;
     }
     if (const std::string why = why_unfit(place->spare->recipe(), wanted); !why.empty()) {
@@ -164,8 +164,8 @@ Task<void> Spares::see_begin() {
                           another_set(set));
         if (set == set_ && !knows_modules()) {
             say(fmt::format(
-                "no spare is made: nothing says what to import until the hook has seen a step of "
-                "an optimizer or the end of a worker; name the modules: --warm=MODULE,..."));
+                "no spare yet: the modules to import are not known until the hook has seen an "
+                "optimizer step or the end of a worker; to list them: --warm=MODULE,..."));
             co_await first_of(learnt_.written(), another_set(set));
         }
         if (set != set_) continue;
@@ -192,7 +192,7 @@ void Spares::look_at(Place& place) {
         place.spare = *std::move(made);
     } else {
         place.given_up = true;
-        say("no spare can be made: " + made.error().message());
+        say("spares can't be made: " + made.error().message());
     }
 }
 
@@ -207,7 +207,8 @@ bool Spares::keeps(Place& place, const SpareReady& ready) {
     const SpareVerdict verdict = judge(ready);
     using Kind = SpareVerdict::Kind;
     if (verdict.kind == Kind::kKeep) {
-        if (!ready.note.empty()) log::info("a spare has not all modules", {{"why", ready.note}});
+        if (!ready.note.empty())
+            log::info("a spare could not import all modules", {{"why", ready.note}});
         return true;
     }
     if (verdict.kind == Kind::kWithout && excluded_.size() < kExcluded) {

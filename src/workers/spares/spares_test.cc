@@ -165,7 +165,7 @@ TEST_F(SparesTest, AnotherCommandIsNotTheSpares) {
     other.command[2] = write("other.py", kProgram);
     world.must_start({other}, 2);
     EXPECT_EQ(said(1).at("warm"), false);
-    EXPECT_EQ(count_logged("the command is another"), 1) << logged;
+    EXPECT_EQ(count_logged("made for another command"), 1) << logged;
 }
 
 TEST_F(SparesTest, ModulesThatStandInTheWayAreLeftOut) {
@@ -331,8 +331,8 @@ TEST_F(SparesTest, WhatAWorkerImportsIsLearnt) {
 TEST_F(SparesTest, WithoutModulesThereIsNoneAndThatIsSaid) {
     world.options().spares->modules = {};
     start(0);
-    EXPECT_TRUE(
-        world.eventually([&] { return count_logged("nothing says what to import") == 1; }, 60s));
+    EXPECT_TRUE(world.eventually(
+        [&] { return count_logged("the modules to import are not known") == 1; }, 60s));
     EXPECT_TRUE(spare_pids().empty());
     // The end of a worker may teach as well.
     write("learnt.new", R"({"version":1,"python":"another","modules":["decimal"]})");

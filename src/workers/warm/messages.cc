@@ -53,7 +53,7 @@ void add_quoted(std::string& to, std::string_view text) {
 
 Error not_one(std::string_view message) {
     return {Code::kInvalid,
-            fmt::format("a spare said what is not understood: {}", message.substr(0, 200))};
+            fmt::format("a spare sent a message that can't be parsed: {}", message.substr(0, 200))};
 }
 
 template <class Parsed, class Read>
@@ -106,9 +106,9 @@ Result<std::optional<std::string>> take_message(std::string& received) {
     for (std::size_t i = 0; i < kLengthBytes; ++i)
         length |= std::size_t{static_cast<std::uint8_t>(received[i])} << (8 * i);
     if (length > kLargest)
-        return Error(
-            Code::kInvalid,
-            fmt::format("a spare's message of {} bytes, and {} is the most", length, kLargest));
+        return Error(Code::kInvalid,
+                     fmt::format("a spare sent a message of {} bytes; at most {} are allowed",
+                                 length, kLargest));
     if (received.size() < kLengthBytes + length) return std::nullopt;
     std::string message = received.substr(kLengthBytes, length);
     received.erase(0, kLengthBytes + length);

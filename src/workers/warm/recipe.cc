@@ -69,13 +69,13 @@ std::vector<std::string> arguments_for(const launch::WorkerStart& worker) {
 }
 
 std::string why_unfit(const SpareRecipe& made, const SpareRecipe& wanted) {
-    if (made.local_rank != wanted.local_rank) return "the spare is another local rank's";
-    if (made.head != wanted.head) return "the command is another than the spare was made for";
+    if (made.local_rank != wanted.local_rank) return "the spare belongs to another local rank";
+    if (made.head != wanted.head) return "the spare was made for another command";
     // Its text is for people.
     if (made.placement.cpus != wanted.placement.cpus ||
         made.placement.memory != wanted.placement.memory ||
         made.placement.nodes != wanted.placement.nodes)
-        return "the spare is bound to other processors or memory than the worker shall be";
+        return "the spare is bound to other processors or memory";
     return {};
 }
 

@@ -26,8 +26,8 @@ SpareVerdict judge(const SpareReady& ready) {
         // Each worker has others of these, so that all of them would start cold.
         if (is_left_out(name))
             return {.kind = Kind::kNever,
-                    .why = fmt::format("a module looks at {} while it is imported, before that is "
-                                       "known; name the modules without it: --warm=MODULE,...",
+                    .why = fmt::format("a module reads {} while it is imported, before its value "
+                                       "is known; list the modules without it: --warm=MODULE,...",
                                        name)};
     return {};
 }
@@ -48,7 +48,7 @@ Result<std::string> without_modules(std::string_view imports,
         list.at("modules") = std::move(kept);
         return json::serialize(list);
     } catch (const std::exception&) {
-        return Error(Code::kInvalid, "it is no list of modules that the hook wrote");
+        return Error(Code::kInvalid, "it is not a list of modules written by the hook");
     }
 }
 

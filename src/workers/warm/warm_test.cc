@@ -100,7 +100,7 @@ TEST(SpareRecipe, SaysWhoCantBeAnothersWorker) {
         {"",
          {.local_rank = 1, .head = made.head, .placement = {.cpus = {0, 1}, .note = "another"}}},
         {"another local rank", {.local_rank = 0, .head = made.head, .placement = made.placement}},
-        {"command is another",
+        {"another command",
          {.local_rank = 1, .head = {"python", "-u", "b.py"}, .placement = made.placement}},
         {"other processors", {.local_rank = 1, .head = made.head}},
         {"other processors",

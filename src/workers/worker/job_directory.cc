@@ -40,11 +40,10 @@ Result<std::optional<UniqueFd>> try_claim(const std::filesystem::path& path) {
         if (::fstat(lock.get(), &info) < 0)
             return system_error(fmt::format("looking at {}", path.string()), errno);
         if (info.st_uid != ::geteuid() || (info.st_mode & 077) != 0)
-            return Error(
-                Code::kForbidden,
-                fmt::format("{} is there and not ours alone (user {}, mode {:o}): remove it, "
-                            "or set TMPDIR to a directory of your own",
-                            path.string(), info.st_uid, info.st_mode & 07777));
+            return Error(Code::kForbidden,
+                         fmt::format("{} exists and is not ours alone (user {}, mode {:o}): remove "
+                                     "it, or set TMPDIR to a directory of your own",
+                                     path.string(), info.st_uid, info.st_mode & 07777));
         if (::flock(lock.get(), LOCK_EX | LOCK_NB) < 0) {
             if (errno == EINTR) continue;
             if (errno == EWOULDBLOCK) return std::nullopt;

@@ -144,11 +144,11 @@ void Worker::take(ReceivedReport received) {
             changed_.notify_all();
             break;
         case ShimReport::Kind::kNote:
-            log::warning("a worker is not run as ordered",
+            log::warning("a worker does not run as ordered",
                          {{"rank", record_.rank}, {"why", std::string(report.text)}});
             break;
         case ShimReport::Kind::kLost:
-            log::warning("a part of a worker's output is lost: its log can't be written",
+            log::warning("a part of a worker's output was lost: its log can't be written",
                          {{"rank", record_.rank},
                           {"stream", report.stream == 1 ? "stdout" : "stderr"},
                           {"file", std::string(report.text)},
@@ -160,7 +160,7 @@ void Worker::take(ReceivedReport received) {
             break;
         case ShimReport::Kind::kEnded:
             if (report.lost_bytes > 0 && !ended_)
-                log::warning("bytes of a worker's output were lost in all",
+                log::warning("a worker's output lost this many bytes in total",
                              {{"rank", record_.rank}, {"bytes", report.lost_bytes}});
             end({.wait_status = report.wait_status,
                  .when = WallTime{Duration{report.wall_ns}},
@@ -179,7 +179,7 @@ void Worker::end(ProcessEnd how) {
 }
 
 Task<void> Worker::lose_shim() {
-    log::warning("a worker's shim was killed: the worker and all that it started are killed, too",
+    log::warning("a worker's shim was killed: the worker and all its processes are killed too",
                  {{"rank", record_.rank}, {"pid", pid_}});
     std::optional<int> status;
     if (worker_) {
@@ -191,7 +191,7 @@ Task<void> Worker::lose_shim() {
     co_await end_strays();
     end({.wait_status = status.value_or(SIGKILL),
          .when = {},
-         .why = "its shim was killed, and it with it"});
+         .why = "it was killed together with its shim"});
 }
 
 /// All that the worker started, until nothing of it holds a file open any more.

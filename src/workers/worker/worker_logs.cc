@@ -46,7 +46,7 @@ Result<void> WorkerLogs::make_run_directory(const std::string& run_id) {
     const fs::path base = fs::absolute(plan_.directory().value_or(temporary_), error);
     if (error) return system_error("finding the log directory (--log-dir)", error.value());
     if (fs::exists(base, error) && !fs::is_directory(base, error))
-        return Error(Code::kInvalid, fmt::format("--log-dir {} is no directory", base.string()));
+        return Error(Code::kInvalid, fmt::format("--log-dir {} is not a directory", base.string()));
     TRY_VOID(make_directories(base));
     if (!run_level_ && plan_.directory()) {
         run_ = base;

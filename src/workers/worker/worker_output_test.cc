@@ -169,7 +169,7 @@ TEST_F(WorkerOutputTest, OfAFullDiskIsLostAndTheWorkerGoesOn) {
                           {.log_dir = logs(), .redirects = "1"});
     ASSERT_EQ(said.ends.size(), 1U);
     EXPECT_EQ(said.ends[0].exit_code, 0);
-    const std::string once = "a part of a worker's output is lost";
+    const std::string once = "a part of a worker's output was lost";
     const std::size_t first = said.error.find(once);
     ASSERT_NE(first, std::string::npos) << said.error;
     EXPECT_EQ(said.error.find(once, first + 1), std::string::npos);

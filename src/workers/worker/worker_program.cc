@@ -24,7 +24,7 @@ Error describe(const process::ProgramFailure& failure, const launch::WorkerStart
             case kMissing:
                 if (program.find('/') != program.npos)
                     return fmt::format("{} does not exist", program);
-                return fmt::format("no directory of PATH has a program {}", program);
+                return fmt::format("PATH has no program {}", program);
             case kNotExecutable:
                 if (failure.error == EISDIR) return failure.detail + " is a directory";
                 return fmt::format(
@@ -32,12 +32,12 @@ Error describe(const process::ProgramFailure& failure, const launch::WorkerStart
                     "interpreter before it",
                     failure.detail);
             case kInterpreterMissing:
-                return fmt::format("{}, which is to run {}, does not exist", failure.detail,
+                return fmt::format("the interpreter {} of {} does not exist", failure.detail,
                                    program);
             case kFormat:
                 return fmt::format(
-                    "{} is no program for this machine: a script begins with #! and "
-                    "its interpreter",
+                    "{} is not a program for this machine; a script must begin with #! and its "
+                    "interpreter",
                     failure.detail);
             case kOther:
                 break;

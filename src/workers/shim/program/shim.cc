@@ -263,8 +263,7 @@ class Shim {
         if (memory_error_ != 0) {
             report.kind = ShimReport::Kind::kNote;
             report.error = memory_error_;
-            std::snprintf(report.text, sizeof report.text,
-                          "the policy for its memory was refused: %s",
+            std::snprintf(report.text, sizeof report.text, "its memory policy was refused: %s",
                           ::strerrordesc_np(memory_error_));
             send_report(control_, report, {});
         }
