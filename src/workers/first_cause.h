@@ -9,23 +9,23 @@
 
 namespace muster::workers {
 
-/// Which of the ends began it; nothing when none is a failure. The earliest by their own clocks, as
-/// torchrun has it; of those at the same time the one that others can't have brought about: memory,
-/// then a fault of its own (SIGSEGV), then an error that is told, and last what was ended from
-/// outside.
+/// The index of the end that caused the others; nullopt if none of them is a failure. Like
+/// torchrun, picks the earliest by the workers' own clocks. Among ends at the same time, picks the
+/// one that the others are least likely to have caused: out of memory first, then a fault of the
+/// process itself (SIGSEGV), then a reported error, and last a process ended from outside.
 std::optional<std::size_t> first_cause(std::span<const WorkerEnd> ends);
 
 /// "exit code 1", "SIGSEGV (exit code 139)", "SIGKILL, out of memory (exit code 137)".
 std::string describe_status(const WorkerEnd& end);
 
-/// One failure with what is known beside its end.
+/// One failure, with what is known besides how it ended.
 struct Failure {
     WorkerEnd end;
-    std::string traceback = {};  ///< of its error file; empty: none
+    std::string traceback = {};  ///< from its error file; empty if there is none
 };
 
-/// For people, in the place of torchrun's summary: the cause first, and then those that it took
-/// with it, each with rank, time, status, pid and error file. `host` is this node's name.
+/// The report for people, in place of torchrun's summary: the cause first, then the failures that
+/// followed from it, each with rank, time, status, pid and error file. `host` is this node's name.
 std::string failure_report(const std::string& what, const std::string& host,
                            std::span<const Failure> failures);
 

@@ -14,46 +14,47 @@
 
 namespace muster::workers {
 
-/// How a worker ended by itself. What stop() ended is not told.
+/// How a worker ended by itself. Workers ended by stop() are not reported.
 struct WorkerEnd {
     job_protocol::Generation generation = {};
     int local_rank = 0;
     int rank = 0;
     int pid = 0;
-    std::optional<int> exit_code = {};  ///< without one: a signal
+    std::optional<int> exit_code = {};  ///< nullopt: ended by a signal
     int signal = 0;
-    bool out_of_memory = false;  ///< killed for the memory that it or its node used
-    /// Of its error file: "ValueError: no such column"; without one empty.
+    bool out_of_memory = false;  ///< killed because it or its node ran out of memory
+    /// From its error file, such as "ValueError: no such column"; empty without one.
     std::string error = {};
-    std::string error_file = {};  ///< where it is; empty without one
-    std::uint64_t steps = 0;      ///< that it had made, as it counted them itself
-    WallTime when = {};           ///< of its error file if there is one
+    std::string error_file = {};  ///< its path; empty without one
+    std::uint64_t steps = 0;      ///< steps it had made, by its own count
+    WallTime when = {};           ///< as its error file says, if there is one
 };
 
-/// The workers of one node: one set of them at a time, of one generation.
+/// The workers of one node: at most one set at a time, of one generation.
 ///
-/// A seam: processes on this machine, and simulated ones. Thread: the loop of its owner, which
-/// outlives nothing of it: stop() returns before it is destroyed, or the workers go on without it.
+/// A seam: processes on this machine, or simulated ones. Thread: the loop of its owner. Before it
+/// is destroyed, stop() must have returned; otherwise the workers continue without it.
 class Workers {
   public:
     virtual ~Workers() = default;
 
-    /// Of the set that runs, also of one that an earlier agent had started; nothing: none does.
-    /// Also when all of its workers have ended, until stop().
+    /// The world of the running set, which an earlier agent may have started; nullopt if there is
+    /// none. A set runs until stop(), even if all of its workers have ended.
     virtual std::optional<job_protocol::World> running() const = 0;
-    /// Starts a set as member of that world. None runs before. On an error none runs after it
-    /// either, and it says which worker could not be started, and why.
+    /// Starts a set as a member of that world. No set may be running. On an error none runs
+    /// afterwards either, and the message names the worker that could not be started, and why.
     virtual Task<Result<void>> start(job_protocol::World world,
                                      std::vector<launch::WorkerStart> workers) = 0;
-    /// The next that ended by itself, each once, in the order of their own times as far as it is
-    /// known. Of a set of an earlier agent all are told anew, also what was told to that, and what
-    /// it had begun to stop: nobody else remembers them. Ends of a set that was stopped are told no
-    /// more.
+    /// The next worker that ended by itself. Each end is returned once, in the order of the
+    /// workers' own times as far as these are known. All ends of a set taken over from an earlier
+    /// agent are returned, including those already returned to that agent and those of workers that
+    /// it had begun to stop, because no one else remembers them. Ends of a stopped set are not
+    /// returned any more.
     virtual Task<WorkerEnd> next_end() = 0;
-    /// SIGTERM to all, SIGKILL to what is left after `grace` (at once when it is zero). Returns
-    /// when every process of the set has gone, those that workers started included.
+    /// Sends SIGTERM to all workers, and SIGKILL to what is left after `grace` (at once if it is
+    /// zero). Returns when every process of the set is gone, including those that workers started.
     virtual Task<void> stop(Duration grace) = 0;
-    /// The most steps that one of the running set has made; nothing when none of them counts.
+    /// The highest step count in the running set; nullopt if no worker counts steps.
     virtual std::optional<std::uint64_t> steps() const = 0;
 };
 

@@ -21,29 +21,29 @@ struct WorkerLife {
     enum class Then : std::uint8_t {
         kRuns,  ///< until it is told to stop
         kExits,
-        kDies,  ///< by the signal
+        kDies,  ///< of the signal
     };
     Then then = Then::kRuns;
     int exit_code = 0;
     int signal = 0;
-    /// Not before release(): until then it runs.
+    /// It keeps running until release(), and only then does what `then` says.
     bool held = false;
-    /// It does not end by SIGTERM.
+    /// It ignores SIGTERM.
     bool stubborn = false;
-    /// As it counts them; it has made them before it does anything else that can be seen.
+    /// As it counts them. It has made them before it does anything else that can be observed.
     std::uint64_t steps = 0;
 };
 
-/// What every implementation of Workers does. A test program names a world with
+/// What every implementation of Workers must do. A test program provides a world with
 ///
 ///     TestLoop& loop();
 ///     Clock& clock();
 ///     Workers& workers();
 ///     WorkerStart worker(int local_rank, int rank, WorkerLife life);
 ///     WorkerStart unstartable(int local_rank, int rank);
-///     void release(int rank);         // what is held goes on to its end
-///     void settled(int rank);         // returns when it runs, its steps made
-///     int alive();                    // processes of the workers
+///     void release(int rank);         // lets a held worker continue
+///     void settled(int rank);         // returns when it runs and has made its steps
+///     int alive();                    // number of worker processes
 ///
 /// and instantiates the suite for it.
 template <class World>
@@ -114,7 +114,7 @@ TYPED_TEST_P(WorkersContract, AnEndIsTold) {
     EXPECT_EQ(end.signal, 0);
     EXPECT_FALSE(end.out_of_memory);
     EXPECT_EQ(end.error, "");
-    // The others are not the less healthy for it.
+    // The other workers are unaffected.
     EXPECT_EQ(this->world_.alive(), 1);
     EXPECT_EQ(this->workers().running(), this->world(7));
 }
@@ -122,7 +122,7 @@ TYPED_TEST_P(WorkersContract, AnEndIsTold) {
 TYPED_TEST_P(WorkersContract, AGoodEndIsOneToo) {
     this->must_start(7, {{.then = TestFixture::Then::kExits}});
     EXPECT_EQ(this->next_end().exit_code, 0);
-    // Also with nobody left, until it is stopped.
+    // Even if no worker is left, until it is stopped.
     EXPECT_NE(this->workers().running(), std::nullopt);
 }
 

@@ -21,7 +21,7 @@
 
 namespace muster::workers {
 
-/// Real workers of a test in a directory of its own, and what they need to be told to do.
+/// Real workers for a test, in its own directory, and what is needed to control them.
 class LocalWorkersFixture {
   public:
     explicit LocalWorkersFixture(LocalWorkersOptions options = {}) : options_(std::move(options)) {
@@ -50,7 +50,7 @@ class LocalWorkersFixture {
         loop.await(workers_->end_spares());
         workers_.reset();
     }
-    /// As an agent that gives its workers to another.
+    /// Lets go of the workers, as an agent does that another one replaces.
     void let_go() {
         loop.await(workers_->let_go());
         workers_.reset();
@@ -67,7 +67,7 @@ class LocalWorkersFixture {
         return found;
     }
 
-    /// `script` is a shell's; it finds the test's directory in $ROOT.
+    /// `script` is a shell script; it finds the test's directory in $ROOT.
     launch::WorkerStart shell(int local_rank, const std::string& script) const {
         return worker(local_rank, {"/bin/sh", "-c", script});
     }
@@ -118,7 +118,7 @@ class LocalWorkersFixture {
     }
     pid_t pid_in(const std::string& name) { return std::stoi(line_of(name)); }
 
-    /// Looks again and again: for what has no event that could be awaited.
+    /// Polls a condition: for what has no event to wait for.
     template <class Condition>
     bool eventually(Condition condition, Duration most = std::chrono::seconds(10)) {
         const Instant until = loop.clock.now() + most;
@@ -128,8 +128,8 @@ class LocalWorkersFixture {
         }
         return true;
     }
-    /// Those that were started with the test's $ROOT. Of each session that has its leader, only
-    /// that one: workers, as long as they live, and then what they left.
+    /// The processes that were started with the test's $ROOT. Of a session whose leader lives, only
+    /// the leader: a worker as long as it lives, and after that what it left.
     std::vector<pid_t> processes() const {
         std::vector<pid_t> found;
         const std::string mark = "ROOT=" + root_.string();

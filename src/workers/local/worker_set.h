@@ -17,44 +17,45 @@
 
 namespace muster::workers {
 
-/// The workers of this node that run as members of one world, and how they end; or none.
+/// The workers of this node that run as members of one world, if any, and how they end.
 ///
-/// What the next agent must know of them is in the job's directory from save() until nothing of
-/// them is left. Owns the workers. Stop order: end(), or let_go() for workers that continue; then
+/// What the next agent must know of them is in the job's directory from save() until no process of
+/// theirs is left. Owns the workers. Stop order: end(), or let_go() for workers that continue; then
 /// destroy. Thread: the loop.
 class WorkerSet {
   public:
     /// The directory must outlive it.
     WorkerSet(asio::any_io_executor executor, Clock& clock, const JobDirectory& directory);
 
-    /// Nothing: there is no set.
+    /// nullopt if there is no set.
     const std::optional<WorkerSetState>& state() const { return state_; }
     const std::vector<std::unique_ptr<Worker>>& workers() const { return workers_; }
     /// Notified of each step of a worker.
     Signal& changed() { return changed_; }
     MemoryKills& kills() { return kills_; }
 
-    /// Of an agent before this one, if workers of it run in the directory.
+    /// Takes over the set of an earlier agent, if workers of it run in the directory.
     Task<void> take_over();
 
-    /// A set without workers. There must be none.
+    /// Begins a set without workers. There must be no set.
     void begin(job_protocol::World world);
-    /// A worker that is to start.
+    /// Adds a worker that is going to start.
     void plan(WorkerRecord record) { state_->workers.push_back(std::move(record)); }
     WorkerRecord& record_of(int local_rank);
     Result<void> save() const;
-    /// One that starts, below this shim.
+    /// Adds a worker that is starting under this shim.
     void add(WorkerRecord record, ProgressFile progress, UniqueFd control, pid_t shim);
-    /// A spare that has become the worker of that record.
+    /// Adds a spare that has become the worker of that record.
     void add(std::unique_ptr<Worker> spare, const WorkerRecord& record);
-    /// Returns when each has started or failed to, or when a shim does not answer in time.
+    /// Returns when each worker has started or failed to start, or when a shim does not answer in
+    /// time.
     Task<void> wait_until_started();
 
-    /// The earliest of those that nobody was told.
+    /// The earliest end that has not been reported yet.
     Task<WorkerEnd> next_end();
-    /// SIGTERM, and SIGKILL after the grace. Returns when nothing is left of any.
+    /// Sends SIGTERM, and SIGKILL after the grace. Returns when no process of any worker is left.
     Task<void> end(Duration grace);
-    /// They continue without us.
+    /// Leaves the workers running.
     Task<void> let_go();
 
   private:

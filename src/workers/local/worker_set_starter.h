@@ -15,40 +15,40 @@
 
 namespace muster::workers {
 
-/// What all workers of this node are started with.
+/// What all workers of this node have in common when they start.
 struct WorkerSurroundings {
     const JobDirectory& directory;
     int shim_program = -1;
-    std::string parent_group = {};  ///< of cgroups; empty: none
+    std::string parent_group = {};  ///< parent of the workers' cgroups; empty: none
     std::uint64_t orphan_grace_ms = 0;
     launch::PlacementWish placement = {};
 };
 
-/// Starts the workers of a set: each in its warm spare, or cold where there is none or it does not
-/// become the worker. Thread: the loop.
+/// Starts the workers of a set: each in its warm spare, or cold if there is no spare or the spare
+/// fails to become the worker. Thread: the loop.
 class WorkerSetStarter {
   public:
-    /// What it refers to must outlive it.
+    /// The referenced objects must outlive it.
     WorkerSetStarter(asio::any_io_executor executor, Clock& clock, WorkerSurroundings around,
                      WorkerSet& set, WorkerLogs& logs);
 
-    /// Null: there are none, or none any more.
+    /// Null if there are no spares, or no more.
     void use(Spares* spares) { spares_ = spares; }
 
-    /// The workers of a set that has begun. kInvalid: a program that is missing or can't be
-    /// executed, before any worker has started. After an error the set is to be ended, and then
-    /// give_up() called.
+    /// Starts the workers of a set that has begun. kInvalid, before any worker has started: a
+    /// program is missing or can't be executed. After an error, end the set and then call
+    /// give_up().
     Task<Result<void>> start(std::vector<launch::WorkerStart> wanted);
-    /// Spares that were taken and have become no worker are ended.
+    /// Ends the spares that were taken but became no worker.
     void give_up();
 
   private:
-    /// A worker that starts.
+    /// A worker that is being started.
     struct Start {
         launch::WorkerStart wanted;
         WorkerProgram program;
         launch::Placement placement = {};
-        Spare* spare = nullptr;  ///< that shall be it
+        Spare* spare = nullptr;  ///< that is to become the worker
     };
 
     Result<void> prepare(std::vector<launch::WorkerStart> wanted);
@@ -68,7 +68,7 @@ class WorkerSetStarter {
     WorkerSet& set_;
     WorkerLogs& logs_;
     Spares* spares_ = nullptr;
-    std::vector<Start> starts_;  ///< until all run
+    std::vector<Start> starts_;  ///< until all of them run
 };
 
 }  // namespace muster::workers

@@ -7,8 +7,8 @@
 
 namespace muster::workers {
 
-/// Of what a worker writes, the lines that have one of some texts in them, each with a prefix
-/// before it. A line that is longer than kLongest counts as several.
+/// Selects the lines of a worker's output that contain one of some texts, and puts a prefix before
+/// each. A line longer than kLongest counts as several.
 class LineFilter {
   public:
     static constexpr std::size_t kLongest = std::size_t{64} * 1024;
@@ -16,9 +16,9 @@ class LineFilter {
     LineFilter(std::string prefix, std::vector<std::string> texts)
         : prefix_(std::move(prefix)), texts_(std::move(texts)) {}
 
-    /// Whole lines that have ended with these bytes and are wanted; until the next call.
+    /// The selected whole lines that these bytes complete; valid until the next call.
     std::string_view add(std::string_view bytes);
-    /// No more will come: an unfinished line is finished.
+    /// No more input will come: ends an unfinished line.
     std::string_view finish();
 
   private:

@@ -6,28 +6,28 @@
 
 namespace muster::workers {
 
-/// One log of a worker, as a file with older ones beside it: "stdout.log", then "stdout.log.1" and
-/// so on. Cut where a line ends. What can't be written, as the disk is full or the directory gone,
-/// is counted, and the file says where something is missing once it can be written again: whoever
-/// writes never waits and never fails.
+/// A worker's log file, with older ones beside it: "stdout.log", then "stdout.log.1" and so on.
+/// Rotates at the end of a line. Bytes that can't be written, because the disk is full or the
+/// directory is gone, are counted, and once writing works again the file says where they are
+/// missing: the writer never waits and never fails.
 ///
 /// Owns the descriptor. Plain system calls; for programs that load no library.
 class LogFile {
   public:
-    /// `most` bytes a file, 0 for no limit; `files` in all, one at least.
+    /// `most`: bytes per file, 0 for no limit. `files`: how many to keep, at least one.
     LogFile(std::string path, std::uint64_t most, std::uint32_t files)
         : path_(std::move(path)), most_(most), files_(files == 0 ? 1 : files) {}
     ~LogFile();
     LogFile(const LogFile&) = delete;
     LogFile& operator=(const LogFile&) = delete;
 
-    /// Opens it, so that it is there whether or not anything is written.
+    /// Creates the file even if nothing is ever written.
     void open();
     void write(std::string_view bytes);
 
     const std::string& path() const { return path_; }
     std::uint64_t lost_bytes() const { return lost_; }
-    /// Why the first of them was lost; an errno.
+    /// The errno for which the first bytes were lost.
     int first_error() const { return first_error_; }
 
   private:
@@ -42,7 +42,7 @@ class LogFile {
     int fd_ = -1;
     std::uint64_t size_ = 0;
     std::uint64_t lost_ = 0;
-    std::uint64_t untold_ = 0;  ///< of them, the file does not know
+    std::uint64_t untold_ = 0;  ///< lost bytes that the file does not mention yet
     int first_error_ = 0;
 };
 

@@ -10,21 +10,21 @@
 
 namespace muster::workers {
 
-/// The file in which workers' hooks say what they import. Sees when it is written, without looking
-/// again and again. Owns a descriptor. Thread: the loop.
+/// The file to which workers' hooks write what they import. Notices when it is written, without
+/// polling. Owns a descriptor. Thread: the loop.
 class ImportList {
   public:
     ImportList(asio::any_io_executor executor, std::filesystem::path path);
 
     const std::filesystem::path& path() const { return path_; }
     bool exists() const;
-    /// Forgets what was written so far.
+    /// Forgets all writes so far.
     void forget();
-    /// Returns when it was written since. Never where the system gives no such notice.
+    /// Returns when the file has been written since. Never returns if the system can't report it.
     Task<void> written();
 
   private:
-    /// Whether one of the notices that came is about it.
+    /// Reads the pending notices; true if one of them is about the file.
     bool take_notices();
 
     std::filesystem::path path_;

@@ -19,37 +19,38 @@
 
 namespace muster::workers {
 
-/// One warm spare below a shim of its own: a Python that imports, waits, and is a worker then
-/// (docs/design/warm.md). Owns its shim's and its own end of what is said.
+/// One warm spare under its own shim: a Python process that imports modules, waits, and then
+/// becomes a worker (docs/design/warm.md). Owns the connection to its shim and its own end of the
+/// conversation with the spare.
 ///
 /// Stop order: become() and release(), or end(); then destroy. Thread: the loop.
 class Spare {
   public:
-    /// `worker` is the process, as any below a shim, and `control` our end of its conversation.
-    /// `changed` is notified of each step; `killed` is told the signal of which it died, unless
-    /// that was ours.
+    /// `worker` is the process, as for any shim, and `control` our end of its conversation.
+    /// `changed` is notified of each step. `killed` gets the signal that killed the spare, unless
+    /// we sent it.
     Spare(asio::any_io_executor executor, Clock& clock, SpareRecipe recipe, WorkerRecord record,
           ProgressFile progress, StartedShim shim, UniqueFd control, Signal& changed,
           std::function<void(int)> killed);
 
-    /// Reads what it says, until it is released or gone.
+    /// Reads what it says until it is released or gone.
     void listen();
 
     const SpareRecipe& recipe() const { return recipe_; }
     const WorkerRecord& record() const { return worker_->record(); }
-    /// Nothing: it still imports.
+    /// nullopt while it still imports.
     const std::optional<SpareReady>& ready() const { return ready_; }
-    /// It ended, or said what nobody understands.
+    /// It has ended, or sent a message that can't be parsed.
     bool gone() const { return gone_; }
     const std::string& why_gone() const { return why_gone_; }
 
-    /// Makes it the worker, as soon as it has imported: `order` is the worker's own, the rest what
-    /// it begins with. An error: it is none, and is to be ended.
+    /// Makes it the worker as soon as it has finished its imports. `order` is the worker's own,
+    /// `start_message` what it starts with. After an error it is not the worker: call end().
     Task<Result<SpareStarted>> become(const ShimOrder& order, std::string start_message);
-    /// After that: the worker.
+    /// After become(): hands over the worker.
     Task<std::unique_ptr<Worker>> release();
     void ask_to_end();
-    /// Returns when nothing of it is left.
+    /// Ends it. Returns when no process of it is left.
     Task<void> end();
 
   private:

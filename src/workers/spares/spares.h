@@ -16,76 +16,79 @@
 
 namespace muster::workers {
 
-/// What warm spares are made with (docs/design/warm.md).
+/// How warm spares are made (docs/design/warm.md).
 struct SpareOptions {
-    std::filesystem::path zygote = {};      ///< the file of that name
-    std::vector<std::string> modules = {};  ///< to import before those that were imports
-    std::filesystem::path imports = {};     ///< where the hook writes what workers import
-    /// Spares are made when a worker has made its first step, as the hook writes what was imported
-    /// then; or after this time. Imports would take processors from workers that start.
+    std::filesystem::path zygote = {};  ///< the file of the zygote program
+    /// to import before those that earlier workers imported
+    std::vector<std::string> modules = {};
+    std::filesystem::path imports = {};  ///< the file to which the hook writes what workers import
+    /// A spare is made when a worker has made its first step, because the hook then writes what was
+    /// imported; or after this time. Earlier, its imports would take CPU time from workers that
+    /// start.
     Duration patience = std::chrono::seconds(10);
-    /// After it a worker is started without the spare that does not answer. One that still imports
-    /// is waited for: it has begun earlier than a cold start would.
+    /// How long to wait for a spare to answer before its worker starts without it. A spare that
+    /// still imports is waited for: it began earlier than a cold start would.
     Duration answers = std::chrono::seconds(30);
 };
 
-/// What of LocalWorkers its spares need. The rest is as in a ShimOrder.
+/// What the spares need to know of LocalWorkers. As in ShimOrder unless noted.
 struct SpareSurroundings {
-    std::filesystem::path directory = {};  ///< of the job,
-    int directory_fd = -1;                 ///< open
+    std::filesystem::path directory = {};  ///< the job's directory,
+    int directory_fd = -1;                 ///< and its open descriptor
     int shim_program = -1;
-    std::string parent_group = {};  ///< of cgroups; empty: none
+    std::string parent_group = {};  ///< parent of the spares' cgroups; empty: none
     std::uint64_t orphan_grace_ms = 0;
-    /// Which streams of a local rank are the agent's own: output and error.
+    /// Whether stdout and stderr of a local rank are the agent's own.
     std::function<std::pair<bool, bool>(int local_rank)> inherited;
-    /// A spare was killed by this signal.
+    /// Called with the signal that killed a spare.
     std::function<void(int signal)> killed;
 };
 
-/// The warm spares of a node: one for each worker that runs, to take its place after a restart.
+/// The warm spares of a node: one for each running worker, to take its place after a restart.
 ///
-/// They live from one set of workers to the next. A spare that ends is replaced, a few times for a
-/// set; a module that stands in the way is left out; where no spare could ever be warm there is
-/// none. Why a worker starts cold is said once for each cause.
+/// They outlive a set of workers and serve the next one. A spare that ends is replaced, a few times
+/// per set; a module that prevents warm starts is left out; if no spare can ever be warm, none is
+/// made. Each reason for a cold start is logged once.
 ///
 /// Owns the spares. Stop order: end(), then destroy. Thread: the loop.
 class Spares {
   public:
-    /// `changed` is that of the workers which spares become; it is notified of theirs, too.
+    /// `changed` is notified of each step of a spare, and later of the worker that it became.
     Spares(asio::any_io_executor executor, Clock& clock, Signal& changed, SpareOptions options,
            SpareSurroundings surroundings);
 
     const SpareOptions& options() const { return options_; }
 
-    /// Workers run that were made by these; spares for the next ones are wanted.
+    /// Workers of these recipes are running; make spares for their successors.
     void want(std::vector<SpareRecipe> recipes);
-    /// No new ones until then.
+    /// Makes no spares until the next want().
     void pause();
 
-    /// The spare for such a worker, which stays ours until it is forgotten or dropped; null: there
-    /// is none.
+    /// The spare for such a worker, which remains ours until forget() or drop(); null if there is
+    /// none.
     Spare* take(const SpareRecipe& wanted);
-    /// It was taken while it still imported, and its worker started cold: those after it do better.
+    /// A spare was taken while it still imported and its worker started cold: improve the next
+    /// ones.
     void learn_from(const Spare& spare);
-    /// It was released as a worker.
+    /// The spare was released as a worker.
     void forget(Spare* spare);
-    /// It has not become one, and is ended.
+    /// The spare did not become a worker: end it.
     void drop(Spare* spare);
-    /// A worker started cold.
+    /// A worker started cold: log why.
     void say(const std::string& why);
 
-    /// Those that are ready.
+    /// How many have finished their imports.
     int ready() const;
-    /// Returns when no process of theirs is left.
+    /// Ends all spares. Returns when no process of theirs is left.
     Task<void> end();
 
   private:
-    /// Of one local rank.
+    /// The spares of one local rank.
     struct Place {
         SpareRecipe recipe;
         std::unique_ptr<Spare> spare = {};
         bool judged = false;
-        int lost = 0;  ///< since the set began
+        int lost = 0;  ///< spares lost since the set began
         bool given_up = false;
     };
 
@@ -99,7 +102,7 @@ class Spares {
     void lose_at(Place& place);
     bool knows_modules() const;
     Result<std::unique_ptr<Spare>> make(const SpareRecipe& recipe);
-    /// What the spare shall import that was imports; empty: nothing was.
+    /// The learnt modules that the spare is to import; empty if none are known.
     Result<std::string> learnt_list() const;
     void retire(std::unique_ptr<Spare> spare);
     Task<void> end_one(Spare* spare);
@@ -112,12 +115,12 @@ class Spares {
     Signal& changed_;
     ImportList learnt_;
     std::vector<Place> places_;
-    std::vector<std::unique_ptr<Spare>> leaving_;  ///< taken or ended, and not gone yet
+    std::vector<std::unique_ptr<Spare>> leaving_;  ///< taken or ended, and not yet gone
     std::set<std::string> excluded_;               ///< modules
     std::set<std::string> said_;
     std::uint64_t set_ = 0;
-    bool running_ = false;  ///< a set of workers does
-    bool begun_ = false;    ///< and is through its own imports
+    bool running_ = false;  ///< a set of workers runs
+    bool begun_ = false;    ///< and has finished its own imports
     TaskGroup tasks_;
 };
 

@@ -7,41 +7,41 @@
 
 #include "base/result.h"
 
-// What an agent and a warm spare say to each other (docs/design/warm.md, "Protocol"). Pure.
+// The messages between an agent and a warm spare (docs/design/warm.md, "Protocol"). Pure.
 
 namespace muster::workers {
 
-/// What a spare says once, after its imports.
+/// Sent once, after the spare's imports.
 struct SpareReady {
     bool warm = false;
-    std::string why = {};                 ///< not warm
-    std::string module = {};              ///< that is to blame; empty: none is
-    std::string note = {};                ///< why the imports modules were of no use
-    std::vector<std::string> reads = {};  ///< variables that imports looked at
+    std::string why = {};                 ///< why it is not warm
+    std::string module = {};              ///< the module to blame; empty if none is
+    std::string note = {};                ///< why the learnt modules could not be used
+    std::vector<std::string> reads = {};  ///< environment variables read during imports
 
     friend bool operator==(const SpareReady&, const SpareReady&) = default;
 };
 
-/// What it says as it becomes the worker.
+/// Sent when the spare becomes the worker.
 struct SpareStarted {
     bool warm = false;
-    std::string why = {};  ///< it starts as any worker does
+    std::string why = {};  ///< why the worker starts like any other
 
     friend bool operator==(const SpareStarted&, const SpareStarted&) = default;
 };
 
-/// With its length before it. `environment`: "NAME=value". The worker's output and error come with
-/// it as two descriptors.
+/// Preceded by its length. `environment`: "NAME=value". The worker's stdout and stderr are sent
+/// with it, as two descriptors.
 std::string start_message(const std::vector<std::string>& arguments,
                           const std::vector<std::string>& environment, const std::string& cwd);
 
-/// Takes the first message off what was received, without its length; nothing: it is not whole yet.
-/// kInvalid: it is longer than any may be.
+/// Removes the first message from the received bytes and returns it without its length; nullopt if
+/// it is incomplete. kInvalid: it is longer than allowed.
 Result<std::optional<std::string>> take_message(std::string& received);
 
-/// kInvalid: it is none of these.
+/// kInvalid: it is not such a message.
 Result<SpareReady> parse_ready(std::string_view message);
-/// kUnavailable: the spare refuses, and says why.
+/// kUnavailable, with the spare's reason: it refuses.
 Result<SpareStarted> parse_started(std::string_view message);
 
 }  // namespace muster::workers

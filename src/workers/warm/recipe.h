@@ -11,8 +11,8 @@
 
 namespace muster::workers {
 
-/// What a warm spare is made with: of the worker that runs, what the next one in its place will
-/// have as well (docs/design/warm.md).
+/// What a warm spare is made from: everything that the running worker and its successor have in
+/// common (docs/design/warm.md).
 struct SpareRecipe {
     int local_rank = 0;
     std::vector<std::string> head = {};  ///< PYTHON [OPTION...] SCRIPT or -m MODULE
@@ -20,24 +20,24 @@ struct SpareRecipe {
     launch::Placement placement = {};
 };
 
-/// Whether a worker's variable is another one for each attempt, or for each start: a spare does not
-/// have it, and no module may look at it while it is imported.
+/// Whether a variable changes with each attempt or each start of a worker. A spare does not get it,
+/// and no module may read it while it is imported.
 bool is_left_out(std::string_view variable);
 
-/// Nothing: such a worker can't begin as a spare.
+/// nullopt if such a worker can't start in a spare.
 std::optional<SpareRecipe> recipe_for(const launch::WorkerStart& worker,
                                       const launch::Placement& placement);
 
-/// The spare's own command.
+/// The command line of the spare itself.
 std::vector<std::string> spare_command(const SpareRecipe& recipe, const std::string& zygote,
                                        const std::vector<std::string>& modules,
                                        const std::string& imports);
 
-/// What the worker's command has behind that of its spare.
+/// The arguments of the worker's command that follow what it shares with its spare.
 std::vector<std::string> arguments_for(const launch::WorkerStart& worker);
 
-/// Why the process that was made by one recipe can't be the worker of another; empty: it can. What
-/// its environment allows is up to the spare, which knows what was read.
+/// Why a process made from one recipe can't become the worker of the other; empty if it can.
+/// Whether its environment permits it is decided by the spare, which knows what was read.
 std::string why_unfit(const SpareRecipe& made, const SpareRecipe& wanted);
 
 }  // namespace muster::workers

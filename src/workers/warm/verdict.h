@@ -10,27 +10,27 @@
 
 namespace muster::workers {
 
-/// What becomes of a spare that has imported.
+/// What to do with a spare after its imports.
 struct SpareVerdict {
     enum class Kind : std::uint8_t {
-        kKeep,     ///< its worker may be warm
-        kWithout,  ///< another one, without that module, may be
-        kNever,    ///< none will be: it would cost its memory for an ordinary start
+        kKeep,     ///< its worker starts warm
+        kWithout,  ///< replace it by one without that module
+        kNever,    ///< make none: it would cost memory and still start cold
     };
     Kind kind = Kind::kKeep;
     std::string module = {};
-    std::string why = {};  ///< not kept
+    std::string why = {};  ///< why it is not kept
 
     friend bool operator==(const SpareVerdict&, const SpareVerdict&) = default;
 };
 
 SpareVerdict judge(const SpareReady& ready);
 
-/// The list that the hook wrote, without these modules and what lies in them. kInvalid: it is none.
+/// The hook's list without these modules and their submodules. kInvalid: it is not such a list.
 Result<std::string> without_modules(std::string_view imports, const std::set<std::string>& modules);
 
-/// What tells one cause of a cold start from another: it is said once, and not for each rank's own
-/// values.
+/// The part of a reason that identifies the cause of a cold start, without values of a single rank:
+/// each cause is logged once.
 std::string cause_of(std::string_view why);
 
 }  // namespace muster::workers

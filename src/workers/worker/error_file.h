@@ -10,19 +10,20 @@
 
 namespace muster::workers {
 
-/// What a worker left in the file that TORCHELASTIC_ERROR_FILE names, as torch's @record writes it
+/// The content of the file that TORCHELASTIC_ERROR_FILE names, as torch's @record writes it
 /// (upstream: torch/distributed/elastic/multiprocessing/errors/error_handler.py).
 struct ErrorFile {
-    std::string message = {};      ///< "ValueError: no such column"; what is wrong with the file
-    std::string traceback = {};    ///< empty: it has none
-    std::optional<WallTime> when;  ///< in whole seconds, unless the file's own time tells more
+    std::string message = {};    ///< "ValueError: no such column"; what is wrong with the file
+    std::string traceback = {};  ///< empty if there is none
+    /// whole seconds, unless the file's modification time is more exact
+    std::optional<WallTime> when;
 };
 
-/// From its content and the time at which it was last written. Never fails: of a file that was cut
-/// off or is no such file the message says so.
+/// Parses the content; `written` is the file's modification time. Never fails: for a file that was
+/// truncated or is no such file, the message says so.
 ErrorFile parse_error_file(std::string_view content, std::optional<WallTime> written);
 
-/// Nothing: there is none.
+/// nullopt if the file does not exist.
 std::optional<ErrorFile> read_error_file(const std::filesystem::path& path);
 
 }  // namespace muster::workers

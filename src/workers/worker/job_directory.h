@@ -8,17 +8,17 @@
 
 namespace muster::workers {
 
-/// The directory of one agent of one job on this machine: sockets of shims, progress files, error
-/// files that nobody asked to keep. Private (0700), and claimed by a lock for as long as the agent
-/// lives, so that neither another agent of the job nor another job meets it.
+/// The directory of one agent of one job on this machine: sockets of shims, progress files, and
+/// error files that no flag asked to keep. Private (0700) and locked while the agent lives, so that
+/// it is shared neither with another agent of the job nor with another job.
 ///
-/// Owns the lock. The destructor removes the directory if nothing is left in it.
+/// Owns the lock. The destructor removes the directory if it is empty.
 class JobDirectory {
   public:
-    /// The directory below `base` that `identity` has: the same for an agent and for the one that
-    /// follows when it was killed, and so it says all that tells jobs and agents apart (run id,
-    /// endpoint, node rank). Where several agents have the same, each gets one of its own, and
-    /// those that a killed agent left come first.
+    /// The directory under `base` for `identity`, which must be the same for an agent and for its
+    /// successor after a kill, and therefore names all that distinguishes jobs and agents (run id,
+    /// endpoint, node rank). If several agents have the same identity, each gets its own directory;
+    /// those that killed agents left are used first.
     static Result<JobDirectory> claim(const std::filesystem::path& base,
                                       const std::string& identity);
 

@@ -7,20 +7,20 @@
 
 namespace muster::workers {
 
-/// Tells a SIGKILL of the kernel, for want of memory, from another. The kernel counts its own, for
-/// a group of processes or for the whole machine, and names nobody: as many workers that die by
-/// SIGKILL were killed so as the count has risen by.
+/// Tells SIGKILL by the kernel's OOM killer from any other. The kernel counts its kills per cgroup
+/// or for the whole machine, but does not say which processes they hit: as many workers that died
+/// of SIGKILL are attributed to it as the count has risen by.
 class MemoryKills {
   public:
-    /// The first of `files` that can be read is the count: memory.events or memory.oom_control of a
-    /// group, or /proc/vmstat.
+    /// The first readable one of `files` is used: memory.events or memory.oom_control of a cgroup,
+    /// or /proc/vmstat.
     explicit MemoryKills(std::vector<std::string> files);
-    /// For the processes of this one's groups, and for the machine where no group counts.
+    /// Uses the cgroups of this process, or the whole machine if no cgroup counts.
     static MemoryKills of_this_process();
 
-    /// A set begins: what was before is no worker's.
+    /// A set begins: ignore all kills so far.
     void begin();
-    /// One of its workers died of SIGKILL.
+    /// A worker of the set died of SIGKILL: returns whether it was for memory.
     bool take_one();
 
   private:

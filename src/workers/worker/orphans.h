@@ -5,19 +5,19 @@
 
 #include "base/unique_fd.h"
 
-// What a worker leaves whose shim was killed, in system calls. Nothing here waits.
+// What a worker leaves behind when its shim was killed; system calls. Nothing here blocks.
 
 namespace muster::workers {
 
-/// Each process that was started with this entry in its environment, as a pidfd that is readable
-/// when nothing of it is left but its status; and each child of ours that dies already: it has no
-/// environment any more, and still has its files open, and its ports and devices with them.
+/// Pidfds, readable once a process is dead, of each process that was started with this entry in its
+/// environment, and of each dying child of ours: it has no environment any more, but still holds
+/// its files, ports and devices.
 std::vector<UniqueFd> find_orphans(const std::string& environment_entry);
 
-/// Kills all of a cgroup of version 2. False: there is none, or its kernel can't.
+/// Kills all processes of a cgroup of version 2. False if there is none, or the kernel can't.
 bool kill_group(const std::string& group);
 
-/// Whether any process is in a group or below it, as its file cgroup.events says.
+/// Whether any process is in a cgroup or below it, according to its open cgroup.events file.
 bool is_populated(int events);
 
 }  // namespace muster::workers

@@ -9,15 +9,15 @@
 
 namespace muster::workers {
 
-/// How far a worker has come, as it says itself: 64 bytes that it maps, named by MUSTER_PROGRESS.
-/// At 0 its steps, at 8 the monotonic time of the last in nanoseconds, both little-endian; 0: it
-/// does not count. Read and not mapped here, so that a worker that cuts its file harms only itself.
-/// Owns the descriptor; the file is the job directory's.
+/// A worker's own count of its progress: 64 bytes that it maps, named by MUSTER_PROGRESS. At offset
+/// 0 its steps, at 8 the monotonic time of the last step in nanoseconds, both little-endian; 0 if
+/// it does not count. Read and not mapped here, so that a worker that truncates its file harms only
+/// itself. Owns the descriptor; the file belongs to the job's directory.
 class ProgressFile {
   public:
-    /// Made anew, with zeros.
+    /// Creates it, filled with zeros.
     static Result<ProgressFile> create(const std::filesystem::path& path);
-    /// One that an earlier agent made.
+    /// Opens the file of an earlier agent.
     static Result<ProgressFile> open(const std::filesystem::path& path);
 
     std::uint64_t steps() const { return word(0); }

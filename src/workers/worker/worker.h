@@ -17,49 +17,51 @@
 
 namespace muster::workers {
 
-/// How a worker's process ended, as its shim or the kernel says.
+/// How a worker's process ended, according to its shim or the kernel.
 struct ProcessEnd {
     int wait_status = 0;
-    std::optional<WallTime> when = {};  ///< by its shim
-    std::string why = {};               ///< beside the status; mostly empty
+    std::optional<WallTime> when = {};  ///< as reported by its shim
+    std::string why = {};               ///< further detail; usually empty
 };
 
-/// One worker and its shim, as an agent sees them. Owns its ends of both; says what becomes of
-/// them. Thread: the loop.
+/// One worker and its shim, as an agent sees them. Owns the connections to both, and reports what
+/// becomes of them. Thread: the loop.
 class Worker {
   public:
     enum class State : std::uint8_t {
         kStarting,
         kRuns,
-        kFailed,  ///< it never ran: failure()
+        kFailed,  ///< it never ran: see failure()
         kEnded,
-        kGone,  ///< nothing of it is left, its shim included
+        kGone,  ///< no process of it is left, including its shim
     };
 
-    /// `shim` is our child's pid, or 0 when another agent started it. `changed` is notified after
-    /// each step, `ended` called at the end of a worker that ran.
+    /// `shim` is the pid of our child, or 0 if another agent started it. `changed` is notified
+    /// after each step; `ended` is called when a worker that ran has ended.
     Worker(asio::any_io_executor executor, WorkerRecord record, ProgressFile progress,
            UniqueFd control, pid_t shim, Signal& changed,
            std::function<void(Worker&, ProcessEnd)> ended);
 
-    /// Watches it until nothing of it is left.
+    /// Watches it until no process of it is left.
     void watch(Clock& clock);
-    /// Returns then.
+    /// Returns when no process of it is left.
     Task<void> gone();
-    /// It goes on without us.
+    /// Stops watching and leaves it running.
     Task<void> let_go();
-    /// A spare is a worker from now on: another record, and somebody else hears of its end.
+    /// Turns a spare into a worker, with a new record and a new callback for its end.
     void become(WorkerRecord record, std::function<void(Worker&, ProcessEnd)> ended);
-    /// A spare's shim is told what the spare has become; streams() are there with the answer.
+    /// Tells a spare's shim what the spare has become; the answer brings what take_streams()
+    /// returns.
     Result<void> request_become(const ShimOrder& order);
-    /// What it shall write to, output and error, once; nothing: no answer yet.
+    /// The worker's stdout and stderr, once; nullopt until the shim has answered.
     std::optional<Result<std::array<UniqueFd, 2>>> take_streams();
-    /// SIGTERM, and SIGKILL after the grace, to all that it has started; then its shim ends too.
+    /// Sends SIGTERM, and SIGKILL after the grace, to all that it has started; then its shim ends
+    /// too.
     void request_end(Duration grace);
 
     const WorkerRecord& record() const { return record_; }
     State state() const { return state_; }
-    /// It ran, and has ended.
+    /// It ran and has ended.
     bool has_ended() const { return ended_; }
     const ShimReport& failure() const { return failure_; }
     int pid() const { return pid_; }
@@ -68,7 +70,8 @@ class Worker {
   private:
     Task<void> watch_to_the_end(Clock& clock);
     Task<void> listen();
-    /// A shim that somebody stopped can't tell the end that the kernel tells.
+    /// Continues a shim that was stopped by a signal (SIGSTOP): the kernel has reported the end of
+    /// its worker, and the shim can't.
     Task<void> wake_shim(Clock& clock);
     void take(ReceivedReport received);
     void end(ProcessEnd how);
@@ -90,7 +93,7 @@ class Worker {
     bool asked_to_end_ = false;
     ShimReport failure_;
     Signal& changed_;
-    Signal known_;  ///< the pidfds are there, or never will be
+    Signal known_;  ///< the pidfds have arrived, or never will
     std::function<void(Worker&, ProcessEnd)> on_end_;
     TaskGroup tasks_;
 };

@@ -11,31 +11,33 @@
 
 namespace muster::workers {
 
-/// Where one worker's output and error file go.
+/// Where the output and the error file of one worker go.
 struct WorkerFiles {
     OutputOrder out = {};
     OutputOrder error = {};
     std::string error_file = {};  ///< empty: none
 };
 
-/// The log files of an agent's workers: <dir>/<run id>_<random>/attempt_<restarts>/<local rank>/
-/// with stdout.log, stderr.log and error.json, and filtered_stdout.log and filtered_stderr.log of
-/// all ranks beside them, as torchrun has them; without the level of the run as dlrover-run has
-/// them. Makes directories, and what it makes is the user's to remove. A worker that is started
-/// again in the same attempt, as after a change of members, goes on in the same files.
+/// The log files of an agent's workers, laid out as torchrun does: <dir>/<run
+/// id>_<random>/attempt_<restarts>/<local rank>/ with stdout.log, stderr.log and error.json;
+/// filtered_stdout.log and filtered_stderr.log, shared by all ranks, are beside the directories of
+/// the ranks. Without the directory of the run, as dlrover-run does it. Creates directories;
+/// removing them is up to the user. A worker that starts again in the same attempt, for instance
+/// after a change of members, continues in the same files.
 class WorkerLogs {
   public:
-    /// `temporary`: where the run's directory is made when files are wanted and none was given.
+    /// `temporary`: where the run's directory is created if files are wanted and no directory was
+    /// given.
     WorkerLogs(LogPlan plan, bool run_level, std::filesystem::path temporary)
         : plan_(std::move(plan)), run_level_(run_level), temporary_(std::move(temporary)) {}
 
-    /// Run and restarts are what the worker's environment says. `own` is the job's directory, for
-    /// an error file when nothing else is written.
+    /// Run id and restart count come from the worker's environment. `own` is the job's directory,
+    /// for an error file if no other file is written.
     Result<WorkerFiles> prepare(const launch::WorkerStart& worker,
                                 const std::filesystem::path& own);
 
     const LogPlan& plan() const { return plan_; }
-    /// Empty: no files so far.
+    /// Empty if there are no files so far.
     const std::filesystem::path& run_directory() const { return run_; }
 
   private:
@@ -47,7 +49,7 @@ class WorkerLogs {
     std::filesystem::path run_;
 };
 
-/// The value of a variable of a worker; `otherwise` when it has none.
+/// The value of a worker's variable, or `otherwise`.
 std::string value_of(const launch::WorkerStart& worker, const std::string& variable,
                      const std::string& otherwise = {});
 

@@ -23,8 +23,8 @@ struct WorkerRecord {
     friend bool operator==(const WorkerRecord&, const WorkerRecord&) = default;
 };
 
-/// The set that runs, for the agent that comes after this one. In the job's directory from before
-/// the first worker starts until the last has gone.
+/// The set that runs, for the next agent. Kept in the job's directory from before the first worker
+/// starts until the last one is gone.
 struct WorkerSetState {
     job_protocol::World world;
     std::vector<WorkerRecord> workers;
@@ -35,13 +35,13 @@ struct WorkerSetState {
 inline constexpr std::string_view kWorkerSetStateName = "set.json";
 
 std::string write_worker_set_state(const WorkerSetState& record);
-/// kInvalid: these are not the bytes of one.
+/// kInvalid: it is not such a record.
 Result<WorkerSetState> parse_worker_set_state(std::string_view text);
 
-/// In one step: a reader sees it whole or not at all.
+/// Atomic: a reader sees all of it or nothing.
 Result<void> save_worker_set_state(const std::filesystem::path& directory,
                                    const WorkerSetState& record);
-/// Nothing: there is none.
+/// nullopt if there is none.
 Result<std::optional<WorkerSetState>> load_worker_set_state(const std::filesystem::path& directory);
 
 }  // namespace muster::workers

@@ -4,14 +4,15 @@
 
 namespace muster::workers {
 
-/// The shim's cgroup of version 2, made; -1 where there is none, or where it may not be made.
+/// Creates the worker's cgroup of version 2 and opens it; -1 if there is none or it can't be
+/// created.
 int make_group(const ShimOrder& order);
-/// Kills all that is in it in one step, as far as the kernel can do that.
+/// Kills all processes in it in one step, if the kernel supports that.
 void kill_group(int group);
 void remove_group(const ShimOrder& order, int group);
 
-/// Removes what is this worker's in the job's directory, and with the last worker all of it: for a
-/// shim that ends without an agent. Where an agent holds the directory, it is left to that one.
+/// Removes this worker's files from the job's directory, and the whole directory with the last
+/// worker. For a shim that ends without an agent: if an agent holds the directory, leaves it alone.
 void remove_job_files(const ShimOrder& order);
 
 }  // namespace muster::workers

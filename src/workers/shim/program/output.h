@@ -10,42 +10,41 @@
 
 namespace muster::workers {
 
-/// One stream of a worker on its way: from a pipe to a file, to the console, to both or to nobody,
-/// and some of its lines to a file of several workers. Nothing here waits. Owns its descriptors.
+/// Carries one stream of a worker: from a pipe to a file, to the console, to both or nowhere, and
+/// some of its lines to a file that several workers share. Never blocks. Owns its descriptors.
 class Output {
   public:
-    /// `own` is the shim's descriptor of the same stream: the console.
+    /// `own` is the shim's descriptor for the same stream: the console.
     Output(const OutputOrder& order, const ShimOrder& all, int own);
     ~Output();
     Output(const Output&) = delete;
     Output& operator=(const Output&) = delete;
 
-    /// Another order, before anything was opened for it.
+    /// Replaces the order. Only before open().
     void take(const OutputOrder& order, const ShimOrder& all);
-    /// What the worker writes to; -1 with errno when there is none. The worker's side is the
-    /// caller's to close.
+    /// The descriptor that the worker writes to; -1 with errno on failure. The caller closes it.
     int open();
 
-    int pipe() const { return pipe_; }  ///< to poll for reading; -1: no more will come
-    int console() const;                ///< to poll for writing; -1: nothing waits
+    int pipe() const { return pipe_; }  ///< poll for reading; -1: no more output will come
+    int console() const;                ///< poll for writing; -1: nothing is waiting
 
-    /// All that is there now; with `all`, until its end or until nothing is there.
+    /// Reads what is there now; with `all`, until the end of the stream or until there is no more.
     void read(bool all);
     void write_console();
     void close();
 
     std::uint64_t lost_bytes() const { return file_ ? file_->lost_bytes() : 0; }
     int first_error() const { return file_ ? file_->first_error() : 0; }
-    /// Of the file; with none, nothing.
+    /// The file's path; "" without a file.
     const char* path() const { return file_ ? file_->path().c_str() : ""; }
 
   private:
-    /// What is wanted of some lines, each written in one piece, as others write to the file too.
+    /// Selected lines, each written in one call because other workers write to the file too.
     struct Filtered {
         explicit Filtered(const OutputOrder& order)
             : lines(order.prefix, order.texts), file(order.filtered, 0, 1) {}
         LineFilter lines;
-        LogFile file;  ///< never cut: a file that one renames is taken from the others
+        LogFile file;  ///< never rotated: a rename would take the file from the other workers
     };
 
     void finish();

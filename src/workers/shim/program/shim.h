@@ -2,14 +2,13 @@
 
 namespace muster::workers {
 
-/// Owns one worker: its pipes, its exit status and all that it starts, with an agent and, for a
-/// grace, without one.
+/// Owns one worker: its pipes, its exit status and all processes that it starts, with an agent and,
+/// for a limited time, without one.
 ///
-///     the order, at kShimOrderFd -> the worker runs -> it ends -> somebody asks for the end, or
-///     nobody is there for longer than the grace -> the tree is killed and reaped, files are
-///     removed -> exit
+///     read the order from kShimOrderFd -> run the worker -> the worker ends -> an agent asks for the
+///     end, or none connects within the grace -> kill and reap the tree, remove files -> exit
 ///
-/// The exit code is 0, also for a worker that could not be started.
+/// The exit code is 0, even if the worker could not be started.
 int run_shim();
 
 }  // namespace muster::workers

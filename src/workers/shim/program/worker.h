@@ -8,14 +8,14 @@ namespace muster::workers {
 
 struct WorkerStarted {
     pid_t pid = -1;
-    ShimStage stage = ShimStage::kOrder;  ///< what failed, with the errno
+    ShimStage stage = ShimStage::kOrder;  ///< the step that failed, with the errno
     int error = 0;
-    int memory_error = 0;  ///< the policy for its memory was refused; it runs nevertheless
+    int memory_error = 0;  ///< its memory policy was refused; it runs without it
 };
 
-/// Starts the worker in a session and a process group of its own, with nothing but its three
-/// streams, and returns when it has become its program or could not. It ends with its shim.
-/// `group` is the descriptor of its cgroup, or -1.
+/// Starts the worker in its own session and process group, with only its three standard streams.
+/// Returns when it has executed its program, or failed to. The worker dies with its parent. `group`
+/// is the descriptor of its cgroup, or -1.
 WorkerStarted start_worker(const ShimOrder& order, int out, int error, int group);
 
 }  // namespace muster::workers
