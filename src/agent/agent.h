@@ -17,58 +17,58 @@
 namespace muster::agent {
 
 struct AgentOptions {
-    std::string token;                            ///< the job's
-    std::string incarnation;                      ///< of this life of an agent: Rng::uuid()
-    std::optional<job_protocol::Slot> slot = {};  ///< that it was given
-    std::string address;                          ///< where its workers and its store are reached
+    std::string token;                            ///< of the job
+    std::string incarnation;                      ///< identifies this agent process: Rng::uuid()
+    std::optional<job_protocol::Slot> slot = {};  ///< assigned by a flag, if any
+    std::string address;  ///< where its workers and its store can be reached
     int store_port = 0;
-    int check_port = 0;  ///< at which probes of a node check are answered; 0: it takes no part
-    bool can_host_master = false;  ///< the job's next master may be in its process
+    int check_port = 0;            ///< where it answers probes of a node check; 0: it takes no part
+    bool can_host_master = false;  ///< this process can run the job's next master
     std::string rack = {};
     std::string name = {};  ///< for people: "worker-3"
     WorkerStateOptions workers = {};
     rpc::ClientLimits rpc = {};
-    /// Without a master, then it says so, and again after each minute.
+    /// How long the master may be unreachable before this is logged; repeated every minute.
     Duration say_unreachable = std::chrono::seconds(5);
 };
 
-/// What an agent's owner does for it.
+/// What the owner of an agent provides.
 struct AgentOwner {
-    /// A connection to the job's master, whoever it is now.
+    /// Opens a connection to the job's current master.
     rpc::Client::Connect connect;
-    /// What the workers of the node are started with as that member of that world. An error is
-    /// told to the master as a failure to start.
+    /// The start data of this node's workers, as that member of that world. An error is reported to
+    /// the master as a failure to start.
     std::function<Result<std::vector<launch::WorkerStart>>(const job_protocol::World&,
                                                            const job_protocol::Member&)>
         make_workers;
-    /// The store of this node is that of the world from now on, and empty. The world has all of its
-    /// members: nobody else may connect.
+    /// Makes this node's store, emptied, the store of that world. The world lists all of its
+    /// members: no other node may connect.
     std::function<void(const job_protocol::World&)> begin_store;
-    /// Measures this node, while nothing runs on it. Wanted with a check_port.
+    /// Measures this node while nothing runs on it. Required if check_port is set.
     std::function<Task<job_protocol::CheckResult>(job_protocol::Check)> check = {};
 };
 
-/// The agent of one node: holds a stream to the master, does what its orders say, and tells it what
-/// is so here. All that it decides is in WorkerState.
+/// The agent of one node: keeps a stream to the master, carries out its directives, and reports the
+/// state of the node. All decisions are in WorkerState.
 ///
-/// The workers may outlive it: when it is destroyed without having ended they go on, and the next
-/// agent finds them.
+/// The workers may outlive it: if it is destroyed before they have ended, they continue, and the
+/// next agent finds them.
 ///
-/// Clock, rng and workers outlive it; run() has returned before it is destroyed. Thread: the loop
-/// of the executor.
+/// Clock, rng and workers must outlive it. Destroy it after run() has returned. Thread: the loop of
+/// the executor.
 class Agent {
   public:
     Agent(const asio::any_io_executor& executor, Clock& clock, Rng& rng, workers::Workers& workers,
           AgentOptions options, AgentOwner owner);
     ~Agent();
 
-    /// Once. Returns when nothing of the node runs any more and nothing will.
+    /// Call once. Returns when nothing runs on the node any more and nothing will be started.
     Task<AgentEnd> run();
-    /// The node is taken away: its workers end, the master is told, run() returns.
+    /// Takes the node out of the job: ends its workers and tells the master; then run() returns.
     void leave(std::string why);
 
-    /// The keys of the generation whose workers are here, with the newest master that was heard of.
-    /// kUnavailable: there are none. While run() has not returned.
+    /// The keys of the generation whose workers are here, with the newest master known.
+    /// kUnavailable if there is no generation. Only until run() returns.
     Result<KvClient> keys();
 
     const WorkerState& state() const;

@@ -13,15 +13,14 @@
 
 namespace muster::agent {
 
-/// A job's keys as its agents reach them (master/kv/kv_store.h): those of one generation with one
-/// master. When one of the two is another, everything ends with kGone, and who still wants
-/// something takes a new one and begins anew.
+/// A client for the job's keys (master/kv/kv_store.h) of one generation with one master. Once the
+/// generation or the master changes, every call returns kGone; the caller then needs a new client
+/// and starts over.
 ///
-/// Each call ends when its time is over, with kTimeout, and then has had no effect or all of it;
-/// one that waits has not come to what it waited for. A connection that breaks meanwhile is no
-/// matter.
+/// A call that runs out of time returns kTimeout, and has had its full effect or none; a wait has
+/// not seen what it waited for. A connection that breaks meanwhile has no effect on calls.
 ///
-/// A value. The client outlives its calls.
+/// A value. The rpc client must outlive its calls.
 class KvClient {
   public:
     KvClient(rpc::Client& client, job_protocol::KvSpace space) : client_(&client), space_(space) {}
@@ -29,24 +28,25 @@ class KvClient {
     const job_protocol::KvSpace& space() const { return space_; }
 
     Task<Result<void>> set(std::string key, std::string value, Duration time);
-    /// Nothing: there is no such key.
+    /// nullopt if there is no such key.
     Task<Result<std::optional<std::string>>> get(std::string key, Duration time);
-    /// The sum; a key that is missing has 0.
+    /// Returns the sum; a missing key counts as 0.
     Task<Result<std::int64_t>> add(std::string key, std::int64_t amount, Duration time);
-    /// KvAnswer::yes: it was as expected (nothing: missing), and is as desired now.
+    /// KvAnswer::yes: the key had the expected value (nullopt: it was missing) and now has the
+    /// desired one.
     Task<Result<job_protocol::KvAnswer>> compare_set(std::string key,
                                                      std::optional<std::string> expected,
                                                      std::string desired, Duration time);
-    /// There was one.
+    /// Returns whether the key existed.
     Task<Result<bool>> erase(std::string key, Duration time);
-    /// Until all of them are there.
+    /// Returns when all of the keys exist.
     Task<Result<void>> wait_for(std::vector<std::string> keys, Duration time);
 
-    /// Until every node of the generation is here.
+    /// Returns when every node of the generation waits here.
     Task<Result<void>> barrier(std::string name, Duration time);
-    /// This node has come to the point. True: all have.
+    /// Records that this node has reached the point. True if all nodes have.
     Task<Result<bool>> join(std::string point, Duration time);
-    /// Until all have.
+    /// Returns when all nodes have reached the point.
     Task<Result<void>> wait_for_all_at(std::string point, Duration time);
 
   private:

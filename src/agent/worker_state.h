@@ -18,22 +18,22 @@ namespace muster::agent {
 /// How an agent's work ended.
 struct AgentEnd {
     enum class Kind : std::uint8_t {
-        kSucceeded,  ///< the job
-        kFailed,     ///< the job
-        kExcluded,   ///< the job goes on without this node
-        kGaveUp,     ///< this agent alone: no world, or no master
-        kLeft,       ///< it was asked to
+        kSucceeded,  ///< the job succeeded
+        kFailed,     ///< the job failed
+        kExcluded,   ///< the job continues without this node
+        kGaveUp,     ///< this agent alone gave up: no world, or no master
+        kLeft,       ///< it was asked to leave
     };
     Kind kind = Kind::kSucceeded;
     std::string text = {};                                  ///< for people
-    std::optional<job_protocol::FailureReport> cause = {};  ///< of a failure: what happened first
+    std::optional<job_protocol::FailureReport> cause = {};  ///< if it failed: the first failure
 
     friend bool operator==(const AgentEnd&, const AgentEnd&) = default;
 };
 
-/// What is to be done next.
+/// What to do next.
 struct BeginStore {
-    job_protocol::World world;  ///< with all of its members
+    job_protocol::World world;  ///< lists all of its members
 };
 struct StartWorkers {
     job_protocol::World world;
@@ -50,48 +50,49 @@ using WorkerAction =
 
 struct WorkerStateOptions {
     int local_size = 1;
-    /// By which a node that is the whole world decides while no master is there; what it may cost
-    /// comes with the world.
+    /// The policy by which a node that is the whole world decides while the master is unreachable.
+    /// Its budgets come with the world.
     job_protocol::PolicyOptions policy = {};
     Duration broken_grace = std::chrono::seconds(2);
     Duration healthy_grace = std::chrono::seconds(30);
-    /// Without a world, and without hope for one. No limit for a spare.
+    /// How long to wait without a world and without a prospect of one. A spare waits without limit.
     Duration join_timeout = std::chrono::minutes(10);
 };
 
-/// What becomes of the workers of a node: from the order that holds and what they do themselves to
-/// the next thing to do, and to what is told to the master.
+/// Decides what happens to the workers of a node, and what to report to the master, from the
+/// master's current directive and from what the workers do.
 ///
-/// - Workers run for as long as the order is to run their world, or no order is known: while no
-///   master is there they go on.
-/// - Any other order stops them, and only when all have gone others start.
-/// - What ended by itself is told, and stays as it is until an order says more. Alone in its world,
-///   and without a master, a node begins its workers anew itself, where the policy says so and the
-///   budget that came with the world allows it: nobody else could mind. With more nodes it does
-///   not: their workers hang on those that died, and only the master can tell all of them.
-/// - The store begins anew for each attempt as soon as it is known, before its workers start.
-/// - A check is made once, with nothing running, and what it found is told until workers start.
-/// - An order of a master that is older than one heard of is refused.
+/// - Workers run as long as the directive is to run their world, or no directive is known: they
+///   continue while the master is unreachable.
+/// - Any other directive stops them. Others start only when all of them are gone.
+/// - A worker that ended by itself is reported, and nothing else happens until a new directive.
+///   Exception: a node that is the whole world and can't reach the master restarts its workers
+///   itself, if the policy says so and the budget that came with the world allows it; no other node
+///   is affected. With more nodes it does not: their workers depend on those that died, and only
+///   the master can tell all of them.
+/// - The store is reset for each attempt as soon as the attempt is known, before its workers start.
+/// - A check runs once, while nothing else runs; its result is reported until workers start.
+/// - A directive from a master older than the newest one known is refused.
 ///
-/// Pure. next() after each change, and when wake_at() has come; what it says is done, and then told
-/// by started() or stopped().
+/// Pure. Call next() after each change and when wake_at() has come; carry out what it returns, then
+/// call started() or stopped().
 class WorkerState {
   public:
-    /// `found`: workers of an agent before this one run already, as members of that world.
+    /// `found`: the world of workers that an earlier agent left running.
     WorkerState(WorkerStateOptions options, std::optional<job_protocol::World> found, Instant now);
 
-    /// kConflict: the master is older than one that was heard of.
+    /// kConflict: the master is older than the newest one known.
     Result<void> ordered(job_protocol::Directive order);
-    /// `trouble`: why there is none.
+    /// `trouble`: why there is no connection.
     void connected(bool connected, std::string trouble, Instant now);
     void started(Result<void> outcome, WallTime wall, Instant now);
     void stopped(Instant now);
     void ended(const workers::WorkerEnd& end);
     void stepped(std::uint64_t steps);
     void checked(job_protocol::CheckResult result);
-    /// The node is taken away, or the agent is to end.
+    /// Takes the node out of the job, or ends the agent.
     void leave(std::string why);
-    /// By the master, for ever.
+    /// The master refuses this agent, permanently.
     void refused(std::string why);
 
     WorkerAction next(Instant now, WallTime wall);
@@ -99,13 +100,14 @@ class WorkerState {
 
     job_protocol::Report report() const;
     std::uint64_t epoch_seen() const { return epoch_; }
-    /// For who hosts the next master: the job's record, as far as it was told. Null: it was not.
+    /// The job's record as the master last sent it, for a process that can run the next master;
+    /// null if it was never sent.
     const std::shared_ptr<const job_protocol::JobRecord>& record() const { return record_; }
-    /// The master has said how the job ended, or this node's part in it.
+    /// Whether the master has said how the job, or this node's part in it, ended.
     bool knows_the_end() const {
         return order_ && std::holds_alternative<job_protocol::Verdict>(order_->what);
     }
-    /// Of the workers that are here, also when they have ended.
+    /// The generation of the workers that are here, even if they have ended.
     std::optional<job_protocol::Generation> generation() const {
         return holds_ ? std::optional(holds_->generation) : std::nullopt;
     }
@@ -136,14 +138,16 @@ class WorkerState {
     bool refused_ = false;
 
     Phase phase_ = Phase::kNone;
-    std::optional<job_protocol::World> holds_;  ///< unless kNone
+    std::optional<job_protocol::World> holds_;  ///< set unless kNone
     int ended_well_ = 0;
     std::vector<job_protocol::FailureReport> evidence_;
-    std::optional<job_protocol::World> again_;  ///< begun anew here, when what runs has stopped
-    std::optional<std::pair<job_protocol::Generation, int>> store_;  ///< the attempt that it is for
+    /// restarted by this agent, once the running workers have stopped
+    std::optional<job_protocol::World> again_;
+    /// the attempt for which the store was reset
+    std::optional<std::pair<job_protocol::Generation, int>> store_;
     std::optional<job_protocol::Generation> gave_up_;
     std::optional<std::uint64_t> steps_;
-    std::optional<std::pair<std::uint64_t, int>> check_begun_;  ///< its epoch and round
+    std::optional<std::pair<std::uint64_t, int>> check_begun_;  ///< epoch and round of the check
     std::optional<job_protocol::CheckResult> checked_;
     failure_policy::FailurePolicy alone_;
     bool had_world_ = false;

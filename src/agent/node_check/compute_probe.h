@@ -6,14 +6,14 @@
 namespace muster::agent {
 
 struct ComputeFigures {
-    double flops = 0;         ///< a second, of one core, in single precision
-    double memory_bytes = 0;  ///< a second, read and written, by one core
+    double flops = 0;         ///< per second, one core, single precision
+    double memory_bytes = 0;  ///< per second, read plus written, one core
 };
 
-/// Multiplies small matrices and copies memory, each for `time` at least, and takes the best of
-/// many short runs: what else the machine does disturbs some of them, and a slow processor or
-/// memory all. Others run between them. kInternal: a result is not what it must be, so the node
-/// can't be used. Not on a clock of virtual time, which does not pass meanwhile.
+/// Multiplies small matrices and copies memory, each for at least `time`, and takes the best of
+/// many short runs: other load on the machine disturbs only some of them, while a slow processor or
+/// slow memory affects all. Other tasks run in between. kInternal: a result is wrong, so the node
+/// can't be used. Does not work with virtual time, which stands still meanwhile.
 Task<Result<ComputeFigures>> measure_compute(Clock& clock,
                                              Duration time = std::chrono::milliseconds(150));
 

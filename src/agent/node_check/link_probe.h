@@ -11,26 +11,27 @@
 
 namespace muster::agent {
 
-/// In one piece; the answering side takes no more.
+/// The most bytes in one message; the answering side accepts no more.
 inline constexpr std::uint64_t kMostProbed = std::uint64_t{1} << 30;
 
-/// How long a link is looked at.
+/// How thoroughly a link is measured.
 struct ProbeEffort {
     int pings = 32;
-    /// Bytes are sent in ever larger pieces until one takes so long; that one counts.
+    /// Messages grow until one takes this long; that one counts.
     Duration bulk = std::chrono::milliseconds(40);
-    /// Never in larger ones. Not above kMostProbed.
+    /// The largest message. At most kMostProbed.
     std::uint64_t most = kMostProbed;
 };
 
-/// By the side that connected: the median round trip, and bytes a second in each direction. Errors
-/// are those of the stream, which the other side ends when it knows no such check.
+/// Run by the side that connected: measures the median round trip, and bytes per second in each
+/// direction. Errors are those of the stream, which the other side closes if it does not know this
+/// check.
 Task<Result<job_protocol::LinkFigures>> measure_link(net::ByteStream& stream, Clock& clock,
                                                      std::string secret, ProbeEffort effort);
 
-/// By the other side, until the first one ends the stream. `admits` gets the secret, and returns
-/// when this node is ready to be measured; false: it is not that check's. kBadRequest: what comes
-/// is no probe.
+/// Run by the other side, until the first one closes the stream. `admits` gets the secret and
+/// returns when this node is ready to be measured; false if the secret belongs to another check.
+/// kBadRequest: the message is not a probe.
 Task<Result<void>> answer_probe(net::ByteStream& stream,
                                 std::function<Task<bool>(std::string secret)> admits);
 

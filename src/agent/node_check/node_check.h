@@ -16,14 +16,14 @@
 
 namespace muster::agent {
 
-/// The check of this node, as its master orders it: its processor and memory first, then the links
-/// to the peers that it is to connect to; and the answers to probes of others, which wait until it
-/// has measured itself, so that neither disturbs the other.
+/// The check of this node, as its master orders it: first measures processor and memory, then the
+/// links to the peers in the order. Also answers probes of other nodes, but only after measuring
+/// this one, so that the two do not disturb each other.
 ///
-/// Everything that is not there within the order's limit is reported as that. A peer that brings
-/// another secret than that of the newest order waits for the order that it belongs to.
+/// A measurement that does not finish within the order's limit is reported as failed. A peer whose
+/// secret differs from that of the newest order waits for the order that it belongs to.
 ///
-/// stop(), then destroy. Clock outlives it. Thread: the loop.
+/// Stop order: stop(), then destroy. The clock must outlive it. Thread: the loop.
 class NodeCheck {
   public:
     struct Parts {
@@ -38,11 +38,11 @@ class NodeCheck {
     NodeCheck(asio::any_io_executor executor, Clock& clock, Parts parts);
     ~NodeCheck();
 
-    /// Answers probes that come there, until end_answers() or stop().
+    /// Answers probes on this listener until end_answers() or stop().
     void serve(std::unique_ptr<net::Listener> listener);
-    /// While another one runs the newer one's secret counts.
+    /// If another check is running, the newer one's secret counts.
     Task<job_protocol::CheckResult> run(job_protocol::Check check);
-    /// No check comes any more: something runs on this node.
+    /// Answers no more probes: workers run on this node now.
     void end_answers();
     Task<void> stop();
 
