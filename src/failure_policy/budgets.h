@@ -12,22 +12,22 @@
 
 namespace muster::failure_policy {
 
-/// What was spent, and whether there is more. Each incident is charged once; whoever calls this
-/// says what an incident is. In calendar time, since it outlives the master. Pure.
+/// What was spent of each budget, and what is left. Each incident is charged once; the caller
+/// decides what an incident is. Uses calendar time, because budgets outlive the master. Pure.
 class Budgets {
   public:
     explicit Budgets(std::array<job_protocol::Budget, job_protocol::kCharges> limits)
         : limits_(limits) {}
 
-    /// False, and nothing is charged: the budget is used up.
+    /// False, without charging anything, if the budget is used up.
     bool spend(job_protocol::Charge charge, WallTime now);
-    /// How many count now.
+    /// How many incidents count at that time.
     int spent(job_protocol::Charge charge, WallTime now) const;
     const job_protocol::Budget& limit(job_protocol::Charge charge) const {
         return limits_[static_cast<std::size_t>(charge)];
     }
 
-    /// As a master's records keep it: charged at that time by an earlier master.
+    /// Restores an incident that an earlier master charged at that time.
     void remember(job_protocol::Charge charge, WallTime when);
 
   private:

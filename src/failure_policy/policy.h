@@ -14,21 +14,21 @@
 
 namespace muster::failure_policy {
 
-/// What is done.
+/// What to do.
 enum class Action : std::uint8_t {
-    kRestart,  ///< all workers begin anew, on the same nodes
-    kReplace,  ///< the node goes, and what can takes its place
-    kLeave,    ///< nothing more: the world goes on with whoever is there
-    kFail,     ///< the job ends
+    kRestart,  ///< restart all workers, on the same nodes
+    kReplace,  ///< drop the node; another one takes its place if there is one
+    kLeave,    ///< do nothing: the world continues without it
+    kFail,     ///< end the job
 };
 
-/// What there is to go by beside the evidence.
+/// What a decision takes into account besides the evidence.
 struct Situation {
-    bool stepped = false;   ///< in this generation the program has made progress
-    bool repeated = false;  ///< the incident before had the same error, with no progress since
+    bool stepped = false;   ///< the program has made progress in this generation
+    bool repeated = false;  ///< the previous incident had the same error, with no progress since
 };
 
-/// One row of the table. The first that matches decides.
+/// One row of the table. The first row that matches decides.
 struct Rule {
     std::string_view name;
     std::string_view when;  ///< for people
@@ -36,43 +36,43 @@ struct Rule {
                     const job_protocol::PolicyOptions&);
     Action action;
     job_protocol::Charge charge;
-    std::string_view why;  ///< what a job that ends by it is told
+    std::string_view why;  ///< the reason given if the job ends by this rule
 };
 
-/// All that decides what follows a failure; the documentation's table is made of it.
+/// All rules for what follows a failure; the table in the documentation is generated from them.
 std::span<const Rule> failure_rules();
 
 struct Decision {
     Action action = Action::kRestart;
     const Rule* rule = nullptr;  ///< never null
-    std::string text;            ///< what happened and what is done, for people
+    std::string text;            ///< for people: what happened and what is done
     std::optional<job_protocol::Incident> charged =
-        {};  ///< now; nothing if it was before, or costs nothing
+        {};  ///< by this decision; nullopt if it was charged before, or costs nothing
 };
 
-/// From evidence to an action, with budgets. The first evidence of an attempt makes an incident;
-/// all that follows in it are victims, and change nothing. Pure.
+/// Decides what follows a failure, within budgets. The first evidence of an attempt is an incident;
+/// later evidence of the same attempt belongs to victims and changes nothing. Pure.
 class FailurePolicy {
   public:
     FailurePolicy(job_protocol::PolicyOptions options, Budgets budgets)
         : options_(std::move(options)), budgets_(std::move(budgets)) {}
 
-    /// The program shows its progress (src/agent's hook, or muster.step()). Without that nobody can
-    /// say that there was none, and no error counts as repeated.
+    /// The program reports its progress (through the hook, or muster.step()). Without this the
+    /// absence of progress can't be known, and no error counts as repeated.
     void progress_is_seen() { progress_is_seen_ = true; }
-    /// A step was made in this attempt that none had made before.
+    /// A step was made in this attempt that no earlier attempt had made.
     void stepped(job_protocol::Generation generation, int restarts = 0) {
         stepped_ = {generation, restarts};
     }
-    /// An earlier master has charged it. It may not have acted on it: that is decided again, and
-    /// not charged. In their order, before anything else.
+    /// Restores an incident that an earlier master charged. That master may not have acted on it:
+    /// it is decided again, but not charged. Call in order of time, before anything else.
     void remember(const job_protocol::Incident& incident);
-    /// Nothing: it belongs to an incident that was decided, or to a generation that has passed.
+    /// nullopt if the evidence belongs to an incident already decided, or to an earlier generation.
     std::optional<Decision> decide(const job_protocol::FailureReport& evidence,
                                    job_protocol::Generation current, WallTime now);
 
     const Budgets& budgets() const { return budgets_; }
-    /// The incident that was decided last.
+    /// The incident decided last.
     const std::optional<job_protocol::FailureReport>& last() const { return last_; }
 
   private:
