@@ -11,7 +11,7 @@
 
 namespace muster::launch {
 
-// What the texts of single flags mean. Errors are kInvalid and name the flag or the variable.
+// Parses the values of single flags. Errors are kInvalid and name the flag or the variable.
 
 struct NodeRange {
     int least = 1;
@@ -22,32 +22,33 @@ struct NodeRange {
 /// "4", "2:4".
 Result<NodeRange> read_nodes(const Given& given);
 
-/// What this machine has for workers.
+/// The devices of this machine that workers can use.
 struct Devices {
-    int cpus = 1;  ///< that this process may use
-    int gpus = 0;  ///< that it sees
+    int cpus = 1;  ///< available to this process
+    int gpus = 0;  ///< visible to this process
     int xpus = 0;
 };
 /// "2", "auto", "cpu", "gpu", "xpu".
 Result<int> read_local_size(const Given& given, const Devices& devices);
 
-/// "1,3"; 0 to 255, since no process ends with another one.
+/// "1,3"; 0 to 255, the range of exit codes.
 Result<std::set<int>> read_exit_codes(const Given& given);
 
 /// "#ECC error#NVLink#", or one text without '#'.
 Result<std::vector<std::string>> read_error_texts(const Given& given);
 
-/// "SIGTERM,SIGUSR1", also without "SIG". SIGKILL and SIGSTOP reach nobody.
+/// "SIGTERM,SIGUSR1", with or without "SIG". SIGKILL and SIGSTOP are rejected: they can't be
+/// caught.
 Result<std::vector<int>> read_signals(const Given& given);
 
 /// "0,2".
 Result<std::set<int>> read_ranks(const Given& given);
 
 Result<Duration> read_seconds(const Given& given);
-/// After a flag's kind was checked.
+/// Only after the value was checked for the flag's kind.
 int read_count(const Given& given);
 
-/// What --rdzv-conf may say, by the keys of torch's dynamic and static rendezvous
+/// The content of --rdzv-conf, by the keys of torch's dynamic and static rendezvous
 /// (elastic/rendezvous/dynamic_rendezvous.py, c10d_rendezvous_backend.py) and of DLRover's.
 struct RendezvousConf {
     std::optional<Duration> join = {};       ///< join_timeout, timeout
@@ -56,10 +57,10 @@ struct RendezvousConf {
     std::optional<Duration> silence = {};    ///< keep_alive_interval * keep_alive_max_attempt
     std::optional<int> node_unit = {};
     std::optional<bool> is_host = {};
-    std::vector<LaunchNotice> notices = {};  ///< keys without effect, and unknown ones
+    std::vector<LaunchNotice> notices = {};  ///< keys without effect, and unknown keys
 };
-/// "join_timeout=600,is_host=1". A key that is not known is a notice with the nearest one and no
-/// error: torch takes any.
+/// "join_timeout=600,is_host=1". An unknown key is a notice with the nearest known one, not an
+/// error: torch accepts any key.
 Result<RendezvousConf> read_rendezvous_conf(const Given& given);
 
 }  // namespace muster::launch

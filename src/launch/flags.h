@@ -13,11 +13,11 @@
 
 namespace muster::launch {
 
-/// An environment. Of two with one name the first counts, as it does for getenv().
+/// An environment. If a name occurs twice, the first one counts, as for getenv().
 using Variables = std::vector<std::pair<std::string, std::string>>;
 const std::string* find_variable(const Variables& variables, std::string_view name);
 
-/// What somebody said, and where.
+/// A value that was given, and where.
 struct Given {
     std::string text;
     std::string source = {};  ///< "--nnodes" or "PET_NNODES"; empty: nobody, it is the default
@@ -31,10 +31,10 @@ struct Given {
     friend bool operator==(const Given&, const Given&) = default;
 };
 
-/// kInvalid: "--nnodes 3:2: wants at least as many as at most".
+/// kInvalid: "--nnodes 3:2: at least 3 nodes but at most 2".
 Error wrong(const Given& given, std::string_view why);
 
-/// What the person who starts the job should know. At kDebug: only if asked for everything.
+/// Something that the user should know. At level kDebug: only on request.
 struct LaunchNotice {
     log::Level level = log::Level::kWarning;
     std::string text;
@@ -42,45 +42,45 @@ struct LaunchNotice {
     friend bool operator==(const LaunchNotice&, const LaunchNotice&) = default;
 };
 
-/// A command line and the environment, each value checked by itself.
+/// The command line and the environment, each value checked by itself.
 struct LaunchFlags {
     LaunchCommand command = LaunchCommand::kMusterRun;
-    std::map<Flag, Given> given;         ///< those that were said
+    std::map<Flag, Given> given;         ///< flags and variables that were set
     std::string script = {};             ///< never empty
-    std::vector<std::string> arguments;  ///< the script's own, untouched
-    std::vector<LaunchNotice> notices;   ///< what has no effect, and what is not known
+    std::vector<std::string> arguments;  ///< the script's arguments, unchanged
+    std::vector<LaunchNotice> notices;   ///< about flags without effect and unknown variables
 
-    /// The default where nobody said anything.
+    /// Returns the default if the flag was not given.
     Given get(Flag flag) const;
     bool said(Flag flag) const { return given.contains(flag); }
-    /// Of a switch.
+    /// For a switch.
     bool on(Flag flag) const { return said(flag); }
 };
 
-/// Nothing to run: print that and be done.
+/// What to print instead of running a script.
 enum class LaunchPrint : std::uint8_t { kHelp, kVersion };
 
-/// Reads what stands behind argv[0]. Errors are kInvalid and name the flag or the variable, what it
-/// says and what it may say.
+/// Parses the arguments after argv[0]. Errors are kInvalid and name the flag or the variable, its
+/// value, and what it accepts.
 ///
-/// As torch's argparse has it: a flag goes before its variable, the last of two counts; `--name=X`,
-/// `--name X`, `-rX`, `-r X`, `-mr X`; the first word that is no flag is the script, and all behind
-/// it is the script's own (torch/distributed/run.py, argparse.REMAINDER), but one "--" right behind
-/// it, which argparse takes for its own if there was none before. Other than torchrun: no
-/// abbreviations, since with them a script's own flag was taken for one of torchrun's
-/// (pytorch#120601); an empty PET_STANDALONE is a yes, since training-operator injects that, and
-/// torchrun fails on it.
+/// Follows torch's argparse: a flag overrides its variable, and the last of two counts; `--name=X`,
+/// `--name X`, `-rX`, `-r X`, `-mr X`; the first word that is not a flag is the script, and
+/// everything after it belongs to the script (torch/distributed/run.py, argparse.REMAINDER), except
+/// a "--" directly after it, which argparse consumes if there was none before. Differences from
+/// torchrun: no abbreviations, because they made torchrun take a script's flag for its own
+/// (pytorch#120601); and an empty PET_STANDALONE means yes, because training-operator injects it,
+/// while torchrun fails on it.
 ///
-/// A table and a loop of our own rather than CLI11, which the house uses: it can stop at the first
-/// word, but has neither argparse's "-mr X" and "--", nor several variables for one flag, nor the
-/// difference between what is said and what is so by default; and the table is what the help, the
-/// reference and the tests against torch's own parser are made of.
+/// This is our own table and loop, although the rest of Muster uses CLI11: CLI11 can stop at the
+/// first word, but it supports neither argparse's "-mr X" and "--", nor several variables for one
+/// flag, nor the difference between a given value and a default. The table also generates the help,
+/// the reference, and the tests against torch's own parser.
 Result<std::variant<LaunchFlags, LaunchPrint>> parse_launch_flags(
     LaunchCommand command, const std::vector<std::string>& arguments, const Variables& variables);
 
 /// `COMMAND --help`.
 std::string launch_help(LaunchCommand command);
-/// docs/flags.md: both tables.
+/// The text of docs/flags.md: both tables.
 std::string flag_reference();
 
 }  // namespace muster::launch

@@ -2,11 +2,11 @@
 
 #include <cstdint>
 
-// The shim, which links no library, includes this too: nothing of base/ here.
+// Also included by the shim, which links no library: nothing of base/ here.
 
 namespace muster::launch {
 
-/// Where a worker's memory comes from (--membind-policy).
+/// The memory policy of a worker (--membind-policy).
 enum class MemoryPolicy : std::uint8_t { kNone, kPreferred, kBind };
 
 }  // namespace muster::launch

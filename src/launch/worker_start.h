@@ -11,9 +11,10 @@ struct WorkerStart {
     int local_rank = 0;
     int rank = 0;
     std::vector<std::string> command =
-        {};  ///< never empty; the first is looked up in the PATH below
-    std::vector<std::pair<std::string, std::string>> environment = {};  ///< all of it
-    /// Of the command, that a warm spare can begin with: PYTHON [OPTION...] SCRIPT. 0: none can.
+        {};  ///< never empty; the first word is looked up in the PATH below
+    std::vector<std::pair<std::string, std::string>> environment = {};  ///< the whole environment
+    /// How many words of the command a warm spare can start with: PYTHON [OPTION...] SCRIPT. 0:
+    /// none.
     int spare_words = 0;
 };
 
