@@ -8,22 +8,21 @@
 namespace muster::tcp_store {
 
 /// Keeps the loop awake while requests follow each other closely. A client waits for each answer
-/// before it asks again, so that a loop which sleeps between two of them is woken for each: that
-/// takes longer than all that is done for one, the more so on a virtual machine. Requests that come
-/// now and then keep nothing awake.
+/// before it sends the next request, so a loop that sleeps in between is woken for each one: that
+/// takes longer than the work itself, especially on a virtual machine. Occasional requests keep
+/// nothing awake.
 ///
-/// Counted in turns of the loop, not in time: each looks at everything that waits, and whoever else
-/// has work for this processor goes first. Where that takes long the processors are busy, nobody is
-/// slow to wake, and the loop sleeps as ever for a while: who sleeps is preferred to who gives way.
-/// Thread: the loop.
+/// Counts turns of the loop, not time: each turn polls for all events, and then yields the CPU to
+/// other threads. If yielding takes long, the CPUs are busy, and the loop sleeps as usual for a
+/// while: the scheduler wakes a sleeping thread sooner than one that yields. Thread: the loop.
 class BusyPoll {
   public:
-    /// `give_way`: to others on this processor, if there are any.
+    /// `give_way` yields to other threads on this CPU, if there are any.
     BusyPoll(const asio::any_io_executor& executor, Clock& clock, std::function<void()> give_way);
 
-    /// A request is there.
+    /// A request has arrived.
     void stir();
-    /// What a task does for as long as requests may come.
+    /// The task to run for as long as requests may arrive.
     Task<void> stay_awake();
     bool awake() const { return turns_ > 0; }
 
@@ -31,8 +30,8 @@ class BusyPoll {
     Clock& clock_;
     std::function<void()> give_way_;
     Instant last_;
-    Instant sleep_until_;  ///< processors were busy
-    int turns_ = 0;        ///< that are left
+    Instant sleep_until_;  ///< because CPUs were busy
+    int turns_ = 0;        ///< turns left
     Signal begun_;
 };
 

@@ -12,7 +12,7 @@
 
 namespace muster::tcp_store {
 
-/// What clients of torch's TCPStore send, as today's number it on the wire (pytorch,
+/// The commands of torch's TCPStore clients, numbered as current clients do on the wire (pytorch,
 /// torch/csrc/distributed/c10d/TCPStoreBackend.hpp).
 enum class StoreCommandKind : std::uint8_t {
     kValidate = 0,
@@ -39,31 +39,33 @@ enum class StoreCommandKind : std::uint8_t {
 struct StoreCommand {
     StoreCommandKind kind = StoreCommandKind::kValidate;
     std::vector<std::string> keys = {};
-    std::vector<std::string> values = {};  ///< of kCompareSet: what is expected, what is desired
-    std::int64_t number = 0;               ///< magic, nonce, amount, members of a barrier
+    /// kCompareSet: the expected value, then the desired one
+    std::vector<std::string> values = {};
+    std::int64_t number = 0;  ///< magic, nonce, amount, or members of a barrier
 
     friend bool operator==(const StoreCommand&, const StoreCommand&) = default;
 };
 
-/// What a client sends first, and nobody else does.
+/// What current clients send first, and nothing else does.
 inline constexpr std::int64_t kStoreMagic = 0x3C85F7CE;
 
-/// torch's own limits.
+/// Limits of torch itself.
 inline constexpr std::uint64_t kLongestKey = 8 * 1024;
 inline constexpr std::uint64_t kLongestValue = 8 * 1024 * 1024;
 inline constexpr std::uint64_t kMostKeys = 128 * 1024;
 
-/// Bytes as they come, whole commands as they go. After an error the connection is of no use.
+/// Takes bytes as they arrive and returns whole commands. After an error the connection can't be
+/// used any more.
 ///
-/// Today's clients begin with kValidate and the magic number, which this takes for itself; older
-/// ones begin with any command (see StoreProtocolVersion). As a length the magic number is over the
-/// limit, so nobody can be taken for the other.
+/// Current clients begin with kValidate and the magic number, which this consumes; older ones begin
+/// with any command (see StoreProtocolVersion). Read as a length, the magic number exceeds the
+/// limit, so the two can't be confused.
 class StoreReader {
   public:
-    /// `more`: the client has said more than that, which comes with the next call.
+    /// `more`: the client has sent more than that; it comes with the next call.
     void put(std::string_view bytes, bool more = false);
-    /// The next whole one, or nothing until more has come. kBadRequest: no such command; kTooLarge:
-    /// over a limit, told before the rest is there.
+    /// The next whole command; nullopt until more has arrived. kBadRequest: unknown command;
+    /// kTooLarge: over a limit, returned before the rest has arrived.
     Result<std::optional<StoreCommand>> next();
 
   private:
@@ -74,17 +76,17 @@ class StoreReader {
     bool more_ = false;
     std::string bytes_;
     std::size_t used_ = 0;
-    std::size_t enough_ = 1;  ///< with fewer unread bytes nothing is whole
+    std::size_t enough_ = 1;  ///< with fewer unread bytes no command is complete
 };
 
-// ---- answers: numbers with the lowest byte first, texts with their length before them
+// ---- answers: numbers in little-endian order, texts preceded by their length
 
 void append_byte(std::string& out, std::uint8_t byte);
 void append_number(std::string& out, std::int64_t number);
 void append_nonce(std::string& out, std::uint32_t nonce);
 void append_text(std::string& out, std::string_view text);
 
-/// As a client sends it; for tests, and for what we ask ourselves.
+/// As a client sends it; for tests and for our own requests.
 std::string encode(const StoreCommand& command);
 
 }  // namespace muster::tcp_store

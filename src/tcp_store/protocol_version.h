@@ -9,21 +9,21 @@ namespace muster::tcp_store {
 
 struct StoreCommand;
 
-/// How clients of torch number their commands. Today's begin with kValidate and the magic number.
-/// Older ones begin with any command and count from kSet as 0: those of 2.1 have all of today's
-/// before kPing, those of 1.13 have one more in between, to watch a key, which nothing of Python
-/// can send. From there on a byte means two things, and what the client says before and after it
-/// tells them apart: an old client has one command under way, and says nothing more until it is
-/// answered.
+/// The version of the protocol by which a client of torch numbers its commands. Current clients
+/// begin with kValidate and the magic number. Older ones begin with any command and count from kSet
+/// as 0: those of 2.1 have all of today's commands before kPing, and those of 1.13 have one more in
+/// between, to watch a key, which Python code can't send. From that number on a byte has two
+/// meanings, which are told apart by what the client sends before and after it: an old client has
+/// one command in flight and sends nothing more until it is answered.
 class StoreProtocolVersion {
   public:
-    /// The client said what today's say first.
+    /// The client began as current ones do.
     void is_today() { kind_ = Kind::kToday; }
-    /// Today's number of the command `byte`, of which `rest` has come; one that no command has
-    /// where `byte` is none. Nothing: to tell takes more bytes, or the word that `all_said`, so
-    /// that nothing else comes before an answer.
+    /// Today's number of the command `byte`, followed by `rest`; an unused number if `byte` is not
+    /// a command. nullopt if the decision needs more bytes, or `all_said`: the client has sent all
+    /// it will before an answer.
     std::optional<std::uint8_t> number_of(std::uint8_t byte, std::string_view rest, bool all_said);
-    /// A whole command that was read.
+    /// A whole command was read.
     void heard(const StoreCommand& command);
 
   private:
@@ -31,8 +31,8 @@ class StoreProtocolVersion {
 
     Kind tell(std::uint8_t byte, std::string_view rest, bool all_said) const;
 
-    Kind kind_ = Kind::kOld;  ///< kOld: one of both
-    std::string waited_;  ///< the keys of the command before, if it was a wait, as they were sent
+    Kind kind_ = Kind::kOld;  ///< kOld: either of the two
+    std::string waited_;      ///< the keys of the previous command as sent, if it was a wait
 };
 
 }  // namespace muster::tcp_store

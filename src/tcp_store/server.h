@@ -9,22 +9,23 @@
 
 namespace muster::tcp_store {
 
-/// torch's TCPStore, served: real clients of torch 1.13 and newer take it for their own server. Its
-/// protocol knows no authentication, so `admits` says whose address may connect.
+/// A server of torch's TCPStore protocol: clients of torch 1.13 and newer work with it as with
+/// torch's own. The protocol has no authentication, so `admits` decides which addresses may
+/// connect.
 ///
-/// Owns listeners, connections and all that is stored, in memory alone. Stop order: stop(), then
+/// Owns listeners, connections and the stored data, in memory only. Stop order: stop(), then
 /// destroy. Thread: the loop of the executor.
 class StoreServer {
   public:
-    /// By the other side's address, as ByteStream::peer_address() tells it.
+    /// Gets the peer's address, as ByteStream::peer_address() returns it.
     using Admits = std::function<bool(const std::string& address)>;
 
     StoreServer(const asio::any_io_executor& executor, Clock& clock, Admits admits);
     ~StoreServer();
 
     void serve(std::unique_ptr<net::Listener> listener);
-    /// What was stored and waited for belongs to a generation that has ended: every connection is
-    /// closed, so that nobody waits in vain, and nothing is stored any more. New ones are taken.
+    /// Ends a generation: closes all connections, so that no client waits in vain, and deletes
+    /// everything stored. New connections are accepted.
     void begin_anew();
     Task<void> stop();
 

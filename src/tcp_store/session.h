@@ -7,13 +7,13 @@
 
 namespace muster::tcp_store {
 
-/// Does one command for one client, and adds what it is answered to `out`. Some are answered by
-/// nothing, and waits by a byte once they are over: that is up to who has take_released(). kInvalid
-/// and kBadRequest: the connection is of no use any more.
+/// Executes one command of a client and appends the answer to `out`. Some commands have no answer;
+/// a wait is answered with one byte when it is over, which is up to the caller of take_released().
+/// kInvalid and kBadRequest: the connection can't be used any more.
 Result<void> answer(StoreKeys& keys, StoreKeys::Waiter client, StoreCommand command,
                     std::string& out);
 
-/// What a released wait is answered.
+/// The answer to a wait that is over.
 inline constexpr std::uint8_t kStopWaiting = 0;
 
 }  // namespace muster::tcp_store

@@ -11,55 +11,56 @@
 
 namespace muster::tcp_store {
 
-/// What torch's TCPStore keeps, and who waits for it: keys, queues and barriers. As its server does
-/// (pytorch, torch/csrc/distributed/c10d/TCPStoreLibUvBackend.cpp) but where that loses wake-ups: a
-/// waiter is released exactly once, and who waits for a queue is let go when something is in it.
+/// The data of torch's TCPStore and its waiting clients: keys, queues and barriers. Behaves like
+/// torch's server (pytorch, torch/csrc/distributed/c10d/TCPStoreLibUvBackend.cpp), except where
+/// that loses wake-ups: here each waiter is released exactly once, and a client that waits for a
+/// queue is released when it has an element.
 ///
-/// Pure. A waiter is a number that the caller gives; it has one wait at a time. After each call
-/// take_released() has those whose waits are over.
+/// Pure. A waiter is a number chosen by the caller; it has at most one wait at a time. After each
+/// call take_released() returns the waiters whose waits are over.
 class StoreKeys {
   public:
     using Waiter = std::uint64_t;
 
     void set(const std::string& key, std::string value);
     void append(const std::string& key, const std::string& value);
-    /// What the key has then. One that is missing is set where nothing is expected; otherwise it is
-    /// as if it had what is expected, which torch's clients know.
+    /// Returns the key's value afterwards. A missing key is set if `expected` is empty; otherwise
+    /// `expected` is returned, as torch's clients know.
     std::string compare_set(const std::string& key, const std::string& expected,
                             const std::string& desired);
-    /// Empty where it is missing: clients wait for a key before they get it.
+    /// Empty if the key is missing: clients wait for a key before they get it.
     const std::string& get(const std::string& key) const;
-    /// Values are kept as decimal text, a missing one is 0. kInvalid: what the key has is no
+    /// Values are kept as decimal text; a missing one counts as 0. kInvalid: the value is not a
     /// number, or the sum does not fit.
     Result<std::int64_t> add(const std::string& key, std::int64_t amount);
-    /// A queue with something in it counts as a key that is there.
+    /// A queue with an element counts as an existing key.
     bool has_all(const std::vector<std::string>& keys) const;
-    /// True when there was one.
+    /// True if the key existed.
     bool erase(const std::string& key) { return keys_.erase(key) > 0; }
     std::size_t size() const { return keys_.size(); }
-    /// In no order.
+    /// In no particular order.
     std::vector<std::string> list() const;
 
     void push(const std::string& queue, std::string value);
-    /// The oldest, if there is one.
+    /// The oldest element, if there is one.
     std::optional<std::string> pop(const std::string& queue);
     std::size_t length(const std::string& queue) const;
 
-    /// Until all of the keys are there; may be over at once.
+    /// Waits until all of the keys exist; may be over at once.
     void wait(Waiter waiter, std::vector<std::string> keys);
-    /// Until `members` wait at that barrier.
+    /// Waits until `members` clients wait at that barrier.
     void arrive(Waiter waiter, const std::string& barrier, std::int64_t members);
-    /// It waits no more. False: it did not wait.
+    /// Cancels the wait. False if there was none.
     bool cancel(Waiter waiter);
     std::vector<Waiter> take_released() { return std::exchange(released_, {}); }
 
-    /// Nothing is there any more, and nobody waits.
+    /// Deletes everything, including waits.
     void clear();
 
   private:
     struct Wait {
         std::vector<std::string> keys;
-        std::string barrier;  ///< when there are no keys
+        std::string barrier;  ///< used if there are no keys
         bool at_barrier = false;
     };
 
@@ -69,7 +70,7 @@ class StoreKeys {
     std::unordered_map<std::string, std::string> keys_;
     std::unordered_map<std::string, std::deque<std::string>> queues_;
     std::unordered_map<Waiter, Wait> waits_;
-    std::unordered_map<std::string, std::vector<Waiter>> waiting_;  ///< by key that is missing
+    std::unordered_map<std::string, std::vector<Waiter>> waiting_;  ///< by missing key
     std::unordered_map<std::string, std::vector<Waiter>> barriers_;
     std::vector<Waiter> released_;
 };
