@@ -14,30 +14,30 @@ namespace muster::master {
 
 /// An agent of the job, from when it joins until it is lost.
 struct Agent {
-    Hello hello;  ///< with the newest report
+    Hello hello;  ///< including the newest report
     std::optional<Instant> away_until = {};
     std::string why_away = {};
-    std::optional<Generation> ran = {};  ///< may still run there, and may not
+    std::optional<Generation> ran = {};  ///< may still be running there, or not
     std::optional<Verdict> refused = {};
-    std::optional<Instant> claims_until = {};  ///< another agent has its slot
+    std::optional<Instant> claims_until = {};  ///< while another agent has its slot
 
     const std::string& incarnation() const { return hello.incarnation; }
 };
 
-/// The agents of a job: which there are, whose connection broke a moment ago, and which claim a
-/// slot that another one has. It decides nothing. Pure.
+/// The agents of a job: which ones there are, whose connection has just broken, and which ones
+/// claim a slot that another agent has. Makes no decisions. Pure.
 class Agents {
   public:
-    /// Of a new one, or of one that joins again. Valid until it is removed.
+    /// A new agent, or one that joins again. Valid until the agent is removed.
     struct Joined {
         Agent& agent;
         bool is_new;
     };
     Joined join(Hello hello);
-    /// Null: it has not joined, or was lost.
+    /// Null if it has not joined, or is lost.
     Agent* find(const std::string& incarnation);
     const Agent* find(const std::string& incarnation) const;
-    /// That is there.
+    /// The agent must exist.
     Agent& at(const std::string& incarnation) { return all_.at(incarnation); }
     const Agent& at(const std::string& incarnation) const { return all_.at(incarnation); }
     bool contains(const std::string& incarnation) const { return all_.contains(incarnation); }
@@ -51,19 +51,19 @@ class Agents {
     void broke(Agent& agent, std::string why, Instant until);
     void came_back(Agent& agent);
     std::size_t away() const { return away_.size(); }
-    /// The first whose time is over by then.
+    /// The first one whose time is over.
     const Agent* overdue(Instant now) const;
 
     // ---- claims
 
     void claims(Agent& agent, Instant until);
     void claims_no_more(Agent& agent);
-    /// As they are now: a claim may be settled while a caller goes through them.
+    /// A copy: a claim may be settled while the caller iterates.
     std::vector<std::string> claimers() const { return {claimers_.begin(), claimers_.end()}; }
 
-    /// When the first of those away is overdue; Instant::max(): none is away.
+    /// When the first disconnected agent is overdue; Instant::max() if all are connected.
     Instant next_overdue() const;
-    /// The first end of a claim.
+    /// When the first claim ends.
     Instant next_claim() const;
 
   private:

@@ -8,27 +8,28 @@
 
 namespace muster::master {
 
-/// A job's record in one file, which is replaced as a whole: written beside it, and renamed.
-/// Masters on one machine, or over a file system with locks, take turns by a lock file beside it;
-/// the lock is held for one claim or write.
+/// A job's record in one file, replaced atomically: written beside it, then renamed. Masters on one
+/// machine, or on a file system with locks, exclude each other with a lock file beside it, which is
+/// held for a single claim or write.
 ///
-/// It outlives its master's process, and need not outlive the machine, which has the job's agent
-/// as well: nothing waits for the disk, since workers wait for the record, and a disk that takes a
-/// checkpoint can be busy for many seconds. An empty file, as a power cut may leave it, is none.
+/// The record outlives its master's process but need not outlive the machine, which also runs the
+/// job's agent. So writes are not synced to disk: workers wait for the record, and a disk that is
+/// taking a checkpoint can be busy for many seconds. An empty file, which a power cut may leave,
+/// counts as no record.
 ///
-/// Owns a thread, since a disk may take its time; that ends with it. It is destroyed before the
-/// loop of its callers, and nothing may wait in it then.
+/// Owns a thread, because file systems may block; it ends with the object. Destroy it before the
+/// loop of its callers, when no call is waiting in it.
 class FileRecords final : public Records {
   public:
-    /// The folder exists. The lock is `path` + ".lock". `first` is claimed where there is no
-    /// record, and something later where there is one: a time, where a job's record may be lost
-    /// with its node, or be older than what was claimed elsewhere.
-    /// `known`: what another master's agents were told of its record; it counts where it is newer.
+    /// The folder must exist. The lock is `path` + ".lock". `first` is the epoch to claim if there
+    /// is no record, or if the record has an older one: a time, so that epochs rise even if a job's
+    /// record is lost with its node, or is older than one claimed elsewhere. `known`: the record as
+    /// another master told it to its agents; used if it is newer.
     explicit FileRecords(std::string path, std::uint64_t first = 1,
                          std::shared_ptr<const JobRecord> known = {});
     ~FileRecords() override;
 
-    /// kInvalid: the file is none of ours, or damaged.
+    /// kInvalid: the file is not a record, or is damaged.
     Task<Result<JobRecord>> claim() override;
     Task<Result<void>> write(JobRecord record) override;
 

@@ -22,68 +22,67 @@ struct JobOptions {
     MembershipLimits membership = {};
     PolicyOptions policy = {};
     std::array<Budget, kCharges> budgets = {};
-    /// With it a job begins; with any other epoch there may be a world of an earlier master. 0:
-    /// there was one, and its record is not here.
+    /// The epoch with which a job begins; with any other one there may be a world of an earlier
+    /// master. 0: there was an earlier master, and its record is not here.
     std::uint64_t first_epoch = 1;
-    /// An agent whose connection broke has so long to come back before it counts as lost.
+    /// How long an agent whose connection broke may take to come back before it counts as lost.
     Duration reconnect = std::chrono::milliseconds(100);
-    /// Another who claims its slot waits so long for it to fall silent. More than the heartbeat
-    /// limit.
+    /// How long an agent that claims a taken slot waits for the holder to fall silent. Longer than
+    /// the heartbeat limit.
     Duration claim = std::chrono::seconds(7);
-    /// From SIGTERM to SIGKILL: of workers whose peers are gone, and of healthy ones.
+    /// From SIGTERM to SIGKILL: for workers whose peers are gone, and for healthy ones.
     Duration broken_grace = std::chrono::seconds(2);
     Duration healthy_grace = std::chrono::seconds(30);
 };
 
-/// A job as its master sees it: who is there, what runs, what failed, and by that the order that
-/// holds for each agent.
+/// A job as its master sees it: which agents there are, what runs, what failed, and from that the
+/// directive for each agent.
 ///
-/// - The agent of group rank 0 gets its order to run first; the others get theirs when its store
-///   has begun anew, so that nobody finds in it what the world before has stored.
-/// - The store goes with its agent: where that is another by now, and not all have begun, all begin
-///   anew.
-/// - An agent whose connection broke is lost when it has not come back within `reconnect`; one that
-///   fell silent has had its time. An agent that took the workers of an ended one over takes its
-///   place. Another who claims the slot of one that is there is refused when that one has been
-///   heard of since.
-/// - A failure is charged and recorded before anything follows from it: while unwritten(), no order
-///   may be told.
-/// - While a service holds it, no first world is made.
-/// - The job succeeds when all members of its world have said that their workers ended with 0. From
-///   the first who said so on the world does not grow, and who is done may be lost.
-/// - An end is final.
+/// - The agent of group rank 0 is told to run first; the others follow when its store has been
+///   reset, so that no worker finds in it what the previous world stored.
+/// - The store is lost with its agent: if another agent has that rank before all workers have
+///   started, all restart.
+/// - An agent whose connection broke is lost if it does not come back within `reconnect`; one that
+///   fell silent, at once. An agent that took over the workers of an ended agent replaces it. An
+///   agent that claims the slot of another one is refused if the other has been heard of since.
+/// - A failure is charged and recorded before anything follows from it: while unwritten(), no
+///   directive may be sent.
+/// - While a service holds it back, no first world is made.
+/// - The job succeeds when all members of its world have reported that their workers exited with 0.
+///   After the first such report the world does not grow, and members that are done may be lost.
+/// - The end is final.
 ///
-/// Pure: time is a parameter, in `now` and in the calendar's `wall`. After each event advance(),
-/// and when wake_at() has come.
+/// Pure: time is a parameter, monotonic in `now` and calendar time in `wall`. Call advance() after
+/// each event and when wake_at() has come.
 class Job final : public ServiceHost {
   public:
-    /// `record`: as claimed, with the epoch of this master. `services` outlive it; they may be added
-    /// until the first event.
+    /// `record`: as claimed, with the epoch of this master. `services` must outlive the job; they
+    /// may be added until the first event.
     Job(JobOptions options, JobRecord record, Instant now, Services& services);
 
-    /// Its stream begins, for the first time or again. kConflict: it has heard of a newer master;
-    /// this one is none any more.
+    /// An agent's stream begins, for the first time or again. kConflict: the agent knows a newer
+    /// master, and this one is no longer in charge.
     Result<void> joined(Hello hello, Instant now, WallTime wall);
-    /// From who has not joined, or was lost: nothing.
+    /// Ignored unless the agent has joined and is not lost.
     void reported(const std::string& incarnation, Report report, Instant now, WallTime wall);
     void broke(const std::string& incarnation, const std::string& why, Instant now);
     void silent(const std::string& incarnation, const std::string& why, Instant now, WallTime wall);
     void advance(Instant now, WallTime wall);
     Instant wake_at() const;
 
-    /// What holds for an agent that has joined; nothing for others.
+    /// The current directive; nullopt unless the agent has joined.
     std::optional<Directive> directive_for(const std::string& incarnation) const;
     struct Changed {
         bool all = false;
-        std::set<std::string> some;  ///< who else
+        std::set<std::string> some;  ///< the others, by incarnation
     };
-    /// For whom another order may hold than when this was called last.
+    /// The agents whose directive may have changed since the last call.
     Changed take_changed();
-    /// For people, since this was called last.
+    /// Notices for people since the last call.
     std::vector<Notice> take_notices() { return std::exchange(notices_, {}); }
 
     const JobRecord& record() const { return record_.now(); }
-    /// Counts up with each change of the record.
+    /// Rises with each change of the record.
     std::uint64_t record_version() const { return record_.version(); }
     void written(std::uint64_t version) { record_.written(version); }
     std::uint64_t written_version() const { return record_.written_version(); }
@@ -91,11 +90,11 @@ class Job final : public ServiceHost {
 
     const std::optional<Verdict>& end() const { return record().end; }
     const World* world() const { return members_.world(); }
-    /// It may still find agents of the master before it, and their world.
+    /// Whether it may still find agents of the previous master, and their world.
     bool is_rejoining() const { return members_.is_rejoining(); }
-    /// Why what ran before does so no more.
+    /// Why the previous world no longer runs.
     const std::string& why() const { return why_; }
-    /// Agents whose connection broke a moment ago.
+    /// The number of agents whose connection has just broken.
     std::size_t away() const { return agents_.away(); }
 
     // ---- for its services
@@ -141,16 +140,16 @@ class Job final : public ServiceHost {
     FailurePolicy policy_;
     Services& services_;
     Agents agents_;
-    std::unordered_map<std::string, int> places_;  ///< group ranks in the world that runs
-    Generation told_;                              ///< the world that places_ are in
+    std::unordered_map<std::string, int> places_;  ///< group ranks in the running world
+    Generation told_;                              ///< the world that places_ belongs to
     bool store_ready_ = false;
     int most_restarts_ = 0;
     std::set<std::string> done_;
     std::set<std::string> gone_when_done_;
-    std::string why_;  ///< what runs otherwise is to stop
+    std::string why_;  ///< why anything else that runs must stop
     Duration grace_;
-    std::string waiting_;  ///< for whom
-    Instant say_next_;     ///< who is missing
+    std::string waiting_;  ///< what the job waits for
+    Instant say_next_;     ///< when to log next who is missing
     bool first_world_was_due_ = false;
     std::vector<Notice> notices_;
     Changed changed_;

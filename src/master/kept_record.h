@@ -14,15 +14,15 @@ namespace muster::master {
 /// The record of a job as its master changes it, and how much of it has been written. Pure.
 class KeptRecord {
   public:
-    /// As claimed.
+    /// The record as it was claimed.
     explicit KeptRecord(JobRecord record)
         : record_(std::move(record)), shared_(std::make_shared<const JobRecord>(record_)) {}
 
     const JobRecord& now() const { return record_; }
-    /// The same, for those who may host the next master. Another for each version.
+    /// A snapshot for agents that may run the next master. A new object for each version.
     const std::shared_ptr<const JobRecord>& shared() const { return shared_; }
 
-    /// Drops incidents that can't count any more by the budgets.
+    /// Also drops incidents that no longer count in their budgets.
     void charge(const Incident& incident, const std::array<Budget, kCharges>& budgets,
                 WallTime wall);
     void exclude(const std::string& incarnation);
@@ -30,7 +30,7 @@ class KeptRecord {
     /// kGone: the job has ended.
     Result<void> set_section(const std::string& name, std::string bytes);
 
-    /// Counts up with each change.
+    /// Rises with each change.
     std::uint64_t version() const { return version_; }
     void written(std::uint64_t version) { written_ = version; }
     std::uint64_t written_version() const { return written_; }

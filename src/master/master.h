@@ -21,27 +21,27 @@ namespace muster::master {
 
 struct MasterOptions {
     JobOptions job = {};
-    /// Nodes are checked before the first world is made.
+    /// If set, nodes are checked before the first world is made.
     std::optional<NodeCheckOptions> node_check = {};
-    /// Services besides those that each master has.
+    /// Services in addition to those that every master has.
     std::vector<ServiceFactory> services = {};
-    std::string token;  ///< the job's
-    std::string name;   ///< of this life of a master, another for each: Rng::uuid()
+    std::string token;  ///< of the job
+    std::string name;   ///< identifies this master process: Rng::uuid()
     rpc::ServerLimits rpc = {};
-    /// How long agents that can't be reached at the job's end may take to come for it.
+    /// How long agents that can't be reached may take, at the end of the job, to fetch the verdict.
     Duration farewell = std::chrono::seconds(2);
-    /// Between tries to write the job's record.
+    /// The time between attempts to write the job's record.
     Duration record_retry = std::chrono::milliseconds(500);
 };
 
 /// The master of a job: claims the next epoch, serves the job's agents, and returns when the job
-/// has ended and its agents know. All that it decides is in Job; this moves messages, keeps time
-/// and writes records.
+/// has ended and its agents know it. All decisions are in Job; this class moves messages, keeps
+/// time and writes records.
 ///
-/// A master that ends without its job having ended (killed, stopped, deposed) disturbs nobody:
-/// agents go on, and the next one takes over what they hold.
+/// A master may end before its job (killed, stopped, deposed) without harm: agents continue, and
+/// the next master takes over their world.
 ///
-/// Clock and records outlive it. Stop order: run() has returned, or stop(), then destroy. Thread:
+/// Clock and records must outlive it. Stop order: run() returns, or stop(); then destroy. Thread:
 /// the loop of the executor.
 class Master {
   public:
@@ -49,23 +49,23 @@ class Master {
            MasterOptions options);
     ~Master();
 
-    /// Before run(); it listens from when the epoch is claimed. `tls` outlives this.
+    /// Before run(); connections are accepted once the epoch is claimed. `tls` must outlive this.
     void listen(std::unique_ptr<net::Listener> listener, net::TlsServerContext* tls = nullptr);
 
-    /// kConflict: another master is in charge, or is to be. Errors of the records' claim.
-    /// Cancelled, it leaves connections to stop().
+    /// kConflict: another master is in charge, or should be. Also errors of Records::claim(). If
+    /// cancelled, it leaves connections to stop().
     Task<Result<Verdict>> run();
-    /// Ends what is left, whatever the state of the job. Not beside run().
+    /// Ends what is left, whatever the state of the job. Not while run() is running.
     Task<void> stop();
 
     /// Null until the epoch is claimed.
     const Job* job() const;
 
-    /// What it says of itself to another master of the job.
+    /// What this master tells another master of the job about itself.
     MasterClaim claim() const;
-    /// Another one is there. If the job is that one's, run() returns.
+    /// Another master was found. If the job belongs to it, run() returns.
     void met(const MasterClaim& other);
-    /// run() has returned for a new life to go on, which claims an epoch above this one.
+    /// If set, run() has returned so that a new master can claim an epoch above this one.
     std::optional<std::uint64_t> superseded_by() const;
 
   private:

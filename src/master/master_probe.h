@@ -22,14 +22,15 @@ inline constexpr rpc::Call<job::MasterClaim, job::MasterClaim> kMasterClaim{"riv
 job::MasterClaim to_wire(const MasterClaim& claim);
 MasterClaim from_wire(const job::MasterClaim& claim);
 
-/// Asks each other place where a master of the job could be, again and again, and tells the own one
-/// whom it finds. The one that is asked hears of this one by the same call.
+/// Repeatedly asks every other place where a master of the job could run, and tells our own master
+/// what it finds. The same call tells the other master about ours.
 ///
-/// Clock, rng, master and the group outlive what it starts; so does this. Thread: the loop.
+/// Clock, rng, master and the group must outlive the tasks it starts, and so must this object.
+/// Thread: the loop.
 class MasterProbe {
   public:
     struct Options {
-        std::string token;  ///< the job's
+        std::string token;  ///< of the job
         Duration every = std::chrono::seconds(5);
         rpc::ClientLimits rpc = {};
     };
@@ -37,7 +38,7 @@ class MasterProbe {
     MasterProbe(Clock& clock, Rng& rng, Master& master, Options options)
         : clock_(clock), rng_(rng), master_(master), options_(std::move(options)) {}
 
-    /// One task for each place.
+    /// Starts one task for each place.
     void start(TaskGroup& tasks, const std::vector<rpc::Client::Connect>& others);
 
   private:

@@ -18,128 +18,129 @@ namespace muster::master {
 struct MembershipLimits {
     int min_nodes = 1;
     int max_nodes = 1;
-    /// Worlds have a multiple of so many nodes.
+    /// The number of nodes in a world is a multiple of this.
     int node_unit = 1;
-    /// Nodes that would make a larger world wait until one is made for another reason.
+    /// Nodes that would enlarge the world wait until a new one is made for another reason.
     bool grow_at_failure = false;
-    /// How long the first world waits for more than the minimum.
+    /// How long the first world waits for nodes beyond the minimum.
     Duration last_call = std::chrono::seconds(30);
-    /// How long a new master waits for members of the world that it finds. Longer than it takes to
-    /// notice that a node is silent.
+    /// How long a new master waits for the members of the world that it finds. Longer than it takes
+    /// to notice that a node is silent.
     Duration rejoin = std::chrono::seconds(10);
-    /// By then everybody has come back to a new master who can reach it at all. More than agents
-    /// wait between two tries.
+    /// How long a new master waits for agents that can reach it at all. Longer than agents wait
+    /// between two attempts to connect.
     Duration reconnect_grace = std::chrono::seconds(2);
 };
 
-/// kInvalid, with the flag that is wrong: more at least than at most, a unit that no number of
-/// nodes in between is a multiple of, a number below one.
+/// kInvalid, naming the flag: a minimum above the maximum, a unit without a multiple between them,
+/// or a number below one.
 Result<void> check(const MembershipLimits& limits);
 
 /// An agent that has joined.
 struct Node {
-    std::string incarnation;        ///< of the agent: another for each life
-    std::optional<Slot> slot = {};  ///< that it was given; without one it gets a free one
+    std::string incarnation;        ///< of the agent; unique to each agent process
+    std::optional<Slot> slot = {};  ///< requested; without one it gets a free slot
     std::string address = {};
     int local_size = 1;
-    std::string rack = {};  ///< a label; empty: not known
+    std::string rack = {};  ///< a label; empty: unknown
     int store_port = 0;
-    /// What it has run since before it joined, as it was told: a new master finds the old one's
-    /// world by that.
+    /// The world it ran when it joined, as far as the agent knew it: this is how a new master finds
+    /// the world of the previous one.
     std::optional<World> holds = {};
-    /// The newest generation whose workers it has told to stop: that one can't go on.
+    /// The newest generation whose workers it was told to stop: that one can't continue.
     std::optional<Generation> gave_up = {};
-    /// A worker of what it holds has died: that can't go on as it is.
+    /// A worker of its world has died, so that world can't continue as it is.
     bool failed = false;
 };
 
-/// Who is missing, for people and for whoever makes nodes.
+/// What a world lacks, for people and for autoscalers.
 struct Shortage {
-    int have = 0;              ///< nodes that a world could be made of
-    int need = 0;              ///< at least
-    std::vector<Slot> absent;  ///< slots below max_nodes that nobody holds
+    int have = 0;              ///< nodes available for a world
+    int need = 0;              ///< the minimum
+    std::vector<Slot> absent;  ///< free slots below max_nodes
     Instant since;
 
     friend bool operator==(const Shortage&, const Shortage&) = default;
 };
 
-/// Who is there, and which of them run together.
+/// Decides which of the joined nodes run together.
 ///
-/// - The first world is made of max_nodes at once, or of at least min_nodes when the last call is
-///   over. The last call begins when the minimum is there and is not prolonged by anybody, so that
-///   one who comes and goes can't postpone it.
-/// - A later one is made at once of whoever is there, if these are enough; a world that becomes too
-///   small begins anew as the first one did.
-/// - Worlds have a multiple of node_unit nodes. Who is left over waits as a spare and disturbs
-/// nobody;
-///   a spare takes the slot of a member that is lost, and all others keep their places.
-/// - Nodes that make another whole unit are taken in at once, unless growth is held back; with
-///   grow_at_failure when the next world is made.
-/// - Ranks go by slots; where nodes tell their racks, those of a rack stand together.
-/// - A new master takes over the newest world that its nodes hold when all of its members have
-///   joined and none has stopped its workers: who was not told of it yet is told then. It does not
-///   wait for a member whose slot somebody else was given, and for others until its patience ends;
-///   then they are lost as any other: soon, where the world has to begin anew all the same since a
-///   worker has died. Until then nobody has a place, whatever slot he was given: a
-///   member keeps the one that it has in its world, and who that is shows when all have come. For
-///   the same reason it waits a little where nobody holds anything, or only a world that was to
-///   end: spares, newcomers and who was lost may be the first to come, and be enough.
+/// - The first world is made at once if max_nodes have joined, or of at least min_nodes when the
+///   last call is over. The last call begins when the minimum has joined. It is never prolonged, so
+///   that a node that repeatedly joins and leaves can't postpone it.
+/// - Later worlds are made at once of the nodes that are there, if these are enough; after a world
+///   became too small, the next one is made like the first.
+/// - A world has a multiple of node_unit nodes. The others wait as spares and disturb nothing; a
+///   spare takes the slot of a lost member, and all other members keep their places.
+/// - Nodes that complete another unit are added at once, unless growth is held back; with
+///   grow_at_failure, when the next world is made.
+/// - Ranks follow slots; if nodes name their racks, those of one rack have consecutive ranks.
+/// - A new master takes over the newest world that its nodes hold once all members have joined and
+///   none has stopped its workers; members that were not told of it yet are told then. It does not
+///   wait for a member whose slot another agent was given. It waits for the others until its
+///   patience ends; then they are lost like any other node: soon, if the world must restart anyway
+///   because a worker has died. Until then no agent has a place, whatever slot it was given: a
+///   member keeps its place in its world, and who is a member is known only when all have come. For
+///   the same reason it waits briefly if no node holds a world, or only one that was about to end:
+///   spares, newcomers and lost nodes might come first and be enough.
 ///
-/// Pure: advance() after each change, and when wake_at() has come.
+/// Pure: call advance() after each change and when wake_at() has come.
 class Membership {
   public:
-    /// `epoch`: of this master. `found_world`: an earlier master made worlds.
+    /// `epoch`: of this master. `found_world`: an earlier master has made worlds.
     Membership(MembershipLimits limits, std::uint64_t epoch, bool found_world, Instant now);
 
-    /// The slot that it has from now on. A spare's is not below max_nodes. kConflict: another agent
-    /// that is there holds the slot, or has its incarnation.
+    /// Returns the agent's slot from now on. A spare's slot is max_nodes or above. kConflict:
+    /// another joined agent holds the slot, or has the same incarnation.
     Result<Slot> join(Node node);
-    /// A new agent goes on with the workers of one whose process has ended, in its slot and in the
-    /// world. kNotFound: the other is not there any more. Otherwise as join().
+    /// A new agent has taken over the workers of one whose process has ended; it gets its slot and
+    /// its place in the world. kNotFound: the other agent is no longer there. Otherwise like
+    /// join().
     Result<Slot> succeed(const std::string& incarnation, Node node);
-    /// Its connection broke, it fell silent, or it left. What is not there is no error: news cross.
+    /// The agent's connection broke, it fell silent, or it left. Unknown agents are ignored:
+    /// messages may cross.
     void lost(const std::string& incarnation, Instant now);
-    /// What an agent that is there has and has stopped by now: a new master may find a world that
-    /// its agents begin only now, as the master before has told them.
+    /// What a joined agent holds and has stopped by now: a new master may find a world that agents
+    /// start only now, because the previous master told them to.
     void holds(const std::string& incarnation, const std::optional<World>& held,
                std::optional<Generation> gave_up, bool failed = false);
-    /// Nothing of that agent's counts any more, and it may not join again.
+    /// Ignores everything of that agent from now on; it may not join again.
     void exclude(const std::string& incarnation, Instant now);
-    /// The workers of the world have to begin anew, whoever is in it then.
+    /// The workers of the world must restart, with whichever nodes are there then.
     void restart(Instant now);
-    /// The only member of the world has begun its workers anew itself: this is its attempt now.
+    /// The only member of the world has restarted its workers itself; this is the attempt now.
     void restarted_alone(int restarts);
-    /// That attempt, and all before it, was to end: the master that decided it may have told
-    /// nobody, or there is a newer world whose members have not come yet.
+    /// That attempt and all before it were to end. The master that decided so may have told no
+    /// agent, or there is a newer world whose members have not come yet.
     void was_to_end(Generation generation, int restarts) { to_end_ = {generation, restarts}; }
-    /// While it is held back no world is made of more nodes than run.
+    /// While true, no world with more nodes than the running one is made.
     void hold_growth(bool held) { growth_held_ = held; }
-    /// While it is held back no first world is made.
+    /// While true, no first world is made.
     void hold_first(bool held) { first_held_ = held; }
-    /// A first world would have been made by advance() but for that.
+    /// Whether advance() would have made a first world but for hold_first().
     bool is_held() const { return first_waits_; }
 
-    /// Makes a world if one is to be made. True: world() is another than before.
+    /// Makes a world if one is due. True if world() has changed.
     bool advance(Instant now);
-    /// When advance() may do something without another change; Instant::max(): never.
+    /// When advance() may have something to do without another change; Instant::max(): never.
     Instant wake_at() const;
 
-    /// The world that runs, with all of its members there; null: none does.
+    /// The running world, all of whose members are joined; null if there is none.
     const World* world() const { return world_ ? &*world_ : nullptr; }
-    /// The slot of an agent that is there.
+    /// The slot of a joined agent.
     std::optional<Slot> slot_of(const std::string& incarnation) const;
-    /// The incarnation of the agent that has the slot; null: nobody has.
+    /// The incarnation of the agent that has the slot; null if it is free.
     const std::string* holder(Slot slot) const {
         const auto held = nodes_.find(slot);
         return held == nodes_.end() ? nullptr : &held->second.node.incarnation;
     }
     std::size_t nodes() const { return nodes_.size(); }
-    /// Of the smallest world that may be, and of the largest that could be made.
+    /// The size of the smallest permitted world, and of the largest possible one.
     int least() const;
     int usable() const;
-    /// A world of an earlier master may still be found.
+    /// Whether a world of an earlier master may still be found.
     bool is_rejoining() const { return rejoin_until_.has_value(); }
-    /// While there is no world, and no last call either.
+    /// Set while there is neither a world nor a last call.
     std::optional<Shortage> shortage() const;
 
   private:
@@ -169,26 +170,28 @@ class Membership {
 
     MembershipLimits limits_;
     std::uint64_t epoch_;
-    std::uint64_t number_ = 0;  ///< of the newest generation that is known
+    std::uint64_t number_ = 0;  ///< of the newest known generation
     std::map<Slot, Held> nodes_;
     std::unordered_map<std::string, Slot> slots_;  ///< by incarnation
     std::set<std::string> excluded_;
-    Slot first_free_ = 0;  ///< all below are taken
+    Slot first_free_ = 0;  ///< all lower ones are taken
     std::optional<World> world_;
-    std::optional<World> last_;            ///< the newest, also when it has ended
-    std::unordered_set<Slot> last_slots_;  ///< of its members
-    std::set<Slot> vacated_;               ///< those of them that nobody has
-    bool last_call_first_ = true;          ///< a world that is not full waits for the last call
+    std::optional<World> last_;            ///< the newest world, even if it has ended
+    std::unordered_set<Slot> last_slots_;  ///< the slots of its members
+    std::set<Slot> vacated_;               ///< those of them that are free
+    bool last_call_first_ = true;          ///< a world below the maximum waits for the last call
     bool growth_held_ = false;
     bool first_held_ = false;
     bool first_waits_ = false;
-    std::optional<Instant> enough_since_;     ///< the last call began
-    Instant ended_;                           ///< since when there is no world
-    std::optional<Instant> rejoin_until_;     ///< a world of an earlier master may be found
-    std::optional<Instant> reconnect_until_;  ///< who can come back at once has not all done so
-    std::pair<Generation, int> to_end_ = {{}, -1};  ///< attempts up to that one
-    World newest_;                          ///< that nodes hold, with the members known so far
-    std::map<int, Member> newest_members_;  ///< by their group ranks
+    std::optional<Instant> enough_since_;  ///< when the last call began
+    Instant ended_;                        ///< when the last world ended
+    /// until then, a world of an earlier master may be found
+    std::optional<Instant> rejoin_until_;
+    /// until then, agents that can come back at once may be missing
+    std::optional<Instant> reconnect_until_;
+    std::pair<Generation, int> to_end_ = {{}, -1};  ///< all attempts up to this one
+    World newest_;                          ///< held by nodes, with the members known so far
+    std::map<int, Member> newest_members_;  ///< by group rank
 };
 
 }  // namespace muster::master

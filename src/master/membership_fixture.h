@@ -15,13 +15,13 @@ using namespace std::chrono_literals;
 
 inline const Instant kStart = Instant() + 1h;
 
-/// Agents that come and go by name; a node's address is its name.
+/// Agents by name; a node's address is its name.
 class Nodes {
   public:
     explicit Nodes(MembershipLimits limits, bool found_world = false, std::uint64_t epoch = 1)
         : members(limits, epoch, found_world, kStart) {}
 
-    /// The slot, or the error's text.
+    /// Returns the slot, or the text of the error.
     std::string join(const std::string& name, std::optional<Slot> slot = {},
                      std::optional<World> holds = {}, const std::string& rack = "",
                      int local_size = 1) {
@@ -38,8 +38,8 @@ class Nodes {
     }
     void lose(const std::string& name) { members.lost(name, now); }
 
-    /// The world after a look: "2: a0 b1", the number of its generation and name and slot of each
-    /// in the order of ranks; "-": none. "=" before it: the look changed nothing.
+    /// The world after an advance(): "2: a0 b1" is the generation's number, then name and slot of
+    /// each member in the order of ranks; "-": there is none. "=" in front: nothing changed.
     std::string look(Duration after = {}) {
         now += after;
         const bool changed = members.advance(now);

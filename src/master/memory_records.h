@@ -8,14 +8,14 @@
 
 namespace muster::master {
 
-/// A job's record in memory, for tests and simulation. Several masters may hold one.
+/// A job's record in memory, for tests and simulation. Several masters may share one.
 class MemoryRecords final : public Records {
   public:
     /// What goes wrong with the next claim or write.
     enum class Fault {
         kNone,
         kFails,  ///< it is not done
-        kLost,   ///< it is done, and nobody is told so
+        kLost,   ///< it is done, but an error is returned
     };
     using Faults = std::function<Fault()>;
 
@@ -30,7 +30,7 @@ class MemoryRecords final : public Records {
 
   private:
     Clock& clock_;
-    Duration time_;  ///< that each takes
+    Duration time_;  ///< of each call
     Faults faults_;
     JobRecord kept_;
 };

@@ -10,19 +10,19 @@
 
 namespace muster::master {
 
-/// Where a job's record is kept. What returned without an error is there when its master was
-/// killed.
+/// Where a job's record is kept. What was written without an error survives the death of its
+/// master.
 ///
-/// A seam: a file, and memory with faults; later an object of Kubernetes. Thread: one loop.
+/// A seam: a file, or memory with faults; a Kubernetes object may follow. Thread: one loop.
 class Records {
   public:
     virtual ~Records() = default;
 
-    /// Makes its caller the newest master: no two get the same epoch. From then on writes of
-    /// earlier ones are refused.
+    /// Makes its caller the newest master: no epoch is returned twice. From then on writes by
+    /// earlier masters are refused.
     virtual Task<Result<JobRecord>> claim() = 0;
-    /// All of it. kConflict: a newer epoch was claimed; the caller is no master any more, and must
-    /// not act. Other errors: it may have been written or not.
+    /// Writes the whole record. kConflict: a newer epoch was claimed; the caller is no longer the
+    /// master, and must not act. Other errors: it may or may not have been written.
     virtual Task<Result<void>> write(JobRecord record) = 0;
 };
 

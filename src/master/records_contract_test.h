@@ -10,11 +10,11 @@
 
 namespace muster::master {
 
-/// One place where records are kept, which several masters reach.
+/// A place where records are kept, shared by several masters.
 struct RecordsPlace {
     virtual ~RecordsPlace() = default;
     virtual TestLoop& loop() = 0;
-    /// Another master's way to it.
+    /// Opens it for another master.
     virtual std::unique_ptr<Records> open() = 0;
 };
 

@@ -5,7 +5,7 @@
 
 namespace muster::master {
 
-/// Adds each service that a master has by its options.
+/// Adds each service that a master with these options has.
 void add_services(Services& services, const MasterOptions& options, const ServiceContext& context);
 
 }  // namespace muster::master

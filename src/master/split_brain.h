@@ -4,32 +4,32 @@
 
 namespace muster::master {
 
-/// What a master says of itself to another one of the same job.
+/// What a master tells another master of the same job about itself.
 struct MasterClaim {
     std::uint64_t epoch = 0;
-    int nodes = 0;        ///< of its world; 0: it has none
-    bool settled = true;  ///< it knows which agents there are, and the job goes on
+    int nodes = 0;        ///< of its world; 0: it has no world
+    bool settled = true;  ///< it knows its agents, and the job has not ended
 
     friend bool operator==(const MasterClaim&, const MasterClaim&) = default;
 };
 
 enum class Stance : std::uint8_t {
     kGoOn,
-    kYield,     ///< the other is the job's master, and its agents are to join that one
-    kClaimAnew  ///< with an epoch above the other's, which then yields
+    kYield,     ///< the other master stays, and our agents are to join it
+    kClaimAnew  ///< claim an epoch above the other's, which then yields
 };
 
-/// What a master does that hears of another. There are two when one was cut off, the next endpoint
-/// took over, and the network is whole again: both may have a world, as far as --nnodes lets each.
+/// What a master does when it hears of another one. There are two if one was cut off, the next
+/// endpoint took over, and the network works again: both may have a world, as far as --nnodes
+/// permits.
 ///
-/// - The one with more nodes stays, since that costs fewer workers what they have done; of equals,
-///   the newer.
-/// - Agents obey the newest. So one that stays and is older first claims an epoch above the
-///   other's: what runs below it is taken over as after any death of a master, and continues.
-/// - One that still gathers its agents decides nothing, but leaves them to a newer one that has
+/// - The one with more nodes stays, because that costs less work; of equals, the newer one.
+/// - Agents obey the newest master. So if the older one is to stay, it first claims an epoch above
+///   the other's: its world is taken over as after the death of a master, and continues.
+/// - One that is still gathering its agents decides nothing, but yields to a newer one that has
 ///   some.
 ///
-/// Of two that are settled and have heard of each other exactly one stays. Pure.
+/// Of two settled masters that have heard of each other, exactly one stays. Pure.
 Stance stance(const MasterClaim& own, const MasterClaim& other);
 
 }  // namespace muster::master

@@ -14,11 +14,11 @@
 
 namespace muster::master {
 
-/// Serves a master's keys to its agents: moves requests, and keeps those that wait. All that it
-/// decides is in KvStore.
+/// Serves a master's keys to its agents: passes requests on, and keeps those that wait. All
+/// decisions are in KvStore.
 ///
-/// A call that comes again over a new connection is the same one to the server, so it has one
-/// effect and waits once.
+/// A call that is repeated over a new connection counts as the same call, so it has one effect and
+/// waits once.
 class KvService final : public Service {
   public:
     explicit KvService(const ServiceContext& context, KvLimits limits = {});
@@ -30,7 +30,7 @@ class KvService final : public Service {
     const KvStore& keys() const { return keys_; }
 
   private:
-    /// A call that has no answer yet.
+    /// A call without an answer so far.
     struct Line {
         explicit Line(const asio::any_io_executor& executor) : changed(executor) {}
         Signal changed;

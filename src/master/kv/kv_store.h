@@ -15,25 +15,27 @@
 
 namespace muster::master {
 
-/// Of what one master keeps in all.
+/// Limits for all keys of one master together, unless noted.
 struct KvLimits {
-    std::size_t name = 1024;                    ///< bytes of one
-    std::size_t value = std::size_t{1} << 20;   ///< bytes of one
-    std::size_t bytes = std::size_t{64} << 20;  ///< of names and values together
+    std::size_t name = 1024;                    ///< bytes of one name
+    std::size_t value = std::size_t{1} << 20;   ///< bytes of one value
+    std::size_t bytes = std::size_t{64} << 20;  ///< bytes of all names and values
     std::size_t names = 100'000;                ///< keys, barriers and points
-    std::size_t waits = 100'000;                ///< names that somebody waits for
+    std::size_t waits = 100'000;                ///< names that calls wait for
 };
 
-/// What agents keep with their master, and where they wait for each other: keys, barriers, and
-/// points that each member joins.
+/// The keys that agents keep with their master, and the places where they wait for each other:
+/// keys, barriers, and points that each member joins.
 ///
-/// - A generation has keys of its own. They end with it, and whoever waits is told why it ended.
-/// - A member is its group rank: an agent that goes on with the workers of another is the same one.
-/// - A member whose workers have all ended well comes nowhere any more, and nobody waits for it.
-/// - Bounded: what would not fit is refused.
+/// - Each generation has its own keys. They end with it, and callers that wait are told why it
+///   ended.
+/// - A member is identified by its group rank: an agent that takes over the workers of another one
+///   is the same member.
+/// - A member whose workers have all ended well joins nothing any more, and nothing waits for it.
+/// - Bounded: what does not fit is refused.
 ///
-/// Pure. A waiter is a number that the caller gives; each asks once. After each call
-/// take_answered() has those who have their answers.
+/// Pure. A waiter is a number chosen by the caller, with one request. After each call
+/// take_answered() returns the waiters that have their answers.
 class KvStore {
   public:
     using Waiter = std::uint64_t;
@@ -41,16 +43,16 @@ class KvStore {
 
     explicit KvStore(std::uint64_t epoch, KvLimits limits = {}) : epoch_(epoch), limits_(limits) {}
 
-    /// What runs now; null: nothing does. `why`: what ran before does so no more.
+    /// The running world; null if none runs. `why`: why the previous one no longer runs.
     void runs(const World* world, const std::string& why);
-    /// All workers of that member ended with 0. Of another generation: nothing.
+    /// All workers of that member have exited with 0. Ignored for any other generation.
     void done(const Generation& generation, int rank);
 
-    /// `rank`: the caller's place in what runs; nothing: it has none. Errors are kGone, when these
-    /// are not the keys that the caller means; kForbidden, when it is no member; kInvalid, when
-    /// there can be no such key, or no sum; kTooLarge, when there is no room.
+    /// `rank`: the caller's group rank in the running world; nullopt if it has none. Errors: kGone
+    /// if the caller means the keys of another generation or master; kForbidden if it is not a
+    /// member; kInvalid for an impossible name or sum; kTooLarge if there is no room.
     void ask(Waiter waiter, std::optional<int> rank, KvRequest request);
-    /// It wants no answer any more.
+    /// The waiter needs no answer any more.
     void forget(Waiter waiter);
     Answered take_answered() { return std::exchange(answered_, {}); }
 
@@ -59,25 +61,25 @@ class KvStore {
     std::size_t waits() const { return waits_; }
 
   private:
-    /// KvStore, and who waits for those that are missing.
+    /// The keys, and the waiters for missing ones.
     struct Space {
         std::unordered_map<std::string, std::string> values;
         std::unordered_map<std::string, std::set<Waiter>> awaited;
     };
     /// A barrier or a point.
     struct Meeting {
-        std::map<int, int> come;  ///< ranks; at a barrier how often each waits
+        std::map<int, int> come;  ///< by rank; at a barrier, how often each waits
         std::set<Waiter> waiters;
-        bool over = false;  ///< all have come; never of a barrier
+        bool over = false;  ///< all have come; always false for a barrier
     };
     using Meetings = std::map<std::string, Meeting>;
     struct Wait {
-        Space* space = nullptr;  ///< for keys in it; null: at a meeting
+        Space* space = nullptr;  ///< where it waits for keys; null: it waits at a meeting
         std::vector<std::string> names = {};
         Meetings* meetings = nullptr;
         int rank = 0;
     };
-    /// Of the generation that runs.
+    /// The running generation.
     struct Running {
         Generation generation;
         int restarts = 0;
@@ -99,7 +101,7 @@ class KvStore {
     void answer(Waiter waiter, Result<KvAnswer> with);
     void end(const std::string& why);
 
-    // One for each kind of request; nothing: it waits, or has its answer.
+    // One handler for each kind of request; nullopt: it waits, or already has its answer.
     using Outcome = Result<std::optional<KvAnswer>>;
     Outcome enter(Waiter waiter, Meetings& meetings, int rank, std::string name);
     Outcome act(Waiter waiter, Space& space, int rank, SetKey& what);
@@ -116,7 +118,8 @@ class KvStore {
     KvLimits limits_;
     Space of_job_;
     std::optional<Running> running_;
-    std::optional<std::pair<Generation, std::string>> ended_;  ///< the newest that ended, and why
+    /// the newest generation that ended, and why
+    std::optional<std::pair<Generation, std::string>> ended_;
     std::unordered_map<Waiter, Wait> waiting_;
     Answered answered_;
     std::size_t names_ = 0;

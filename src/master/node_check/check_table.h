@@ -7,9 +7,9 @@
 
 namespace muster::master {
 
-/// What a check that is over has found: who is faulty or slow, what else is strange, and the
-/// figures with their units; those of links where they were measured thoroughly. Of many the
-/// slowest are told.
+/// The result of a finished check, for people: which nodes are faulty or slow, other findings, and
+/// the figures with their units; figures of links only after a thorough check. If there are many,
+/// only the slowest are shown.
 std::vector<Notice> check_table(const NodeCheck& check);
 
 }  // namespace muster::master

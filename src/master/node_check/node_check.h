@@ -13,13 +13,13 @@
 namespace muster::master {
 
 struct NodeCheckOptions {
-    bool thorough = false;      ///< links are measured for longer, and each is told of
-    bool exclude_slow = false;  ///< a slow node is left out as a faulty one is
-    /// Slow is what has less than the median of all by this factor.
+    bool thorough = false;      ///< measures links for longer, and reports each of them
+    bool exclude_slow = false;  ///< excludes slow nodes as well as faulty ones
+    /// A node is slow if it has less than the median divided by this factor.
     double slow_factor = 2;
-    /// After which who has said nothing is taken for faulty.
+    /// A node that has not answered after this time counts as faulty.
     Duration round_limit = std::chrono::seconds(20);
-    std::string secret = {};  ///< another for each life of a master
+    std::string secret = {};  ///< unique to each master process
 };
 
 /// A node that is there when the check begins.
@@ -27,15 +27,15 @@ struct CheckedNode {
     std::string incarnation;
     Slot slot = 0;
     std::string address = {};
-    int port = 0;  ///< for probes; 0: it takes no part, and is let through
+    int port = 0;  ///< for probes; 0: it takes no part and is not checked
 };
 
-/// A link as the one who connected measured it.
+/// A link, as measured by the node that connected.
 struct CheckedLink {
-    std::size_t from = 0;  ///< in nodes()
+    std::size_t from = 0;  ///< index into nodes()
     std::size_t to = 0;
     int round = 1;
-    std::optional<LinkFigures> figures = {};  ///< nothing: they did not come
+    std::optional<LinkFigures> figures = {};  ///< nullopt: not received
 
     bool works() const { return figures && figures->trouble.empty(); }
     bool fails() const { return figures && !figures->trouble.empty(); }
@@ -43,60 +43,61 @@ struct CheckedLink {
     double bytes() const { return std::min(figures->bytes_out, figures->bytes_in); }
 };
 
-/// The check of the nodes of a job, before its first world: finds the node that is faulty, or slow.
+/// Checks the nodes of a job before its first world: finds faulty and slow nodes.
 ///
-/// - Two rounds. In the first nodes stand in pairs, by slot; who is left over makes a group of
-///   three, whose first one connects to both others. Each node measures its processor and memory,
-///   and who connects measures the link.
-/// - Whoever has no link that works, has a slow one, or said nothing is a suspect. In the second
-///   round each suspect meets a node that is none, in the role that it had: who connected connects.
-///   Without one suspects meet others than before.
-/// - Faulty is who says that it can't be used, who says nothing, and who had no link that works
-///   though others could be reached. Where nobody has one the first node is kept: nobody can tell
-///   whose fault it is.
-/// - Slow is who is below the median by the factor: in its processor, its memory, or the best of
-///   its links.
-/// - Who goes away is out, and accuses nobody.
+/// - There are two rounds. In the first, nodes are paired by slot; a node left over makes a group
+///   of three, whose first node connects to both others. Each node measures its processor and
+///   memory, and the node that connects measures the link.
+/// - A node without a working link, with a slow link, or without an answer is a suspect. In the
+///   second round each suspect is paired with a node that is not one, and keeps its role: a node
+///   that connected connects again. If none is left, suspects get other peers than before.
+/// - A node is faulty if it says that it can't be used, if it does not answer, or if it had no
+///   working link although others could be reached. If no node has a working link, the first one is
+///   kept: it can't be known which is at fault.
+/// - A node is slow if it is below the median by the factor in its processor, its memory, or the
+///   best of its links.
+/// - A node that leaves is out of the check, and its measurements blame no other node.
 ///
-/// Pure. Events, then advance(); orders change when that says so.
+/// Pure. Report events, then call advance(); if it returns true, directives have changed.
 class NodeCheck {
   public:
-    /// Who, and why.
+    /// A node, and why.
     struct Named {
-        std::size_t node = 0;  ///< in nodes()
+        std::size_t node = 0;  ///< index into nodes()
         std::string why;
     };
 
     NodeCheck(NodeCheckOptions options, std::uint64_t epoch)
         : options_(std::move(options)), epoch_(epoch) {}
 
-    /// Once. Sorted by slot.
+    /// Call once. `nodes` is sorted by slot.
     void begin(std::vector<CheckedNode> nodes, Instant now);
-    /// Of another check, of who takes no part, or a second time: nothing.
+    /// Ignored if it belongs to another check, comes from a node that takes no part, or is a
+    /// repetition.
     void reported(const std::string& incarnation, const CheckResult& result);
     void lost(const std::string& incarnation);
-    /// True: other orders hold, or it is over.
+    /// True if directives have changed, or the check is over.
     bool advance(Instant now);
     Instant wake_at() const;
 
     bool has_begun() const { return round_ > 0; }
     bool is_over() const { return over_; }
-    /// Null: it has nothing to do.
+    /// Null if the agent has nothing to do.
     const Check* directive_for(const std::string& incarnation) const;
 
-    // ---- when it is over
+    // ---- once it is over
 
     const NodeCheckOptions& options() const { return options_; }
     const std::vector<CheckedNode>& nodes() const { return nodes_; }
     const std::vector<CheckedLink>& links() const { return links_; }
-    /// Of its processor and memory; null: they did not come.
+    /// Of its processor and memory; null if not received.
     const CheckResult* figures_of(std::size_t node) const;
-    /// In bytes a second; nothing: none works.
+    /// In bytes per second; nullopt if none works.
     std::optional<double> best_link(std::size_t node) const;
     bool is_there(std::size_t node) const { return !states_[node].gone; }
     const std::vector<Named>& faulty() const { return faulty_; }
     const std::vector<Named>& slow() const { return slow_; }
-    /// Links that do not work between nodes that do, and nodes that took no part.
+    /// Broken links between working nodes, and nodes that took no part.
     const std::vector<std::string>& remarks() const { return remarks_; }
     Duration took() const { return took_; }
     /// "node 1 (10.0.0.7)"
@@ -106,10 +107,10 @@ class NodeCheck {
     struct State {
         bool gone = false;
         std::optional<Check> order = {};
-        bool reported = false;  ///< what its order asks for
+        bool reported = false;  ///< as its directive asks
         std::optional<CheckResult> figures = {};
-        std::vector<std::size_t> links = {};  ///< in links_
-        std::string trouble = {};  ///< of the node itself, as it says, or since it says nothing
+        std::vector<std::size_t> links = {};  ///< indices into links_
+        std::string trouble = {};  ///< with the node itself: reported, or that it did not answer
 
         bool is_usable() const { return trouble.empty(); }
         bool silent() const { return order && !reported; }

@@ -8,11 +8,11 @@
 
 namespace muster::master {
 
-/// The node check as a job goes through it: holds the first world until its nodes are checked, and
-/// leaves out those that are faulty, or slow where that was asked for. All that it decides is in
-/// NodeCheck.
+/// Runs the node check for a job: holds the first world until its nodes are checked, and excludes
+/// nodes that are faulty, and slow ones if this was asked for. All decisions are in NodeCheck.
 ///
-/// One check is one incident, whoever it names. Who comes while it runs, or later, is not checked.
+/// One check is one incident, however many nodes it excludes. Nodes that join during the check or
+/// later are not checked.
 class NodeCheckService final : public Service {
   public:
     NodeCheckService(NodeCheckOptions options, ServiceHost& job)

@@ -17,7 +17,7 @@ class Server;
 
 namespace muster::master {
 
-/// A line for people.
+/// A log line for people.
 struct Notice {
     bool warns = false;
     std::string text;
@@ -25,7 +25,7 @@ struct Notice {
     friend bool operator==(const Notice&, const Notice&) = default;
 };
 
-/// A node that the first world could be made of.
+/// A node that could be in the first world.
 struct Candidate {
     Slot slot = 0;
     Hello hello;
@@ -38,52 +38,54 @@ struct UnfitNode {
     std::string why;
 };
 
-/// What a service may know of its job, and do to it.
+/// What a service may know about its job, and do to it.
 class ServiceHost {
   public:
     virtual ~ServiceHost() = default;
 
     /// Of this master.
     virtual std::uint64_t epoch() const = 0;
-    /// The group rank of an agent in that generation; nothing: it has none, or another runs.
+    /// The group rank of an agent in that generation; nullopt if it has none, or if another
+    /// generation runs.
     virtual std::optional<int> rank_of(const std::string& incarnation,
                                        const Generation& generation) const = 0;
 
-    /// What the job's record has under that name, also from a master before this one; empty:
-    /// nothing.
+    /// The section of the job's record with that name, perhaps written by an earlier master; empty
+    /// if there is none.
     virtual std::string section(const std::string& name) const = 0;
-    /// It is written with the rest of the record, fenced by the same epoch: nothing is told to
-    /// agents before. To be kept small, since agents that may host the next master have a copy.
-    /// kGone: the job has ended, and its record is final.
+    /// Written with the rest of the record and fenced by the same epoch: agents are told nothing
+    /// before. Keep it small, because agents that may run the next master have a copy. kGone: the
+    /// job has ended, and its record is final.
     virtual Result<void> set_section(const std::string& name, std::string bytes) = 0;
 
-    /// These nodes are left out. The first is charged; the others belong to the same incident. The
-    /// job fails if too few remain. `by`: "the node check".
+    /// Excludes these nodes. The first one is charged; the others belong to the same incident. The
+    /// job fails if too few remain. `by`: such as "the node check".
     virtual void exclude(const std::string& by, FailureKind kind,
                          const std::vector<UnfitNode>& nodes, Instant now, WallTime wall) = 0;
-    /// Logged once all that is decided with it is on record.
+    /// Logged once everything decided together with it is on record.
     virtual void say(Notice notice) = 0;
 };
 
 struct ServiceContext {
     asio::any_io_executor executor;
-    ServiceHost& job;  ///< there as long as the service is called
-    /// Ends when the record as it is now has been written. To be awaited before a call is answered
-    /// whose effect has to outlive this master.
+    ServiceHost& job;  ///< valid while the service is called
+    /// Returns when the record in its current state has been written. Await it before answering a
+    /// call whose effect must outlive this master.
     std::function<Task<Result<void>>()> recorded = {};
-    /// The master looks at its job again: for what changes outside of the hooks of a service.
+    /// Makes the master look at its job again: for changes outside of a service's hooks.
     std::function<void()> wake = {};
 };
 
 class Service;
 using ServiceFactory = std::function<std::unique_ptr<Service>(const ServiceContext& context)>;
 
-/// A part of a master that agents use besides joining and reporting: the master's shell and its
-/// job talk to it by this interface alone, so they know no service by name. A new one is a room of
-/// this folder, and a line in service_registry.cc.
+/// A part of a master that agents use besides joining and reporting. The master and its job talk to
+/// it only through this interface, so they know no service by name. A new service is a room of this
+/// folder, and a line in service_registry.cc.
 ///
-/// One life of a master has one of each, which outlives the server. Every hook has a default that
-/// does nothing. Time is a parameter; a service waits only in its calls. Thread: the loop.
+/// Each master process has one instance of each, which outlives the server. Every hook has a
+/// default that does nothing. Time is a parameter; a service waits only in its calls. Thread: the
+/// loop.
 class Service {
   public:
     Service() = default;
@@ -91,36 +93,37 @@ class Service {
     Service(const Service&) = delete;
     Service& operator=(const Service&) = delete;
 
-    /// Registers its calls, streams and notes. Before the server serves.
+    /// Registers its calls, streams and notes, before the server serves.
     virtual void serve(rpc::Server& /*server*/) {}
 
-    // ---- what happens
+    // ---- events
 
-    /// What is so with an agent that is there: with each join and report, and once more when a new
-    /// master has found its world. So it may be told twice.
+    /// The state of a joined agent: called for each join and report, and once more when a new
+    /// master has found its world, so the same state may come twice.
     virtual void reported(const std::string& /*incarnation*/, const Report& /*report*/) {}
-    /// The agent has left, or does not come back in time.
+    /// The agent has left, or did not come back in time.
     virtual void lost(const std::string& /*incarnation*/) {}
-    /// Another world or attempt runs; null: none does. Called when the decision is on record, so
-    /// what nobody may be told yet does not run yet. `why`: the one before has ended.
+    /// Another world or attempt runs; null if none does. Called when the decision is on record:
+    /// what no agent may be told yet does not run yet. `why`: why the previous one has ended.
     virtual void world_changed(const World* /*world*/, const std::string& /*why*/) {}
 
     // ---- time
 
-    /// After each event, and when wake_at() has come. True: other directives hold than before.
+    /// Called after each event and when wake_at() has come. True if directives have changed.
     virtual bool advance(Instant /*now*/, WallTime /*wall*/) { return false; }
     /// Instant::max(): never without an event.
     virtual Instant wake_at() const { return Instant::max(); }
 
     // ---- before the first world
 
-    /// No first world is made while this is so.
+    /// While true, no first world is made.
     virtual bool holds_first_world() const { return false; }
-    /// One would be made now if no service held it: of these, by slot. Once.
+    /// A first world of these nodes, in order of slots, would be made now if no service held it
+    /// back. Called once.
     virtual void first_world_is_due(const std::vector<Candidate>& /*nodes*/, Instant /*now*/) {}
-    /// For agents that wait meanwhile; empty: it has nothing to say.
+    /// For agents that wait meanwhile; empty if there is nothing to say.
     virtual std::string why_it_waits() const { return {}; }
-    /// What an agent that would wait is to do instead.
+    /// What an agent is to do instead of waiting.
     virtual std::optional<Directive::What> directive_for(const std::string& /*incarnation*/) const {
         return std::nullopt;
     }

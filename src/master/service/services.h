@@ -10,7 +10,7 @@
 
 namespace muster::master {
 
-/// The services of one life of a master, as one.
+/// The services of one master process, as one.
 class Services {
   public:
     void add(std::unique_ptr<Service> service) { all_.push_back(std::move(service)); }
@@ -18,7 +18,7 @@ class Services {
     void serve(rpc::Server& server);
     void reported(const std::string& incarnation, const Report& report);
     void lost(const std::string& incarnation);
-    /// Tells them if it is another world or attempt than the last time.
+    /// Notifies them if the world or the attempt differs from the last call.
     void runs(const World* world, const std::string& why);
 
     bool advance(Instant now, WallTime wall);
@@ -26,13 +26,13 @@ class Services {
 
     bool hold_first_world() const;
     void first_world_is_due(const std::vector<Candidate>& nodes, Instant now);
-    /// Of the first that says something.
+    /// From the first service that has something to say.
     std::string why_it_waits() const;
     std::optional<Directive::What> directive_for(const std::string& incarnation) const;
 
   private:
     std::vector<std::unique_ptr<Service>> all_;
-    std::optional<std::pair<Generation, int>> running_;  ///< and its attempt
+    std::optional<std::pair<Generation, int>> running_;  ///< with its attempt
 };
 
 }  // namespace muster::master

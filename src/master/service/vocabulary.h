@@ -11,8 +11,8 @@
 
 namespace muster::master {
 
-// The words of the protocol and of the failure policy, which the master's own code uses without
-// their namespaces: it speaks of little else.
+// Names of the protocol and of the failure policy that the master's own code uses without their
+// namespaces, because nearly all of it is about them.
 
 using failure_policy::Action;
 using failure_policy::Budgets;
