@@ -12,8 +12,8 @@
 
 namespace muster::rpc {
 
-// Calls, streams and notes with messages in the place of bytes. What a method takes and gives is
-// said once, where both sides see it:
+// Calls, streams and notes with messages instead of bytes. The types of a method are declared once,
+// where both sides see them:
 //
 //     inline constexpr rpc::Call<JoinRequest, JoinAnswer> kJoin{"join", rpc::Repeat::kFreely};
 //
@@ -35,7 +35,7 @@ struct Note {
     std::string_view name;
 };
 
-/// kBadRequest: what came is no such message.
+/// kBadRequest: the bytes are not such a message.
 template <class Message>
 Result<Message> parse(std::string_view method, const std::string& body) {
     Message message;
@@ -58,14 +58,14 @@ Task<Result<void>> tell(Client& client, Note<Message> method, Message message) {
     return client.tell(std::string(method.name), message.SerializeAsString());
 }
 
-/// The items of a stream.
+/// Reads the items of a stream.
 template <class Item>
 class Items {
   public:
     Items(std::string_view method, std::unique_ptr<ItemReader> reader)
         : method_(method), reader_(std::move(reader)) {}
 
-    /// As ItemReader::next().
+    /// Like ItemReader::next().
     Task<Result<std::optional<Item>>> next() {
         CO_TRY(const std::optional<std::string> body, co_await reader_->next());
         if (!body) co_return std::optional<Item>();
@@ -86,12 +86,12 @@ Task<Result<std::unique_ptr<Items<Item>>>> open(Client& client, Stream<Request, 
     co_return std::make_unique<Items<Item>>(method.name, std::move(reader));
 }
 
-/// The writer of a stream's items.
+/// Writes the items of a stream.
 template <class Item>
 class ItemSink {
   public:
     explicit ItemSink(ItemWriter& writer) : writer_(writer) {}
-    /// As ItemWriter::write().
+    /// Like ItemWriter::write().
     Task<Result<void>> write(const Item& item) { return writer_.write(item.SerializeAsString()); }
 
   private:
@@ -111,8 +111,8 @@ inline Task<Result<std::string>> ended(Task<Result<void>> work) {
 
 inline Task<Result<std::string>> refused(Error why) { co_return why; }
 
-/// `handle(PeerPtr, Request) -> Task<Result<Answer>>`; it is called as long as the server serves.
-/// What it does before it gives the task is done in the order in which its client spoke.
+/// `handle(PeerPtr, Request) -> Task<Result<Answer>>`, called as long as the server serves. What it
+/// does before it returns the task happens in the order in which its client sent the calls.
 template <class Request, class Answer, class Handle>
 void serve(Server& server, Call<Request, Answer> method, Handle handle) {
     server.on_call(std::string(method.name),
@@ -123,7 +123,7 @@ void serve(Server& server, Call<Request, Answer> method, Handle handle) {
                    });
 }
 
-/// `handle(PeerPtr, Message)`. What is no such message is dropped, and logged.
+/// `handle(PeerPtr, Message)`. Bytes that are not such a message are dropped and logged.
 template <class Message, class Handle>
 void serve(Server& server, Note<Message> method, Handle handle) {
     server.on_note(
@@ -137,7 +137,7 @@ void serve(Server& server, Note<Message> method, Handle handle) {
         });
 }
 
-/// `handle(PeerPtr, Request, ItemSink<Item>) -> Task<Result<void>>`. In order as that of a call.
+/// `handle(PeerPtr, Request, ItemSink<Item>) -> Task<Result<void>>`. Ordered like calls.
 template <class Request, class Item, class Handle>
 void serve(Server& server, Stream<Request, Item> method, Handle handle) {
     server.on_stream(

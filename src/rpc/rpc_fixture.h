@@ -33,8 +33,8 @@ class CutStream final : public net::ForwardingStream {
     Handle handle_;
 };
 
-/// Servers and clients on one loop of virtual time, with connections in memory. What a test makes
-/// lives until the end of the test, and is stopped then.
+/// Servers and clients on one loop with virtual time, with connections in memory. Everything that a
+/// test makes is stopped at the end of the test.
 class RpcFixture : public ::testing::Test, protected SimulatedLoop {
   protected:
     void TearDown() override {
@@ -43,10 +43,10 @@ class RpcFixture : public ::testing::Test, protected SimulatedLoop {
         clients.clear();
         for (auto& server : servers) await(server->stop());
     }
-    /// For what a test still holds of clients.
+    /// Releases what a test still holds of clients.
     virtual void readers_end() {}
 
-    /// The server that clients reach from now on. To be given handlers, and then served.
+    /// Makes the server that clients reach from now on. Add handlers, then serve.
     Server& make_server(ServerLimits limits = {}) {
         servers.push_back(std::make_unique<Server>(
             context.get_executor(), clock,
@@ -81,7 +81,7 @@ class RpcFixture : public ::testing::Test, protected SimulatedLoop {
         co_return std::make_unique<CutStream>(std::move(stream), cables.back());
     }
 
-    /// Cuts all connections that there are.
+    /// Cuts all current connections.
     void cut() {
         for (const auto& cable : cables)
             if (*cable != nullptr) (*cable)->close();

@@ -11,49 +11,51 @@
 
 namespace muster::rpc {
 
-/// Who calls: one life of one client, over one connection.
+/// A caller: one client process over one connection.
 struct Peer {
-    std::string client;   ///< the name of that life
+    std::string client;   ///< unique to the client process
     std::string about;    ///< for people: "the agent of worker-3"
     std::string address;  ///< "10.0.0.7:51234"
 };
 using PeerPtr = std::shared_ptr<const Peer>;
 
-/// The items of a stream, on their way to its client.
+/// Sends the items of a stream to its client.
 class ItemWriter {
   public:
     virtual ~ItemWriter() = default;
-    /// Returns when the client has room for it. kUnavailable when it went away. Throws
-    /// operation_aborted when it wants no more, as everything does that the handler awaits.
+    /// Returns when the client has room for the item. kUnavailable if it is gone. Throws
+    /// operation_aborted if the client wants no more, like everything that the handler awaits.
     virtual Task<Result<void>> write(std::string item) = 0;
 };
 
 struct ServerLimits {
     std::size_t connections = 20'000;  ///< more are refused, with a reason
     std::size_t longest_frame = std::size_t{16} << 20;
-    /// Bytes that one client lets wait before its streams wait for it. What has to be answered is
-    /// answered all the same, so a client that reads nothing is cut off at four times as much.
+    /// Queued bytes of one client above which its streams wait. Calls are answered anyway, so a
+    /// client that reads nothing is disconnected at four times as much.
     std::size_t queued = std::size_t{1} << 20;
-    std::size_t calls = 256;  ///< of one client: those that run, or whose answers it may still want
-    /// To show the token; over TLS as long before that for the handshake.
+    /// per client: running calls, and those whose answers it may still want
+    std::size_t calls = 256;
+    /// For showing the token; with TLS the same time again for the handshake before.
     Duration hello_time = std::chrono::seconds(10);
-    Duration kept_time = std::chrono::minutes(5);  ///< answers, for a client that is away
+    /// how long answers are kept for a client that is away
+    Duration kept_time = std::chrono::minutes(5);
     LivenessLimits liveness = {};
 };
 
-/// Serves calls, streams and notes to all who show the job's token.
+/// Serves calls, streams and notes to all clients that show the job's token.
 ///
-/// - A call has one effect: a client that lost its connection repeats what was not answered, and
-///   gets the answer of the first run. A handler of a call therefore goes on when the connection
+/// - A call has one effect: a client that lost its connection repeats calls that were not answered,
+///   and gets the answer of the first run. So the handler of a call continues when the connection
 ///   breaks; it is cancelled when its time is over or the client cancels it.
-/// - A handler of a stream is cancelled when the connection breaks: the client opens it again, and
-///   is told what is so then.
-/// - A note is taken at once, or lost with its connection.
-/// - Handlers are called in the order in which a client spoke over its connection; what tasks they
-///   give do goes on side by side.
-/// - A client that connects again takes the place of its old connection.
+/// - The handler of a stream is cancelled when the connection breaks: the client opens the stream
+///   again and gets the state at that time.
+/// - A note is handled at once, or lost with its connection.
+/// - Handlers are called in the order in which a client sent its messages; the tasks they return
+///   run concurrently.
+/// - When a client connects again, the new connection replaces the old one.
 ///
-/// Owns listeners and connections; names and handlers are set before the first serve(). Stop order:
+/// Owns listeners and connections. Set names and handlers before the first serve(). Stop order:
 /// stop(), then destroy. Thread: the loop of the executor.
 class Server {
   public:
@@ -65,7 +67,7 @@ class Server {
 
     struct Options {
         std::string token;
-        std::string name;  ///< of this life of the server, another for each: Rng::uuid()
+        std::string name;  ///< unique to each server process: Rng::uuid()
         ServerLimits limits = {};
     };
 
@@ -75,17 +77,17 @@ class Server {
     void on_call(std::string method, Handler handler);
     void on_stream(std::string method, StreamHandler handler);
     void on_note(std::string method, NoteHandler handler);
-    /// A connection has ended, and its client has no other: kCancelled when its side ended it in
-    /// good order, as the end of its process does; kTimeout when it was silent for too long; or why
-    /// it broke.
+    /// Called when a connection has ended and its client has no other: kCancelled if the client
+    /// closed it properly, which the end of its process does too; kTimeout if it was silent for too
+    /// long; otherwise the reason why it broke.
     void on_gone(GoneHandler handler);
 
-    /// `tls` outlives this.
+    /// `tls` must outlive this.
     void serve(std::unique_ptr<net::Listener> listener, net::TlsServerContext* tls = nullptr);
-    /// Tells all clients, cancels all handlers, and returns when none is left.
+    /// Notifies all clients, cancels all handlers, and returns when none is left.
     Task<void> stop();
 
-    /// Those that showed the token.
+    /// The connections that have shown the token.
     std::size_t connections() const;
 
   private:

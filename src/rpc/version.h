@@ -4,8 +4,8 @@
 
 namespace muster::rpc {
 
-/// Of the protocol and of all messages that are sent over it. A new field is a new minor version;
-/// what an older program would misread is a new major one.
+/// The version of the protocol and of all messages sent over it. A new field is a new minor
+/// version; a change that an older program would misread is a new major version.
 struct Version {
     std::uint32_t major = 0;
     std::uint32_t minor = 0;
@@ -15,7 +15,8 @@ struct Version {
 
 inline constexpr Version kVersion{.major = 1, .minor = 1};
 
-/// Agent and master are renewed one after the other, so one step apart they still talk.
+/// Agent and master are upgraded one after the other, so adjacent minor versions must work
+/// together.
 constexpr bool talk_together(Version one, Version other) {
     const std::uint32_t apart =
         one.minor < other.minor ? other.minor - one.minor : one.minor - other.minor;

@@ -17,7 +17,7 @@
 
 namespace muster::rpc {
 
-/// A call that somebody waits for.
+/// A call whose caller waits.
 struct PendingCall {
     PendingCall(const asio::any_io_executor& executor, wire::Call its_call, Instant its_deadline,
                 Repeat its_repeat)
@@ -29,18 +29,18 @@ struct PendingCall {
     wire::Call call;
     Instant deadline;
     Repeat repeat;
-    std::string sent_to;  ///< the life of the server that has it; empty: it was never sent
+    std::string sent_to;  ///< the server process that it was sent to; empty: never sent
     std::optional<Result<std::string>> outcome;
     Signal changed;
 };
 
-/// The frame for a call, which counts as sent to that server.
+/// The frame for a call; marks it as sent to that server.
 wire::Frame frame_of(PendingCall& call, const std::string& server, Instant now);
 
-/// It ends so, unless it has ended.
+/// Ends it with that error, unless it has ended.
 void fail(PendingCall& call, const Error& why);
 
-/// A stream of the connection that there is.
+/// A stream on the current connection.
 struct OpenStream {
     OpenStream(const asio::any_io_executor& executor, std::uint32_t its_credit)
         : credit(its_credit), changed(executor) {}
@@ -51,30 +51,31 @@ struct OpenStream {
     Signal changed;
 };
 
-/// What a client has under way, whatever becomes of its connections.
+/// The calls and streams of a client, across its connections.
 class ClientCalls {
   public:
     std::uint64_t next_id() { return ++last_id_; }
 
     void add(std::shared_ptr<PendingCall> call);
     void add(std::uint64_t id, std::shared_ptr<OpenStream> stream);
-    /// Nobody waits for it any more. True when there was such a one without an end: the server may
+    /// Removes a call that its caller has given up. True if it was still running: the server may
     /// stop working on it.
     bool remove(std::uint64_t id);
-    /// What the server may forget, once for each: it goes with a call, and comes back from remove()
-    /// when that was not answered, since then it may not have arrived.
+    /// Ids of calls that the server may forget, each returned once. They are sent with the next
+    /// call; if that call is not answered, remove() puts them back, because they may not have
+    /// arrived.
     std::vector<std::uint64_t> take_arrived() { return std::exchange(arrived_, {}); }
     std::size_t calls() const { return calls_.size(); }
 
-    /// A connection begins: what has to be sent over it, in the order in which it was called. What
-    /// another server has already, and may not get twice, ends with kTimeout.
+    /// A connection begins: returns the calls to send over it, in the order in which they were
+    /// made. Those that another server has received and that must not run twice end with kTimeout.
     std::vector<std::shared_ptr<PendingCall>> to_send(const std::string& server);
-    /// kBadRequest: the server sends what was not asked for.
+    /// kBadRequest: the server sent something that was not requested.
     Result<void> answered(wire::Answer answer);
     Result<void> came(wire::Item item);
     /// The connection has ended, and its streams with it.
     void lost(const Error& why);
-    /// Everything ends so.
+    /// Ends everything with that error.
     void end(const Error& why);
 
   private:

@@ -6,8 +6,8 @@
 
 namespace muster::rpc {
 
-/// An error as it goes over the wire, and back. What a reader does not know of a newer version is
-/// kInternal with the same message; nothing of it is lost for people.
+/// Converts an error to its form on the wire, and back. A code of a newer version that the reader
+/// does not know becomes kInternal; the message is always kept.
 wire::Failure failure_of(const Error& error);
 Error error_of(const wire::Failure& failure);
 

@@ -13,31 +13,30 @@ namespace muster::rpc {
 
 using wire::Frame;
 
-/// Adds a frame to what is to be sent. kTooLarge when it has more than `longest` bytes; then
-/// nothing is added.
+/// Appends a frame. kTooLarge if it has more than `longest` bytes; then nothing is appended.
 Result<void> append_frame(std::string& out, const Frame& frame, std::size_t longest);
 
-/// Bytes as they come, whole frames as they go. Nothing of it waits or fails but by what the bytes
-/// say; after an error the connection is of no use, since where the next frame begins is not known.
+/// Takes bytes as they arrive and returns whole frames. Fails only on invalid bytes; after an error
+/// the connection can't be used any more, because the start of the next frame is unknown.
 class FrameReader {
   public:
-    /// Of its bytes without their length.
+    /// `longest`: bytes of a frame without its length.
     explicit FrameReader(std::size_t longest) : longest_(longest) {}
-    /// Holds for frames whose length was not looked at yet.
+    /// Applies to frames whose length has not been read yet.
     void allow(std::size_t longest) { longest_ = longest; }
 
     void put(std::string_view bytes);
-    /// The next whole frame, or nothing until more has come. kTooLarge: one is longer than allowed,
-    /// told by its length, before the rest is there; kBadRequest: one is no Frame, or of a kind
-    /// that this version does not know.
+    /// The next whole frame; nullopt until more has arrived. kTooLarge: a frame is longer than
+    /// allowed, returned as soon as its length is known; kBadRequest: it is not a Frame, or of a
+    /// kind unknown to this version.
     Result<std::optional<Frame>> next();
-    /// True in the middle of a frame: an end there is no clean one.
+    /// True in the middle of a frame: the stream must not end here.
     bool torn() const { return used_ < bytes_.size(); }
 
   private:
     std::size_t longest_;
     std::string bytes_;
-    std::size_t used_ = 0;  ///< of bytes_: what next() gave already
+    std::size_t used_ = 0;  ///< of bytes_, already returned by next()
 };
 
 }  // namespace muster::rpc

@@ -8,36 +8,36 @@
 
 namespace muster::rpc {
 
-/// What became of the calls of one life of one client, so that a call that comes again over a new
-/// connection has no second effect: it finds the answer of the first, or waits for it. Answers are
-/// kept until the client says that they have arrived. Pure.
+/// The calls of one client and their answers, so that a call repeated over a new connection has no
+/// second effect: it gets the answer of the first run, or waits for it. Answers are kept until the
+/// client says that it has them. Pure.
 class KeptAnswers {
   public:
     enum class Seen {
-        kNew,       ///< it is to be run
-        kRunning,   ///< its answer will come
+        kNew,       ///< run it
+        kRunning,   ///< it is running; its answer will come
         kAnswered,  ///< answer() has it
-        kTooMany,   ///< the client has more under way than it may have; nothing was noted
+        kTooMany,   ///< the client has too many calls; this one was not recorded
     };
 
-    /// `most`: calls that run or whose answers are kept.
+    /// `most`: calls that are running or whose answers are kept.
     explicit KeptAnswers(std::size_t most) : most_(most) {}
 
-    /// The client has the answer to that call, or wants none, and does not send the call again.
+    /// The client has the answer or wants none, and will not repeat the call.
     void forget(std::uint64_t id) { calls_.erase(id); }
-    /// A call arrives.
+    /// A call has arrived.
     Seen begin(std::uint64_t id);
-    /// It has run. False when nobody wants the answer any more.
+    /// The call has run. False if its answer is no longer wanted.
     bool end(std::uint64_t id, std::string answer);
     const std::string& answer(std::uint64_t id) const;
-    /// Runs that have not ended.
+    /// Calls that are running.
     std::size_t running() const { return running_; }
     std::size_t size() const { return calls_.size(); }
 
   private:
     std::size_t most_;
     std::size_t running_ = 0;
-    std::map<std::uint64_t, std::optional<std::string>> calls_;  ///< without an answer: it runs
+    std::map<std::uint64_t, std::optional<std::string>> calls_;  ///< nullopt: still running
 };
 
 }  // namespace muster::rpc

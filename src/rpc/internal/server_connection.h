@@ -11,22 +11,22 @@ namespace muster::rpc {
 
 struct Introduction;
 
-/// One connection of a server, from its first byte to its end. It first shows the token; then it is
-/// the connection of its caller until it ends or the caller has a newer one; when this side ends
-/// it, a farewell goes out, and the other side has a moment to read it.
+/// One connection of a server, from its first byte to its end. The client first shows the token;
+/// from then on the connection is that of its caller, until it ends or the caller has a newer one.
+/// When this side ends it, it sends a farewell and gives the other side a moment to read it.
 ///
-/// Deadlines are looked at by the server's one task for them: expire() when deadline() has passed.
+/// The server has one task for all deadlines: it calls expire() when deadline() has passed.
 class ServerConnection {
   public:
     ServerConnection(Serving& serving, std::unique_ptr<net::ByteStream> stream,
                      net::TlsServerContext* tls);
 
-    /// Ends with the connection, when all that belongs to it has ended. `refusal`: what everybody
-    /// is told instead of a welcome.
+    /// Returns when the connection and all that belongs to it have ended. `refusal`: sent to every
+    /// client instead of a welcome.
     Task<void> run(const std::optional<Error>& refusal);
 
     void send(const Frame& frame);
-    /// Says why, and ends.
+    /// Sends the reason and ends.
     void leave(Error why);
     Instant deadline(Instant now, Instant planned);
     void expire();
@@ -52,15 +52,15 @@ class ServerConnection {
                           Duration time);
 
     Serving& serving_;
-    std::unique_ptr<net::ByteStream> stream_;  ///< until TLS or the wire has it
+    std::unique_ptr<net::ByteStream> stream_;  ///< until TLS or the wire takes it
     net::TlsServerContext* tls_;
-    Stop securing_;  ///< the handshake of TLS
+    Stop securing_;  ///< of the TLS handshake
     std::optional<Wire> wire_;
     PeerPtr peer_;
     std::shared_ptr<Caller> caller_;
     std::map<std::uint64_t, std::shared_ptr<Stream>> streams_;
     std::optional<Error> why_;  ///< why this side ended it
-    Instant ends_;              ///< the deadline before the token was shown, and after a farewell
+    Instant ends_;              ///< when the time for the token, or after a farewell, is over
     std::optional<Liveness> liveness_;
 };
 

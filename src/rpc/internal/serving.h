@@ -17,16 +17,16 @@ namespace muster::rpc {
 
 class ServerConnection;
 
-/// One life of a client as the server knows it. Outlives its connections, so that answers wait for
-/// it; those that have been away for long are forgotten.
+/// A client process as the server knows it. It outlives its connections, so that answers can wait
+/// for the client; clients that have been away for long are forgotten.
 struct Caller {
     Caller(std::string its_name, std::size_t calls) : name(std::move(its_name)), kept(calls) {}
 
     std::string name;
     KeptAnswers kept;
     std::map<std::uint64_t, std::shared_ptr<Stop>> running;
-    ServerConnection* connection = nullptr;  ///< the newest, if there is one
-    std::uint64_t newest = 0;                ///< its number, as the client counts
+    ServerConnection* connection = nullptr;  ///< the newest, if any
+    std::uint64_t newest = 0;                ///< its number, counted by the client
     Instant left{};                          ///< since when there is none
 };
 
@@ -45,24 +45,24 @@ struct Serving {
     std::unordered_map<std::string, Server::NoteHandler> note_handlers;
     Server::GoneHandler gone;
     std::unordered_map<std::string, std::shared_ptr<Caller>> callers;
-    std::size_t admitted = 0;  ///< connections
+    std::size_t admitted = 0;  ///< connections that have shown the token
     bool stopping = false;
-    TaskGroup calls;  ///< handlers of calls: they go on without a connection
+    TaskGroup calls;  ///< handlers of calls; they continue without a connection
 };
 
-/// Starts the handler of a call that is new; keeps its answer, and sends it over whatever
-/// connection its caller has then.
+/// Starts the handler of a new call; keeps its answer, and sends it over the connection that its
+/// caller has by then.
 void start_call(Serving& serving, const std::shared_ptr<Caller>& caller, PeerPtr peer,
                 wire::Call call, const Server::Handler& handler);
 
-/// How long a caller waits for it.
+/// How long its caller waits for it.
 Duration time_of(const wire::Call& call);
 
-/// The answer to a call; a failure in its place when it is longer than a frame may be.
+/// The answer to a call, or a failure instead if the answer is longer than a frame may be.
 wire::Frame answer_frame(std::uint64_t id, Result<std::string> outcome, std::size_t longest);
 
-/// What `work` returns, or an error when it is cancelled before: by `stop`, or by its time (none:
-/// zero).
+/// The result of `work`, or an error if it is cancelled first: by `stop`, or when its time is over
+/// (zero: no limit).
 Task<Result<std::string>> until_stopped(Clock& clock, std::shared_ptr<Stop> stop, Duration time,
                                         Task<Result<std::string>> work);
 

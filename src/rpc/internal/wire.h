@@ -10,50 +10,49 @@
 
 namespace muster::rpc {
 
-/// Frames over a connection, which it owns. What is to be sent is queued as bytes and goes out
-/// together, in order. One reader; any number may queue.
+/// Sends and receives frames over a connection, which it owns. Frames to send are queued as bytes
+/// and written together, in order. One reader; any number of writers.
 ///
-/// Thread: the loop of the stream. Whoever owns it runs write_queued() in a task for as long as
-/// frames are to go out, and destroys it when neither that nor a read waits any more.
+/// Thread: the loop of the stream. The owner runs write_queued() in a task for as long as frames
+/// are to be sent, and destroys this object when neither that task nor a read is waiting.
 class Wire {
   public:
     struct Limits {
         std::size_t longest_frame;
-        std::size_t queued;  ///< bytes that may wait before room() makes others wait
+        std::size_t queued;  ///< queued bytes above which room() waits
     };
 
     Wire(std::unique_ptr<net::ByteStream> stream, const asio::any_io_executor& executor,
          Limits limits, std::size_t longest_first_frame);
 
-    /// The next frame; nothing at a clean end, which is one between frames. Errors of the stream
-    /// and of FrameReader; kUnavailable when it ends within a frame.
+    /// The next frame; nullopt if the connection ended between two frames. Errors of the stream and
+    /// of FrameReader; kUnavailable if the connection ended within a frame.
     Task<Result<std::optional<Frame>>> read();
-    /// Reads on to the end, whatever comes: so that the other side can read the last frame of this
-    /// one.
+    /// Reads and discards everything until the end, so that the other side can read our last frame.
     Task<void> discard();
-    /// From now on frames that come may have their full length.
+    /// From now on received frames may have their full length.
     void trust() { reader_.allow(limits_.longest_frame); }
-    /// The other side takes no longer ones.
+    /// The other side accepts no longer frames.
     void write_at_most(std::size_t longest) {
         limits_.longest_frame = std::min(limits_.longest_frame, longest);
     }
 
-    /// Takes it whatever is queued already: who can be kept waiting awaits room() first. It goes
-    /// out there and then where nothing waits before it. kTooLarge as append_frame(); kUnavailable
-    /// after end_with() or close().
+    /// Queues the frame however much is queued already; callers that can wait call room() first.
+    /// Sends at once if nothing is queued. kTooLarge as for append_frame(); kUnavailable after
+    /// end_with() or close().
     Result<void> queue(const Frame& frame);
     std::size_t queued() const { return queued_.size(); }
-    /// Returns when less is queued than may be, or the wire is closed.
+    /// Returns when the queue is below its limit, or the wire is closed.
     Task<void> room();
-    /// Sends what is queued as it comes, until end_with() or close().
+    /// Sends queued frames as they come, until end_with() or close().
     Task<Result<void>> write_queued();
-    /// As the last frame: what is queued goes first, and then this side has a clean end.
+    /// Queues the last frame; once it has been sent, this side closes cleanly.
     void end_with(const Frame& last);
-    /// At once. What waits returns.
+    /// Closes at once. Pending operations return.
     void close();
     bool closed() const { return closed_; }
 
-    /// Something has come that read() did not give yet.
+    /// Input has arrived that read() has not returned yet.
     bool has_input() const { return stream_->has_input(); }
     std::string peer_address() const { return stream_->peer_address(); }
 
@@ -63,7 +62,7 @@ class Wire {
     FrameReader reader_;
     std::string queued_;
     Signal changed_;
-    bool writer_waits_ = false;  ///< for the next frame: all that came before has gone out
+    bool writer_waits_ = false;  ///< for the next frame; all earlier ones have been sent
     bool ending_ = false;
     bool closed_ = false;
 };
