@@ -8,8 +8,8 @@
 
 namespace muster::rsh {
 
-/// What the line asks for, as a whole program: returns its exit status, and what went wrong is on
-/// standard error. `environment` ("NAME=VALUE") is what a server's commands get.
+/// Runs the program that the arguments describe: returns its exit status; errors are written to
+/// stderr. `environment` ("NAME=VALUE") is that of a server's commands.
 int run(const Arguments& arguments, std::vector<std::string> environment, Resolve resolve);
 
 }  // namespace muster::rsh

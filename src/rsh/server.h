@@ -12,37 +12,37 @@
 
 namespace muster::rsh {
 
-/// What both ends make their key of the token for: see net::SharedKeyTls::create().
+/// The purpose from which both ends derive their key: see net::SharedKeyTls::create().
 inline constexpr std::string_view kPurpose = "rsh";
 
 struct ServerOptions {
     std::string shell = "/bin/sh";
     std::vector<std::string> environment = {};  ///< of the commands: "NAME=VALUE"
-    /// How long a client may take to prove itself and say what it wants.
+    /// How long a client may take to authenticate and send its request.
     Duration greeting = std::chrono::seconds(10);
-    /// Between SIGTERM and SIGKILL for commands whose client went away, or when the server stops.
+    /// From SIGTERM to SIGKILL for commands whose client is gone, or when the server stops.
     Duration mercy = std::chrono::seconds(5);
-    /// Clients that have not proved themselves; more of them are turned away.
+    /// The most clients that have not authenticated yet; more are rejected.
     std::size_t most_greeted = 1024;
 };
 
-/// Runs commands for clients that know the token, each in the directory that this process is in, by
-/// `sh -c`. A command whose client goes away is ended: SIGTERM to its process group, then SIGKILL.
-/// What has left the group (a daemon) goes on.
+/// Runs commands for clients that know the token, each with `sh -c` in the working directory of
+/// this process. If a client goes away, its command is ended: SIGTERM to its process group, then
+/// SIGKILL. Processes that left the group (daemons) continue.
 ///
-/// start(), and stop() before it is destroyed. Thread: one loop. SIGPIPE must be ignored.
+/// Call start(), and stop() before destroying it. Thread: one loop. SIGPIPE must be ignored.
 class Server {
   public:
-    /// `clock` and `keys` outlive it.
+    /// `clock` and `keys` must outlive it.
     Server(asio::any_io_executor executor, Clock& clock, net::SharedKeyTls& keys,
            ServerOptions options);
     ~Server();
 
     void start(std::unique_ptr<net::Listener> listener);
-    /// Takes no more clients, ends all commands, tells each client how its command ended, and
-    /// returns when none is left: after `mercy` and a little at most.
+    /// Accepts no more clients, ends all commands, tells each client how its command ended, and
+    /// returns when none is left: at most a little later than `mercy`.
     Task<void> stop();
-    /// Commands that run.
+    /// The number of running commands.
     std::size_t commands() const { return sessions_.size(); }
 
   private:

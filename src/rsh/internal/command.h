@@ -14,14 +14,14 @@
 
 namespace muster::rsh {
 
-/// A command of the shell with three pipes, in a session and so a process group of its own.
+/// A shell command with three pipes, in its own session and process group.
 ///
-/// The process is reaped when the object goes: until then its number is its own, so that a signal
-/// to the group reaches the group alone. Destroying it while the command runs kills the group.
-/// Thread: one loop.
+/// The process is reaped when the object is destroyed: until then its pid can't be reused, so a
+/// signal to the group reaches no other group. Destroying it while the command runs kills the
+/// group. Thread: one loop.
 class Command {
   public:
-    /// kInvalid when it can't be started: the message says why.
+    /// kInvalid, with the reason: it can't be started.
     static Result<std::unique_ptr<Command>> start(const asio::any_io_executor& executor,
                                                   const std::string& shell, const std::string& text,
                                                   const std::vector<std::string>& environment);
@@ -31,13 +31,13 @@ class Command {
 
     Descriptor& output() { return *output_; }
     Descriptor& errors() { return *errors_; }
-    /// Writing to it after close_input() is not allowed.
+    /// Must not be written to after close_input().
     Descriptor& input() { return *input_; }
     void close_input();
 
-    /// Returns when the shell has ended; what it left behind may still run.
+    /// Returns when the shell has ended; processes that it left may still run.
     Task<Outcome> ended();
-    /// To all of the process group.
+    /// Sends a signal to the whole process group.
     void signal(int number) const;
 
   private:

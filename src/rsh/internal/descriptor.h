@@ -9,12 +9,12 @@
 
 namespace muster::rsh {
 
-/// A descriptor that is read or written without blocking the loop, and without O_NONBLOCK: that
-/// flag belongs to the open file, which other processes may share (a terminal, a log), and they
-/// would find their writes cut short.
+/// Reads or writes a descriptor without blocking the loop, and without O_NONBLOCK: that flag
+/// belongs to the open file, which other processes may share (a terminal, a log), and their writes
+/// would be cut short.
 ///
-/// It is watched through an epoll descriptor of its own. What can't be watched (a regular file) is
-/// always ready. Thread: one loop.
+/// It is watched through its own epoll descriptor. A descriptor that can't be watched (a regular
+/// file) counts as always ready. Thread: one loop.
 class Descriptor {
   public:
     enum class Use { kRead, kWrite };
@@ -22,9 +22,9 @@ class Descriptor {
     /// Does not own `fd`, which must stay open.
     Descriptor(const asio::any_io_executor& executor, int fd, Use use);
 
-    /// Waits for at least one byte; 0 is the end.
+    /// Waits for at least one byte; 0 at the end.
     Task<Result<std::size_t>> read_some(asio::mutable_buffer into);
-    /// All of it. kUnavailable when nobody reads any more (EPIPE).
+    /// Writes all bytes. kUnavailable if there is no reader any more (EPIPE).
     Task<Result<void>> write(asio::const_buffer bytes);
 
   private:

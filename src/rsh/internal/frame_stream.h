@@ -10,20 +10,20 @@
 
 namespace muster::rsh {
 
-/// Frames over a stream: one coroutine reads, any number write, whose frames stay whole.
-/// Thread: the loop of the stream.
+/// Sends and receives frames over a stream. One coroutine reads; any number may write, and frames
+/// are never mixed. Thread: the loop of the stream.
 class FrameStream {
   public:
     FrameStream(const asio::any_io_executor& executor, std::unique_ptr<net::ByteStream> stream)
         : stream_(std::move(stream)), written_(executor) {}
 
-    /// The next frame; nullopt at a clean end between two of them. kUnavailable when the connection
-    /// broke or ended inside of one, kInvalid for what is no frame.
+    /// The next frame; nullopt if the stream ended between two frames. kUnavailable: the connection
+    /// broke or ended within a frame. kInvalid: the bytes are not a frame.
     Task<Result<std::optional<Frame>>> read();
-    /// In the order of the calls. A broken connection is an error of this and all later ones.
+    /// Writes in the order of the calls. After a broken connection this and all later calls fail.
     Task<Result<void>> write(std::string frames);
     Task<Result<void>> write(FrameType type, std::string payload);
-    /// The last word; a later write is kCancelled.
+    /// Closes this direction; later writes return kCancelled.
     Task<Result<void>> shut_down_write();
     std::string peer_address() const { return stream_->peer_address(); }
 

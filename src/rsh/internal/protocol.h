@@ -11,8 +11,8 @@ namespace muster::rsh {
 
 // What each side may send, and when, as two state machines over frames:
 //
-//   client   Request (Input | InputEnd)*      no input after InputEnd, never more than the credit
-//   server   (Credit | Output | Errors)* (Exited | Killed)      or Refused alone
+//     client   Request (Input | InputEnd)*      no input after InputEnd, never more than the credit
+//     server   (Credit | Output | Errors)* (Exited | Killed)      or Refused alone
 //
 // Anything else is kInvalid, and so is everything after it.
 
@@ -29,11 +29,11 @@ struct InputEnd {
 };
 using ClientMessage = std::variant<Start, Input, InputEnd>;
 
-/// A client as its server hears it.
+/// The client's messages, as its server checks them.
 class ClientProtocol {
   public:
     Result<ClientMessage> take(Frame frame);
-    /// The command has taken so many bytes of its input.
+    /// The command has consumed that many bytes of its input.
     void give_credit(std::size_t bytes) { credit_ += bytes; }
 
   private:
@@ -47,9 +47,9 @@ struct Outcome {
     enum class How { kExited, kKilled, kRefused };
     How how = How::kExited;
     int number = 0;   ///< exit status or signal
-    std::string why;  ///< of kRefused
+    std::string why;  ///< for kRefused
 
-    /// As a shell tells it: 128 + the signal, 126 for what could not be started.
+    /// As a shell reports it: 128 + the signal, or 126 if it could not be started.
     int exit_status() const;
     friend bool operator==(const Outcome&, const Outcome&) = default;
 };
@@ -60,12 +60,12 @@ struct Credit {
 };
 struct Output {
     std::string bytes;
-    bool is_error = false;  ///< it was written to standard error
+    bool is_error = false;  ///< written to stderr
     friend bool operator==(const Output&, const Output&) = default;
 };
 using ServerMessage = std::variant<Credit, Output, Outcome>;
 
-/// A server as its client hears it.
+/// The server's messages, as its client checks them.
 class ServerProtocol {
   public:
     Result<ServerMessage> take(Frame frame);

@@ -16,14 +16,14 @@ namespace muster::rsh {
 /// One command and its client, from the start to the last byte. Thread: one loop.
 class Session {
   public:
-    /// `protocol` has taken the request.
+    /// `protocol` has already read the request.
     Session(asio::any_io_executor executor, Clock& clock, Duration mercy,
             std::unique_ptr<FrameStream> frames, ClientProtocol protocol,
             std::unique_ptr<Command> command);
 
-    /// Returns when the command has ended and the client knows, or is gone.
+    /// Returns when the command has ended and the client knows it, or is gone.
     Task<void> run();
-    /// The server stops: the command is to end now.
+    /// The server is stopping: ends the command now.
     void end();
 
   private:
@@ -53,8 +53,8 @@ class Session {
     bool errors_open_ = true;
     bool client_gone_ = false;
     bool told_to_end_ = false;
-    bool killed_ = false;  // with SIGKILL: what is left of it is not waited for
-    bool parted_ = false;  // the client knows, or was waited for long enough
+    bool killed_ = false;  // by SIGKILL: output of what is left is not waited for
+    bool parted_ = false;  // the client knows the end, or took too long to read it
     std::optional<Outcome> outcome_;
 };
 
