@@ -17,11 +17,11 @@
 namespace muster::agent {
 namespace {
 
-/// Between two tellings of steps alone.
+/// Minimum time between reports that only have new step counts.
 constexpr Duration kStepsEvery = std::chrono::seconds(1);
-/// Between looks at the steps of workers.
+/// How often the steps of workers are read.
 constexpr Duration kLookAtSteps = std::chrono::seconds(1);
-/// After a master that is not in charge, or ended the stream without an end.
+/// Pause after a master that is not in charge, or that closed the stream without a verdict.
 constexpr Duration kPause = std::chrono::milliseconds(500);
 constexpr Duration kSayAgain = std::chrono::minutes(1);
 constexpr Duration kLeaveTime = std::chrono::seconds(2);
@@ -77,8 +77,8 @@ struct Agent::State {
     Signal stirred_changed;
     Signal untold_changed;
     Alarm alarm;
-    bool open = false;                         ///< the stream
-    std::optional<job_protocol::Report> told;  ///< over it
+    bool open = false;                         ///< whether the stream is open
+    std::optional<job_protocol::Report> told;  ///< the last report sent over it
     TaskGroup tasks_of_client{executor};
     rpc::Client client;
 };
@@ -107,7 +107,7 @@ Task<AgentEnd> Agent::State::act(TaskGroup& tasks) {
             tasks.spawn("start workers", start(std::move(world->world)));
             wake();
         } else if (auto* what = std::get_if<StopWorkers>(&next)) {
-            // Of the job's end its owner tells more.
+            // At the end of the job the owner logs more.
             (here.knows_the_end() ? log::info : log::warning)(
                 fmt::format("workers stop: {}", what->why), {{"node", options.name}});
             tasks.spawn("stop workers", stop(std::move(*what)));
@@ -193,7 +193,7 @@ Task<void> Agent::State::follow() {
     }
 }
 
-/// Orders as they come, until the stream ends.
+/// Carries out directives as they come, until the stream ends.
 Task<Result<void>> Agent::State::one_stream() {
     while (!client.connected() && !client.ended()) {
         co_await client.changed();
@@ -227,7 +227,7 @@ Task<Result<void>> Agent::State::one_stream() {
     }
 }
 
-/// Each change, and steps alone at most once a second.
+/// Reports each change, but step counts alone at most once a second.
 Task<void> Agent::State::tell() {
     Instant steps_next = clock.now();
     for (;;) {
@@ -244,7 +244,7 @@ Task<void> Agent::State::tell() {
         steps_next = clock.now() + kStepsEvery;
         const auto sent =
             co_await rpc::tell(client, job_protocol::kReport, job_protocol::to_wire(report));
-        // The connection has ended; the next one begins with all that is so.
+        // The connection has ended; the next one begins with a full report.
         if (!sent && open) co_await untold_changed.wait();
     }
 }
@@ -281,7 +281,7 @@ Task<void> Agent::State::work(TaskGroup& tasks, AgentEnd& end) {
     tasks.spawn("watch the time", alarm.run());
     end = co_await act(tasks);
     if (end.kind != AgentEnd::Kind::kLeft || !open) co_return;
-    // Or it would find out by itself, and charge it.
+    // Otherwise the master would find out by itself and charge it.
     const auto left = co_await rpc::call(client, job_protocol::kLeave,
                                          job_protocol::to_wire(here.report()), kLeaveTime);
     if (!left)

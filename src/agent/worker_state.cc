@@ -12,7 +12,7 @@ using job_protocol::FailureKind;
 using job_protocol::FailureReport;
 using job_protocol::World;
 
-/// Of one attempt; what more there is says nothing new.
+/// Per attempt; more evidence adds nothing new.
 constexpr std::size_t kMostEvidence = 64;
 
 std::pair<job_protocol::Generation, int> attempt(const World& world) {
@@ -29,7 +29,7 @@ WorkerState::WorkerState(WorkerStateOptions options, std::optional<World> found,
       had_world_(holds_.has_value()),
       idle_since_(now) {}
 
-// ---- what happens
+// ---- events
 
 Result<void> WorkerState::ordered(Directive order) {
     if (order.epoch < epoch_)
@@ -78,7 +78,7 @@ void WorkerState::stopped(Instant now) {
 
 void WorkerState::ended(const workers::WorkerEnd& end) {
     if (!holds_ || end.generation != holds_->generation || phase_ == Phase::kStopping) return;
-    // What it did just before it died nobody has seen yet.
+    // Counts the steps that it made just before it died and that were not read yet.
     stepped(end.steps);
     if (end.exit_code == 0) {
         ++ended_well_;
@@ -104,7 +104,7 @@ void WorkerState::stepped(std::uint64_t steps) {
 }
 
 void WorkerState::checked(job_protocol::CheckResult result) {
-    // A new master may have ordered another one meanwhile.
+    // A new master may have ordered another check meanwhile.
     if (check_begun_ == std::pair(result.epoch, result.round)) checked_ = std::move(result);
 }
 
@@ -117,9 +117,9 @@ void WorkerState::refused(std::string why) {
     leave(std::move(why));
 }
 
-// ---- what is done
+// ---- actions
 
-/// From when they are told to stop on, these workers are no part of it any more.
+/// Once they are told to stop, these workers no longer belong to the world.
 void WorkerState::give_up_world() {
     gave_up_ = std::max(gave_up_.value_or(job_protocol::Generation()), holds_->generation);
 }
@@ -132,14 +132,14 @@ const job_protocol::Check* WorkerState::check() const {
     return order_ ? std::get_if<job_protocol::Check>(&order_->what) : nullptr;
 }
 
-/// What is there may stay.
+/// Whether what runs may continue.
 bool WorkerState::is_wanted() const {
     if (!leaving_.empty()) return false;
     if (!order_) return true;
     return run() != nullptr && run()->world.generation == holds_->generation;
 }
 
-/// Nobody can be asked, and nobody else is concerned.
+/// The master can't be asked, and no other node is affected.
 bool WorkerState::may_restart(WallTime wall) {
     if (connected_ || run() == nullptr || holds_->nodes != 1) return false;
     const auto failed = std::ranges::find_if(
@@ -149,7 +149,7 @@ bool WorkerState::may_restart(WallTime wall) {
     return decision && decision->action == failure_policy::Action::kRestart;
 }
 
-/// The world whose workers are to start here, once nothing else runs; null: none.
+/// The world whose workers are to start here once nothing else runs; null if there is none.
 const World* WorkerState::next_world() const {
     if (!leaving_.empty()) return nullptr;
     if (again_ && is_wanted()) return &*again_;
@@ -158,7 +158,7 @@ const World* WorkerState::next_world() const {
     return !holds_ || again_ || ordered.generation != holds_->generation ? &ordered : nullptr;
 }
 
-/// Of workers that run.
+/// For running workers.
 std::optional<StopWorkers> WorkerState::stop_running(WallTime wall) {
     if (!is_wanted()) {
         phase_ = Phase::kStopping;
@@ -183,7 +183,7 @@ StopWorkers WorkerState::begin_again(World world, std::string why) {
     return {.grace = options_.broken_grace, .why = std::move(why)};
 }
 
-/// Something else holds by now than the attempt that was to begin.
+/// Something other than the attempt that was about to begin is wanted by now.
 void WorkerState::drop_beginning() {
     give_up_world();
     again_.reset();
@@ -204,7 +204,7 @@ StartWorkers WorkerState::start(const World& world) {
 
 WorkerAction WorkerState::next(Instant now, WallTime wall) {
     const bool moves = phase_ == Phase::kStarting || phase_ == Phase::kStopping;
-    // Meanwhile only a store may begin: it need not wait for workers that start or stop.
+    // In these phases only a store may begin: it need not wait for workers to start or stop.
     if (moves && run() == nullptr) return {};
     const World* const world = next_world();
     if (world != nullptr && world->own_rank == 0 && store_ != attempt(*world)) {
@@ -230,7 +230,7 @@ WorkerAction WorkerState::next(Instant now, WallTime wall) {
     return start(*world);
 }
 
-/// With nothing running.
+/// Only when nothing runs.
 std::optional<AgentEnd> WorkerState::end_of(Instant now) const {
     if (const auto* verdict =
             order_ ? std::get_if<job_protocol::Verdict>(&order_->what) : nullptr) {
@@ -268,13 +268,13 @@ Instant WorkerState::give_up_at() const {
 Instant WorkerState::wake_at() const { return give_up_at(); }
 
 job_protocol::Report WorkerState::report() const {
-    // What begins anew has begun for the master: it must not do so again.
+    // For the master a restart has already begun: it must not decide one again.
     job_protocol::Report report{.holds = again_ ? again_ : holds_,
                                 .gave_up = gave_up_,
                                 .evidence = evidence_,
                                 .steps = steps_,
                                 .leaving = leaving_};
-    // Its place in it is what the master needs of it.
+    // The generation without the attempt is all that the master needs.
     if (store_) report.store_ready = store_->first;
     report.checked = checked_;
     report.done = phase_ == Phase::kRunning && !again_ && ended_well_ >= options_.local_size;

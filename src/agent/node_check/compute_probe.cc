@@ -11,10 +11,10 @@ namespace muster::agent {
 namespace {
 
 constexpr std::size_t kSide = 128;
-/// More than a processor keeps near itself.
+/// More than fits into a processor's caches.
 constexpr std::size_t kCopied = std::size_t{32} << 20;
 constexpr std::size_t kWords = kCopied / sizeof(std::uint64_t);
-/// A run counts when it took so long; what is shorter is the clock's.
+/// The minimum time of a run; shorter ones are dominated by the clock's resolution.
 constexpr Duration kRun = std::chrono::milliseconds(4);
 constexpr int kFewestRuns = 3;
 
@@ -22,7 +22,7 @@ double a_second(double amount, Duration took) {
     return amount / std::chrono::duration<double>(std::max(took, Duration(1))).count();
 }
 
-/// What is done a second in the best of many runs. `once` does the work, and returns its amount.
+/// The rate per second in the best of many runs. `once` does the work and returns its amount.
 Task<double> best_of_runs(Clock& clock, Duration time, std::function<double()> once) {
     const auto executor = co_await asio::this_coro::executor;
     double best = 0;
@@ -39,7 +39,7 @@ Task<double> best_of_runs(Clock& clock, Duration time, std::function<double()> o
     co_return best;
 }
 
-/// Numbers that single precision holds exactly, also in sums of so many products.
+/// Filled with numbers for which sums of that many products are exact in single precision.
 class Matrices {
   public:
     Matrices() : a_(kSide * kSide), b_(kSide * kSide), c_(kSide * kSide) {
@@ -49,7 +49,7 @@ class Matrices {
                 b_[i * kSide + k] = static_cast<float>((2 * i + k) % 5);
             }
     }
-    /// Operations.
+    /// Returns the number of operations.
     double multiply() {
         std::ranges::fill(c_, 0.0F);
         for (std::size_t i = 0; i < kSide; ++i)
@@ -77,13 +77,13 @@ class Matrices {
     std::vector<float> c_;
 };
 
-/// Two pieces of memory, one of which is copied over the other, in turns.
+/// Two buffers, copied over each other in turns.
 class Copies {
   public:
     Copies() : from_(kWords), to_(kWords) {
         for (std::size_t i = 0; i < kWords; ++i) from_[i] = word(i);
     }
-    /// Bytes, read and written.
+    /// Returns the bytes read and written.
     double copy() {
         std::memcpy(to_.data(), from_.data(), kCopied);
         std::swap(from_, to_);

@@ -8,10 +8,10 @@
 namespace muster::agent {
 namespace {
 
-// The connecting side says kGreeting, the length of the secret in one byte, and the secret; the
-// other says kReady. Then each command is a byte and a number of eight bytes, the highest first:
-// kPing is answered by itself, kOut is followed by so many bytes and answered by kReady, kIn is
-// answered by so many bytes.
+// The connecting side sends kGreeting, the length of the secret in one byte, and the secret; the
+// other side answers kReady. Then each command is a byte and an eight-byte big-endian number: kPing
+// is answered by kPing, kOut is followed by that many bytes and answered by kReady, kIn is answered
+// by that many bytes.
 constexpr std::string_view kGreeting = "MLP1";
 constexpr char kReady = 'r';
 constexpr char kPing = 'p';
@@ -82,7 +82,7 @@ Task<Result<Duration>> round_trip(net::ByteStream& stream, Clock& clock, int pin
     co_return times[times.size() / 2];
 }
 
-/// Bytes a second.
+/// In bytes per second.
 Task<Result<double>> bulk(net::ByteStream& stream, Clock& clock, char what, ProbeEffort effort) {
     std::vector<char> piece(kPiece, 'm');
     for (std::uint64_t size = kPiece;; size *= 2) {
@@ -138,7 +138,7 @@ Task<Result<void>> answer_probe(net::ByteStream& stream,
     std::vector<char> piece(kPiece, 'm');
     for (;;) {
         std::array<char, kCommandBytes> head{};
-        // Its end between two commands is the end.
+        // The other side may close the stream between two commands.
         CO_TRY(const std::size_t size, co_await stream.read_some(asio::buffer(head)));
         if (size == 0) co_return Result<void>();
         CO_TRY_VOID(co_await read_all(stream, asio::buffer(head) + size));

@@ -12,9 +12,9 @@
 namespace muster::agent {
 namespace {
 
-/// A probe that was accepted, from its first byte to its last.
+/// The limit for an accepted probe, from its first byte to its last.
 constexpr Duration kAnswerTime = std::chrono::seconds(30);
-/// More are turned away.
+/// More probes at a time are rejected.
 constexpr std::size_t kMostAnswers = 64;
 
 std::string nothing_for(Duration time) {
@@ -33,7 +33,7 @@ NodeCheck::NodeCheck(asio::any_io_executor executor, Clock& clock, Parts parts)
 
 NodeCheck::~NodeCheck() = default;
 
-// ---- what others ask
+// ---- probes of other nodes
 
 void NodeCheck::serve(std::unique_ptr<net::Listener> listener) {
     listener_ = std::move(listener);
@@ -69,7 +69,7 @@ void NodeCheck::end_answers() {
 
 Task<void> NodeCheck::stop() { return tasks_.stop(); }
 
-// ---- what it asks
+// ---- its own measurements
 
 Task<job_protocol::CheckResult> NodeCheck::run(job_protocol::Check check) {
     const Instant until = clock_.now() + check.limit;
