@@ -21,7 +21,7 @@ bool exited_with(const job_protocol::FailureReport& seen, const std::set<int>& c
            codes.contains(*seen.exit_code);
 }
 
-/// What Python says when the program itself can't be loaded, and a shell when there is none.
+/// What Python prints if the program can't be loaded, and a shell if it does not exist.
 bool can_not_start(const job_protocol::FailureReport& seen) {
     constexpr std::array<std::string_view, 5> kErrors = {
         "SyntaxError:", "IndentationError:", "TabError:", "ModuleNotFoundError:", "ImportError:"};
@@ -129,7 +129,7 @@ std::optional<Decision> FailurePolicy::decide(const job_protocol::FailureReport&
     if (evidence.generation != current || (last_ && attempt(evidence) <= attempt(*last_)))
         return std::nullopt;
     const bool charged_before = remembered_ && attempt(evidence) <= attempt(*remembered_);
-    // The incident before this one.
+    // The previous incident.
     const auto before = last_ ? std::optional(std::pair(attempt(*last_), last_->error))
                         : remembered_ && !charged_before
                             ? std::optional(std::pair(attempt(*remembered_), remembered_->error))
