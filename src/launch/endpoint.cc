@@ -34,7 +34,7 @@ bool is_host(std::string_view host) {
     return is_ipv6(host) || (!host.empty() && std::ranges::all_of(lower_case(host), allowed));
 }
 
-/// One that other nodes can reach, if any can.
+/// Whether other nodes may be able to reach the address.
 bool is_for_others(std::string_view host) {
     const std::optional<ip::address> address = address_of(host);
     return address && !address->is_loopback() && !address->is_unspecified() &&

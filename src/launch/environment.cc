@@ -10,7 +10,7 @@
 namespace muster::launch {
 namespace {
 
-/// An environment in which each name stands once, where it stood first.
+/// An environment in which each name occurs once, at the position of its first occurrence.
 class Names {
   public:
     explicit Names(const Variables& base) {
@@ -36,9 +36,10 @@ class Names {
     Variables variables_;
 };
 
-/// What torch's client connects to. It asks for the name of that address first, and of 127.0.0.1 as
-/// IPv6 maps it, which no file of hosts has: a name server that does not answer would hold back
-/// every worker. As a name it is ::1 before that, which files of hosts do have.
+/// The host that torch's client connects to. The client first looks up the name of that address,
+/// and of 127.0.0.1 as an IPv4-mapped IPv6 address, which no hosts file has: a name server that
+/// does not answer would delay every worker. As a name, localhost resolves to ::1 first, which
+/// hosts files do have.
 std::string store_host(const std::string& host) { return host == "127.0.0.1" ? "localhost" : host; }
 
 std::string_view trimmed(std::string_view text) {
@@ -47,7 +48,7 @@ std::string_view trimmed(std::string_view text) {
     return text;
 }
 
-/// The device of one worker: of those that this process may see, or of all.
+/// The device of one worker: one of those visible to this process, or of all.
 Result<std::string> own_device(const Variables& base, int local_rank) {
     constexpr std::string_view kName = "CUDA_VISIBLE_DEVICES";
     const std::string* const visible = find_variable(base, kName);

@@ -23,7 +23,7 @@ constexpr std::string_view kNoPlugins = "it names a Python plugin, and this prog
 constexpr std::string_view kNoCheckpoints =
     "checkpoints in memory do not exist yet; save to files in the script";
 
-// A row by itself, as dense as it goes.
+// One row per flag, kept compact.
 // clang-format off
 constexpr std::array kFlags = std::to_array<FlagRow>({
     {.flag = Flag::kNnodes, .section = kNodes, .name = "nnodes", .variables = "PET_NNODES",

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kWidth = 96;
 constexpr std::size_t kIndent = 8;
 
-/// Words in lines of at most kWidth, each indented.
+/// Wraps words into lines of at most kWidth, each indented.
 std::string wrapped(std::string_view text) {
     std::string lines;
     std::string line(kIndent, ' ');
@@ -55,7 +55,7 @@ std::string where_from(const FlagRow& row) {
     return text;
 }
 
-/// Of a table of Markdown.
+/// A cell of a Markdown table.
 std::string cell(std::string_view text) {
     std::string safe;
     for (const char c : text) {

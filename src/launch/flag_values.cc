@@ -36,7 +36,7 @@ std::optional<int> signal_of(std::string_view name) {
     return std::nullopt;
 }
 
-/// Numbers with commas between them, within limits.
+/// Numbers separated by commas, within limits.
 Result<std::set<int>> numbers(const Given& given, int least, int most, std::string_view what) {
     std::set<int> found;
     std::string_view rest = given.text;
@@ -202,7 +202,7 @@ struct Entry {
     std::string_view value;
 };
 
-/// Takes one entry after the other, a later one over an earlier one of the same key.
+/// Reads entries one by one; a later one overrides an earlier one of the same key.
 class ConfReader {
   public:
     explicit ConfReader(const Given& given) : given_(given) {}
@@ -290,7 +290,7 @@ Result<void> ConfReader::take(const Entry& entry) {
 }
 
 RendezvousConf ConfReader::finish() && {
-    // Of the two one may be left as torch has it: 5 seconds, and 3 times.
+    // Either of the two may have torch's default: 5 seconds, and 3 attempts.
     if (interval_ || attempts_)
         conf_.silence =
             std::chrono::seconds(std::int64_t{interval_.value_or(5)} * attempts_.value_or(3));

@@ -36,8 +36,8 @@ std::string alternatives(std::string_view listed) {
     return fmt::format("{}", fmt::join(each, ", "));
 }
 
-/// What is wrong with a value, by its kind alone. Where there is a default, an empty one is what a
-/// variable of somebody's script was that he forgot to set.
+/// What is wrong with a value, judged by its kind. If there is a default, an empty value probably
+/// comes from an unset variable in a user's script.
 std::optional<std::string> complaint(const FlagRow& row, const std::string& text) {
     if (text.empty() && !row.otherwise.empty())
         return fmt::format("is empty; expects {}", row.value);
@@ -72,7 +72,7 @@ std::optional<std::string> complaint(const FlagRow& row, const std::string& text
     return std::nullopt;
 }
 
-/// A variable of a switch: torch takes any whole number, and what is not 0 for a yes.
+/// The variable of a switch: torch accepts any whole number, and any but 0 means yes.
 std::optional<bool> yes_or_no(const FlagRow& row, std::string_view text) {
     if (text.empty()) return row.flag == Flag::kStandalone ? std::optional(true) : std::nullopt;
     if (text == "true" || text == "false") return text == "true";
@@ -87,7 +87,7 @@ class Reader {
         read_.command = command;
     }
 
-    /// All flags up to the script, and what is behind it.
+    /// Reads all flags up to the script, and what follows it.
     Result<LaunchFlags> read() {
         bool flags_ended = false;
         while (at_ < arguments_.size()) {
@@ -108,7 +108,7 @@ class Reader {
     }
 
   private:
-    /// "-" alone, "-1" and what has a blank are no flags to argparse either.
+    /// As in argparse, "-" alone, "-1" and words with a blank are not flags.
     static bool looks_like_flag(std::string_view word) {
         if (word.size() < 2 || !word.starts_with('-')) return false;
         if (word.substr(0, word.find('=')).find(' ') != word.npos) return false;
@@ -184,7 +184,7 @@ class Reader {
 
     Error unknown(const std::string& written, const std::string& name) const {
         std::vector<std::string> names;
-        std::vector<std::string> longer;  // it may be an abbreviation, which argparse takes
+        std::vector<std::string> longer;  // could be an abbreviation, which argparse accepts
         for (const FlagRow& row : flag_table()) {
             if (!knows(read_.command, row) || row.hidden) continue;
             names.push_back(with_dashes(row));
@@ -213,7 +213,7 @@ class Reader {
     LaunchFlags read_;
 };
 
-/// Of each flag that the command line does not have: its variable, if that is set.
+/// Reads the variable of each flag that is missing from the command line.
 Result<void> take_variables(const Variables& variables, LaunchFlags& flags) {
     for (const FlagRow& row : flag_table()) {
         if (flags.said(row.flag) || !knows(flags.command, row)) continue;
@@ -265,7 +265,7 @@ void note_what_has_no_effect(const Variables& variables, LaunchFlags& flags) {
     }
 }
 
-/// torchrun reads no variable of an unknown name, so that a slip is never noticed.
+/// torchrun ignores variables with unknown names, so typos go unnoticed.
 void note_unknown_variables(const Variables& variables, LaunchFlags& flags) {
     std::vector<std::string> known;
     for (const FlagRow& row : flag_table())

@@ -26,7 +26,7 @@ struct NodeChoice {
     bool of_device = false;
 };
 
-/// That of its accelerator; without one the workers are spread over the nodes, side by side.
+/// The node of its accelerator; without one, workers are spread over the nodes in order.
 NodeChoice node_of(const Topology& machine, const Place& place) {
     const Ids nodes = nodes_of(machine);
     if (place.device && *place.device >= 0 &&
@@ -49,7 +49,7 @@ std::vector<std::uint32_t> cpus_where(const Topology& machine, Wanted wanted) {
     return cpus;
 }
 
-/// How many of the workers share the node, and which of them this is.
+/// How many workers share the node, and the index of this one.
 struct Share {
     std::size_t index = 0;
     std::size_t size = 0;
@@ -65,7 +65,7 @@ Share share_of(const Topology& machine, const std::vector<Place>& all, std::size
     return share;
 }
 
-/// The cores of the node, divided: what does not divide goes to the first.
+/// The cores of the node, divided evenly; the first workers get the remainder.
 Result<std::vector<std::uint32_t>> exclusive(const Topology& machine, std::uint32_t node,
                                              Share share) {
     std::map<std::uint32_t, std::vector<std::uint32_t>> cores;
@@ -90,7 +90,8 @@ Result<std::vector<std::uint32_t>> exclusive(const Topology& machine, std::uint3
     return cpus;
 }
 
-/// One cache's cores for each, the largest first; with more workers than caches they share.
+/// The cores of one cache for each worker, the largest first; if there are more workers than
+/// caches, they share.
 std::vector<std::uint32_t> core_complex(const Topology& machine, std::uint32_t node, Share share) {
     std::map<std::uint32_t, std::vector<std::uint32_t>> by_cache;
     for (const Cpu& cpu : machine.cpus)
@@ -146,7 +147,7 @@ std::optional<int> device_of(int local_rank, const std::optional<std::string>& v
         int device = 0;
         const auto [end, error] =
             std::from_chars(entry.data(), entry.data() + entry.size(), device);
-        // A name such as GPU-8932f937 says nothing about where it hangs.
+        // A name such as GPU-8932f937 does not tell the NUMA node.
         if (error != std::errc() || end != entry.data() + entry.size()) return std::nullopt;
         if (at == local_rank) return device;
     }

@@ -10,7 +10,7 @@
 namespace muster::launch {
 namespace {
 
-/// A variable that is set and not empty; else "".
+/// The value of a variable; "" if it is not set.
 std::string text_of(const Variables& variables, std::string_view name) {
     const std::string* const text = find_variable(variables, name);
     return text == nullptr ? std::string() : *text;
@@ -52,7 +52,7 @@ class Planner {
         plan_.notices.push_back({log::Level::kWarning, std::move(text)});
     }
 
-    /// How many, and where they meet.
+    /// How many nodes there are, and where they meet.
     Result<void> take_nodes() {
         TRY(conf_, read_rendezvous_conf(get(Flag::kRdzvConf)));
         std::ranges::move(conf_.notices, std::back_inserter(plan_.notices));
@@ -70,7 +70,7 @@ class Planner {
         return take_unit();
     }
 
-    /// DLRover's auto_configure_params(): NODE_NUM nodes, neither more nor fewer.
+    /// DLRover's auto_configure_params(): exactly NODE_NUM nodes.
     Result<std::optional<NodeRange>> auto_nodes() {
         std::string name = "NODE_NUM";
         std::string text = text_of(variables_, name);
@@ -110,7 +110,7 @@ class Planner {
         const Given memory = get(Flag::kMembindPolicy);
         PlacementFlags wanted{.numa_binding = get(Flag::kNumaBinding).text,
                               .numa_affinity = flags_.on(Flag::kNumaAffinity)};
-        // Its default is that of --numa-affinity, and torchrun leaves memory alone.
+        // The default belongs to --numa-affinity; torchrun leaves memory alone.
         if (memory.said()) wanted.membind_policy = memory.text;
         if (memory.said() && !wanted.numa_affinity && wanted.numa_binding.empty()) {
             if (memory.text != "none")
@@ -126,7 +126,7 @@ class Planner {
     Result<void> take_failures() {
         using job_protocol::Charge;
         plan_.max_restarts = read_count(get(Flag::kMaxRestarts));
-        // A node that comes or goes is no restart to torchrun's users: it costs nothing there.
+        // For torchrun's users a node that joins or leaves is not a restart, so it is free.
         for (const Charge charge : {Charge::kWorker, Charge::kMemory})
             plan_.budgets[static_cast<std::size_t>(charge)].incidents = plan_.max_restarts;
         if (flags_.said(Flag::kFinalExitCodes)) {
@@ -143,7 +143,7 @@ class Planner {
         return take_bad_node_errors();
     }
 
-    /// A FAILURE_NODE_ERRORS without '#' around it has no effect in DLRover either.
+    /// In DLRover, too, a FAILURE_NODE_ERRORS without '#' around the texts has no effect.
     Result<void> take_bad_node_errors() {
         const Given given = get(Flag::kBadNodeErrors);
         if (!given.said()) return {};
@@ -163,7 +163,7 @@ class Planner {
 
     Result<void> take_times() {
         LaunchTimes& times = plan_.times;
-        // DLRover's agents wait longer for those who are late.
+        // DLRover's agents wait longer for late nodes.
         if (plan_.called == LaunchCommand::kDlroverRun) times.last_call = std::chrono::seconds(60);
         if (conf_.join) times.join = conf_.join;
         if (conf_.last_call) times.last_call = *conf_.last_call;
@@ -230,7 +230,7 @@ class Planner {
         logs.tee = get(Flag::kTee).text;
         logs.out_filters = get(Flag::kDuplicateStdoutFilters).text;
         logs.error_filters = get(Flag::kDuplicateStderrFilters).text;
-        // DLRover writes both streams wherever it is given a directory.
+        // DLRover writes both streams to files whenever it is given a directory.
         const bool neither = !flags_.said(Flag::kRedirects) && !flags_.said(Flag::kTee);
         if (plan_.called == LaunchCommand::kDlroverRun && !logs.dir.empty() && neither)
             logs.redirects = logs.tee = "3";
@@ -280,8 +280,7 @@ class Planner {
         plan_.run_id = get(Flag::kRdzvId).text;
         const std::string job = text_of(variables_, "ELASTIC_JOB_NAME");
         const bool dlrovers = plan_.called == LaunchCommand::kDlroverRun;
-        // torchrun makes a new name for each --standalone, and dlrover-run takes the job's in any
-        // case.
+        // torchrun makes a new name for each --standalone, and dlrover-run always takes the job's.
         if (!job.empty() && (dlrovers || !flags_.said(Flag::kRdzvId)))
             plan_.run_id = job;
         else if (flags_.on(Flag::kStandalone))
@@ -293,7 +292,7 @@ class Planner {
     }
 
     void take_checks() {
-        constexpr int kWorthAChecking = 4;  // nodes, as DLRover's --auto-config has it
+        constexpr int kWorthAChecking = 4;  // nodes, as in DLRover's --auto-config
         const std::string level = get(Flag::kPrecheck).text;
         if (level == "2" || flags_.on(Flag::kCommPerfTest))
             plan_.node_check = NodeCheckMode::kLinks;

@@ -153,8 +153,8 @@ json::object of_budgets(const LaunchPlan& plan) {
     return made;
 }
 
-/// Words of a command line are bytes, and JSON's texts are UTF-8: in one that is none, what is not
-/// ASCII becomes '?'.
+/// Words of a command line are bytes, and JSON strings are UTF-8: in a word that is not UTF-8,
+/// non-ASCII bytes become '?'.
 void make_text(json::value& value) {
     if (json::object* const object = value.if_object()) {
         for (auto& member : *object) make_text(member.value());

@@ -1,4 +1,4 @@
-// What this folder decides, for programs that are not C++.
+// What this folder decides, for programs that are not written in C++.
 //
 //   launch_reference reference   prints docs/flags.md; run by ./dev docs
 //   launch_reference answer      answers questions, one line of JSON each (tests/launch/test_launch.py):

@@ -23,7 +23,7 @@ const std::string* said(const Variables& variables, std::string_view name) {
     return text != nullptr && !text->empty() ? text : nullptr;
 }
 
-/// The first of these variables, as a number from 0 on.
+/// The first of these variables that is set, as a number from 0 up.
 Result<std::optional<int>> number_in(const Variables& variables,
                                      std::initializer_list<std::string_view> names) {
     for (const std::string_view name : names) {
@@ -181,7 +181,7 @@ class Finder {
         return rendezvous;
     }
 
-    /// What was said of a place counts no more.
+    /// Everything that was said about a place to meet is ignored.
     static Rendezvous here(Rendezvous rendezvous) {
         rendezvous.where = Where::kHere;
         rendezvous.endpoints.clear();

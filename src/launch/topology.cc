@@ -31,7 +31,7 @@ std::string content(const fs::path& path) {
     return text ? *std::move(text) : std::string();
 }
 
-/// The entries of a directory whose names are `prefix` and a number.
+/// The entries of a directory named `prefix` plus a number.
 std::map<std::uint32_t, fs::path> numbered(const fs::path& directory, std::string_view prefix) {
     std::map<std::uint32_t, fs::path> found;
     std::error_code error;
@@ -49,7 +49,7 @@ std::uint32_t lowest(const std::string& list, std::uint32_t otherwise) {
     return cpus.empty() ? otherwise : *cpus.begin();
 }
 
-/// The lowest processor of those that share the highest level of cache with this one.
+/// The lowest CPU of those that share the last-level cache with this one.
 std::optional<std::uint32_t> last_cache(const fs::path& cpu) {
     std::int64_t highest = 0;
     std::optional<std::uint32_t> found;
@@ -63,7 +63,7 @@ std::optional<std::uint32_t> last_cache(const fs::path& cpu) {
     return found;
 }
 
-/// Accelerators in the order of their bus addresses, which is that of their numbers.
+/// Accelerators in the order of their bus addresses, which is the order of their numbers.
 std::vector<std::optional<std::uint32_t>> read_devices(const fs::path& sysfs) {
     std::vector<fs::path> cards;
     std::error_code error;
@@ -73,7 +73,7 @@ std::vector<std::optional<std::uint32_t>> read_devices(const fs::path& sysfs) {
         const auto kind = number(content(entry.path() / "class"));
         if (!vendor || !kind) continue;
         const std::int64_t base_and_sub = *kind >> 8;
-        // Of NVIDIA, AMD and MetaX: display and 3D controllers, and processing accelerators.
+        // NVIDIA, AMD and MetaX: display controllers, 3D controllers, and processing accelerators.
         const bool maker = *vendor == 0x10de || *vendor == 0x1002 || *vendor == 0x9999;
         if (maker && (base_and_sub == 0x0300 || base_and_sub == 0x0302 || base_and_sub == 0x0380 ||
                       base_and_sub == 0x1200))

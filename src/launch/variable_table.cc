@@ -9,7 +9,7 @@ using Status = FlagStatus;
 
 constexpr std::string_view kDlrovers = "DLRover's own parts are not in this program";
 
-// A row by itself, as dense as it goes.
+// One row per variable, kept compact.
 // clang-format off
 constexpr std::array kVariables = std::to_array<VariableRow>({
     {.name = "PYTHON_EXEC", .help = "The Python that runs SCRIPT."},

@@ -9,7 +9,7 @@ namespace {
 
 using Kind = WorkerCommand::Kind;
 
-/// Python's own words for what torch's --run-path does inside its process.
+/// Python code for what torch's --run-path does within its process.
 constexpr std::string_view kRunPath =
     "import runpy, sys; sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')";
 
@@ -33,7 +33,7 @@ bool is_name_character(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// Python's string.Template.safe_substitute() with one name.
+/// Python's string.Template.safe_substitute() with a single name.
 std::string replaced(const std::string& text, const std::string& local_rank) {
     constexpr std::string_view kName = "local_rank";
     std::string made;

@@ -1,6 +1,6 @@
-// A line is a word of the command line, or with '$' before it a variable, NAME=VALUE. The first
-// byte says by which name the program is called. What is read is a part of what was given; what is
-// planned can be written down and started.
+// Each line is a word of the command line or, if it begins with '$', a variable, NAME=VALUE. The
+// first byte selects the name by which the program is called. What is read must be part of the
+// input; what is planned must be writable as JSON and startable.
 
 #include <algorithm>
 #include <boost/json/parse.hpp>
