@@ -19,12 +19,12 @@
 namespace muster::rpc {
 namespace {
 
-/// Of the one that answered before it said welcome: no retry changes it.
+/// From a server that answered before the welcome: no retry changes it.
 bool is_final(const Error& refusal) {
     return refusal.code() != Code::kUnavailable && refusal.code() != Code::kTooManyRequests;
 }
 
-/// What came has not the form of one.
+/// The bytes do not have the form of a message.
 bool is_no_message(const Error& error) {
     return error.code() == Code::kTooLarge || error.code() == Code::kBadRequest;
 }
@@ -54,7 +54,7 @@ class StreamReader final : public ItemReader {
         }
         std::string item = std::move(stream_->items.front());
         stream_->items.pop_front();
-        // By halves, so that credit costs little and the server need not wait for it.
+        // In halves, so that credit costs little and the server need not wait for it.
         if (++taken_ >= std::max(credit_ / 2, 1u) && !stream_->end) {
             stream_->credit += taken_;
             grant_(std::exchange(taken_, 0));
@@ -82,15 +82,15 @@ struct Client::State {
           often(std::min(options.limits.hello_time, options.limits.liveness.ping_after)),
           changed(tasks.executor()) {}
 
-    /// A connection, once it is known who answers.
+    /// A connection, once the server is known.
     struct Session {
         std::shared_ptr<Wire> wire;
         Liveness liveness;
         std::string server;
     };
 
-    /// While it lives somebody waits for the server, and has hello_time for it; then `end` ends
-    /// that.
+    /// While an instance exists, something waits for the server, for at most hello_time; then `end`
+    /// cancels the wait.
     class Deadline {
       public:
         Deadline(State& state, std::function<void()> end);
@@ -142,10 +142,10 @@ struct Client::State {
     Session* session = nullptr;
     Deadline* waits = nullptr;  ///< for the server, before there is a session
     std::uint64_t hellos = 0;
-    std::uint64_t connections = 0;  ///< that were answered
+    std::uint64_t connections = 0;  ///< the successful ones
     std::optional<Error> trouble = Error(Code::kUnavailable, "not connected yet");
     std::optional<Error> ended;
-    Signal changed;  ///< of the three above, and room for calls
+    Signal changed;  ///< of the three above, and of room for calls
 };
 
 // ---- connections
@@ -163,14 +163,14 @@ Task<void> Client::State::run() {
     }
 }
 
-/// Clients that lost their server at once do not come back at once.
+/// Clients that lost their server at the same time should not come back at the same time.
 Task<void> Client::State::pause(Duration& retry) {
     const auto spread = static_cast<double>(retry.count()) * (0.5 + rng.unit() / 2);
     retry = std::min(retry * 2, options.limits.most_retry);
     return clock.sleep_for(Duration(static_cast<Duration::rep>(spread)));
 }
 
-/// Returns why it ended, or did not begin.
+/// Returns why the connection ended, or failed.
 Task<Error> Client::State::one_connection() {
     auto stream = co_await connect_in_time();
     if (!stream) co_return stream.error();
@@ -182,7 +182,7 @@ Task<Error> Client::State::one_connection() {
         trouble.emplace(Code::kUnavailable, "the server does not answer");
         changed.notify_all();
     }
-    // In this order: what the group's tasks refer to outlives them.
+    // The order matters: the group's tasks refer to what is declared before it.
     std::optional<Session> here;
     std::optional<Error> why;
     struct Close {
@@ -253,7 +253,7 @@ Task<Error> Client::State::read_on(std::shared_ptr<Wire> wire) {
         session->liveness.heard(clock.now());
         if ((*frame)->has_farewell()) {
             const Error why = error_of((*frame)->farewell().failure());
-            // Another has our name: both would take the other's place for ever.
+            // Another client has our name: the two would replace each other endlessly.
             if (why.code() == Code::kConflict) ended = why;
             co_return why;
         }
@@ -277,7 +277,7 @@ Client::State::Deadline::Deadline(State& state, std::function<void()> end)
 
 void Client::State::Deadline::expire() {
     when_ = Instant::max();
-    const std::function<void()> end = std::move(end_);  // Who waits may go at once.
+    const std::function<void()> end = std::move(end_);  // the waiting task may end at once
     end();
 }
 
@@ -298,7 +298,7 @@ Instant Client::State::look(Instant now, Instant planned) {
     return waits == nullptr ? now + often : std::min(waits->when(), now + often);
 }
 
-/// Ends the connection when the server is silent for too long.
+/// Ends the connection if the server is silent for too long.
 Instant Client::State::keep_alive(Session& here, Instant now, Instant planned) {
     for (;;) {
         const Liveness::Step step = here.liveness.next(now, planned);
@@ -309,7 +309,7 @@ Instant Client::State::keep_alive(Session& here, Instant now, Instant planned) {
             send(ping);
             continue;
         }
-        // What has come and was not read yet is no silence.
+        // Input that has arrived but was not read yet is not silence.
         if (!here.wire->has_input()) break;
         here.liveness.heard(now);
     }
@@ -323,10 +323,10 @@ bool Client::State::is_full() const {
     return session != nullptr && session->wire->queued() >= options.limits.queued;
 }
 
-/// Until the connection that there is has room for more.
+/// Returns when the current connection has room for more.
 Task<void> Client::State::room() {
     if (!is_full()) co_return;
-    // The session may go while somebody waits.
+    // The session may end while this waits.
     const std::shared_ptr<Wire> wire = session->wire;
     co_await wire->room();
 }
@@ -364,14 +364,14 @@ Result<void> Client::State::queue(const Frame& frame) {
     return session->wire->queue(frame);
 }
 
-/// An error says that the connection has ended, and its reader knows that.
+/// An error means that the connection has ended, which its reader knows.
 void Client::State::send(const Frame& frame) {
     if (auto queued = queue(frame); !queued) return;
 }
 
 void Client::State::send(PendingCall& call) {
     const Result<void> sent = queue(frame_of(call, session->server, clock.now()));
-    // Of the other errors the reader of the connection knows, and the next one gets the call.
+    // The reader of the connection sees all other errors, and the next connection gets the call.
     if (!sent && sent.error().code() == Code::kTooLarge) fail(call, sent.error());
 }
 
@@ -390,7 +390,7 @@ Task<Result<std::string>> Client::State::call(std::string method, std::string bo
                                               Instant deadline, Repeat repeat) {
     for (;;) {
         if (ended) co_return *ended;
-        // Others may have come while this one waited for either.
+        // Other calls may have come while this one waited.
         if (calls.calls() >= options.limits.calls)
             co_await changed.wait();
         else if (is_full())
@@ -406,7 +406,7 @@ Task<Result<std::string>> Client::State::call(std::string method, std::string bo
     auto pending =
         std::make_shared<PendingCall>(tasks.executor(), std::move(made), deadline, repeat);
     calls.add(pending);
-    // Also when the waiting is cancelled.
+    // Even if the wait is cancelled.
     struct Forget {
         State& state;
         std::uint64_t id;

@@ -13,7 +13,7 @@
 namespace muster::rpc {
 namespace {
 
-/// Connections over the limit that may be open at a time, to be told so.
+/// Connections over the limit that may be open at a time in order to be refused.
 constexpr std::size_t kRefusals = 64;
 
 }  // namespace
@@ -36,11 +36,11 @@ struct Server::State {
 
     Serving serving;
     Duration shortest;  // no deadline is set closer than this
-    Signal came;        // a connection
+    Signal came;        // a connection has come
     std::list<std::unique_ptr<net::Listener>> listeners;
     std::list<std::unique_ptr<ServerConnection>> connections;
     bool watching = false;
-    TaskGroup background;   // accepts, watches deadlines
+    TaskGroup background;   // accepts connections, watches deadlines
     TaskGroup supervisors;  // one for each connection; they end with it
 };
 
@@ -65,7 +65,7 @@ Task<void> Server::State::supervise(std::unique_ptr<ServerConnection> connection
     connections.erase(place);
 }
 
-/// One waits for all: a timer for each connection would cost more than what it guards.
+/// One task for all: a timer for each connection would cost more than what it guards.
 Task<void> Server::State::watch_deadlines() {
     Instant planned = serving.clock.now();
     for (;;) {

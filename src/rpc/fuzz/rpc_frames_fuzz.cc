@@ -1,6 +1,6 @@
-// The first byte says into pieces of which size the rest is cut. However it is cut, the reader
-// finds the same frames and the same end; what it takes for a frame can be written, and is read as
-// the same.
+// The first byte selects the size of the pieces into which the rest is cut. However it is cut, the
+// reader must find the same frames and the same end; a frame that it accepts can be written, and
+// reads back the same.
 
 #include <algorithm>
 #include <cstddef>

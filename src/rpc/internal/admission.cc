@@ -8,7 +8,7 @@
 namespace muster::rpc {
 namespace {
 
-/// Of the text, so that it always fits.
+/// Bytes of the text, so that it always fits.
 constexpr std::size_t kLongestFarewell = 1024;
 
 bool same_secret(std::string_view one, std::string_view other) {

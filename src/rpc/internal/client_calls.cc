@@ -83,7 +83,7 @@ std::vector<std::shared_ptr<PendingCall>> ClientCalls::to_send(const std::string
 Result<void> ClientCalls::answered(wire::Answer answer) {
     if (answer.id() == 0 || answer.id() > last_id_)
         return Error(Code::kBadRequest, "an answer without a request");
-    // Without one nobody waits any more.
+    // If the call is missing, nothing waits for it any more.
     if (const auto it = calls_.find(answer.id()); it != calls_.end())
         finish(*it->second, outcome_of(answer));
     if (const auto it = streams_.find(answer.id()); it != streams_.end()) {

@@ -13,7 +13,7 @@ constexpr std::array kCodes = {
     Code::kTimeout,     Code::kUnavailable, Code::kCancelled,        Code::kInternal,
 };
 
-/// More than a day is nobody's meaning, and keeps the arithmetic of callers in range.
+/// No sensible delay is over a day, and the limit keeps callers' arithmetic in range.
 constexpr std::uint64_t kLongestRetryMs = 86'400'000;
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace muster::rpc {
 namespace {
 
 constexpr std::size_t kLengthBytes = 4;
-/// What is kept for the next frames after a long one.
+/// Capacity kept for the next frames after a long one.
 constexpr std::size_t kKept = std::size_t{16} * 1024;
 
 std::size_t length_at(std::string_view bytes) {

@@ -9,9 +9,9 @@
 namespace muster::rpc {
 namespace {
 
-/// For the other side to read a farewell.
+/// How long the other side may take to read a farewell.
 constexpr Duration kFarewellTime = std::chrono::seconds(1);
-/// So many times what may be queued: whoever lets that much wait reads nothing.
+/// Multiple of the queue limit at which a client is disconnected: it does not read its answers.
 constexpr std::size_t kUnread = 4;
 
 }  // namespace
@@ -38,7 +38,7 @@ struct ServerConnection::Stream final : ItemWriter {
     std::uint64_t id;
     std::shared_ptr<Stop> stop;
     Signal credit_changed;
-    std::uint64_t credit;  ///< items that the client has room for
+    std::uint64_t credit;  ///< items for which the client has room
 };
 
 ServerConnection::ServerConnection(Serving& serving, std::unique_ptr<net::ByteStream> stream,
@@ -53,7 +53,7 @@ Task<void> ServerConnection::run(const std::optional<Error>& refusal) {
     co_await then_stop(talk(refusal, tasks), tasks);
 }
 
-/// What is needed only until it is let in costs an idle connection nothing.
+/// State needed only until the client is admitted must not cost an idle connection anything.
 Task<void> ServerConnection::talk(const std::optional<Error>& refusal, TaskGroup& tasks) {
     std::optional<Error> end = co_await meet(refusal, tasks);
     if (!end) end = co_await read_on(tasks);
@@ -61,7 +61,7 @@ Task<void> ServerConnection::talk(const std::optional<Error>& refusal, TaskGroup
     part(why_ ? *why_ : *end);
 }
 
-/// Until it is let in or asked to leave; otherwise why it ended.
+/// Returns nullopt when the client is admitted or asked to leave; otherwise why it ended.
 Task<std::optional<Error>> ServerConnection::meet(const std::optional<Error>& refusal,
                                                   TaskGroup& tasks) {
     const std::string address = stream_->peer_address();
@@ -103,8 +103,8 @@ Result<Introduction> ServerConnection::let_in(const Frame& first,
     return in;
 }
 
-/// What a client said on a connection that it has given up may arrive behind what it says on the
-/// next: it must not take that one's place.
+/// Messages on a connection that the client has given up may arrive after those on the next one:
+/// the old connection must not replace the new one.
 std::optional<Error> ServerConnection::outdated(const Introduction& in) const {
     const auto known = serving_.callers.find(in.client);
     if (in.connection == 0 || known == serving_.callers.end() ||
@@ -137,7 +137,7 @@ void ServerConnection::part(const Error& why) {
     if (serving_.gone) serving_.gone(peer_, why);
 }
 
-/// Until the end. After a farewell of this side nothing that comes counts any more.
+/// Reads until the end. After our farewell everything that comes is ignored.
 Task<Error> ServerConnection::read_on(TaskGroup& tasks) {
     while (!why_) {
         auto frame = co_await wire_->read();
@@ -163,7 +163,7 @@ Task<void> ServerConnection::write() {
 }
 
 void ServerConnection::send(const Frame& frame) {
-    // An error: the connection has ended, and its reader knows.
+    // On an error the connection has ended, which its reader knows.
     if (!wire_->queue(frame)) return;
     if (wire_->queued() > kUnread * serving_.limits().queued && !why_) {
         why_ = Error(Code::kTooManyRequests,
@@ -191,7 +191,7 @@ Instant ServerConnection::deadline(Instant now, Instant planned) {
 void ServerConnection::expire() {
     const Instant now = serving_.clock.now();
     if (liveness_ && !why_) {
-        // What has come and was not read yet is no silence.
+        // Input that has arrived but was not read yet is not silence.
         if (wire_->has_input()) return liveness_->heard(now);
         why_ =
             Error(Code::kTimeout, fmt::format("nothing was heard for {} ms",
@@ -234,7 +234,7 @@ Result<void> ServerConnection::take(Frame frame, TaskGroup& tasks) {
     }
 }
 
-/// What is asked to end may do so there and then, and is forgotten with that.
+/// A handler that is asked to end may do so within the call, which removes it.
 void ServerConnection::cancel(std::uint64_t id) {
     if (const auto it = streams_.find(id); it != streams_.end()) {
         const std::shared_ptr<Stop> stop = it->second->stop;

@@ -44,7 +44,8 @@ Task<Result<std::string>> with_deadline(Clock& clock, std::shared_ptr<Stop> stop
 
 Task<Result<std::string>> until_stopped(Clock& clock, std::shared_ptr<Stop> stop, Duration time,
                                         Task<Result<std::string>> work) {
-    // Two, since an agent's stream has no deadline and need not keep room for one all its life.
+    // Two coroutines: an agent's stream has no deadline and should not keep memory for one all its
+    // life.
     return time == Duration::zero() ? without_deadline(std::move(stop), std::move(work))
                                     : with_deadline(clock, std::move(stop), time, std::move(work));
 }

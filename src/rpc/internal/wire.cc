@@ -8,9 +8,9 @@
 namespace muster::rpc {
 namespace {
 
-/// An idle connection costs this much: agents are many, and their messages small.
+/// The cost of an idle connection: there are many agents, and their messages are small.
 constexpr std::size_t kReadBytes = 512;
-/// Kept for the next frames after many were queued.
+/// Capacity kept for the next frames after many were queued.
 constexpr std::size_t kKept = std::size_t{4} * 1024;
 
 }  // namespace
@@ -51,7 +51,7 @@ Result<void> Wire::queue(const Frame& frame) {
     if (ending_ || closed_) return Error(Code::kUnavailable, "the connection has ended");
     const bool is_next = writer_waits_ && queued_.empty();
     TRY_VOID(append_frame(queued_, frame, limits_.longest_frame));
-    // Most answers are short and find the writer idle: to wake it costs as much as the answer.
+    // Most answers are short and find the writer idle; waking it costs as much as the answer.
     if (is_next && !fault_point()) queued_.erase(0, stream_->write_now(asio::buffer(queued_)));
     if (!queued_.empty() || stream_->has_unsent()) changed_.notify_all();
     return {};
