@@ -6,12 +6,12 @@
 namespace muster::tcp_store {
 namespace {
 
-/// Requests so close to each other are of a busy_poll: a client that is answered by a sleeper asks
-/// again within this time.
+/// Requests closer together than this belong to a busy client: one that is answered by a sleeping
+/// loop asks again within this time.
 constexpr Duration kClose = std::chrono::microseconds(200);
-/// A turn takes about a microsecond, and a client asks again within some 40 of them.
+/// A turn takes about a microsecond, and a client asks again within about 40 of them.
 constexpr int kTurns = 64;
-/// Others have this processor for longer when they compute than when they ask or answer.
+/// Yielding takes longer than this if other threads compute, rather than ask or answer.
 constexpr Duration kBusy = std::chrono::microseconds(60);
 constexpr Duration kSleep = std::chrono::milliseconds(20);
 

@@ -7,9 +7,9 @@
 namespace muster::tcp_store {
 namespace {
 
-/// What follows the byte that says which command it is.
+/// The layout of what follows a command's first byte.
 struct Layout {
-    bool counted = false;  ///< keys with their number before them; otherwise `keys` of them
+    bool counted = false;  ///< keys preceded by their number; otherwise `keys` of them
     int keys = 0;
     int values = 0;        ///< after each key
     int number_bytes = 0;  ///< at the end
@@ -48,12 +48,12 @@ std::optional<Layout> layout_of(std::uint8_t kind) {
     return std::nullopt;
 }
 
-/// Takes fields from bytes until they end, and then says how many there must be to go on.
+/// Reads fields from bytes; when they run out, says how many are needed to continue.
 class Fields {
   public:
     explicit Fields(std::string_view bytes) : bytes_(bytes) {}
 
-    /// Nothing: it is not there yet.
+    /// nullopt: not there yet.
     std::optional<std::uint64_t> number(int size) {
         if (!has(static_cast<std::size_t>(size))) return std::nullopt;
         std::uint64_t value = 0;
@@ -61,7 +61,7 @@ class Fields {
             value |= std::uint64_t{static_cast<unsigned char>(bytes_[at_++])} << (8 * i);
         return value;
     }
-    /// False: it is not there yet.
+    /// False: not there yet.
     Result<bool> text(std::vector<std::string>& into, std::uint64_t longest, const char* what) {
         const std::optional<std::uint64_t> size = number(8);
         if (!size) return false;
@@ -88,7 +88,7 @@ class Fields {
     std::size_t enough_ = 0;
 };
 
-/// False: not all of it is there.
+/// False: incomplete.
 Result<bool> read(Fields& fields, const Layout& layout, StoreCommand& command) {
     std::uint64_t keys = static_cast<std::uint64_t>(layout.keys);
     if (layout.counted) {
@@ -128,7 +128,7 @@ void StoreReader::put(std::string_view bytes, bool more) {
     more_ = more;
 }
 
-/// Whether it is one of today's clients, by the first bytes.
+/// Decides by the first bytes whether it is a current client.
 void StoreReader::greet() {
     static const std::string kHello =
         encode({.kind = StoreCommandKind::kValidate, .number = kStoreMagic});

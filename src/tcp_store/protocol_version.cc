@@ -5,7 +5,7 @@
 namespace muster::tcp_store {
 namespace {
 
-/// What the byte is with a command to watch a key among the others, and what it is without.
+/// The byte's meaning with a command to watch a key among the others, and without one.
 constexpr std::uint8_t kWatchOrDelete = 7;
 constexpr std::uint8_t kDeleteOrAppend = 8;
 constexpr std::uint8_t kAppendOrMultiGet = 9;
@@ -13,8 +13,8 @@ constexpr std::uint8_t kMultiGetOrMultiSet = 10;
 constexpr std::uint8_t kMultiSetOrCancelWait = 11;
 constexpr std::uint8_t kNoCommand = 255;
 
-/// The bytes of the text that `rest` begins with, its length included; nothing while it is not
-/// whole.
+/// The size of the text at the beginning of `rest`, including its length; nullopt while it is
+/// incomplete.
 std::optional<std::uint64_t> text_size(std::string_view rest) {
     constexpr std::size_t kLength = 8;
     if (rest.size() < kLength) return std::nullopt;
@@ -29,7 +29,7 @@ std::optional<std::uint64_t> text_size(std::string_view rest) {
 
 StoreProtocolVersion::Kind StoreProtocolVersion::tell(std::uint8_t byte, std::string_view rest,
                                                       bool all_said) const {
-    // Nobody gets several keys without having waited for just these.
+    // Clients get several keys only after having waited for exactly these.
     const bool gets = !waited_.empty() && rest.starts_with(waited_);
     const bool may_get = !waited_.empty() && waited_.starts_with(rest);
     switch (byte) {

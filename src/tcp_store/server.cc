@@ -17,15 +17,15 @@ namespace muster::tcp_store {
 namespace {
 
 constexpr std::size_t kReadBytes = 4096;
-/// Kept for the next answers after a long one.
+/// Capacity kept for the next answers after a long one.
 constexpr std::size_t kKept = std::size_t{16} * 1024;
-/// Answers that a client may leave unread; then nothing more of it is read.
+/// Unread answers above which nothing more is read from a client.
 constexpr std::size_t kUnread = std::size_t{32} << 20;
 
 }  // namespace
 
 struct StoreServer::State {
-    /// Held by whoever reads it and by whoever writes to it.
+    /// Shared by its reader and its writer.
     struct Connection {
         Connection(std::unique_ptr<net::ByteStream> its_stream,
                    const asio::any_io_executor& executor, StoreKeys::Waiter its_number)
@@ -34,9 +34,9 @@ struct StoreServer::State {
         std::unique_ptr<net::ByteStream> stream;
         StoreKeys::Waiter number;
         std::string out;       ///< answers that wait to be written
-        bool writing = false;  ///< a task writes them, as the client does not read them at once
+        bool writing = false;  ///< a task is writing them, because the client reads slowly
         bool ended = false;
-        Signal read_on;  ///< few enough answers wait, or it has ended
+        Signal read_on;  ///< few enough answers wait, or the connection has ended
     };
     using Shared = std::shared_ptr<Connection>;
 
@@ -108,7 +108,7 @@ Task<void> StoreServer::State::converse(Shared connection) {
     }
 }
 
-/// All commands that are whole.
+/// Executes all complete commands.
 Result<void> StoreServer::State::take(const Shared& connection, StoreReader& reader) {
     for (;;) {
         TRY(std::optional<StoreCommand> command, reader.next());
@@ -120,7 +120,7 @@ Result<void> StoreServer::State::take(const Shared& connection, StoreReader& rea
     return {};
 }
 
-/// Tells those whose waits are over; the speaker with its other answers.
+/// Answers the waits that are over; for the client that is speaking, after its other answers.
 void StoreServer::State::release(const Connection& speaker) {
     for (const StoreKeys::Waiter waiter : keys.take_released()) {
         const auto found = connections.find(waiter);
@@ -130,7 +130,7 @@ void StoreServer::State::release(const Connection& speaker) {
     }
 }
 
-/// At once, as far as the client has read what was said before; a task sees to the rest.
+/// Writes at once if the client has read everything before; otherwise a task does it.
 void StoreServer::State::say(const Shared& connection) {
     if (connection->writing || connection->out.empty()) return;
     connection->out.erase(0, connection->stream->write_now(asio::buffer(connection->out)));
@@ -152,7 +152,7 @@ Task<void> StoreServer::State::write(Shared connection) {
     connection->writing = false;
 }
 
-/// Nobody reads from it or writes to it any more.
+/// Stops reading from it and writing to it.
 void StoreServer::State::end(Connection& connection) {
     connection.ended = true;
     connection.stream->close();

@@ -22,7 +22,7 @@ Result<void> add(StoreKeys& keys, const StoreCommand& command, std::string& out)
     return {};
 }
 
-/// How many there are before it, and the oldest, if there is one.
+/// Answers with the queue's length before, and the oldest element if there is one.
 void pop(StoreKeys& keys, const std::string& queue, std::string& out) {
     append_count(out, keys.length(queue));
     if (const auto value = keys.pop(queue)) append_text(out, *value);

@@ -64,7 +64,7 @@ std::vector<std::string> StoreKeys::list() const {
 
 void StoreKeys::push(const std::string& queue, std::string value) {
     queues_[queue].push_back(std::move(value));
-    // One item is for one: the others would find nothing.
+    // One element serves one waiter: the others would find nothing.
     look_at(queue, 1);
 }
 
@@ -82,7 +82,7 @@ std::size_t StoreKeys::length(const std::string& queue) const {
     return found == queues_.end() ? 0 : found->second.size();
 }
 
-// ---- who waits
+// ---- waiters
 
 void StoreKeys::wait(Waiter waiter, std::vector<std::string> keys) {
     cancel(waiter);
@@ -125,12 +125,12 @@ void StoreKeys::leave(Waiter waiter, const Wait& wait) {
     for (const std::string& key : wait.keys) out_of(waiting_, key);
 }
 
-/// The key is there now: at most `most` of those who wait for it and for nothing else any more go
-/// on.
+/// The key exists now: releases at most `most` of the waiters for which it was the last missing
+/// one.
 void StoreKeys::look_at(const std::string& key, std::size_t most) {
     const auto place = waiting_.find(key);
     if (place == waiting_.end()) return;
-    // Who leaves changes the list.
+    // A copy: a released waiter changes the list.
     const std::vector<Waiter> candidates = place->second;
     for (const Waiter waiter : candidates) {
         if (most == 0) return;

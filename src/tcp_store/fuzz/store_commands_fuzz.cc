@@ -1,6 +1,6 @@
-// The first byte says into pieces of which size the rest is cut. However it is cut, the reader
-// finds the same commands and the same end; a command is written as it was read; doing them breaks
-// nothing.
+// The first byte selects the size of the pieces into which the rest is cut. However it is cut, the
+// reader must find the same commands and the same end; a command is written as it was read;
+// executing commands breaks nothing.
 
 #include <algorithm>
 #include <cstddef>
