@@ -25,7 +25,7 @@ Error failed(const std::string& path, const char* doing) {
     return system_error(path + ": " + doing, errno);
 }
 
-/// Empty when there is no such file.
+/// Empty if the file does not exist.
 Result<std::string> read_all(const std::string& path) {
     const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file) {
@@ -54,8 +54,8 @@ Result<void> write_all(const UniqueFd& file, const std::string& path, const std:
     return {};
 }
 
-/// The file has the old text or the new one, whenever this process is killed; returned, the new
-/// one.
+/// Whenever this process is killed, the file has either the old text or the new one; once this has
+/// returned, the new one.
 Result<void> replace(const std::string& path, const std::string& text) {
     const std::string made = path + ".new";
     {
@@ -79,7 +79,7 @@ Result<JobRecord> parse_record(const std::string& path, const std::string& text)
                                      "; move it away to reset the job's budgets");
 }
 
-/// What is read under the lock, and what is written in its place.
+/// From the record read under the lock to the one to write.
 using Change = std::function<Result<JobRecord>(JobRecord)>;
 
 Result<JobRecord> change(const std::string& path, const Change& by) {
@@ -98,7 +98,7 @@ Result<JobRecord> change(const std::string& path, const Change& by) {
 }  // namespace
 
 struct FileRecords::State {
-    /// What runs on the thread, and comes back to the loop.
+    /// A piece of work for the thread; its result is passed back to the loop.
     struct Work {
         explicit Work(asio::any_io_executor its_loop) : loop(std::move(its_loop)), ended(loop) {}
 
@@ -109,7 +109,7 @@ struct FileRecords::State {
 
     Task<Result<JobRecord>> run(Change by) {
         auto work = std::make_shared<Work>(co_await asio::this_coro::executor);
-        // The thread touches nothing that the loop does: the outcome is passed by post().
+        // The thread touches nothing that the loop uses: the outcome is passed by post().
         asio::post(thread, [passed = work, path = path, by = std::move(by)]() mutable {
             auto outcome = change(path, by);
             const asio::any_io_executor loop = passed->loop;

@@ -10,10 +10,10 @@
 namespace muster::master {
 namespace {
 
-/// Of saying who is missing.
+/// How often to log who is missing.
 constexpr Duration kSayEvery = std::chrono::seconds(10);
 constexpr Duration kSayFirst = std::chrono::seconds(1);
-/// Slots that are named when many are missing.
+/// The most slots that are listed when many are missing.
 constexpr std::size_t kNamed = 16;
 
 FailurePolicy policy_of(const JobOptions& options, const JobRecord& record) {
@@ -22,7 +22,8 @@ FailurePolicy policy_of(const JobOptions& options, const JobRecord& record) {
     return policy;
 }
 
-/// A worker of the attempt that the node has; one before it was begun anew there.
+/// Whether a worker of the node's current attempt has died; an earlier attempt has already been
+/// restarted.
 bool has_failed(const Report& report) {
     return report.holds && std::ranges::any_of(report.evidence, [&](const FailureReport& seen) {
                return seen.generation == report.holds->generation &&
@@ -60,14 +61,14 @@ Job::Job(JobOptions options, JobRecord record, Instant now, Services& services)
         members_.exclude(incarnation, now);
     if (!record_.now().incidents.empty()) {
         const Incident& newest = record_.now().incidents.back();
-        // Who was lost may have begun anew alone since, and is not to go on either.
+        // A lost node may have restarted alone since, and must not continue either.
         members_.was_to_end(newest.generation, newest.charge == Charge::kNode
                                                    ? std::numeric_limits<int>::max()
                                                    : newest.restarts);
     }
 }
 
-// ---- who is there: agents that join, come back, claim a slot, and are lost
+// ---- agents that join, come back, claim a slot, or are lost
 
 Result<void> Job::joined(Hello hello, Instant now, WallTime wall) {
     if (hello.epoch_seen > epoch())
@@ -104,12 +105,12 @@ void Job::admit(Agent& agent, Instant now, WallTime wall) {
               .failed = has_failed(hello.report)};
     if (hello.report.holds) agent.ran = hello.report.holds->generation;
     if (node.holds) {
-        // Its own, or of the agent whose workers it took over.
+        // Its own, or that of the agent whose workers it took over.
         const std::string before = node.holds->own().incarnation;
         if (before != hello.incarnation && agents_.contains(before)) {
             if (const auto slot = members_.succeed(before, node)) {
                 agents_.remove(before);
-                done_.erase(before);  // The new one says it anew, and is another.
+                done_.erase(before);  // the new agent reports it again, under its own name
                 if (const auto place = places_.extract(before))
                     places_.emplace(hello.incarnation, place.mapped());
                 replace_store(now);
@@ -119,7 +120,7 @@ void Job::admit(Agent& agent, Instant now, WallTime wall) {
     }
     if (!members_.is_rejoining()) {
         if (node.slot && !was_moved_to(*node.slot) && !claim(agent, now, wall)) return;
-        // Also by the claim: a spare is there at once where the one before it was away.
+        // Also for the claim: a spare moves up at once if the previous agent was away.
         if (node.slot && was_moved_to(*node.slot)) node.slot.reset();
         if (node.holds && !node.slot && members_.holder(node.holds->own().slot) == nullptr)
             node.slot = node.holds->own().slot;
@@ -128,7 +129,7 @@ void Job::admit(Agent& agent, Instant now, WallTime wall) {
         refuse(agent, slot.error().message());
 }
 
-/// Who has the slot did not ask for it: it replaces somebody there, and has its workers.
+/// The holder did not ask for the slot: it replaces another agent there, and has its workers.
 bool Job::was_moved_to(Slot slot) const {
     const std::string* const holder = members_.holder(slot);
     if (holder == nullptr) return false;
@@ -136,12 +137,12 @@ bool Job::was_moved_to(Slot slot) const {
     return agent != nullptr && agent->hello.slot != slot;
 }
 
-/// True: nobody else has its slot.
+/// True: no other agent has its slot.
 bool Job::claim(Agent& agent, Instant now, WallTime wall) {
     const std::string* const holder = members_.holder(*agent.hello.slot);
     if (holder == nullptr) return true;
     const Agent* const other = agents_.find(*holder);
-    bool is_done = other == nullptr;  // And gone: its slot is free when the world ends.
+    bool is_done = other == nullptr;  // done and gone: its slot becomes free when the world ends
     if (!is_done && other->away_until) {
         const Slot slot = *agent.hello.slot;
         lose(std::string(*holder), FailureKind::kDisconnected, "another agent has replaced it", now,
@@ -209,7 +210,7 @@ void Job::lose(const std::string& incarnation, FailureKind kind, const std::stri
     agents_.remove(incarnation);
 }
 
-// ---- what is so with them
+// ---- reports
 
 void Job::reported(const std::string& incarnation, Report report, Instant now, WallTime wall) {
     Agent* const agent = agents_.find(incarnation);
@@ -244,7 +245,7 @@ void Job::read(Agent& agent, Instant now, WallTime wall) {
     }
     if (world->nodes == 1) settle(agent, now, wall);
     for (const FailureReport& seen : report.evidence) {
-        // An end, or another world, takes the one of the evidence away.
+        // An end, or another world, takes the current world away.
         if (end() || members_.world() == nullptr) return;
         if (seen.generation != members_.world()->generation ||
             seen.restarts != members_.world()->restarts)
@@ -262,7 +263,7 @@ void Job::read(Agent& agent, Instant now, WallTime wall) {
             .text = fmt::format("all {} workers exited with 0", members_.world()->size())});
 }
 
-/// A node that is the whole world began its workers anew while no master was there.
+/// A node that is the whole world has restarted its workers while it could not reach the master.
 void Job::settle(const Agent& agent, Instant /*now*/, WallTime wall) {
     const Report& report = agent.hello.report;
     const Generation generation = members_.world()->generation;
@@ -344,7 +345,7 @@ void Job::advance(Instant now, WallTime wall) {
     if (members_.world() == nullptr && now >= say_next_) say_who_is_missing(now);
 }
 
-/// Nobody runs, and nobody may.
+/// No world runs, and none may.
 void Job::end_of_world(Instant now) {
     for (const auto& [incarnation, rank] : places_)
         if (Agent* const agent = agents_.find(incarnation)) agent->ran = told_;
@@ -372,11 +373,11 @@ void Job::new_world(Instant now, WallTime wall) {
         places_.emplace(member.incarnation, member.group_rank);
     for (const auto& [incarnation, rank] : places_) {
         const Report& report = agents_.at(incarnation).hello.report;
-        // Who else runs in it was told to when it was ready.
+        // If other members run in it, they were told to when the store was ready.
         store_ready_ = store_ready_ || report.store_ready == world.generation ||
                        (rank != 0 && report.holds && report.holds->generation == world.generation);
     }
-    if (world.generation.epoch != epoch())  // Found: what its members know of it counts.
+    if (world.generation.epoch != epoch())  // found: what its members know about the store counts
         for (const Member& member : world.members) {
             if (members_.world() == nullptr || end()) break;
             if (Agent* const agent = agents_.find(member.incarnation)) read(*agent, now, wall);
@@ -390,7 +391,7 @@ void Job::new_world(Instant now, WallTime wall) {
     most_restarts_ = world.nodes == 1 ? members_.world()->restarts + std::max(left, 0) : 0;
 }
 
-/// The agent of group rank 0 runs that world, and has no store for it: it is a new one.
+/// The agent of group rank 0 runs that world but has no store for it: it is a new agent.
 bool Job::lacks_store() const {
     const Generation& generation = members_.world()->generation;
     const auto runs_it = [&](const std::string& incarnation) {
@@ -404,7 +405,7 @@ bool Job::lacks_store() const {
            !std::ranges::all_of(members_.world()->members, runs_it, &Member::incarnation);
 }
 
-/// Who has not begun would look for what the others have stored, and it is gone.
+/// Workers that have not started would look for what the others have stored, and it is lost.
 void Job::replace_store(Instant now) {
     if (members_.world() == nullptr || end() || !lacks_store()) return;
     why_ = "the store was lost with the agent of group rank 0 before all workers had started";
@@ -436,7 +437,7 @@ Instant Job::wake_at() const {
 
 // ---- services
 
-/// True: a first world may be made that they held until now.
+/// True: a first world that was held back until now may be made.
 bool Job::advance_services(Instant now, WallTime wall) {
     const bool held = services_.hold_first_world();
     if (members_.is_held() && !std::exchange(first_world_was_due_, true)) {
@@ -479,7 +480,7 @@ void Job::exclude(const std::string& by, FailureKind kind, const std::vector<Unf
                                      .node = agent->hello.address,
                                      .error = node.why,
                                      .when = wall};
-        // The first is charged; what else was found with it belongs to its incident.
+        // The first one is charged; the others belong to its incident.
         const auto decision = policy_.decide(evidence, {}, wall);
         if (decision && decision->charged) charge(*decision->charged, wall);
         if (decision && decision->action == Action::kFail)
@@ -514,7 +515,7 @@ std::optional<Directive> Job::directive_for(const std::string& incarnation) cons
     } else if (end()) {
         order.what = *end();
     } else if (members_.world() == nullptr && told_ != Generation()) {
-        // Its world has just ended; advance() says what follows.
+        // Its world has just ended; advance() decides what follows.
         return std::nullopt;
     } else if (agent.claims_until) {
         order.what = Wait{
@@ -522,7 +523,7 @@ std::optional<Directive> Job::directive_for(const std::string& incarnation) cons
                 "another agent, perhaps lost, has slot {}; each node needs its own --node-rank",
                 agent.hello.slot.value_or(0))};
     } else if (members_.is_rejoining() && agent.hello.report.holds) {
-        // What runs goes on until it is known what is there.
+        // Running workers continue until it is known what there is.
         return std::nullopt;
     } else if (const auto place = places_.find(incarnation);
                place != places_.end() && (place->second == 0 || store_ready_)) {

@@ -6,7 +6,8 @@
 namespace muster::master {
 namespace {
 
-/// Those that can still count, and the newest, by which a master knows that it was charged.
+/// Keeps incidents that can still count, and the newest one, by which a master knows that it was
+/// charged.
 void drop_old(std::vector<Incident>& incidents, const std::array<Budget, kCharges>& budgets,
               WallTime wall) {
     if (incidents.empty()) return;

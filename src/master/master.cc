@@ -35,7 +35,7 @@ struct Master::State {
         State& state;
         std::string incarnation;
         Signal changed;
-        bool due = true;  ///< another order may hold
+        bool due = true;  ///< the directive may have changed
     };
 
     State(const asio::any_io_executor& its_executor, Clock& its_clock, Records& its_records,
@@ -90,7 +90,7 @@ struct Master::State {
 // ---- agents
 
 void Master::State::serve() {
-    // Who has joined may report at once, on the same connection.
+    // An agent may report as soon as it has joined, on the same connection.
     rpc::serve(server, job_protocol::kJoin,
                [this](const rpc::PeerPtr& peer, const job::Join& request,
                       rpc::ItemSink<job::Directive> orders) {
@@ -132,14 +132,14 @@ Result<std::unique_ptr<Master::State::Line>> Master::State::join(const rpc::Peer
     return line;
 }
 
-/// Tells an agent the order that holds, until its end or that of its connection.
+/// Sends an agent its directives, until its end or that of its connection.
 Task<Result<void>> Master::State::follow(Result<std::unique_ptr<Line>> joined,
                                          rpc::ItemSink<job::Directive> orders) {
     if (!joined) co_return joined.error();
     Line& line = **joined;
     std::optional<Directive> told;
     for (;;) {
-        // While a record is being written nothing that follows from it may be told.
+        // While a record is being written, nothing that follows from it may be sent.
         while (!line.due || job->unwritten()) co_await line.changed.wait();
         line.due = false;
         const std::optional<Directive> order = job->directive_for(line.incarnation);
@@ -162,7 +162,7 @@ Task<Result<job::Left>> Master::State::take_leave(Result<void> taken) {
     co_return job::Left();
 }
 
-// ---- another master
+// ---- other masters
 
 MasterClaim Master::State::claim() const {
     const World* const world = job->world();
@@ -200,7 +200,7 @@ void Master::State::met(const MasterClaim& other) {
 }
 
 void Master::State::gone(const rpc::PeerPtr& peer, const Error& why) {
-    // kTimeout: it was silent. A process that ends and a cable that is cut look the same.
+    // kTimeout: it was silent, which may be the end of its process or a broken cable.
     if (why.code() == Code::kTimeout)
         job->silent(peer->client, why.message(), clock.now(), clock.wall_now());
     else
@@ -257,8 +257,8 @@ Task<Result<void>> Master::State::write_record() {
     co_return Result<void>();
 }
 
-/// What is now in the record is written. If it can't be, the server stops, and with it the call
-/// that waits.
+/// Returns when the record in its current state is written. If it can't be, the server stops, and
+/// the call that waits with it.
 Task<Result<void>> Master::State::recorded() {
     const std::uint64_t version = job->record_version();
     wake();
@@ -287,7 +287,7 @@ Task<void> Master::State::all_told() {
     while (!lines.empty() || job->away() > 0) co_await line_ended.wait();
 }
 
-/// Who is away may come back within its time; then it is told as the others are.
+/// A disconnected agent may come back in time; then it is told like the others.
 Task<void> Master::State::keep_lines() {
     for (;;) {
         stirred = false;
@@ -328,7 +328,7 @@ Task<Result<Verdict>> Master::run() {
                   .wake = [&state] { state.wake(); }});
     state.serve();
     const Result<Verdict> ended = co_await state.drive();
-    // Who was not told by the master that ended it may still come.
+    // Agents that the master which ended the job did not reach may still come.
     if (ended && had_ended) co_await state.clock.sleep_for(state.options.farewell);
     if (ended) co_await within(state.clock, state.options.farewell, state.tell_the_end());
     co_await state.server.stop();

@@ -26,7 +26,7 @@ void MasterProbe::start(TaskGroup& tasks, const std::vector<rpc::Client::Connect
 Task<void> MasterProbe::ask(asio::any_io_executor executor, rpc::Client::Connect connect) {
     for (;;) {
         co_await clock_.sleep_for(options_.every);
-        // A connection for each question: mostly nobody is there, or only for a moment.
+        // One connection per question: usually there is no master, or only for a moment.
         TaskGroup tasks(executor);
         rpc::Client client(connect, clock_, rng_, tasks,
                            {.token = options_.token,
@@ -38,11 +38,11 @@ Task<void> MasterProbe::ask(asio::any_io_executor executor, rpc::Client::Connect
 }
 
 Task<void> MasterProbe::ask_once(rpc::Client& client) {
-    // Not before: who is cancelled on the way here must have begun nothing.
+    // Not earlier: if this is cancelled on the way here, nothing must have been started.
     client.start();
     const auto answer =
         co_await rpc::call(client, kMasterClaim, to_wire(master_.claim()), options_.every);
-    // Mostly nobody is there, and that is as it should be.
+    // Usually there is no other master, and that is fine.
     if (answer) master_.met(from_wire(*answer));
 }
 

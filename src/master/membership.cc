@@ -46,7 +46,7 @@ Membership::Membership(MembershipLimits limits, std::uint64_t epoch, bool found_
     reconnect_until_ = now + std::min(limits.reconnect_grace, limits.rejoin);
 }
 
-// ---- who is there
+// ---- nodes
 
 Result<Slot> Membership::join(Node node) {
     if (excluded_.contains(node.incarnation))
@@ -150,7 +150,7 @@ void Membership::restarted_alone(int restarts) {
     world_->restarts = last_->restarts = std::max(world_->restarts, restarts);
 }
 
-/// First where somebody of the last world is missing, so that the others keep their places.
+/// Prefers slots of lost members of the last world, so that the others keep their places.
 Slot Membership::free_slot() const {
     if (rejoin_until_) {
         Slot slot = limits_.max_nodes;
@@ -160,7 +160,7 @@ Slot Membership::free_slot() const {
     return vacated_.empty() ? first_free_ : *vacated_.begin();
 }
 
-/// Spares get places that have become free.
+/// Gives free places to spares.
 void Membership::take_spares() {
     for (;;) {
         const auto spare = nodes_.lower_bound(limits_.max_nodes);
@@ -190,7 +190,7 @@ void Membership::remember_last(World world) {
 
 int Membership::least() const { return up_to_multiple(limits_.min_nodes, limits_.node_unit); }
 
-/// Nodes that are no spares.
+/// The number of nodes that are not spares.
 int Membership::places() const {
     const auto spares = std::distance(nodes_.lower_bound(limits_.max_nodes), nodes_.end());
     return static_cast<int>(nodes_.size()) - static_cast<int>(spares);
@@ -214,7 +214,7 @@ bool Membership::advance(Instant now) {
     return true;
 }
 
-/// What the node knows of the newest world that was found.
+/// Adds what the node knows of the newest world found.
 void Membership::find(const Held& held) {
     const Node& node = held.node;
     if (!node.holds || node.holds->generation < newest_.generation) return;
@@ -246,19 +246,20 @@ Membership::Found Membership::found() const {
         whole = whole && (!node.gave_up || *node.gave_up < newest_.generation);
     }
     if (whole) return Found::kWhole;
-    // Who stopped it was told so, and there may be a newer one whose members have not come yet.
+    // It stopped on the master's order, so there may be a newer world whose members have not come
+    // yet.
     return reconnect_until_ ? Found::kNotYet : Found::kBroken;
 }
 
-/// Another life has come with its slot. Unless it is a spare that has the slot of somebody who
-/// comes again himself; then it was to come by now.
+/// Another agent has joined with its slot. If that is a spare with the slot of an agent that itself
+/// comes back, it should have come by now.
 bool Membership::is_replaced(const Member& member) const {
     return !reconnect_until_ && std::ranges::any_of(nodes_, [&](const auto& held) {
         return held.second.node.slot == member.slot && !held.second.node.holds;
     });
 }
 
-/// The newest world has to begin anew, whoever comes.
+/// The newest world must restart, whoever comes.
 bool Membership::has_failed() const {
     return std::ranges::any_of(nodes_, [&](const auto& held) {
         const Node& node = held.second.node;
@@ -266,7 +267,7 @@ bool Membership::has_failed() const {
     });
 }
 
-/// True: the world of the earlier master goes on, or there is a new one.
+/// True: the world of the earlier master continues, or there is a new one.
 bool Membership::rejoin(Instant now) {
     if (reconnect_until_ && now >= *reconnect_until_) reconnect_until_.reset();
     const bool over = now >= *rejoin_until_ || (!reconnect_until_ && has_failed());
@@ -291,8 +292,7 @@ bool Membership::rejoin(Instant now) {
     return true;
 }
 
-/// Members of the world that was found keep their slots, and others have what they were given as
-/// far as it is free.
+/// Members of the found world keep their slots; other nodes keep theirs if they are free.
 void Membership::give_places(const std::map<int, Member>& members) {
     std::map<Slot, Held> all = std::exchange(nodes_, {});
     std::map<std::string, Slot> theirs;
@@ -337,7 +337,7 @@ bool Membership::may_form(Instant now) {
     return now >= *enough_since_ + limits_.last_call;
 }
 
-/// Those of the last world first, then by slot.
+/// Members of the last world first, then by slot.
 std::vector<const Membership::Held*> Membership::chosen() const {
     std::vector<const Held*> chosen;
     for (const auto& [slot, held] : nodes_)
@@ -346,7 +346,7 @@ std::vector<const Membership::Held*> Membership::chosen() const {
         return std::pair(!last_slots_.contains(held->slot), held->slot);
     });
     chosen.resize(static_cast<std::size_t>(usable()));
-    // A rack stands where its lowest slot does.
+    // A rack is ordered by its lowest slot.
     std::map<std::string, Slot> first_of_rack;
     for (const Held* held : chosen) {
         if (held->node.rack.empty()) continue;
@@ -390,7 +390,7 @@ Instant Membership::wake_at() const {
 std::optional<Shortage> Membership::shortage() const {
     if (world_ || enough_since_) return std::nullopt;
     Shortage shortage{.need = least(), .absent = {}, .since = ended_};
-    if (rejoin_until_) {  // Nobody has a place.
+    if (rejoin_until_) {  // no node has a place
         shortage.have = static_cast<int>(nodes_.size());
         for (const auto& [rank, member] : newest_members_)
             if (!slots_.contains(member.incarnation)) shortage.absent.push_back(member.slot);

@@ -10,7 +10,7 @@ Stance stance(const MasterClaim& own, const MasterClaim& other) {
     if (!other.settled) return Stance::kGoOn;
     const bool stays = std::tuple(own.nodes, own.epoch) > std::tuple(other.nodes, other.epoch);
     if (stays) return own.epoch > other.epoch ? Stance::kGoOn : Stance::kClaimAnew;
-    // An older one that stays claims anew first.
+    // If the older one stays, it first claims a new epoch.
     return other_is_newer ? Stance::kYield : Stance::kGoOn;
 }
 

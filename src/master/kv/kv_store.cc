@@ -19,10 +19,10 @@ Error not_of_the_job(std::string_view what) {
 
 }  // namespace
 
-// ---- what runs
+// ---- the running world
 
 void KvStore::runs(const World* world, const std::string& why) {
-    // A node that is the whole world may have begun its workers anew in the same generation.
+    // A node that is the whole world may have restarted its workers in the same generation.
     const bool goes_on = running_ && world != nullptr &&
                          running_->generation == world->generation &&
                          running_->restarts == world->restarts;
@@ -103,7 +103,7 @@ Result<void> KvStore::check_name(const std::string& name) const {
     return {};
 }
 
-/// For so many more.
+/// Whether there is room for that many more.
 Result<void> KvStore::check_room(std::size_t names, std::size_t bytes, std::size_t waits) const {
     if (names_ + names > limits_.names)
         return Error(Code::kTooLarge, fmt::format("the master already keeps {} names, the most it "
@@ -142,11 +142,11 @@ Result<void> KvStore::put(Space& space, const std::string& key, std::string valu
     return {};
 }
 
-/// It is there now.
+/// The key exists now.
 void KvStore::look_at(Space& space, const std::string& key) {
     const auto found = space.awaited.find(key);
     if (found == space.awaited.end()) return;
-    // Who is answered leaves the list.
+    // A copy: answered waiters leave the list.
     const std::set<Waiter> waiters = found->second;
     for (const Waiter waiter : waiters)
         if (std::ranges::all_of(waiting_.at(waiter).names, [&](const std::string& name) {
@@ -212,7 +212,7 @@ KvStore::Outcome KvStore::act(Waiter waiter, Space& space, int rank, AwaitKeys& 
     return std::optional<KvAnswer>();
 }
 
-// ---- meetings
+// ---- barriers and points
 
 bool KvStore::all_have_come(const Meeting& meeting) const {
     const std::set<int>& expected = running_->expected;
@@ -220,12 +220,12 @@ bool KvStore::all_have_come(const Meeting& meeting) const {
            std::ranges::all_of(expected, [&](int rank) { return meeting.come.contains(rank); });
 }
 
-/// Who waits there goes on when all have come.
+/// Releases the waiters when all members have come.
 void KvStore::look_at(Meetings& meetings, Meetings::iterator meeting) {
     if (!all_have_come(meeting->second)) return;
     const bool is_point = &meetings == &running_->points;
     meeting->second.over = is_point;
-    // With the last one a barrier is gone.
+    // A barrier disappears with its last waiter.
     const std::set<Waiter> waiters = meeting->second.waiters;
     for (const Waiter waiter : waiters) answer(waiter, KvAnswer{.yes = is_point});
 }
@@ -287,7 +287,7 @@ KvStore::Outcome KvStore::act(Waiter /*waiter*/, Space& space, int rank, JoinSyn
     return std::optional(KvAnswer{.yes = point->second.over});
 }
 
-// ---- who waits
+// ---- waiters
 
 void KvStore::answer(Waiter waiter, Result<KvAnswer> with) {
     forget(waiter);
@@ -303,7 +303,7 @@ void KvStore::forget(Waiter waiter) {
     if (wait.space != nullptr) {
         for (const std::string& name : wait.names) {
             const auto awaited = wait.space->awaited.find(name);
-            if (awaited == wait.space->awaited.end()) continue;  // It was named twice.
+            if (awaited == wait.space->awaited.end()) continue;  // the request names it twice
             awaited->second.erase(waiter);
             if (awaited->second.empty()) wait.space->awaited.erase(awaited);
         }

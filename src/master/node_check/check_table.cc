@@ -18,7 +18,7 @@ std::string cell(std::optional<double> value, double unit) {
     return value ? fmt::format("{:.2f}", *value / unit) : "-";
 }
 
-/// The rows that are told, the slowest if there are too many, in their order.
+/// The rows to show, in their order: only the slowest if there are too many.
 template <class Speed>
 std::vector<std::size_t> told(std::vector<std::size_t> rows, Speed speed) {
     if (rows.size() <= kMostRows) return rows;

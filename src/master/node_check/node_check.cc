@@ -16,7 +16,7 @@ std::optional<double> median(std::vector<double> values) {
 
 }  // namespace
 
-// ---- what happens
+// ---- events
 
 void NodeCheck::begin(std::vector<CheckedNode> nodes, Instant now) {
     nodes_ = std::move(nodes);
@@ -83,9 +83,9 @@ const Check* NodeCheck::directive_for(const std::string& incarnation) const {
     return state.order && !state.gone ? &*state.order : nullptr;
 }
 
-// ---- who meets whom
+// ---- pairs
 
-/// The order of that node in the round that begins.
+/// The directive for that node in the round that begins.
 Check& NodeCheck::order(std::size_t node, int round) {
     State& state = states_[node];
     if (!state.order)
@@ -124,7 +124,7 @@ bool NodeCheck::have_met(std::size_t one, std::size_t other) const {
     });
 }
 
-/// What a link must reach; zero while none works.
+/// The rate below which a link is slow; zero while none works.
 double NodeCheck::slow_link() const {
     std::vector<double> reached;
     for (const CheckedLink& link : links_)
@@ -188,7 +188,7 @@ bool NodeCheck::second_round() {
     return true;
 }
 
-// ---- what comes of it
+// ---- conclusions
 
 const CheckResult* NodeCheck::figures_of(std::size_t node) const {
     const State& state = states_[node];
@@ -204,7 +204,7 @@ std::string NodeCheck::about(const CheckedLink& link) const {
                        name_of(link.to), link.figures->trouble);
 }
 
-/// Of nodes that can both be used.
+/// Only among nodes that both say they can be used.
 const CheckedLink* NodeCheck::accuser_of(std::size_t node) const {
     const CheckedLink* accuser = nullptr;
     for (const std::size_t at : states_[node].links) {
