@@ -9,8 +9,8 @@ namespace muster::rsh {
 
 namespace {
 
-/// Of ssh, one letter each. What they ask for makes no difference here: nobody is asked for a
-/// password, there is no terminal, nothing is forwarded.
+/// Flags of ssh, one letter each, that make no difference here: there is no password prompt, no
+/// terminal and no forwarding.
 constexpr std::string_view kWithoutValue = "1246AaCGgKkMnqsTtVvXxYy";
 constexpr std::string_view kWithValue = "BbcDEeFIiJLmOopQRSWw";
 
@@ -56,7 +56,7 @@ class Parser {
     }
 
   private:
-    /// Behind "=", or the next word.
+    /// The value after "=", or the next word.
     std::string value_of(const std::string& flag, std::optional<std::string> attached) {
         if (attached) return *attached;
         if (at_ < words_.size()) return words_[at_++];
@@ -126,7 +126,7 @@ class Parser {
         return fmt::format("--serve takes no host and no command, but got \"{}\"", words_[at_]);
     }
 
-    /// As ssh does: the words with blanks between them are what a shell reads there.
+    /// As ssh does: joins the words with spaces for the remote shell.
     std::optional<std::string> take_command() {
         if (at_ == words_.size()) return "name the host: muster rsh HOST COMMAND...";
         options_.host = words_[at_++];

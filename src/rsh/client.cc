@@ -19,10 +19,10 @@ namespace {
 
 using Stream = std::unique_ptr<net::TlsStream>;
 
-/// Workers that were just made are there in milliseconds; later it makes no haste.
+/// New workers are reachable within milliseconds; later retries are slower.
 constexpr Duration kFirstRest = std::chrono::milliseconds(5);
 constexpr Duration kLongestRest = std::chrono::milliseconds(250);
-/// A host that does not even refuse.
+/// For a host that does not even refuse the connection.
 constexpr Duration kOneTry = std::chrono::seconds(5);
 
 Task<Result<Stream>> try_address(net::SharedKeyTls& keys, std::string address, std::uint16_t port) {
@@ -31,7 +31,7 @@ Task<Result<Stream>> try_address(net::SharedKeyTls& keys, std::string address, s
     co_return co_await keys.connect(std::move(stream));
 }
 
-/// The addresses of a name one after the other.
+/// Tries the addresses of a name one after the other.
 Task<Result<Stream>> try_once(Clock& clock, net::SharedKeyTls& keys, const ClientOptions& options,
                               Duration left) {
     CO_TRY(const std::vector<std::string> addresses, options.resolve(options.host));
@@ -76,7 +76,7 @@ Task<Result<Stream>> reach(Clock& clock, net::SharedKeyTls& keys, const ClientOp
     }
 }
 
-/// One command at the other side of an open connection.
+/// One command on the other side of an open connection.
 class Conversation {
   public:
     Conversation(const asio::any_io_executor& executor, Stream stream, const ClientOptions& options)
@@ -118,7 +118,7 @@ class Conversation {
         }
     }
 
-    /// That the connection broke is seen by who reads from it.
+    /// A broken connection is noticed by its reader.
     Task<void> send_input() {
         std::string bytes(kMostData, '\0');
         while (input_) {

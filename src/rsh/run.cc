@@ -19,7 +19,7 @@ namespace muster::rsh {
 
 namespace {
 
-/// Of ssh, when it was not the remote command that failed.
+/// ssh's exit status if it was not the remote command that failed.
 constexpr int kNotRun = 255;
 
 int fail(std::string_view what) {
@@ -27,7 +27,7 @@ int fail(std::string_view what) {
     return kNotRun;
 }
 
-/// Whoever closed one of our first three descriptors would find it used for something else.
+/// If one of the first three descriptors were closed, it would be reused for something else.
 void fill_first_descriptors() {
     for (;;) {
         const int fd = ::open("/dev/null", O_RDWR);
@@ -39,7 +39,7 @@ void fill_first_descriptors() {
     }
 }
 
-/// A token is short: what is longer is none.
+/// A token is short: anything longer is not one.
 Result<std::string> read_start(const std::string& file) {
     constexpr std::size_t kEnough = 4096;
     const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
@@ -94,7 +94,7 @@ int serve(const Arguments& arguments, net::SharedKeyTls& keys,
     return 0;
 }
 
-/// Stopped by a signal it just ends: the connection does, too, and so the command there.
+/// A signal simply ends this process: the connection breaks, and the command there is ended.
 int run_there(const Arguments& arguments, net::SharedKeyTls& keys, Resolve resolve) {
     asio::io_context context(1);
     RealClock clock;
@@ -119,7 +119,7 @@ int run_there(const Arguments& arguments, net::SharedKeyTls& keys, Resolve resol
 
 int run(const Arguments& arguments, std::vector<std::string> environment, Resolve resolve) {
     fill_first_descriptors();
-    std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is seen as a failed write
+    std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away shows as a failed write
     auto keys = read_token(arguments.token_file);
     if (!keys) return fail(keys.error().message());
     return arguments.serve ? serve(arguments, **keys, std::move(environment))

@@ -81,8 +81,8 @@ void Server::start(std::unique_ptr<net::Listener> listener) {
     accepting_.spawn("clients of the remote shell",
                      net::accept_each(*listener_, clock_, "clients of the remote shell",
                                       [this](std::unique_ptr<net::ByteStream> stream) {
-                                          // Who has not proved itself takes little, but not without
-                                          // end.
+                                          // Clients that have not authenticated cost little, but
+                                          // their number must be limited.
                                           if (greetings_.size() < options_.most_greeted)
                                               greetings_.spawn("a client that comes",
                                                                greet(std::move(stream)));
@@ -98,7 +98,7 @@ Task<void> Server::greet(std::unique_ptr<net::ByteStream> stream) {
         co_return;
     }
     if (!*greeted) {
-        // Who only looks whether the port is open says nothing, and is nothing to speak of.
+        // A client that only probes whether the port is open sends nothing; don't log it.
         if (greeted->error().code() != Code::kUnavailable)
             log::warning("a client was rejected",
                          {{"client", client}, {"why", greeted->error().message()}});

@@ -5,7 +5,7 @@
 
 #include "rsh/client.h"
 
-// In a file of its own: a static program is not to have it.
+// In its own file, because a static program must not link it.
 
 namespace muster::rsh {
 

@@ -1,5 +1,5 @@
-// The first byte says into pieces of which size the rest is cut; the rest are frames. However they
-// are cut, both sides of the protocol hear the same, and nothing is over its limit.
+// The first byte selects the size of the pieces into which the rest, the frames, is cut. However
+// they are cut, both sides of the protocol see the same, and nothing exceeds its limit.
 
 #include <cstddef>
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace muster::rsh {
 
 namespace {
 
-/// Closes what was not handed on.
+/// Closes a descriptor that was not passed on.
 class Fd {
   public:
     explicit Fd(int fd = -1) : fd_(fd) {}
@@ -61,8 +61,8 @@ Result<std::unique_ptr<Command>> Command::start(const asio::any_io_executor& exe
     ::posix_spawn_file_actions_adddup2(&lists.actions, in.read.get(), STDIN_FILENO);
     ::posix_spawn_file_actions_adddup2(&lists.actions, out.write.get(), STDOUT_FILENO);
     ::posix_spawn_file_actions_adddup2(&lists.actions, err.write.get(), STDERR_FILENO);
-    // Not all of what this process has open is closed by exec: a daemon that the command leaves
-    // would hold on to the connections of others.
+    // Not all descriptors of this process are closed by exec: a daemon that the command leaves
+    // behind would hold other clients' connections open.
     ::posix_spawn_file_actions_addclosefrom_np(&lists.actions, STDERR_FILENO + 1);
     const std::vector<std::string> arguments = {shell, "-c", text};
     pid_t pid = -1;
@@ -114,7 +114,7 @@ Task<Outcome> Command::ended() {
     for (;;) {
         co_await pidfd_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
         info.si_pid = 0;
-        // It stays to be reaped.
+        // Leaves it to be reaped later.
         if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT | WNOHANG) == 0 &&
             info.si_pid == pid_)
             break;

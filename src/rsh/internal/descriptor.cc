@@ -12,18 +12,18 @@ namespace muster::rsh {
 
 Descriptor::Descriptor(const asio::any_io_executor& executor, int fd, Use use) : fd_(fd) {
     const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
-    if (epoll < 0) return;  // without a free descriptor it blocks the loop, and works
+    if (epoll < 0) return;  // without a free descriptor it works, but blocks the loop
     epoll_event wanted{};
     wanted.events = use == Use::kRead ? EPOLLIN : EPOLLOUT;
     if (::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &wanted) != 0) {
-        ::close(epoll);  // EPERM: a file, which is always ready
+        ::close(epoll);  // EPERM: a regular file, which is always ready
         return;
     }
     watch_.emplace(executor, epoll);
 }
 
 Task<void> Descriptor::ready() {
-    // A descriptor of epoll is readable when what it watches is ready.
+    // An epoll descriptor is readable when what it watches is ready.
     if (watch_)
         co_await watch_->async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
 }
@@ -41,7 +41,7 @@ Task<Result<std::size_t>> Descriptor::read_some(asio::mutable_buffer into) {
 Task<Result<void>> Descriptor::write(asio::const_buffer bytes) {
     while (bytes.size() > 0) {
         co_await ready();
-        // A pipe that is ready takes so much at once, so that this does not block.
+        // A pipe that is ready accepts this much at once, so the write does not block.
         const std::size_t most =
             watch_ ? std::min<std::size_t>(bytes.size(), PIPE_BUF) : bytes.size();
         const ssize_t size = ::write(fd_, bytes.data(), most);

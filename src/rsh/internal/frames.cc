@@ -12,7 +12,7 @@ void append_number(std::string& text, std::uint32_t number) {
     for (const int shift : {24, 16, 8, 0}) text.push_back(static_cast<char>(number >> shift));
 }
 
-/// At most, by type; nullopt for a type that there is not.
+/// The largest payload of a type; nullopt for an unknown type.
 std::optional<std::size_t> most_of(std::uint8_t type) {
     switch (static_cast<FrameType>(type)) {
         case FrameType::kRequest:
@@ -65,7 +65,7 @@ Result<std::optional<Frame>> FrameReader::next() {
     if (rest.size() - kHead < size) return std::optional<Frame>();
     Frame frame{static_cast<FrameType>(type), std::string(rest.substr(kHead, size))};
     at_ += kHead + size;
-    // What was taken goes when all of it is, or when it is more than what is left.
+    // Consumed bytes are removed when everything is consumed, or when they outnumber the rest.
     if (at_ == bytes_.size() || at_ > kMostData) {
         bytes_.erase(0, at_);
         at_ = 0;

@@ -27,7 +27,7 @@ void Session::end() {
     changed_.notify_all();
 }
 
-/// As sshd has it: the end of the outputs counts, too, so that nothing that was written is lost.
+/// As in sshd: the outputs must have ended too, so that no output is lost.
 bool Session::over() const { return outcome_ && ((!output_open_ && !errors_open_) || killed_); }
 
 Task<void> Session::serve() {
@@ -41,13 +41,13 @@ Task<void> Session::serve() {
         command_->signal(SIGTERM);
         parts_.spawn("the end of mercy", have_mercy());
         while (!over()) co_await changed_.wait();
-        command_->signal(SIGKILL);  // who closed its outputs and went on
+        command_->signal(SIGKILL);  // it closed its outputs and kept running
     }
     if (client_gone_) co_return;
     parts_.spawn("farewell to a client", say_farewell());
     while (!parted_ && !told_to_end_) co_await changed_.wait();
     if (parted_) co_return;
-    // A server that stops does not wait for a client that does not listen.
+    // A server that stops does not wait for a client that does not read.
     parts_.spawn("the end of patience", lose_patience());
     while (!parted_) co_await changed_.wait();
 }
@@ -55,7 +55,7 @@ Task<void> Session::serve() {
 Task<void> Session::say_farewell() {
     (void)co_await frames_->write(outcome_frame(*outcome_));
     (void)co_await frames_->shut_down_write();
-    // Closing while input is on its way would take back what the client has not read yet.
+    // Closing while input is in flight would discard what the client has not read yet.
     (void)co_await within(clock_, mercy_, client_leaves());
     part();
 }
@@ -112,10 +112,10 @@ Task<void> Session::feed() {
         if (input_.empty()) break;
         const std::string bytes = std::move(input_.front());
         input_.pop_front();
-        // A command that reads no more of its input is not the client's fault: it goes nowhere.
+        // A command that stops reading its input is not the client's fault: discard the input.
         if (taken) taken = (co_await command_->input().write(asio::buffer(bytes))).has_value();
         protocol_.give_credit(bytes.size());
-        // That the connection broke is seen by who reads from it.
+        // A broken connection is noticed by its reader.
         (void)co_await frames_->write(credit_frame(static_cast<std::uint32_t>(bytes.size())));
     }
     command_->close_input();
