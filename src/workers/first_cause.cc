@@ -14,7 +14,7 @@ namespace {
 
 bool failed(const WorkerEnd& end) { return end.exit_code != 0; }
 
-/// Less: rather a cause.
+/// The lower, the more likely the cause.
 int suspicion(const WorkerEnd& end) {
     if (end.out_of_memory) return 0;
     const bool from_outside = end.signal == SIGTERM || end.signal == SIGKILL ||

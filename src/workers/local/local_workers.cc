@@ -18,7 +18,7 @@ namespace muster::workers {
 
 namespace {
 
-/// The group of version 2 in which this process may make others; empty: there is none.
+/// The cgroup of version 2 in which this process may create others; empty if there is none.
 std::string own_group() {
     const auto mounts = read_text("/proc/self/mountinfo");
     const auto groups = read_text("/proc/self/cgroup");
@@ -29,7 +29,7 @@ std::string own_group() {
             return tree.own;
         else if (tree.version == process::CgroupVersion::kV2 &&
                  ::access(tree.own.c_str(), W_OK) == 0 && tree.own == tree.root)
-            return tree.own;  // the root has no such file, and groups below it do
+            return tree.own;  // the root has no such file; cgroups below it do
     return {};
 }
 
@@ -97,7 +97,7 @@ SpareSurroundings LocalWorkers::State::around_spares() {
                 },
             .killed =
                 [this](int signal) {
-                    // Or the next worker that is killed would be taken for it.
+                    // Otherwise the next worker that is killed would be taken for it.
                     if (signal == SIGKILL) (void)set.kills().take_one();
                 }};
 }
@@ -121,7 +121,7 @@ LocalWorkers::~LocalWorkers() = default;
 Task<Result<std::unique_ptr<LocalWorkers>>> LocalWorkers::open(asio::any_io_executor executor,
                                                                Clock& clock, JobDirectory directory,
                                                                LocalWorkersOptions options) {
-    // What a worker started comes to us when its shim is killed.
+    // Processes that a worker started become our children when its shim is killed.
     if (::prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         co_return system_error("becoming a subreaper", errno);
     CO_TRY(UniqueFd program, open_shim_program());

@@ -18,7 +18,7 @@ namespace {
 
 /// A program may come over a slow network before it runs.
 constexpr Duration kShimStarts = std::chrono::seconds(60);
-/// After which it is said which worker delays a stop.
+/// After this time a worker that delays a stop is logged.
 constexpr Duration kStopIsSlow = std::chrono::seconds(5);
 
 }  // namespace
@@ -31,7 +31,7 @@ WorkerSet::WorkerSet(asio::any_io_executor executor, Clock& clock, const JobDire
       changed_(executor_),
       ends_changed_(executor_) {}
 
-// ---- how one comes to be
+// ---- how a set comes to be
 
 Task<void> WorkerSet::take_over() {
     auto found = load_worker_set_state(directory_.path());
@@ -132,7 +132,7 @@ void WorkerSet::ended(Worker& worker, ProcessEnd how) {
         if (const auto file = read_error_file(worker.record().error_file)) {
             end.error = file->message;
             end.error_file = worker.record().error_file;
-            // It was written before the end; another time is another clock's.
+            // It was written before the end; a later time comes from another clock.
             if (file->when && *file->when < end.when) end.when = *file->when;
         }
     }
@@ -181,7 +181,7 @@ Task<void> WorkerSet::let_go() {
     ends_.clear();
 }
 
-/// With its files.
+/// And removes its files.
 void WorkerSet::forget() {
     workers_.clear();
     const auto remove = [this](const std::string& name) {

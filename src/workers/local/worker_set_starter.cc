@@ -25,7 +25,8 @@ Result<std::vector<launch::Placement>> place_all(const std::vector<launch::Worke
     std::vector<launch::Place> places;
     for (const launch::WorkerStart& start : wanted) {
         const std::string visible = value_of(start, "CUDA_VISIBLE_DEVICES");
-        // It takes this one of those that it sees; with --virtual-local-rank it sees one.
+        // The worker picks this one of the devices that it sees; with --virtual-local-rank it sees
+        // one.
         const int index = value_of(start, "LOCAL_RANK") == "0" ? 0 : start.local_rank;
         places.push_back(
             {.local_rank = start.local_rank,
@@ -71,7 +72,7 @@ WorkerRecord WorkerSetStarter::cold_record(const launch::WorkerStart& wanted) co
     return record;
 }
 
-/// All that the shim of a worker is told, with the worker's own files made.
+/// The complete order for a worker's shim; creates the worker's own files.
 Result<ShimOrder> WorkerSetStarter::order_for(std::size_t which) {
     const Start& start = starts_[which];
     TRY(WorkerFiles files, logs_.prepare(start.wanted, around_.directory.path()));
@@ -116,7 +117,7 @@ Result<void> WorkerSetStarter::start_cold(std::size_t which) {
     return {};
 }
 
-/// In its spare, or cold where that does not do it.
+/// Starts it in its spare, or cold if that fails.
 Task<void> WorkerSetStarter::start_warm(std::size_t which, Result<void>& outcome) {
     Spare* const spare = starts_[which].spare;
     outcome = Result<void>();
@@ -168,7 +169,7 @@ Task<Result<void>> WorkerSetStarter::start_each() {
     co_return Result<void>();
 }
 
-/// Whatever can be known to be wrong is said before anything runs.
+/// Reports everything that can be known to be wrong before anything runs.
 Result<void> WorkerSetStarter::prepare(std::vector<launch::WorkerStart> wanted) {
     std::vector<WorkerProgram> programs;
     for (const launch::WorkerStart& one : wanted) {
@@ -199,13 +200,13 @@ Task<Result<void>> WorkerSetStarter::start(std::vector<launch::WorkerStart> want
     CO_TRY_VOID(prepare(std::move(wanted)));
     set_.kills().begin();
     if (spares_ != nullptr) {
-        // What workers of the set before wrote as they ended is no kind of this one.
+        // Imports that workers of the previous set recorded as they ended don't count for this one.
         spares_->pause();
         for (Start& start : starts_) choose_spare(start);
     }
     CO_TRY_VOID(set_.save());
     CO_TRY_VOID(co_await start_each());
-    // Now with what each has.
+    // Now with the details of each worker.
     CO_TRY_VOID(set_.save());
     co_await set_.wait_until_started();
     CO_TRY_VOID(check_started());

@@ -63,7 +63,7 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
         text.replace(at, what.size(), with);
 }
 
-/// Texts with commas between them; two commas are one that belongs to a text.
+/// Texts separated by commas; two commas stand for one within a text.
 std::vector<std::string> texts(std::string_view list) {
     std::vector<std::string> found;
     if (list.empty()) return found;

@@ -33,7 +33,7 @@ void LogFile::write(std::string_view bytes) {
         if (most_ == 0 || size_ + bytes.size() <= most_) return write_all(bytes);
         const std::size_t room = size_ < most_ ? static_cast<std::size_t>(most_ - size_) : 0;
         const std::size_t line = bytes.substr(0, room).rfind('\n');
-        // A line that no file would hold is cut.
+        // A line longer than a file is split.
         const std::size_t cut = line != bytes.npos ? line + 1 : size_ == 0 ? room : 0;
         write_all(bytes.substr(0, cut));
         bytes.remove_prefix(cut);

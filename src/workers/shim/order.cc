@@ -65,7 +65,7 @@ class Reader {
     template <class Item>
     void items(std::vector<Item>& into) {
         const std::uint64_t count = number();
-        // Each takes eight bytes at least.
+        // Each takes at least eight bytes.
         if (count > bytes_.size() / 8) good_ = false;
         for (std::uint64_t i = 0; good_ && i < count; ++i) {
             if constexpr (std::is_same_v<Item, std::string>)

@@ -99,7 +99,7 @@ Task<Result<SpareStarted>> Spare::become(const ShimOrder& order, std::string sta
 
 Task<Result<void>> Spare::send(std::string bytes, const std::array<UniqueFd, 2>& streams) {
     const std::array<int, 2> fds{streams[0].get(), streams[1].get()};
-    // With the first byte; the rest may not fit at once.
+    // Descriptors go with the first byte; the rest may not fit at once.
     for (bool sent = false; !sent;) {
         CO_TRY(sent,
                process::send_message(control_.native_handle(), std::string_view(bytes).substr(0, 1),
@@ -114,7 +114,7 @@ Task<Result<void>> Spare::send(std::string bytes, const std::array<UniqueFd, 2>&
         else if (errno == EAGAIN)
             co_await control_.async_wait(kWritable, asio::use_awaitable);
         else if (errno == EPIPE || errno == ECONNRESET)
-            break;  // what it still said, or its end, tells more
+            break;  // its last message, or its end, tells more
         else if (errno != EINTR)
             co_return system_error("telling a spare to start", errno);
     }

@@ -19,11 +19,11 @@ namespace muster::workers {
 
 namespace {
 
-/// A spare that ends by itself is replaced so often while a set runs.
+/// How often a spare that ends by itself is replaced while a set runs.
 constexpr int kReplacements = 3;
-/// In the job's directory: what was imports, without what stood in the way.
+/// In the job's directory: the modules to import, without those that prevent warm starts.
 constexpr const char* kReducedList = "spare-modules.json";
-/// So many modules are left out, one after the other, until there is no spare.
+/// The most modules that are left out, one after the other; after that there is no spare.
 constexpr std::size_t kExcluded = 16;
 
 Result<std::pair<UniqueFd, UniqueFd>> make_stream_pair() {
@@ -33,7 +33,7 @@ Result<std::pair<UniqueFd, UniqueFd>> make_stream_pair() {
     return std::pair{UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
-/// One that is in no way connected with what an earlier agent may have left.
+/// A name that can't collide with what an earlier agent may have left.
 std::string free_name(const std::filesystem::path& directory) {
     for (int i = 0;; ++i) {
         std::string name = fmt::format("spare-{}", i);
@@ -88,7 +88,7 @@ void Spares::pause() {
 Spare* Spares::take(const SpareRecipe& wanted) {
     const auto place = std::ranges::find_if(
         places_, [&](const Place& one) { return one.recipe.local_rank == wanted.local_rank; });
-    // Its first start, or there are none for a reason that was told.
+    // Its first start, or there are none for a reason that was logged.
     if (place == places_.end() || place->given_up) return nullptr;
     if (!place->spare || place->spare->gone()) {
         say("the spare was not made yet: this happens when a worker has started");
@@ -132,7 +132,7 @@ Task<void> Spares::end() {
     for (Place& place : places_)
         if (place.spare) leaving_.push_back(std::move(place.spare));
     places_.clear();
-    // All at once, and then one after the other.
+    // Ask all at once, then wait for one after the other.
     for (const auto& spare : leaving_) spare->ask_to_end();
     while (!leaving_.empty()) {
         co_await leaving_.back()->end();
@@ -155,7 +155,7 @@ Task<void> Spares::another_set(std::uint64_t set) {
     while (set == set_) co_await changed_.wait();
 }
 
-/// Until workers are through their start, for each set.
+/// Waits until the workers of each set have started.
 Task<void> Spares::see_begin() {
     for (;;) {
         while (!running_ || begun_) co_await changed_.wait();
@@ -202,7 +202,7 @@ void Spares::judge_at(Place& place) {
     retire(std::move(place.spare));
 }
 
-/// Whether the spare that said so may be a worker. What it teaches holds for those after it.
+/// Whether the spare with this report may become a worker. What it teaches applies to later spares.
 bool Spares::keeps(Place& place, const SpareReady& ready) {
     const SpareVerdict verdict = judge(ready);
     using Kind = SpareVerdict::Kind;
@@ -212,7 +212,7 @@ bool Spares::keeps(Place& place, const SpareReady& ready) {
         return true;
     }
     if (verdict.kind == Kind::kWithout && excluded_.size() < kExcluded) {
-        // Others may have met the same one.
+        // Other spares may have met the same module.
         if (excluded_.insert(verdict.module).second)
             log::warning("a module is left out of warm spares",
                          {{"module", verdict.module}, {"why", verdict.why}});

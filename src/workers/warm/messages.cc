@@ -18,7 +18,7 @@ constexpr int kVersion = 1;
 constexpr std::size_t kLargest = std::size_t{8} << 20;
 constexpr std::size_t kLengthBytes = 4;
 
-/// How many bytes the character has that begins there; 0: they are no UTF-8.
+/// The number of bytes of the character that begins there; 0 if it is not UTF-8.
 std::size_t character_at(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
     const std::uint8_t first = byte(0);
@@ -27,14 +27,14 @@ std::size_t character_at(std::string_view text) {
     if (first < 0xc2 || first > 0xf4 || text.size() < size) return 0;
     for (std::size_t i = 1; i < size; ++i)
         if ((byte(i) & 0xc0) != 0x80) return 0;
-    // Longer than needed, a surrogate, or above the last.
+    // An overlong form, a surrogate, or beyond the last character.
     if ((first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f) ||
         (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f))
         return 0;
     return size;
 }
 
-/// As Python's surrogateescape has it: a byte that is no UTF-8 is U+DC00 and itself.
+/// Like Python's surrogateescape: a byte that is not UTF-8 becomes U+DC00 plus the byte.
 void add_quoted(std::string& to, std::string_view text) {
     to += '"';
     while (!text.empty()) {
@@ -84,7 +84,7 @@ std::string start_message(const std::vector<std::string>& arguments,
     separator = "";
     for (const std::string& entry : environment) {
         const std::size_t equals = entry.find('=');
-        if (equals == 0 || equals == entry.npos) continue;  // what no process could be given
+        if (equals == 0 || equals == entry.npos) continue;  // no process could be given that
         text += separator;
         add_quoted(text, std::string_view(entry).substr(0, equals));
         text += ": ";

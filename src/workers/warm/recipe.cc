@@ -10,7 +10,7 @@ namespace muster::workers {
 
 namespace {
 
-/// Ranks, addresses, and what counts attempts.
+/// Ranks, addresses, and counters of attempts.
 constexpr std::array<std::string_view, 10> kUnknown = {"RANK",
                                                        "GROUP_RANK",
                                                        "ROLE_RANK",
@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 10> kUnknown = {"RANK",
 }  // namespace
 
 bool is_left_out(std::string_view variable) {
-    // MUSTER_PROGRESS is the spare's own and stays when it is a worker.
+    // MUSTER_PROGRESS belongs to the spare, and stays when it becomes a worker.
     if (variable.starts_with("MUSTER_")) return variable != "MUSTER_PROGRESS";
     return std::ranges::find(kUnknown, variable) != kUnknown.end();
 }
@@ -45,7 +45,7 @@ std::optional<SpareRecipe> recipe_for(const launch::WorkerStart& worker,
 std::vector<std::string> spare_command(const SpareRecipe& recipe, const std::string& zygote,
                                        const std::vector<std::string>& modules,
                                        const std::string& imports) {
-    // The worker's own interpreter and options; what runs there stands behind them.
+    // The worker's own interpreter and options; the program follows them.
     const bool module = recipe.head.size() > 2 && *(recipe.head.end() - 2) == "-m";
     std::vector<std::string> command(recipe.head.begin(), recipe.head.end() - (module ? 2 : 1));
     for (const std::string& word :
@@ -71,7 +71,7 @@ std::vector<std::string> arguments_for(const launch::WorkerStart& worker) {
 std::string why_unfit(const SpareRecipe& made, const SpareRecipe& wanted) {
     if (made.local_rank != wanted.local_rank) return "the spare belongs to another local rank";
     if (made.head != wanted.head) return "the spare was made for another command";
-    // Its text is for people.
+    // Ignores the note, which is text for people.
     if (made.placement.cpus != wanted.placement.cpus ||
         made.placement.memory != wanted.placement.memory ||
         made.placement.nodes != wanted.placement.nodes)

@@ -23,7 +23,7 @@ SpareVerdict judge(const SpareReady& ready) {
             .kind = Kind::kNever,
             .why = ready.note.empty() ? ready.why : fmt::format("{}: {}", ready.why, ready.note)};
     for (const std::string& name : ready.reads)
-        // Each worker has others of these, so that all of them would start cold.
+        // These differ for each worker, so all of them would start cold.
         if (is_left_out(name))
             return {.kind = Kind::kNever,
                     .why = fmt::format("a module reads {} while it is imported, before its value "

@@ -18,7 +18,7 @@ namespace json = boost::json;
 
 namespace {
 
-/// A traceback is a few kilobytes; a message may hold a tensor.
+/// A traceback is a few kilobytes; a message may contain a tensor.
 constexpr std::size_t kMostRead = std::size_t{1} << 20;
 constexpr std::size_t kMostMessage = 4096;
 
@@ -48,8 +48,8 @@ std::optional<std::int64_t> seconds_of(const json::value* value) {
     return number;
 }
 
-/// The file says a second, and is written within it or just after: then its own time is the better
-/// one, and tells who of several was first.
+/// The content has whole seconds, and the file is written within that second or just after: then
+/// its modification time is more exact, and shows which of several failures was first.
 std::optional<WallTime> finer(std::optional<std::int64_t> second, std::optional<WallTime> written) {
     if (!second) return written;
     const WallTime stated{std::chrono::seconds(*second)};

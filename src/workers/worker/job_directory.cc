@@ -13,10 +13,10 @@ namespace muster::workers {
 
 namespace {
 
-/// Agents of one identity on one machine.
+/// The most agents with one identity on one machine.
 constexpr int kMostAgents = 1000;
 
-/// FNV-1a: the same in every life of the program.
+/// FNV-1a: the same in every run of the program.
 std::uint64_t number_of(std::string_view text) {
     std::uint64_t hash = 0xcbf29ce484222325;
     for (const char letter : text) {
@@ -26,7 +26,7 @@ std::uint64_t number_of(std::string_view text) {
     return hash;
 }
 
-/// Nothing: another agent has it.
+/// nullopt: another agent has it.
 Result<std::optional<UniqueFd>> try_claim(const std::filesystem::path& path) {
     for (;;) {
         if (::mkdir(path.c_str(), 0700) < 0 && errno != EEXIST)
@@ -49,7 +49,7 @@ Result<std::optional<UniqueFd>> try_claim(const std::filesystem::path& path) {
             if (errno == EWOULDBLOCK) return std::nullopt;
             return system_error(fmt::format("locking {}", path.string()), errno);
         }
-        // Whoever had it may have removed it between our steps.
+        // Its previous owner may have removed it between our steps.
         struct stat named{};
         if (::lstat(path.c_str(), &named) == 0 && named.st_ino == info.st_ino &&
             named.st_dev == info.st_dev)

@@ -27,11 +27,11 @@ bool has_entry(std::string_view environment, std::string_view entry) {
     return false;
 }
 
-/// Our child, without memory, and not yet a zombie.
+/// A child of ours that has lost its memory and is not a zombie yet.
 bool is_dying_child(pid_t pid) {
     const auto stat = read_text(fmt::format("/proc/{}/stat", pid));
     if (!stat) return false;
-    // "pid (name) state ppid ...", and as the 23rd the size of its memory: the name may hold
+    // "pid (name) state ppid ...", and as field 23 the size of its memory; the name may contain
     // anything.
     const std::size_t name_end = stat->rfind(") ");
     if (name_end == stat->npos) return false;
@@ -47,7 +47,8 @@ bool is_dying_child(pid_t pid) {
 std::vector<UniqueFd> find_orphans(const std::string& environment_entry) {
     std::vector<UniqueFd> found;
     for (const pid_t pid : process::descendants_of(1)) {
-        // Before it is looked at, so that it is of this process and not of a later one.
+        // Opened before the process is examined, so that it refers to this process and not to a
+        // later one.
         UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
         if (!process) continue;
         const auto environment = read_text(fmt::format("/proc/{}/environ", pid));

@@ -18,7 +18,7 @@ Result<ProgressFile> ProgressFile::create(const std::filesystem::path& path) {
     ::unlink(path.c_str());
     UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!file) return system_error("making the progress file " + path.string(), errno);
-    // Its block is taken now: on a disk that is full later a store into it would be a fault.
+    // Allocates its block now: if the disk were full later, a store into the mapping would crash.
     if (const int error = ::posix_fallocate(file.get(), 0, kSize); error != 0)
         return system_error("making the progress file " + path.string(), error);
     return ProgressFile(std::move(file));

@@ -26,10 +26,10 @@ namespace muster::workers {
 
 namespace {
 
-/// Above all that the shim begins with.
+/// Above all descriptors that the shim starts with.
 constexpr int kOutOfTheWay = 16;
 
-/// The address of a name in a directory, however long the path to that is.
+/// The address of a name in a directory, however long the directory's path is.
 Result<sockaddr_un> address_of(int directory, const std::string& name) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -68,8 +68,8 @@ struct ShimFds {
     int program, null, control, listener, order, spare;
 };
 
-/// Becomes the shim, in a new child; minus the error otherwise. vfork: nothing is copied for a
-/// process that is about to be replaced.
+/// Becomes the shim in a new child; returns the negative errno on failure. vfork: copies nothing
+/// for a process that is about to be replaced.
 [[gnu::noinline]] pid_t spawn(ShimFds fds, std::string name) {
     std::array<char*, 2> argv{name.data(), nullptr};
     std::array<char*, 1> environment{nullptr};

@@ -18,7 +18,7 @@ namespace muster::workers {
 
 namespace {
 
-/// A shim tells of an end in less than a millisecond, unless it is stopped.
+/// A shim reports an end in less than a millisecond, unless it is stopped.
 constexpr Duration kShimAnswers = std::chrono::milliseconds(100);
 
 constexpr auto kReadable = asio::posix::stream_descriptor::wait_read;
@@ -28,7 +28,7 @@ void signal_process(asio::posix::stream_descriptor& pidfd, int signal) {
     ::syscall(SYS_pidfd_send_signal, pidfd.native_handle(), signal, nullptr, 0);
 }
 
-/// The wait status of a process that has become our child, and has ended.
+/// The wait status of a process that has become our child and has ended.
 std::optional<int> reap(int pidfd) {
     siginfo_t info{};
     if (::waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED | WNOHANG) < 0 ||
@@ -79,15 +79,16 @@ std::optional<Result<std::array<UniqueFd, 2>>> Worker::take_streams() {
 
 Task<void> Worker::watch_to_the_end(Clock& clock) {
     co_await first_of(listen(), wake_shim(clock));
-    // Its end of the conversation closes with its life, or a moment before.
+    // Its end of the conversation closes when it dies, or a moment earlier.
     if (shim_) {
         co_await shim_->async_wait(kReadable, asio::use_awaitable);
-        // Another agent's is no child of ours unless it has come to us; then nothing happens.
+        // The shim of another agent is our child only if it was reparented to us; otherwise this
+        // does nothing.
         (void)reap(shim_->native_handle());
     } else if (shim_pid_ > 0) {
         ::waitpid(shim_pid_, nullptr, 0);
     }
-    // It ends by itself only when it was asked to, or never had a worker.
+    // It ends by itself only when asked to, or if it never had a worker.
     if (!asked_to_end_ && state_ != State::kFailed) co_await lose_shim();
     state_ = State::kGone;
     changed_.notify_all();
@@ -97,7 +98,7 @@ void Worker::request_end(Duration grace) {
     if (state_ == State::kGone) return;
     asked_to_end_ = true;
     if (shim_) signal_process(*shim_, SIGCONT);
-    // It fails when the shim has gone, and that is what listen() hears.
+    // Fails if the shim is gone, which listen() notices.
     (void)workers::request_end(control_.native_handle(), grace.count());
 }
 
@@ -120,7 +121,7 @@ Task<void> Worker::wake_shim(Clock& clock) {
         co_await clock.sleep_for(kShimAnswers);
         if (!ended_ && shim_) signal_process(*shim_, SIGCONT);
     }
-    // Only the shim's own end is an end.
+    // Only the end of the shim counts.
     for (;;) co_await known_.wait();
 }
 
@@ -194,10 +195,10 @@ Task<void> Worker::lose_shim() {
          .why = "it was killed together with its shim"});
 }
 
-/// All that the worker started, until nothing of it holds a file open any more.
+/// Everything that the worker started, until no such process holds a file open.
 Task<void> Worker::end_strays() {
     const std::string mark = "MUSTER_PROGRESS=" + record_.progress;
-    // Found before they are killed: what is dying can't be told from others.
+    // Find them before killing any: dying processes can't be told from others.
     std::vector<UniqueFd> orphans = find_orphans(mark);
     const bool killed = kill_group(record_.group);
     while (!orphans.empty()) {
@@ -210,7 +211,7 @@ Task<void> Worker::end_strays() {
         orphans = find_orphans(mark);
     }
     if (record_.group.empty()) co_return;
-    // It also has those that have changed their environment.
+    // The cgroup also has those that have changed their environment.
     UniqueFd events(::open((record_.group + "/cgroup.events").c_str(), O_RDONLY | O_CLOEXEC));
     if (killed && events) {
         asio::posix::stream_descriptor group(executor_, events.release());

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A disk that is full costs logs, and not the run.
+/// A full disk must cost logs, not the run.
 bool is_full_disk(int error) { return error == ENOSPC || error == EDQUOT; }
 
 Result<void> make_directories(const fs::path& path) {

@@ -51,18 +51,19 @@ void remove_group(const ShimOrder& order, int group) {
 void remove_job_files(const ShimOrder& order) {
     const int directory = ::open(order.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0) return;
-    // Its own files first, so that of two that end together one sees that it is the last.
+    // Its own files first, so that of two shims that end together one sees that it is the last.
     ::unlinkat(directory, order.socket.c_str(), 0);
     for (const std::string& file : order.files) ::unlinkat(directory, file.c_str(), 0);
     const int record = ::openat(directory, order.record.c_str(), O_RDONLY | O_CLOEXEC);
     if (record >= 0) {
-        ::flock(record, LOCK_EX);  // among shims, for this moment
+        ::flock(record, LOCK_EX);  // among shims, for this moment only
         if (::flock(directory, LOCK_EX | LOCK_NB) == 0 && !has_sockets(directory)) {
             ::unlinkat(directory, order.record.c_str(), 0);
             ::rmdir(order.directory.c_str());
         }
     }
-    // In this order: the next shim must find the directory free, or it takes us for an agent.
+    // The order matters: the next shim must find the directory unlocked, or it takes us for an
+    // agent.
     ::close(directory);
     if (record >= 0) ::close(record);
 }

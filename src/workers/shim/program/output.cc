@@ -11,9 +11,9 @@ namespace muster::workers {
 
 namespace {
 
-/// The console for writes that never wait: a description of our own, as the flag would change that
-/// of everybody else who has the stream. A file takes everything at once; -1 for what can't be
-/// opened anew.
+/// Opens the console anew for non-blocking writes, because the flag would otherwise affect every
+/// process that shares the stream. A regular file needs no flag: it accepts everything at once. -1
+/// on failure.
 int open_console(int own) {
     struct stat info{};
     if (::fstat(own, &info) < 0) return -1;
@@ -21,7 +21,7 @@ int open_console(int own) {
     char path[32];
     std::snprintf(path, sizeof path, "/proc/self/fd/%d", own);
     const int console = ::open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    // A socket, say: it is written to as it is.
+    // For instance a socket: use it as it is.
     return console >= 0 ? console : ::fcntl(own, F_DUPFD_CLOEXEC, 0);
 }
 

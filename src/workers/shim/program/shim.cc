@@ -57,7 +57,7 @@ std::optional<ShimOrder> read_order(int file) {
 struct ReceivedRequest {
     ssize_t size = 0;
     ShimRequest request;
-    int file = -1;  ///< that came with it
+    int file = -1;  ///< received with it
 };
 
 ReceivedRequest receive_request(int from) {
@@ -156,8 +156,8 @@ class Shim {
         pidfd_ = static_cast<int>(::syscall(SYS_pidfd_open, worker_, 0));
         own_pidfd_ = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
         memory_error_ = started.memory_error;
-        // No program and no directory of the worker's is needed any more, and its environment may
-        // hold what nobody needs to find here.
+        // The worker's programs and directories are not needed any more, and its environment may
+        // hold secrets.
         order_.candidates = {};
         order_.arguments = {};
         order_.environment = {};
@@ -168,7 +168,7 @@ class Shim {
 
     bool is_over() const { return (stopping_ || orphaned_for_good_) && tree_is_gone_; }
 
-    /// Waits for one round of events, and answers them.
+    /// Waits for one round of events, and handles them.
     void turn() {
         pollfd events[] = {{signals_, POLLIN, 0},         {kShimListenerFd, POLLIN, 0},
                            {control_, POLLIN, 0},         {out_.pipe(), POLLIN, 0},
@@ -222,7 +222,7 @@ class Shim {
 
     void worker_ended(int status) {
         const std::int64_t when = clock_ns(CLOCK_REALTIME);
-        // What it wrote is written before anybody hears of its end.
+        // Write its output before its end is reported.
         out_.read(true);
         error_.read(true);
         tell_losses();
@@ -234,17 +234,18 @@ class Shim {
         ended_->wall_ns = when;
         ended_->lost_bytes = out_.lost_bytes() + error_.lost_bytes();
         tell_end();
-        // What a dead worker leaves holds devices, ports and memory that its successor needs. What
-        // a finished one leaves may still save something, and has time until the set is stopped.
+        // What a dead worker leaves behind holds devices, ports and memory that its successor
+        // needs. What a finished worker leaves may still be saving something, and has time until
+        // the set is stopped.
         if (status != 0) kill_tree();
     }
 
-    /// Blocks until it is gone.
+    /// Blocks until the tree is gone.
     void kill_tree() {
         kill_group(group_);
         process::kill_descendants();
         if (worker_ > 0 && !ended_) {
-            // Reaped there: it was killed because it was to be.
+            // Reaped there: it was killed on purpose.
             ended_.emplace();
             ended_->kind = ShimReport::Kind::kEnded;
             ended_->worker = worker_;
@@ -272,7 +273,7 @@ class Shim {
 
     void tell_end() {
         if (!ended_ || control_ < 0) return;
-        // An agent that is stopped may have left no room: then as soon as there is some.
+        // An agent that is stopped may have left no room: send it as soon as there is some.
         unsent_ = !send_report(control_, *ended_, {}) && errno == EAGAIN;
     }
 
@@ -312,7 +313,7 @@ class Shim {
         stopping_ = true;
     }
 
-    /// The spare is a worker from now on, and writes where that shall.
+    /// The spare is a worker from now on, and writes to the worker's outputs.
     void become(int file) {
         std::optional<ShimOrder> order = read_order(file);
         if (!order || !order_.spare) return lose_agent();
@@ -365,7 +366,7 @@ class Shim {
     pid_t worker_ = -1;
     int memory_error_ = 0;
     std::optional<ShimReport> ended_;
-    bool unsent_ = false;  ///< ended_, to this agent
+    bool unsent_ = false;  ///< ended_ has not been sent to this agent yet
     std::uint32_t told_losses_ = 0;
     bool tree_is_gone_ = false;
     bool stopping_ = false;
@@ -379,10 +380,10 @@ class Shim {
 int run_shim() {
     for (const int fd : {kShimControlFd, kShimListenerFd, kShimOrderFd})
         ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-    // What the agent's own parent left open is nobody's here.
+    // Close what the agent's own parent left open.
     ::syscall(SYS_close_range, kSpareControlFd + 1, ~0U, 0);
     ::setsid();
-    ::signal(SIGCHLD, SIG_DFL);  // one that is ignored has no exit status
+    ::signal(SIGCHLD, SIG_DFL);  // if it is ignored, children have no exit status
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     ::prctl(PR_SET_NAME, "muster-shim");
     auto order = read_order(kShimOrderFd);

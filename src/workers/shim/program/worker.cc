@@ -18,7 +18,7 @@ namespace {
 constexpr int kPreferredNodes = 1;
 constexpr int kBindNodes = 2;
 
-/// What the child says before it is its program.
+/// What the child reports before it executes its program.
 struct Word {
     ShimStage stage = ShimStage::kExecute;
     int error = 0;
@@ -37,7 +37,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
     return all;
 }
 
-/// Where that is refused the tree is found by its parents, as where there are no groups.
+/// If this is refused, the tree is found by its parents, as on systems without cgroups.
 void enter(int group) {
     const int entry = ::openat(group, "cgroup.procs", O_WRONLY | O_CLOEXEC);
     if (entry < 0) return;
@@ -46,7 +46,7 @@ void enter(int group) {
 }
 
 int bind_to_processors(const std::vector<std::uint32_t>& cpus) {
-    cpu_set_t set[8];  // 8192 processors
+    cpu_set_t set[8];  // 8192 CPUs
     CPU_ZERO_S(sizeof set, set);
     for (const std::uint32_t cpu : cpus) CPU_SET_S(cpu, sizeof set, set);
     return ::sched_setaffinity(0, sizeof set, set) < 0 ? errno : 0;
@@ -82,7 +82,7 @@ int choose_memory(launch::MemoryPolicy policy, const std::vector<std::uint32_t>&
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     const int input = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    // The three are above those that they become.
+    // The three descriptors are above those that they replace.
     if (::dup2(input, STDIN_FILENO) < 0 || ::dup2(out, STDOUT_FILENO) < 0 ||
         ::dup2(error, STDERR_FILENO) < 0)
         fail(ShimStage::kPipe, errno);
@@ -120,7 +120,7 @@ WorkerStarted start_worker(const ShimOrder& order, int out, int error, int group
     for (;;) {
         const ssize_t size = ::read(words[0], &word, sizeof word);
         if (size < 0 && errno == EINTR) continue;
-        if (size != sizeof word) break;  // it has become its program
+        if (size != sizeof word) break;  // it has executed its program
         if (!word.fatal) {
             started.memory_error = word.error;
             continue;
