@@ -307,7 +307,7 @@ def scale_memory(muster):
     return [
         Figure("operator and caches, each tracked pod", *limited(found["bytes a pod"], 1536, "bytes")),
         Figure("operator and caches, each job", *limited(found["bytes a job"], 2048, "bytes")),
-        Figure("operator and caches, each pod that is nobody's", *limited(found["bytes a stranger"], 16, "bytes")),
+        Figure("operator and caches, each pod without a job", *limited(found["bytes a stranger"], 16, "bytes")),
         Figure("the API's store, each pod and its service", *limited(found["store bytes a pod"], 32_768, "bytes")),
     ]
 

@@ -31,7 +31,7 @@ T must(Result<T> result) {
     return *std::move(result);
 }
 
-/// As `load create` makes them: bound to a node that nobody serves, so that nothing happens to it.
+/// As `load create` makes them: bound to a node that nothing serves, so that nothing happens to it.
 std::string pod_json(const std::string& name, std::size_t bytes) {
     json::object pod = json::parse(R"({"apiVersion": "v1", "kind": "Pod",
         "metadata": {"namespace": "default", "labels": {"app": "load", "tier": "bench"}},

@@ -526,7 +526,7 @@ def mpi_job(name, workers):
 def operator_mpi(muster):
     """One MPIJob of 500 workers, whose launcher comes when they are ready."""
     def took(_, nodes):
-        """Its launcher is a Job, of which nobody makes a pod here, and so the MPIJob is never Running."""
+        """Its launcher is a Job, for which no pod is made here, so the MPIJob never becomes Running."""
         nodes.say("reset")
         began = nodes.post(MPI, [mpi_job("big", 500)])["began"]
         return f"{nodes.when('pods 500') - began:.2f} s to all workers"

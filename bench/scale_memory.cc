@@ -24,7 +24,7 @@ struct Filled {
     double store_bytes = 0;
 };
 
-/// An API with `jobs` jobs of so many replicas that all run, and pods that belong to nobody.
+/// An API with `jobs` jobs of so many replicas that all run, and pods that belong to no job.
 Filled measure(int jobs, int replicas, int strangers) {
     World world(Time::kReal);
     // The history of changes is full in any case.
@@ -68,7 +68,7 @@ void memory(int count) {
     report("bytes a pod", per_pod, fmt::format("one job of {} replicas", count));
     report("bytes a job", per_job, fmt::format("{} jobs of one replica, less their pods", count));
     report("bytes a stranger", (strangers.operator_bytes - nothing.operator_bytes) / count,
-           "pods that belong to nobody");
+           "pods that belong to no job");
     report("store bytes a pod", (one.store_bytes - nothing.store_bytes) / count,
            "with its service, and what the watch history keeps of both");
 }

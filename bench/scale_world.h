@@ -35,7 +35,7 @@ class World {
 
     /// Runs the loop until it is so. Dies after a long while.
     void run_until(const std::function<bool()>& done);
-    /// Runs until nothing is ready any more and nobody waits for less than a second.
+    /// Runs until nothing is ready any more and nothing waits for less than a second.
     void settle();
     template <class T>
     T await(Task<T> task);

@@ -1,10 +1,10 @@
 """Kills workers, agents, masters' agents and nodes of a job of muster-run at random moments: it has to step on each time.
 
 elastic_drill.py MUSTER_RUN [ROUNDS] [--seed N] [--only WORDS] [--write]. Real PyTorch over gloo, ROUNDS (200) rounds of each kind of
-victim on one node and on two. A round kills its victims at a random moment, starts anew what a platform would (an agent, a
+victim on one node and on two. A round kills its victims at a random moment, restarts what a platform would (an agent, a
 node, never a worker), and has passed when a world without them, and then the whole one, has made steps that need everybody.
 At the end no process may be left, and every step of the job, however often it was made, must have the loss that it has in a
-run which nobody disturbed. Exits 1 with what did not recover, what was left, and where losses differ. --write puts the rows
+undisturbed run. Exits 1 with what did not recover, what was left, and where losses differ. --write puts the rows
 of the kinds that were played in the place of theirs in docs/elastic.md.
 """
 
@@ -28,7 +28,7 @@ from page_table import PageTable
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "elastic.md"
-HEAD = ("| Where | Victim | Rounds | Recovered | Workers that began anew | Death to next step, median | Longest |\n"
+HEAD = ("| Where | Victim | Rounds | Recovered | Workers restarted | Death to next step, median | Longest |\n"
         "|---|---|---|---|---|---|---|\n")
 TABLE = PageTable("drill", HEAD, 2)
 LIMIT_S = 60  # of a round: a hang is a failure, not a stuck drill
@@ -281,7 +281,7 @@ def choose(job, kind, rng):
 def one_round(job, kind, rng):
     """Seconds from the (last) death to the first step that needed what was done about it, and how many workers are others."""
     moments = choose(job, kind, rng)
-    # A node may be back before the others have gone on without it, or after.
+    # A node may be back before the others have continued without it, or after.
     slow = kind == "a node" and job.layout.nodes > 1 and rng.random() < 0.5
     words = ", ".join(f"after {later:.2f} s " * bool(later) + " and ".join(victim.words for victim in victims)
                       for later, victims in moments)
@@ -310,17 +310,17 @@ class Figures:
     """Of one kind of victim in one layout."""
 
     def __init__(self):
-        self.rounds, self.seconds, self.anew = 0, [], set()
+        self.rounds, self.seconds, self.restarted = 0, [], set()
 
-    def recovered(self, seconds, anew):
+    def recovered(self, seconds, restarted):
         self.seconds.append(seconds)
-        self.anew.add(anew)
+        self.restarted.add(restarted)
 
     def cells(self, workers):
         if not self.seconds:
             return f"{self.rounds} | 0 | – | – | –"
-        anew = " or ".join(map(str, sorted(self.anew)))
-        return (f"{self.rounds} | {len(self.seconds)} | {anew} of {workers} | {statistics.median(self.seconds):.2f} s | "
+        restarted = " or ".join(map(str, sorted(self.restarted)))
+        return (f"{self.rounds} | {len(self.seconds)} | {restarted} of {workers} | {statistics.median(self.seconds):.2f} s | "
                 f"{max(self.seconds):.2f} s")
 
 
@@ -377,7 +377,7 @@ def undisturbed(muster_run, steps, place):
 
 
 def differences(lines, losses):
-    """Where a job was not as the undisturbed one: steps that nobody made, and losses."""
+    """Where a job was not as the undisturbed one: steps that were not made, and losses."""
     made = {line["step"] for line in lines}
     missing = sorted(set(range(max(made, default=-1) + 1)) - made)
     found = [f"step {step} was never made" for step in missing]

@@ -1,7 +1,7 @@
 """Kills each replica type of each framework's example once, and says what becomes of the job.
 
 failure_drill.py MUSTER [--only WORDS] [--write]. One row for each case: the framework, the replica whose first process
-gets SIGKILL while it trains, the restart policy of all replicas, the outcome, who was started anew, and the seconds
+gets SIGKILL while it trains, the restart policy of all replicas, the outcome, which were restarted, and the seconds
 from the kill until the ranks had found each other again. With --write the rows of the cases that were run are written to
 docs/failures.md; without it, one that ends otherwise than the page says is a failure.
 """
@@ -32,7 +32,7 @@ from programs import Missing  # noqa: E402
 # A job that neither ends nor trains is given up; no case that ends takes a third of it on two cores of their own.
 LIMIT_S = 180
 
-HEAD = ("| Framework | Killed | Restart policy | Outcome | Started anew | Seconds to recover |\n"
+HEAD = ("| Framework | Killed | Restart policy | Outcome | Restarted | Seconds to recover |\n"
         "|---|---|---|---|---|---|\n")
 TABLE = PageTable("rows", HEAD, 3)
 
@@ -81,7 +81,7 @@ class Case:
 
 
 # "group" and "replica" are what the annotation muster.dev/restart says; without it the kind decides whether one failure
-# starts all replicas anew as one generation.
+# restarts all replicas as one generation.
 CASES = [
     Case(framework, replica, policy)
     for framework, replicas, policies in (
@@ -144,24 +144,24 @@ def recovered_at(lines, killed, ready):
     return said[-1] if said else None
 
 
-def started_anew(lines, killed, job):
+def restarted(lines, killed, job):
     """The replica types of which a pod was restarted or made again after the kill."""
     found = set()
     for line in lines:
         match = re.match(r"muster: pod (\S+) (?:restarted|scheduled)", line.text)
         if match and line.at > killed:
             found.update(kind for kind in replicas_of(job) if match[1].startswith(f"{job['metadata']['name']}-{kind.lower()}"))
-    return ", ".join(kind for kind in replicas_of(job) if kind in found) or "nobody"
+    return ", ".join(kind for kind in replicas_of(job) if kind in found) or "none"
 
 
 class Row:
-    def __init__(self, case, outcome, anew, seconds):
-        self.case, self.outcome, self.anew, self.seconds = case, outcome, anew, seconds
+    def __init__(self, case, outcome, names, seconds):
+        self.case, self.outcome, self.restarted, self.seconds = case, outcome, names, seconds
 
     @property
     def text(self):
         seconds = f"{self.seconds:.1f}" if self.seconds is not None else "–"
-        return "| " + " | ".join([*self.case.key, self.outcome, self.anew, seconds]) + " |\n"
+        return "| " + " | ".join([*self.case.key, self.outcome, self.restarted, seconds]) + " |\n"
 
 
 def table(text):
@@ -272,7 +272,7 @@ def rehearse(muster, case):
     outcome = {0: "Succeeded", None: "hangs"}.get(status, "Failed")
     if os.environ.get("MUSTER_DRILL_LOG"):
         print(run.tail(), flush=True)
-    return Row(case, outcome, started_anew(run.lines, killed, job),
+    return Row(case, outcome, restarted(run.lines, killed, job),
                recovered - killed if recovered and outcome == "Succeeded" else None)
 
 

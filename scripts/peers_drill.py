@@ -107,12 +107,12 @@ def restarts(kind, python, options):
         _, said = call.finish(call.begin("--standalone", "--max-restarts", 1, "leaves.py"))
     kept = "for the first time" not in said
     return Seen(recovered < done or kept,
-                f"{recovered} of {done} deaths of a worker were got over; the store {'keeps' if kept else 'has nothing of'} "
+                f"{recovered} of {done} deaths of a worker were survived; the store {'keeps' if kept else 'has nothing of'} "
                 "what the attempt before stored")
 
 
 def regrowth(kind, python, options):
-    """A node is lost, the other goes on; the node comes back."""
+    """A node is lost, the other continues; the node comes back."""
     del options
     with jobs.running(kind, python, 2, 1, size="1:2") as job:
         job.first_step()
@@ -155,7 +155,7 @@ def host(kind, python, options):
             return Seen(True, f"the other agent ended too, after {ended:.1f} s")
         if at is None:
             return Seen(True, f"the other made no step in {LIMIT_S} s")
-        return Seen(False, f"the other goes on, {at - lost:.1f} s later")
+        return Seen(False, f"the other continues, {at - lost:.1f} s later")
 
 
 def names(kind, python, options):
@@ -174,7 +174,7 @@ def names(kind, python, options):
 
 
 def without_package(kind, python):
-    """One node, where the package that nobody declares is not installed."""
+    """One node, where the undeclared package is not installed."""
     with calling(kind, python) as call:
         (call.place / "kubernetes").mkdir()
         (call.place / "kubernetes" / "__init__.py").write_text(ABSENT)
@@ -197,7 +197,7 @@ def fallback(kind, python, options):
     status, said, _ = without_package(kind, python)
     last = next((line for line in reversed(said.splitlines()) if line and not line.startswith(" ")), "")
     crashed = "Traceback" in said
-    return Seen(crashed or status != 0, f"crashes: {last}" if crashed else "there is none, and no need of one" if status == 0 else last)
+    return Seen(crashed or status != 0, f"crashes: {last}" if crashed else "not needed" if status == 0 else last)
 
 
 class Scene:
@@ -207,11 +207,11 @@ class Scene:
 
 SCENES = [
     Scene("a restart reads what the attempt before has stored", jobs.Torchrun, restarts),
-    Scene("a node that comes back kills those that went on", jobs.Torchrun, regrowth),
+    Scene("a node that comes back kills those that continued", jobs.Torchrun, regrowth),
     Scene("the node that hosts the store takes all down", jobs.Torchrun, host),
     Scene("each connection waits for a name server", jobs.Torchrun, names),
-    Scene("one node needs a package that nobody declares (`kubernetes`)", jobs.DLRover, package),
-    Scene("without it, what it falls back to crashes", jobs.DLRover, fallback),
+    Scene("one node needs an undeclared package (`kubernetes`)", jobs.DLRover, package),
+    Scene("without it, the fallback crashes", jobs.DLRover, fallback),
 ]
 
 # ---- the page ----

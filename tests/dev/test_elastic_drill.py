@@ -13,8 +13,8 @@ BEFORE = "before\n<!-- drill -->\nan old head\n|---|\n| one node | a worker | 5 
 
 def figures(*rounds, lost=0):
     found = drill.Figures()
-    for seconds, anew in rounds:
-        found.recovered(seconds, anew)
+    for seconds, restarted in rounds:
+        found.recovered(seconds, restarted)
     found.rounds = len(rounds) + lost
     return found
 

@@ -74,17 +74,17 @@ def test_recovery_ends_with_the_last_rank_that_is_ready_again():
     assert drill.recovered_at(LINES, 9, (r"\d is ready", 2)) is None
 
 
-def test_who_was_started_anew():
-    assert drill.started_anew(LINES, 4, job()) == "Worker"
-    assert drill.started_anew(LINES, 5.5, job()) == "nobody"
+def test_which_were_restarted():
+    assert drill.restarted(LINES, 4, job()) == "Worker"
+    assert drill.restarted(LINES, 5.5, job()) == "none"
     again = [*LINES, drill.Line(9, "muster: pod j-master-0 scheduled")]
-    assert drill.started_anew(again, 4, job()) == "Master, Worker"
+    assert drill.restarted(again, 4, job()) == "Master, Worker"
 
 
 def test_rows_take_the_place_of_those_of_the_same_case():
     first, second = drill.CASES[:2]
     text = f"before\n{drill.TABLE.begin}{drill.TABLE.end}after\n"
-    text = drill.page(text, [drill.Row(second, "Failed", "nobody", None)])
+    text = drill.page(text, [drill.Row(second, "Failed", "none", None)])
     text = drill.page(text, [drill.Row(first, "Succeeded", "Worker", 1.25), drill.Row(second, "hangs", "Worker", None)])
     assert text.startswith("before\n") and text.endswith(drill.TABLE.end + "after\n")
     rows = drill.table(text)
@@ -96,7 +96,7 @@ def test_rows_take_the_place_of_those_of_the_same_case():
 def test_an_outcome_that_the_page_does_not_have_is_told():
     first, second = drill.CASES[:2]
     text = drill.page(f"{drill.TABLE.begin}{drill.TABLE.end}", [drill.Row(first, "Succeeded", "Worker", 1)])
-    same, unknown = drill.Row(first, "Succeeded", "nobody", 9), drill.Row(second, "Failed", "nobody", None)
+    same, unknown = drill.Row(first, "Succeeded", "none", 9), drill.Row(second, "Failed", "none", None)
     assert drill.disagreements(text, [same, unknown]) == []
     assert drill.disagreements(text, [drill.Row(first, "hangs", "Worker", None)]) == [
         f"{' '.join(first.key)}: hangs, and the page says Succeeded"]
