@@ -29,7 +29,7 @@ def test_a_file_that_can_not_be_mapped_is_told_once(progress, make, why):
     make(progress)
     said = run("-c", STEP + "muster.step(); muster.step(); print('trains')", MUSTER_PROGRESS=progress)
     assert said.stdout == "trains\n" and said.returncode == 0
-    assert said.stderr.count("muster: nobody sees this worker's progress") == 1 and why in said.stderr and str(progress) in said.stderr
+    assert said.stderr.count("muster: this worker can't report its progress") == 1 and why in said.stderr and str(progress) in said.stderr
 
 
 def test_children_of_a_worker_do_not_speak_for_it(progress):

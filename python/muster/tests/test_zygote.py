@@ -173,9 +173,9 @@ def test_what_does_not_differ_does_not_matter(tmp_path, module):
     ("import not_there", "looks can't be imported: ModuleNotFoundError: No module named 'not_there'"),
     ("import sys; sys.exit(3)", "looks can't be imported: SystemExit: 3"),
     ("import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()", "looks started a thread"),
-    ("import os; {name for name in os.environ if name.startswith('LOOKS_')}", "looks looks at the whole environment"),
-    ("import os; dict(os.environ)", "looks looks at the whole environment"),
-    ("import os; os.environ.copy()", "looks looks at the whole environment"),
+    ("import os; {name for name in os.environ if name.startswith('LOOKS_')}", "looks reads the whole environment"),
+    ("import os; dict(os.environ)", "looks reads the whole environment"),
+    ("import os; os.environ.copy()", "looks reads the whole environment"),
 ])
 def test_modules_that_can_not_be_imported_ahead_are_named(tmp_path, module, named):
     ready, why = reason_for(tmp_path, module)
@@ -187,7 +187,7 @@ def test_a_package_is_named_before_what_lies_in_it(tmp_path):
     (tmp_path / "package" / "__init__.py").write_text("import os; dict(os.environ)")
     (tmp_path / "package" / "part.py").write_text("1 / 0")
     ready, why = reason_for(tmp_path, "", module="package.part")
-    assert ready["module"] == "package" and "package looks at the whole environment" in why
+    assert ready["module"] == "package" and "package reads the whole environment" in why
 
 
 def test_a_device_that_was_opened_is_seen(tmp_path):
@@ -243,7 +243,7 @@ def test_a_spare_that_nobody_needs_ends_quietly(tmp_path):
 
 
 @pytest.mark.parametrize("data, why", [
-    (b"\xff\xff\xff\xff", "and 8388608 is the most"), (b"\3\0\0\0{{{", "Expecting"), (b"\2\0\0\0[]", "no object"), (b"\2\0\0\0{}", "not a start"),
+    (b"\xff\xff\xff\xff", "at most 8388608 are allowed"), (b"\3\0\0\0{{{", "Expecting"), (b"\2\0\0\0[]", "not an object"), (b"\2\0\0\0{}", "not a start"),
     (b"\2\0", "ended after 2 bytes"),
 ])
 def test_what_is_no_message_is_refused(tmp_path, data, why):
@@ -282,7 +282,7 @@ def test_a_wrong_call_is_told(words):
 
 
 @pytest.mark.parametrize("text, note", [
-    (None, "is not there"), ("{", "can't be read"), ("[]", "can't be read"), ('{"version": 1, "python": "2.7", "modules": []}', "another Python"),
+    (None, "does not exist"), ("{", "can't be read"), ("[]", "can't be read"), ('{"version": 1, "python": "2.7", "modules": []}', "another Python"),
 ])
 def test_a_list_of_no_use_is_told(tmp_path, text, note):
     learnt = tmp_path / "learnt"

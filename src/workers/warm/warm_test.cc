@@ -129,7 +129,7 @@ TEST(SpareVerdict, KeepsWhatCanBeWarm) {
          kWithout,
          "a",
          "a can't be imported"},
-        {{.warm = false, .why = "it was told no modules to import"}, kNever, "", "no modules"},
+        {{.warm = false, .why = "it was given no modules to import"}, kNever, "", "no modules"},
         {{.warm = false, .why = "no modules", .note = "l was written under another Python"},
          kNever,
          "",

@@ -1,7 +1,7 @@
-"""What a training script can say to Muster, and know of the world that it runs in. README.md shows it in use.
+"""What a training script can tell Muster, and learn about the world it runs in. README.md shows it in use.
 
-Nothing here needs torch or any other package, and all of it works without Muster too: under torchrun, or in a process that nobody
-launched, which is then a world of one.
+Nothing here needs torch or any other package, and all of it works without Muster too: under torchrun, or in a process started
+by hand, which is then a world of one.
 """
 
 from ._batches import GlobalBatch, Micro, Step

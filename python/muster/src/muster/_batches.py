@@ -9,10 +9,10 @@ from ._sampler import ElasticSampler
 class Micro(NamedTuple):
     """One forward and backward pass of this rank."""
 
-    size: int  #: samples that count; 0 for a rank that has none here, whose loss is that of one sample and counts nothing
+    size: int  #: samples that count; 0 for a rank without samples in this pass: it passes one sample, with weight 0
     weight: float  #: their share of the global batch
-    scale: float  #: what to multiply their mean loss with, under an average over ranks: weight times world size
-    last: bool  #: the one after which gradients are exchanged
+    scale: float  #: factor for their mean loss if gradients are averaged over ranks: weight times world size
+    last: bool  #: whether gradients are exchanged after this one
 
     def sync(self, model: Any) -> ContextManager[Any]:
         """A context for forward and backward: only the last micro-batch of a step exchanges gradients. `model` is a
@@ -25,8 +25,8 @@ class Micro(NamedTuple):
 def share(start: int, stop: int, rank: int, ranks: int, micro_batch: int) -> List[range]:
     """The positions of an order that a rank takes of the batch [start, stop), a range for each of its micro-batches.
 
-    Position i belongs to rank i % ranks. All ranks have equally many micro-batches, of at most `micro_batch` positions, so that whatever
-    ranks do together in a forward pass they do equally often; some ranges may then be empty.
+    Position i belongs to rank i % ranks. All ranks have the same number of micro-batches, of at most `micro_batch` positions, so that
+    collective operations in a forward pass match; some ranges may be empty.
     """
     mine = range(start + (rank - start) % ranks, stop, ranks)
     largest = -(-(stop - start) // ranks)
@@ -35,7 +35,7 @@ def share(start: int, stop: int, rank: int, ranks: int, micro_batch: int) -> Lis
 
 
 class GlobalBatch:
-    """Shares out each global batch among whatever ranks there are, and says what their gradients count.
+    """Divides each global batch among the ranks, and weights their gradients.
 
     A batch is the next `global_batch` samples of the sampler's order: which samples it holds does not depend on the world's size, and
     neither does the gradient. Ranks take turns at its samples, so some have one more than others, and each passes its own
@@ -57,22 +57,22 @@ class GlobalBatch:
                 optimizer.step()
                 optimizer.zero_grad()
 
-    The last batch of an epoch is smaller if the dataset does not divide, and weighed as what it is; drop_last leaves it out. The
-    sampler's position moves when a step's micro-batches are through, so a checkpoint after optimizer.step() has the right one; one between
+    The last batch of an epoch may be smaller, and is weighted by its real size; drop_last omits it. The
+    sampler's position moves after the last micro-batch of a step, so a checkpoint after optimizer.step() has the right one; one between
     the micro-batches and optimizer.step() would not.
 
     The criterion must be a mean over samples. What depends on which samples pass together (batch normalisation) or on a rank's random
-    numbers (dropout) is as near to one process as it would be anyway, and no nearer. A rank without samples (a batch smaller than the
+    numbers (dropout) still differs from a single process. A rank without samples (a batch smaller than the
     world, or micro_batch 1 that does not divide) passes one sample of the batch with scale 0, since it has to take part in the exchange.
     """
 
     def __init__(self, global_batch: int, micro_batch: int, sampler: ElasticSampler, *, drop_last: bool = False) -> None:
-        """Raises ValueError when a batch would be empty."""
+        """Raises ValueError if a batch would be empty."""
         if global_batch < 1 or micro_batch < 1:
             raise ValueError(f"GlobalBatch({global_batch}, {micro_batch}): both must be 1 or more")
         if drop_last and sampler.size < global_batch:
-            raise ValueError(f"GlobalBatch: {sampler.size} samples are less than one global batch of {global_batch}, and drop_last leaves "
-                             "that out; nothing would be trained")
+            raise ValueError(f"GlobalBatch: {sampler.size} samples are less than one global batch of {global_batch}, and drop_last omits "
+                             "it; nothing would be trained")
         self.global_batch = global_batch
         self.micro_batch = micro_batch
         self.sampler = sampler
@@ -80,19 +80,19 @@ class GlobalBatch:
 
     def __iter__(self) -> Iterator[List[int]]:
         """The indices of this rank's micro-batches, from the sampler's position to the end of its epoch: a loader's batch_sampler."""
-        # Here and not in the generator, which begins later: a loader may start it in the middle of the first step.
+        # Here and not in the generator, which starts later: a loader may start it in the middle of the first step.
         return self._indices(self.sampler.position, self.sampler.order())
 
     def __len__(self) -> int:
-        """How many micro-batches that is."""
+        """The number of these micro-batches."""
         ranks = self.sampler.num_replicas
         return sum(len(share(start, stop, 0, ranks, self.micro_batch)) for start, stop in self._bounds(self.sampler.position))
 
     def steps(self, loader: Optional[Iterable[Any]] = None) -> "Iterator[Step]":
-        """What is left of the sampler's epoch, a Step for each optimizer step. `loader` gives what belongs to each list of indices,
-        in their order; without one, the lists themselves are given. Each Step must be iterated to its end.
+        """The rest of the sampler's epoch, as one Step for each optimizer step. `loader` yields the data for each list of indices,
+        in order; without a loader the lists themselves are yielded. Each Step must be iterated to its end.
 
-        Raises ValueError for a DataLoader over anything but this; RuntimeError when it ends early, a step is left in its middle, or the
+        Raises ValueError for a DataLoader over anything but this; RuntimeError if it ends early, a step is not finished, or the
         sampler is moved meanwhile.
         """
         batch_sampler = getattr(loader, "batch_sampler", self)
@@ -124,15 +124,15 @@ class GlobalBatch:
                                    "each step to its end")
             position = stop
         if position < self.sampler.size:
-            self.sampler.commit(self.sampler.size - position)  # what drop_last leaves out
+            self.sampler.commit(self.sampler.size - position)  # what drop_last omits
 
 
 class Step:
-    """One optimizer step: an iterable, once, of (Micro, what the loader gave)."""
+    """One optimizer step: yields pairs of (Micro, item of the loader). Can be iterated once."""
 
     def __init__(self, sampler: ElasticSampler, epoch: int, start: int, stop: int, micro_batch: int, loaded: Iterator[Any]) -> None:
         self.size = stop - start  #: samples of all ranks
-        self.through = False  #: all micro-batches were passed, and the sampler's position is behind them
+        self.through = False  #: all micro-batches are done, and the sampler's position is after them
         self._sampler, self._epoch, self._start = sampler, epoch, start
         self._parts = share(start, stop, sampler.rank, sampler.num_replicas, micro_batch)
         self._loaded = loaded

@@ -1,4 +1,4 @@
-"""Steps that the agent of this worker sees."""
+"""Reports steps of training to the agent of this worker."""
 
 import os
 import sys
@@ -10,14 +10,14 @@ _count = 0
 
 
 def step(n: int = 1) -> None:
-    """Says that `n` steps of training are done; call it once after each optimizer step, from one thread.
+    """Reports `n` more steps of training. Call it once after each optimizer step, from one thread.
 
     It costs a fraction of a microsecond: the count and the time are stored in a page that the agent reads (the 64 bytes of the file
-    MUSTER_PROGRESS). Without Muster it does nothing. The count begins with this process, and it takes the place of what the hook on
-    torch's optimizers counted. A process that was forked from one that has counted already says nothing, so that a worker's
-    children don't speak for it; one that was forked before counts by itself.
+    MUSTER_PROGRESS). Without Muster it does nothing. The count starts with this process, and replaces what the hook on
+    torch's optimizers counted. A process forked from one that has already counted reports nothing, so that a worker's
+    children don't report for it; one forked earlier counts by itself.
 
-    Raises ValueError when n is negative.
+    Raises ValueError if n is negative.
     """
     global _count
     if n < 0:
@@ -26,25 +26,25 @@ def step(n: int = 1) -> None:
     _tell(_count)
 
 
-def _nobody(count: int) -> None:
+def _ignore(count: int) -> None:
     del count
 
 
 def _first(count: int) -> None:
-    """Looks who listens, at the first step: what is imported in a warm spare does not yet know its worker."""
+    """Finds the file to write at the first step: a module imported in a warm spare does not know its worker yet."""
     global _tell
-    _tell = _nobody
+    _tell = _ignore
     path = os.environ.get("MUSTER_PROGRESS")
     if not path:
         return
-    hook = sys.modules.get("_muster_hook")  # under that name only where a launcher put it
+    hook = sys.modules.get("_muster_hook")  # only a launcher installs it under that name
     if hook is not None:
         hook.stop_counting()
     try:
         _tell = progress_writer(path, EXACT)
     except (OSError, ValueError) as error:
-        print(f"muster: nobody sees this worker's progress, as {path} (MUSTER_PROGRESS) can't be mapped: {error}. "
-              "Training goes on; a check for hangs may take it for hung", file=sys.stderr, flush=True)
+        print(f"muster: this worker can't report its progress: {path} (MUSTER_PROGRESS) can't be mapped: {error}. "
+              "Training continues, but a check for hangs may take it for hung", file=sys.stderr, flush=True)
         return
     os.register_at_fork(after_in_child=_silence)
     _tell(count)
@@ -52,7 +52,7 @@ def _first(count: int) -> None:
 
 def _silence() -> None:
     global _tell
-    _tell = _nobody
+    _tell = _ignore
 
 
 _tell: Callable[[int], None] = _first

@@ -8,29 +8,29 @@ from ._world import world
 
 
 class ElasticSampler:
-    """In the place of torch's DistributedSampler: an iterable of this rank's indices, which can go on in mid-epoch in a world of
+    """Replaces torch's DistributedSampler: an iterable of this rank's indices, which can continue in mid-epoch in a world of
     another size.
 
-    The order of an epoch depends on size, seed and epoch alone. Position i of it belongs to the rank i % world size, so what all
-    ranks together have taken is always the range from 0 to a **position**, in samples of the whole world. That position moves by commit()
-    alone, and not as indices are drawn: a loader draws ahead. Save state_dict() with the model, and load it before iterating.
+    The order of an epoch depends only on size, seed and epoch. Position i of it belongs to the rank i % world size, so what all
+    ranks together have taken is always the range from 0 to a **position**, in samples of the whole world. Only commit() moves that position; drawing
+    indices does not, because a loader draws ahead. Save state_dict() with the model, and load it before iterating.
 
-    What is left of an epoch may not divide by the world size:
+    The rest of an epoch may not be a multiple of the world size:
     - by default the first samples of the epoch's order are taken again at its end, so that all ranks get equally many (at most world
       size - 1 samples come twice, and all come at least once);
-    - drop_last=True leaves out what does not divide (at most world size - 1 samples);
+    - drop_last=True omits the remainder (at most world size - 1 samples);
     - even=False gives every sample exactly once, and some ranks one less. DistributedDataParallel hangs on that, unless it runs under
-      torch's Join; GlobalBatch never has this question, as it shares out each batch by itself.
+      torch's Join; GlobalBatch is not affected, because it divides each batch itself.
 
-    An epoch is over when its end is committed: then `epoch` has moved on and `position` is 0, which is what a checkpoint at that point
-    holds. So `for epoch in range(sampler.epoch, epochs)` goes on right, before or after an epoch's end.
+    An epoch is over when its end is committed: then `epoch` has advanced and `position` is 0, which is what a checkpoint at that point
+    holds. So `for epoch in range(sampler.epoch, epochs)` continues correctly, before or after an epoch's end.
 
     num_replicas and rank are those of torch.distributed if that has been initialised, and of muster.world() otherwise.
     """
 
     def __init__(self, dataset: Union[int, Sized], num_replicas: Optional[int] = None, rank: Optional[int] = None,
                  shuffle: bool = True, seed: int = 0, drop_last: bool = False, *, even: bool = True) -> None:
-        """`dataset`: anything with a length, or that length. Raises ValueError for values that make no sense together."""
+        """`dataset`: anything with a length, or that length. Raises ValueError for inconsistent values."""
         self.size = dataset if isinstance(dataset, int) else len(dataset)
         if self.size < 1:
             raise ValueError("ElasticSampler: the dataset is empty; there is nothing to take samples from")
@@ -51,7 +51,7 @@ class ElasticSampler:
         self._epoch = 0
         self._position = 0
         self._order: Optional[Order] = None
-        self._ran_from: Optional[int] = None  # the position at which an iteration began that came to the end of this epoch
+        self._ran_from: Optional[int] = None  # where an iteration began that reached the end of this epoch
 
     @property
     def epoch(self) -> int:
@@ -64,23 +64,23 @@ class ElasticSampler:
         return self._position
 
     def __iter__(self) -> Iterator[int]:
-        # Whoever commits, has taken the whole epoch, and never calls set_epoch, wants the next one.
+        # A caller that commits, has taken the whole epoch, and never calls set_epoch, wants the next one.
         if self._ran_from is not None and self._position > self._ran_from:
             self._begin(self._epoch + 1)
         return self._indices(self._epoch, self._position, self._mine(), self.order())
 
     def __len__(self) -> int:
-        """How many indices this rank has yet to take in this epoch."""
+        """How many indices are left for this rank in this epoch."""
         return len(self._mine())
 
     def set_epoch(self, epoch: int) -> None:
-        """Goes to the begin of that epoch; or does nothing if it is the present one, which may have been loaded in its middle."""
+        """Goes to the beginning of that epoch. Does nothing if it is the current one, which may have been loaded in its middle."""
         if epoch != self._epoch:
             self._begin(epoch)
 
     def commit(self, samples: int) -> None:
-        """Says that all ranks together are done with that many more samples: after an optimizer step, the batch of all ranks.
-        What goes beyond the end of the epoch ends it. Call it alike on every rank."""
+        """Records that all ranks together have finished that many more samples: after an optimizer step, the batch of all ranks.
+        Reaching the end of the epoch ends it. Call it with the same value on every rank."""
         if samples < 0:
             raise ValueError(f"ElasticSampler.commit({samples}): samples can't be taken back")
         self._position += samples
@@ -89,27 +89,27 @@ class ElasticSampler:
             self._begin(self._epoch + 1)
 
     def state_dict(self) -> Dict[str, Any]:
-        """Where all ranks together are; the same on each of them, and good for a world of any size."""
+        """The position of all ranks together; the same on every rank, and valid for a world of any size."""
         return {"version": 1, "epoch": self._epoch, "position": self._position, "size": self.size, "seed": self.seed,
                 "shuffle": self.shuffle}
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
-        """Goes to where state_dict() was. Raises ValueError if that was another order of samples, in which the position would mean
-        nothing: another size of the dataset, another seed, with shuffling or without."""
+        """Restores the position of a state_dict(). Raises ValueError if it belongs to another order of samples, where the position would
+        mean nothing: another size of the dataset, another seed, or other shuffling."""
         if state.get("version") != 1:
             raise ValueError(f"ElasticSampler: this state has version {state.get('version')!r}, and only version 1 is known; "
                              "was it saved by a newer muster, or by another sampler?")
         for name in ("size", "seed", "shuffle"):
             if state[name] != getattr(self, name):
                 raise ValueError(f"ElasticSampler: the state was saved with {name} {state[name]!r}, and this sampler has "
-                                 f"{getattr(self, name)!r}; make it as the saved one was, or begin an epoch with set_epoch instead")
+                                 f"{getattr(self, name)!r}; use the saved value, or begin an epoch with set_epoch instead")
         if not 0 <= state["position"] < self.size:
             raise ValueError(f"ElasticSampler: the state's position {state['position']} is not in an epoch of {self.size} samples")
         self._begin(state["epoch"])
         self._position = state["position"]
 
     def order(self) -> Order:
-        """The order of the present epoch."""
+        """The order of the current epoch."""
         if self._order is None:
             self._order = Order(self.size, self.seed, self._epoch, self.shuffle)
         return self._order
@@ -121,7 +121,7 @@ class ElasticSampler:
         self._ran_from = None
 
     def _mine(self) -> range:
-        """The positions of this rank from here to the end, of which some may be beyond it."""
+        """The positions of this rank from here to the end; some may be beyond the end."""
         left = self.size - self._position
         if self.drop_last:
             left -= left % self.num_replicas

@@ -1,4 +1,4 @@
-"""Who else runs, as the launcher told this process in its environment."""
+"""The world of this process, according to the environment set by its launcher."""
 
 import os
 from typing import Callable, Mapping, NamedTuple, Optional, Tuple, TypeVar
@@ -9,12 +9,12 @@ Callback = TypeVar("Callback", bound=Callable[[int, int], object])
 class Generation(NamedTuple):
     """Which world of its job this one is. Later ones are greater."""
 
-    epoch: int  #: the life of the master that made it; 0 under a launcher that has none
-    number: int  #: counts up in the life of the job; the restart count under a launcher that does not tell it
+    epoch: int  #: identifies the master process that made it; 0 under a launcher without a master
+    number: int  #: rises during the life of the job; the restart count under a launcher that does not provide it
 
 
 class World(NamedTuple):
-    """The world of this process. It never changes: another world means other processes."""
+    """The world of this process. It never changes: a new world has new processes."""
 
     rank: int
     size: int
@@ -24,14 +24,14 @@ class World(NamedTuple):
     group_size: int  #: nodes
     generation: Generation
     restart_count: int
-    run_id: str  #: of the job; empty where nobody named it
+    run_id: str  #: of the job; empty if it has no name
 
 
 def world() -> World:
-    """The world of this process: from the variables of muster-run, torchrun, or an operator that sets RANK and WORLD_SIZE alone
-    (then each process is a node of its own). Without any of them, a world of one.
+    """The world of this process: from the variables of muster-run, torchrun, or an operator that sets only RANK and WORLD_SIZE
+    (then each process is a node of its own). Without any of these, a world of one.
 
-    Raises ValueError, with the variable's name, when they contradict each other or are no numbers.
+    Raises ValueError, with the variable's name, if they contradict each other or are not numbers.
     """
     return world_of(os.environ)
 
@@ -57,12 +57,12 @@ def world_of(environment: Mapping[str, str]) -> World:
 def on_resize(callback: Callback) -> Callback:
     """Calls callback(old_size, new_size) now, if the job's world before this one had another size. Usable as a decorator.
 
-    A world never changes while its processes live: a job that grows or shrinks starts all of them anew. So a callback runs, if at all,
+    A world never changes while its processes live: a job that grows or shrinks restarts all of them. So a callback runs, if at all,
     before on_resize returns, in every rank of the new world, once for each time it is registered. It is not called at the job's
-    first start, nor when a worker or a node was replaced and the size stayed. `old_size` is that of the last world that ran, however
-    it ended; several changes without a world between are one. An exception of the callback is the caller's.
+    first start, nor if a worker or a node was replaced and the size stayed the same. `old_size` is that of the last world that ran, however
+    it ended; several changes without a world in between count as one. Exceptions of the callback are passed on.
 
-    It rests on MUSTER_PREVIOUS_WORLD_SIZE, which muster-run sets; under torchrun, which does not tell, it never calls.
+    It depends on MUSTER_PREVIOUS_WORLD_SIZE, which muster-run sets; under torchrun, which does not, it never calls.
     """
     before = _number(os.environ, "MUSTER_PREVIOUS_WORLD_SIZE", 0)
     now = world().size
@@ -83,7 +83,7 @@ def _number(environment: Mapping[str, str], name: str, default: int) -> int:
 def _place(environment: Mapping[str, str], rank_name: str, size_name: str, rank: int, size: int) -> Tuple[int, int]:
     rank, size = _number(environment, rank_name, rank), _number(environment, size_name, size)
     if rank >= size:
-        raise ValueError(f"{rank_name}={rank} is not below {size_name}={size}; whoever set these variables contradicts itself")
+        raise ValueError(f"{rank_name}={rank} is not below {size_name}={size}; these variables contradict each other")
     return rank, size
 
 

@@ -1,19 +1,19 @@
-"""A warm spare: a Python that has imported a worker's modules already, and waits to become that worker.
+"""A warm spare: a Python process that has already imported a worker's modules, and waits to become that worker.
 
     python3 [OPTION...] zygote.py --control FD [--module NAME]... [--learnt FILE] -- COMMAND
 
 COMMAND is that of a worker started in the ordinary way, without its own arguments: PYTHON [OPTION...] then SCRIPT or -m MODULE. Start the
-spare with the same PYTHON and options, in the worker's directory, with all of its environment that is known beforehand, and leave out
-what is not (RANK and the like). This file stands by itself: a launcher ships it, and muster need not be installed.
+spare with the same PYTHON and options, in the worker's directory, with all of its environment that is known beforehand, and without
+what is not (RANK and the like). This file is self-contained: a launcher ships it, and muster need not be installed.
 
-**One spare becomes one worker.** It never forks: torch, OpenMP, gloo and CUDA do not survive a fork well, and the process that waits has
-the pid, cgroup, pipes and parent that its worker shall have.
+**One spare becomes one worker.** It never forks: torch, OpenMP, gloo and CUDA do not survive a fork well, and the waiting process has
+the pid, cgroup, pipes and parent that its worker will have.
 
 **It is warm only if a cold start would be the same.** While modules are imported, each variable that they read through os.environ is
 noted; those that native libraries read are known by the names in NATIVE. If any of them has another value in the worker's environment, or
-the directory is another one, or imports failed, looked at the whole environment, started threads of Python's or initialised CUDA, then
-the spare replaces itself by COMMAND with the worker's arguments and environment (execve): an ordinary start, in the same process, with
-the reason told. What can't be seen: imports that look at sys.argv or the clock, or that read the environment without os.environ under
+the directory differs, or imports failed, read the whole environment, started Python threads or initialised CUDA, then
+the spare replaces itself by COMMAND with the worker's arguments and environment (execve): an ordinary start, in the same process, and the
+reason is reported. What can't be detected: imports that read sys.argv or the clock, or that read the environment without os.environ under
 names not in NATIVE. What differs: /proc/self/cmdline, more of the standard library in sys.modules, and three frames of this file below
 the program's own.
 
@@ -24,10 +24,10 @@ the program's own.
     agent:  {"start": true, "version": 1, "args": ["--lr", "1"], "env": {"RANK": "0", ...}, "cwd": "/job", "fds": [1, 2]}
     spare:  {"started": true, "warm": true, "why": ""}         and FD is closed; or {"refused": true, "why": "..."} and it exits with 1
 
-`warm` false comes with the reason; `module` names the one that is to blame, without which another spare may be warm. A spare that is not
-warm may be used all the same. `note` says why --learnt was of no use. `reads` are the variables that imports read.
-`args` are put behind COMMAND; `env` is the whole environment, in which a byte 0xNN that is not UTF-8 is \\udcNN (surrogateescape). `fds`
-are the numbers that the descriptors sent along (SCM_RIGHTS, with the message's first byte) shall have. When the agent closes FD, a
+If `warm` is false, `why` has the reason; `module` names the module to blame, without which another spare may be warm. A spare that is not
+warm may still be used. `note` says why --learnt could not be used. `reads` are the variables that imports read.
+`args` are appended to COMMAND; `env` is the whole environment, in which a byte 0xNN that is not UTF-8 is \\udcNN (surrogateescape). `fds`
+are the numbers that the descriptors sent along (SCM_RIGHTS, with the message's first byte) get. When the agent closes FD, a
 spare that was not used exits with 0.
 """
 
@@ -39,14 +39,14 @@ from typing import Any, Dict, List, Optional, Set, Tuple
 VERSION = 1
 LARGEST = 8 << 20
 
-# Beginnings of the names that the interpreter, the C library and native libraries read as they are loaded.
+# Prefixes of the variables that the interpreter, the C library and native libraries read as they are loaded.
 NATIVE = ("PYTHON", "LD_", "GLIBC_", "MALLOC_", "LC_", "LANG", "TZ", "OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_", "GOTO", "BLIS_",
           "NUMEXPR_", "DNNL_", "ONEDNN_", "ATEN_", "TORCH_", "PYTORCH_", "CUDA_", "CUBLAS_", "CUDNN_", "NVIDIA_", "HIP_", "HSA_", "ROCR_",
           "XLA_", "TF_", "JAX_")
 
 
 class Watched(type(os.environ)):  # type: ignore[misc]
-    """os.environ, noting what is read of it. An object's class can be exchanged; its readers keep the object."""
+    """os.environ, but records what is read. The class of the object is replaced, because its users keep the object."""
 
     read: "Set[Optional[str]]" = set()  # names; None stands for all of them
     prior = type(os.environ)
@@ -69,19 +69,19 @@ class Watched(type(os.environ)):  # type: ignore[misc]
 
 
 def watch(kind: Any) -> None:
-    """Whether os.environ is Watched, or as it was."""
+    """Makes os.environ an object of this class: Watched, or as it was."""
     os.environ.__class__ = os.environb.__class__ = kind
 
 
 class NotWarm(Exception):
-    """Why a spare can't stand for a cold start; and which module is to blame, if one is."""
+    """Why a spare can't replace a cold start, and which module is to blame, if any."""
 
     def __init__(self, why: str, module: str = "") -> None:
         super().__init__(why)
         self.module = module
 
 
-# ---- before it is needed ----
+# ---- before it becomes the worker ----
 
 
 class Worker:
@@ -94,18 +94,18 @@ class Worker:
         self.is_module = len(command) >= 3 and command[-2] == "-m"
         self.name = command[-1]
         self.file = self.name
-        if sys.version_info >= (3, 9) and not os.path.isabs(self.name):  # as the interpreter makes it absolute
+        if sys.version_info >= (3, 9) and not os.path.isabs(self.name):  # the interpreter makes it absolute, too
             self.file = os.path.join(os.getcwd(), self.name)
         self.main = types.ModuleType("__main__")
-        # As the interpreter made the one that we are in.
+        # As the interpreter made our own.
         self.main.__dict__["__builtins__"] = sys.modules["builtins"]
         if "__annotations__" in globals():
             self.main.__annotations__ = {}
 
     def take_place(self) -> None:
-        """Makes this process look as it would where the script's first line is: imports may look at it."""
+        """Makes this process look as it would at the script's first line, because imports may depend on that."""
         if not (getattr(sys.flags, "safe_path", False) or sys.flags.isolated):
-            # In the place of the folder of this file.
+            # Replaces the folder of this file.
             sys.path[0] = os.getcwd() if self.is_module else os.path.dirname(os.path.realpath(self.name))
         if not self.is_module:
             self.main.__file__ = self.file
@@ -113,7 +113,7 @@ class Worker:
         sys.modules["__main__"] = self.main
 
     def why_cold(self) -> str:
-        """Why the interpreter has to open it by itself; empty when we can."""
+        """Why only the interpreter itself can run it; empty if we can."""
         if self.is_module:
             return ""
         try:
@@ -125,7 +125,7 @@ class Worker:
 
 
 def modules_of(learnt: str) -> Tuple[List[str], str]:
-    """What the hook wrote; nothing, and why, where that is of no use."""
+    """The modules that the hook recorded; if they can't be used, none and the reason."""
     import json
 
     try:
@@ -135,13 +135,13 @@ def modules_of(learnt: str) -> Tuple[List[str], str]:
             return [], "%s was written under another Python" % learnt
         return [str(name) for name in known["modules"]], ""
     except FileNotFoundError:
-        return [], "%s is not there; a worker writes it in its first run" % learnt
+        return [], "%s does not exist; a worker writes it in its first run" % learnt
     except (OSError, ValueError, KeyError, TypeError) as error:
         return [], "%s can't be read: %s" % (learnt, error)
 
 
 def ways_to(name: str) -> List[str]:
-    """A module, behind the packages that it lies in: what one of them does is its own, and of all that lies in it."""
+    """A module, preceded by the packages that contain it: each is imported by itself, so that the right one is blamed."""
     words = name.split(".")
     return [".".join(words[:count + 1]) for count in range(len(words))]
 
@@ -152,7 +152,7 @@ def warm_up(names: List[str]) -> None:
     import threading
 
     if not names:
-        raise NotWarm("it was told no modules to import")
+        raise NotWarm("it was given no modules to import")
     if None in (sys.stdin, sys.stdout, sys.stderr):
         raise NotWarm("it was started without standard streams")
     for name in (part for whole in names for part in ways_to(whole)):
@@ -167,8 +167,8 @@ def warm_up(names: List[str]) -> None:
         if on_a_device():
             raise NotWarm("%s initialised CUDA" % name, name)
         if None in Watched.read:
-            raise NotWarm("%s looks at the whole environment, and a part of it is known only when the worker starts" % name, name)
-    # Cached as absent, and perhaps written since.
+            raise NotWarm("%s reads the whole environment, part of which is known only when the worker starts" % name, name)
+    # Modules may have been written since they were cached as absent.
     importlib.invalidate_caches()
 
 
@@ -178,13 +178,13 @@ def on_a_device() -> bool:
     for descriptor in os.listdir("/proc/self/fd"):
         try:
             links.append(os.readlink("/proc/self/fd/" + descriptor))
-        except OSError:  # the folder's own
+        except OSError:  # that of the folder itself
             pass
     return any(link.startswith(("/dev/nvidia", "/dev/kfd", "/dev/dri/render")) for link in links)
 
 
 def coerced() -> Dict[str, str]:
-    """What the interpreter itself has put into the environment: LC_CTYPE, where it found the C locale. A worker's would do the same."""
+    """What the interpreter itself added to the environment: LC_CTYPE, if the locale is C. A worker's interpreter would do the same."""
     try:
         with open("/proc/self/environ", "rb") as file:
             given = any(entry.startswith(b"LC_CTYPE=") for entry in file.read().split(b"\0"))
@@ -194,13 +194,13 @@ def coerced() -> Dict[str, str]:
 
 
 def difference(before: Dict[str, str], worker_environment: Dict[str, str], read: "Set[str]") -> str:
-    """Why imports under the environment `before` do not hold for the worker's; empty when they do."""
+    """Why imports made under the environment `before` are not valid for the worker's; empty if they are."""
     native = {name for name in set(before) | set(worker_environment) if name.startswith(NATIVE)}
     differing = sorted(name for name in set(before) | set(worker_environment) if before.get(name) != worker_environment.get(name))
     for name in differing:
         if name in native or name in read:
             told = [repr(of[name]) if name in of else "unset" for of in (before, worker_environment)]
-            return "%s was %s when modules were imported, which look at it, and is %s for the worker" % (name, *told)
+            return "%s was %s when modules read it during imports, and is %s for the worker" % (name, *told)
     return ""
 
 
@@ -215,7 +215,7 @@ def say(control: Any, message: Dict[str, Any]) -> None:
 
 
 def hear(control: Any) -> Optional[Tuple[Dict[str, Any], List[int]]]:
-    """A message and the descriptors that came with it, or None where the agent has closed. Raises ValueError for what is no message."""
+    """A message and the descriptors that came with it, or None if the agent has closed the socket. Raises ValueError for an invalid message."""
     import array
     import json
     import socket
@@ -238,16 +238,16 @@ def hear(control: Any) -> Optional[Tuple[Dict[str, Any], List[int]]]:
         if wanted == 4 == len(data):
             length = int.from_bytes(data, "little")
             if length > LARGEST:
-                raise ValueError("a message of %d bytes, and %d is the most" % (length, LARGEST))
+                raise ValueError("a message of %d bytes; at most %d are allowed" % (length, LARGEST))
             wanted += length
     message = json.loads(data[4:])
     if not isinstance(message, dict):
-        raise ValueError("a message that is no object")
+        raise ValueError("a message that is not an object")
     return message, descriptors
 
 
 def check_start(message: Dict[str, Any], descriptors: List[int]) -> None:
-    """Raises ValueError unless it is a whole and sound order to start."""
+    """Raises ValueError unless it is a complete and valid order to start."""
     def texts(items: Any) -> bool:
         return all(isinstance(text, str) and "\0" not in text for text in items)
 
@@ -255,31 +255,31 @@ def check_start(message: Dict[str, Any], descriptors: List[int]) -> None:
         raise ValueError("not a start of version %d" % VERSION)
     args, environment, numbers = message.get("args"), message.get("env"), message.get("fds", [])
     if not isinstance(args, list) or not texts(args):
-        raise ValueError("args is no list of texts")
+        raise ValueError("args is not a list of strings")
     if not isinstance(environment, dict) or not texts([*environment, *environment.values()]):
-        raise ValueError("env is no object of texts")
+        raise ValueError("env is not an object of strings")
     if any("=" in name or not name for name in environment):
         raise ValueError("env has a name that no variable can have")
     if not texts([message.get("cwd")]):
-        raise ValueError("cwd is no text")
+        raise ValueError("cwd is not a string")
     if not isinstance(numbers, list) or not all(type(number) is int and 0 <= number < 1024 for number in numbers):
-        raise ValueError("fds are not numbers of descriptors")
+        raise ValueError("fds are not descriptor numbers")
     if len(numbers) != len(descriptors) or len(set(numbers)) != len(numbers):
         raise ValueError("%d descriptors came for the numbers %s" % (len(descriptors), numbers))
 
 
-# ---- when it is needed ----
+# ---- becoming the worker ----
 
 
 def place_descriptors(numbers: List[int], descriptors: List[int], control: Any) -> Any:
-    """Gives the received descriptors their numbers; returns the control socket, which may have had one of them."""
+    """Gives the received descriptors their numbers; returns the control socket, which may have had to move."""
     import fcntl
     import socket
 
     above = max(numbers, default=0) + 1
     if control.fileno() in numbers:
         control = socket.socket(fileno=fcntl.fcntl(control.detach(), fcntl.F_DUPFD_CLOEXEC, above))
-    # None may lie where another shall come.
+    # No descriptor may occupy the number of another.
     lifted = [fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, above) for descriptor in descriptors]
     for number, descriptor in zip(numbers, lifted):
         os.dup2(descriptor, number)
@@ -291,7 +291,7 @@ def place_descriptors(numbers: List[int], descriptors: List[int], control: Any) 
 
 
 def give_environment(before: Dict[str, str], wanted: Dict[str, str]) -> None:
-    """os.environ as the imports would have left it, had they begun with `wanted`. They read nothing that differs."""
+    """Makes os.environ what it would be if the imports had started with `wanted`. They read nothing that differs."""
     watch(Watched.prior)
     after = dict(os.environ)
     wanted = dict(wanted)
@@ -309,10 +309,10 @@ def give_environment(before: Dict[str, str], wanted: Dict[str, str]) -> None:
 
 
 def become_cold(command: List[str], environment: Dict[str, str]) -> int:
-    """Does not return, unless it can't be."""
+    """Executes the command; returns only if that fails."""
     import signal
 
-    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by the interpreter, in which it was started
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by this interpreter; the new one starts from the default
         signal.signal(ignored, signal.SIG_DFL)
     sys.stdout.flush()
     sys.stderr.flush()
@@ -324,13 +324,13 @@ def become_cold(command: List[str], environment: Dict[str, str]) -> int:
 
 
 def run(worker: Worker, args: List[str]) -> int:
-    """The worker's program, to its end; returns the exit status. Exceptions are told as the interpreter does."""
+    """Runs the worker's program to its end and returns the exit status. Reports exceptions as the interpreter does."""
     sys.argv[1:] = args
     if hasattr(sys, "orig_argv"):
         sys.orig_argv[:] = worker.command + args
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(line_buffering=sys.stdout.isatty())
-    # They have seen the spare's start, which had not the worker's environment.
+    # They ran when the spare started, without the worker's environment.
     for name in ("_muster_errors", "_muster_hook"):
         hook = sys.modules.get(name)
         if hook is not None:
@@ -352,7 +352,7 @@ def run(worker: Worker, args: List[str]) -> int:
         return 0
     tell(failure)
     if isinstance(failure, KeyboardInterrupt):
-        # A shell shall see that it was interrupted: the interpreter ends by that signal, and has nothing left to tell.
+        # A shell must see the interruption: the interpreter ends by that signal, with nothing left to report.
         sys.excepthook = lambda *_: None
         raise failure
     return 1
@@ -370,14 +370,14 @@ def run_script(worker: Worker) -> None:
 
 
 def theirs(traceback: Any) -> Any:
-    """What of a traceback is not ours."""
+    """The frames of a traceback without ours."""
     while traceback is not None and traceback.tb_frame.f_code.co_filename == __file__:
         traceback = traceback.tb_next
     return traceback
 
 
 def tell(error: BaseException) -> None:
-    """What the interpreter does with an exception that nobody caught."""
+    """What the interpreter does with an uncaught exception."""
     error.__traceback__ = theirs(error.__traceback__)
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
     if sys.version_info >= (3, 12):
@@ -399,7 +399,7 @@ def options(words: List[str]) -> Tuple[int, List[str], Optional[str], List[str]]
     control, modules, learnt = None, [], None
     while words and words[0] != "--":
         if len(words) < 2:
-            raise ValueError("%s wants a value" % words[0])
+            raise ValueError("%s needs a value" % words[0])
         name, value, words = words[0], words[1], words[2:]
         if name == "--control":
             control = int(value)

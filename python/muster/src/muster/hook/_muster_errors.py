@@ -1,13 +1,13 @@
-"""Writes down what a worker died of, as torch's @record does, for programs that are not decorated with it: an import that fails
-comes before any decorator.
+"""Records what a worker died of, as torch's @record does, for programs that are not decorated with it: an import that fails
+happens before any decorator.
 
-The first Python of a worker does so, and not those that it starts: MUSTER_ERRORS is taken out of the environment.
+Only the first Python of a worker does so, not those that it starts: MUSTER_ERRORS is removed from the environment.
 """
 
 import os
 import sys
 
-TYPE_CHECKING = False  # as typing's, whose import takes milliseconds
+TYPE_CHECKING = False  # like typing's, whose import takes milliseconds
 if TYPE_CHECKING:
     from types import TracebackType
     from typing import Optional, Type
@@ -35,8 +35,8 @@ def install() -> None:
 
 
 def tell_of_no_module(path: str, process: int) -> None:
-    """Of a module that was not found, or that is none to be run, Python says so itself and ends: no exception comes to a hook. Until
-    it has one, its word for what runs is the flag."""
+    """If a module was not found or can't be run, Python itself prints an error and exits: no exception reaches a hook. Until a
+    module runs, sys.argv has only the flag."""
     if os.getpid() != process or sys.argv[:1] != ["-m"]:
         return
     words = getattr(sys, "orig_argv", [])
@@ -48,7 +48,7 @@ def tell_of_no_module(path: str, process: int) -> None:
 
 
 def write(path: str, kind: "Type[BaseException]", error: BaseException, trace: "Optional[TracebackType]") -> None:
-    """Unless somebody has written there: a decorator knows more."""
+    """Unless the file already has content: a decorator knows more."""
     import json
     import time
     import traceback

@@ -1,15 +1,15 @@
-"""Sees the optimizer steps of a program that knows nothing of Muster, and learns which modules it imports.
+"""Counts the optimizer steps of a program that knows nothing of Muster, and learns which modules it imports.
 
-Stands by itself: a launcher ships this folder, and the program's Python may not have muster installed. Nothing happens until the
-program imports torch.optim, and the program is never stopped by what goes wrong here: that is said once on stderr, with
-MUSTER_HOOK_DEBUG=1 by its whole traceback.
+Self-contained: a launcher ships this folder, and the program's Python may not have muster installed. Nothing happens until the
+program imports torch.optim, and errors here never stop the program: they are printed once on stderr, with
+MUSTER_HOOK_DEBUG=1 as a whole traceback.
 """
 
 import os
 import sys
 from time import monotonic_ns
 
-TYPE_CHECKING = False  # as typing's, whose import takes milliseconds
+TYPE_CHECKING = False  # like typing's, whose import takes milliseconds
 if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any, Callable, List, Optional, Set
@@ -21,14 +21,14 @@ TARGET = "torch.optim.optimizer"
 def progress_writer(path: str, source: int) -> "Callable[[int], None]":
     """A function that stores a count of steps where the agent looks: in the 64 bytes of the file `path`.
 
-    Little-endian u64 each: the count, CLOCK_MONOTONIC in nanoseconds when it was stored, who counts. Raises OSError or ValueError when
-    that can't be mapped. The words are stored whole, one after the other, the count last.
+    Little-endian u64 each: the count, CLOCK_MONOTONIC in nanoseconds when it was stored, and its source. Raises OSError or ValueError if
+    the file can't be mapped. The words are stored whole, one after the other, the count last.
     """
     import mmap
 
     descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
-        page = mmap.mmap(descriptor, 64)  # ValueError when the file is shorter
+        page = mmap.mmap(descriptor, 64)  # ValueError if the file is shorter
     finally:
         os.close(descriptor)
     words = memoryview(page).cast("Q")
@@ -72,7 +72,7 @@ class Rounds:
 
 
 _rounds = Rounds()
-_running: "Set[int]" = set()  # optimizers in whose step we are, as a step may call that of its base class
+_running: "Set[int]" = set()  # optimizers inside step(): a step may call that of its base class
 _counting = True
 _tell: "Optional[Callable[[int], None]]" = None
 _learn_to: "Optional[str]" = None
@@ -91,7 +91,7 @@ def _saw_step(key: int) -> None:
 
 def _first_step() -> "Callable[[int], None]":
     global _tell
-    _tell = _nobody
+    _tell = _ignore
     path = os.environ.get("MUSTER_PROGRESS")
     if path:
         _tell = progress_writer(path, HOOK)
@@ -100,20 +100,20 @@ def _first_step() -> "Callable[[int], None]":
     return _tell
 
 
-def _nobody(count: int) -> None:
+def _ignore(count: int) -> None:
     del count
 
 
 def stop_counting() -> None:
-    """From here on somebody else counts: muster.step(), or the parent of this process."""
+    """From here on another counts: muster.step(), or the parent of this process."""
     global _counting
     _counting = False
 
 
 def _give_up(what: str, error: Exception) -> None:
     stop_counting()
-    said = "muster: %s (%s: %s), so the hook sees no steps of this process; training goes on. " \
-           "muster.step() tells them; muster-run --no-hook leaves the hook out\n" % (what, type(error).__name__, error)
+    said = "muster: %s (%s: %s), so the hook counts no steps of this process; training continues. " \
+           "muster.step() counts them; muster-run --no-hook turns the hook off\n" % (what, type(error).__name__, error)
     try:
         sys.stderr.write(said)
         if os.environ.get("MUSTER_HOOK_DEBUG"):
@@ -121,7 +121,7 @@ def _give_up(what: str, error: Exception) -> None:
 
             traceback.print_exc()
         sys.stderr.flush()
-    except Exception:  # nobody is there to be told
+    except Exception:  # there is nowhere left to report it
         pass
 
 
@@ -129,12 +129,12 @@ def _give_up(what: str, error: Exception) -> None:
 
 
 def counted(step: "Callable[..., Any]", compiling: "Callable[[], bool]") -> "Callable[..., Any]":
-    """An optimizer class's step, which tells when it is through."""
+    """Wraps an optimizer class's step so that each call is counted."""
     import functools
 
     @functools.wraps(step)
     def step_and_tell(self: "Any", *args: "Any", **kwargs: "Any") -> "Any":
-        # What torch.compile traces must not see us: it would give up on what it finds here.
+        # torch.compile must not trace this code: it would break the graph here.
         if compiling():
             return step(self, *args, **kwargs)
         key = id(self)
@@ -157,11 +157,11 @@ def _never() -> bool:
 
 
 def patch(module: "Any") -> None:
-    """Makes each class of torch.optim.optimizer.Optimizer tell its steps, when its first object is made.
+    """Wraps the step of each subclass of torch.optim.optimizer.Optimizer when its first object is made.
 
-    That is just before torch itself puts its profiler's wrapper around `step`, once for a class. Ours lies within, since torch.compile
-    takes the outermost one away. Between 2.0 and 2.2 there is torch.compile, and no way to ask whether it is at work; there torch's own
-    hook for all optimizers is used, which misses compiled steps and counts twice where a step calls its base class's.
+    This is just before torch itself wraps `step` for its profiler, once per class. Our wrapper is inside that one, because torch.compile
+    removes the outermost. Versions 2.0 to 2.2 have torch.compile but no way to ask whether it is running; for them torch's own
+    hook for all optimizers is used, which misses compiled steps and counts twice if a step calls that of its base class.
     """
     optimizer = module.Optimizer
     if getattr(optimizer, "tells_muster", False):
@@ -173,7 +173,7 @@ def patch(module: "Any") -> None:
     asked: List[Any] = []
 
     def once() -> "Any":
-        """How to ask whether we are being compiled; None where torch's hook does the work."""
+        """A function that tells whether torch.compile is tracing; None if torch's own hook is used."""
         if not asked:
             compiler = sys.modules.get("torch.compiler")
             ask = getattr(compiler, "is_compiling", None) or (None if post_hook else _never)
@@ -214,7 +214,7 @@ class _Loader:
 
 
 class _Finder:
-    """The first on sys.meta_path, until TARGET is looked for."""
+    """First on sys.meta_path until TARGET is imported."""
 
     @staticmethod
     def find_spec(name: str, path: "Any" = None, target: "Optional[ModuleType]" = None) -> "Any":
@@ -239,9 +239,9 @@ def _patch_or_say(module: "Any") -> None:
 
 
 def install() -> None:
-    """Before the process imports torch or after. A warm spare does it once more when it becomes a worker."""
+    """Works before and after torch was imported. A warm spare calls it again when it becomes a worker."""
     global _learn_to
-    # Taken out, as children would write their own few modules there when they end.
+    # Removed, because children would write their own few modules there when they exit.
     _learn_to = os.environ.pop("MUSTER_LEARN_MODULES", None)
     if _learn_to:
         import atexit
@@ -260,8 +260,8 @@ def install() -> None:
 
 
 def imported() -> "List[str]":
-    """Modules of installed packages that this process has, in the order in which they came: packages and what lies in them by one
-    public name. Deeper ones come along with these, and what is not installed is the program's own, which may change or look at its rank."""
+    """The imported modules of installed packages, in import order: packages and their direct public submodules.
+    Deeper modules are imported with these; modules that are not installed belong to the program, and may change or read the rank."""
     names = []
     for name, module in list(sys.modules.items()):
         words = name.split(".")
@@ -277,7 +277,7 @@ def imported() -> "List[str]":
 
 
 def learn() -> None:
-    """Writes imported() to the file MUSTER_LEARN_MODULES: at the first step, as many programs end by os._exit, and at the end."""
+    """Writes imported() to the file MUSTER_LEARN_MODULES: at exit, and at the first step because many programs end with os._exit."""
     if not _learn_to:
         return
     unfinished = "%s.%d" % (_learn_to, os.getpid())
@@ -288,5 +288,5 @@ def learn() -> None:
             json.dump({"version": 1, "python": sys.version, "modules": imported()}, file)
         os.replace(unfinished, _learn_to)
     except Exception as error:
-        sys.stderr.write("muster: what this worker imports can't be written to %s (%s: %s), so a spare of it can't be warm\n"
+        sys.stderr.write("muster: the list of this worker's imports can't be written to %s (%s: %s), so its spare can't be warm\n"
                          % (_learn_to, type(error).__name__, error))

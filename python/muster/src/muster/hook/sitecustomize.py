@@ -1,5 +1,5 @@
-"""Loaded by site in each Python that has this folder on PYTHONPATH: installs the hook, and hands on to the sitecustomize that would
-have been loaded without us. Written so that any Python reads it, since a worker's children may be of any version."""
+"""Loaded by site in each Python that has this folder on PYTHONPATH: installs the hook, and then loads the sitecustomize that would
+have been loaded without it. Any version of Python must be able to read this file, because a worker's children may use any."""
 
 import os
 import sys
@@ -15,9 +15,9 @@ def _install():
             _muster_errors.install()
             _muster_hook.install()
     except Exception as error:
-        sys.stderr.write("muster: the hook that sees steps and errors is not installed (%s: %s); the program goes on without. "
-                         "muster-run --no-hook leaves it out\n" % (type(error).__name__, error))
-    # The program's own path is as it would be without us; its children find us by PYTHONPATH.
+        sys.stderr.write("muster: the hook that sees steps and errors is not installed (%s: %s); the program continues without it. "
+                         "muster-run --no-hook turns it off\n" % (type(error).__name__, error))
+    # The program's own path is as it would be without us; its children find us through PYTHONPATH.
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
 
 
