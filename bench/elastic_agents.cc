@@ -1,4 +1,4 @@
-// Real agents, each with a connection of its own, whose workers are none.
+// Real agents, each with a connection of its own, without workers.
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ struct Crowd {
     RealClock clock;
     Rng rng = Rng::from_system();
     std::unique_ptr<net::TlsClientContext> tls;
-    int started = 0;  ///< since they were counted anew
+    int started = 0;  ///< since the count was reset
     int stopped = 0;
     Signal changed;
 };

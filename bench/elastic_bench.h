@@ -55,7 +55,7 @@ void serve_master(int agents, const std::string& folder, const Files& files);
 void run_agents(int count, int port, const std::string& ca);
 /// One agent with two real workers, of which one is killed at each command.
 void run_workers(int port, const std::string& folder);
-/// Nobody of the job: says when a master of it answers, and each time that another does.
+/// Not part of the job: reports when a master of it answers, and each time that another one does.
 void probe_master(int port, const std::string& token);
 
 }  // namespace muster::elastic

@@ -140,7 +140,7 @@ def lose_and_return(kind, python, how, limit=NODE_LIMIT_S):
         stays = [line["pid"] for line in job.lines() if line["what"] == "step" and line["rank"] == 0][-1]
         gone = pids_in(job.lines()) - {stays}
         job.lose(1, how)
-        # The one that is left may go on in the same process, or begin anew.
+        # The one that is left may continue in the same process, or restart.
         alone = stepped_with(job, 1, begin, gone, limit)
         if alone is None:
             return None, None
@@ -183,7 +183,7 @@ def node(muster):
         if good:
             figures.append(Figure(f"node gone, {what}, --nnodes 1:2: to stepping with one, beyond by hand", median(good) - median(alone),
                                   limit, "s", f"muster-run {spread(good)}; by hand {spread(alone)}; " + "; ".join(said)))
-        figures.append(Figure(f"the same: not gone on alone, of {count}", count - len(good), 0, ""))
+        figures.append(Figure(f"the same: did not continue alone, of {count}", count - len(good), 0, ""))
     again = [other for _, other in broken + silent]
     good = [value for value in again if value is not None]
     if good:

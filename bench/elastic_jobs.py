@@ -47,7 +47,7 @@ def pids_in(lines):
     return {line["pid"] for line in lines}
 
 
-# ---- who starts the workers
+# ---- what starts the workers
 
 def free_port():
     with socket.socket() as probe:
@@ -123,7 +123,7 @@ class Job:
             made = [line for line in lines if line["what"] == "step" and line["pid"] not in old and line["world"] == world]
             return True if len(made) >= 4 * world else None
         if self.wait_until(few, 30) is None:
-            raise Failed(f"{self.title}: the job does not go on", self.logs[-1])
+            raise Failed(f"{self.title}: the job does not continue", self.logs[-1])
 
     def kill_worker(self, rank, limit=30):
         """Seconds from a worker's death to the next step of all, or None when that does not come."""
@@ -139,7 +139,7 @@ class Job:
         return None if at is None else at - begin
 
     def after_a_death(self, rank):
-        """What whoever started the workers does by hand."""
+        """What is done by hand when the workers were started by hand."""
 
     def family(self, node):
         return family_of(self.agents[node].pid)
@@ -211,7 +211,7 @@ class ByHand(Job):
             self.start(rank)
 
     def resize(self, world):
-        """Seconds that it takes by hand to go on with so many."""
+        """Seconds that it takes by hand to continue with so many."""
         old, begin = pids_in(self.lines()), time.monotonic()
         self.again(world)
         at = self.wait_until(lambda seen: all_stepped(seen, world, old), 60)

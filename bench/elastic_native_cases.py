@@ -87,7 +87,7 @@ def programs():
 
 
 def certificate(folder):
-    """Of a server on loopback, and its key; who trusts it is told the same."""
+    """Of a server on loopback, and its key; a client that trusts it is given the same."""
     paths = folder / "server.crt", folder / "server.key"
     openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30", "-subj", "/CN=bench",
             "-addext", "subjectAltName=IP:127.0.0.1", "-out", paths[0], "-keyout", paths[1])

@@ -1,4 +1,4 @@
-"""The loop of whoever works on Muster: from nothing to a job and to every test, and from one changed file to its tests."""
+"""The loop of a developer of Muster: from nothing to a job and to every test, and from one changed file to its tests."""
 
 import os
 import pathlib

@@ -199,7 +199,7 @@ def peer_definitions(peer):
 
 @contextlib.contextmanager
 def scene(muster, peer=None, **options):
-    """A server with definitions, an operator and nodes, all new; an operator of None is none."""
+    """A server with definitions, an operator and nodes, all new; None as operator: without one."""
     signal.signal(signal.SIGALRM, out_of_patience)
     with place() as directory, Server(directory) as server:
         if peer is None:
@@ -220,7 +220,7 @@ def scene(muster, peer=None, **options):
 
 
 def rehearse(server):
-    """The first job of a kind takes a new kube-apiserver two seconds in which it computes nothing, whoever makes it."""
+    """The first job of a kind takes a new kube-apiserver two seconds in which it computes nothing, whichever operator makes it."""
     for path, job in ((PYTORCH, pytorch_job("rehearsal", 1)), (MPI, mpi_job("rehearsal", 1))):
         status, text = server.call("POST", path + "?dryRun=All", job)
         if status not in (201, 404):
@@ -370,7 +370,7 @@ def operator_jobs(muster):
 
 
 def operator_turns(muster):
-    """A job of one pod that comes a second after one of 1,000. In turns with it, who does nothing but make that pod when it sees the job."""
+    """A job of one pod that comes a second after one of 1,000. In turns with a client that does nothing but make that pod when it sees the job."""
     unmanaged = pytorch_job("small", 1)
     unmanaged["spec"].setdefault("runPolicy", {})["managedBy"] = "kueue.x-k8s.io/multikueue"
 
@@ -431,7 +431,7 @@ def operator_killed(muster):
 
 
 def stranger(name, size=1200):
-    """A pod that is none of the operator's business."""
+    """A pod that does not concern the operator."""
     spec = {"containers": [CONTAINER], "nodeName": "elsewhere"}
     return {"apiVersion": "v1", "kind": "Pod", "spec": spec,
             "metadata": {"name": name, "namespace": "default", "labels": {"app": "web"}, "annotations": {"filler": "x" * (size - 600)}}}

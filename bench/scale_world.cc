@@ -126,7 +126,7 @@ void World::run_until(const std::function<bool()>& done) {
             // A second and more lies between two looks only when the world has nothing to do.
             context.run_for(std::chrono::milliseconds(1));
         } else if (context.poll() == 0 && !virtual_clock_->advance_to_next()) {
-            die("everybody waits for ever");
+            die("everything waits forever");
         }
     }
 }

@@ -71,7 +71,7 @@ extern const kube::ResourceType kTFJobs;
 
 /// One master and workers for the rest.
 json::value job(const std::string& name, int replicas);
-/// Ten parameter servers and workers for the rest, who know each other or, if `dynamic`, only the
+/// Ten parameter servers and workers for the rest, which know each other or, if `dynamic`, only the
 /// servers.
 json::value tensorflow_job(const std::string& name, int replicas, bool dynamic);
 /// The sum of the active replicas, and whether a condition is true.

@@ -1,6 +1,6 @@
 // Serves torch's store as muster-run does on a node, until its input ends: for real clients of
 // torch, in tests and beside torch's own server. store_server [PORT]; prints its port. At each byte
-// of its input it begins anew, as for the next attempt of a job, and says so.
+// of its input it resets the store, as for the next attempt of a job, and reports that.
 
 #include <unistd.h>
 

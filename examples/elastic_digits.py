@@ -1,6 +1,6 @@
 """Classifies scikit-learn's handwritten digits with as many processes as there are at the time.
 
-torchrun starts it anew whenever a worker is lost or comes in; each start goes on from the last epoch that rank 0 left
+torchrun restarts it whenever a worker is lost or comes in; each start continues from the last epoch that rank 0 left
 in CHECKPOINTS:
 
     muster run examples/pytorch-elastic.yaml
@@ -23,7 +23,7 @@ LAST = pathlib.Path(os.environ["CHECKPOINTS"]) / "last.pt"
 
 
 def restore(model, optimizer):
-    """The epoch to go on with."""
+    """The epoch to continue with."""
     if not LAST.exists():
         return 1
     last = torch.load(LAST)

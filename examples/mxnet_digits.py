@@ -41,7 +41,7 @@ def main():
     if store.rank == 0:
         right = (model(images[test]).argmax(1) == labels[test]).mean().asscalar()
         print(f"accuracy: {right:.4f}", flush=True)
-    mxnet.nd.waitall()  # the last exchanges with the server go on behind these lines
+    mxnet.nd.waitall()  # the last exchanges with the server continue after these lines
 
 
 main()

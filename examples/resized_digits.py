@@ -3,7 +3,7 @@
 What elastic_digits.py leaves open, muster closes: the global batch stays at 60 samples, each sample of an epoch comes exactly once though the
 number of processes changes in its middle, and the agent sees the steps. It runs under muster-run and torchrun, and alone:
 
-    CHECKPOINTS=/tmp/digits torchrun --nproc_per_node 2 examples/resized_digits.py     # stop it, and go on with another number
+    CHECKPOINTS=/tmp/digits torchrun --nproc_per_node 2 examples/resized_digits.py     # stop it, and continue with another number
     CHECKPOINTS=/tmp/digits torchrun --nproc_per_node 3 examples/resized_digits.py
 
 The package is in python/muster: pip install ./python/muster

@@ -36,7 +36,7 @@ class Network(tf.Module):
 def serve(resolver):
     server = tf.distribute.Server(resolver.cluster_spec(), resolver.task_type, resolver.task_id, protocol="grpc")
     print(f"{resolver.task_type} {resolver.task_id} is ready", flush=True)
-    server.join()  # for ever: the job ends when its chief does
+    server.join()  # forever: the job ends when its chief does
 
 
 def train(resolver):

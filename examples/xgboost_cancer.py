@@ -24,7 +24,7 @@ def start_tracker(address, port, world):
 
 
 def train(rank, world):
-    """The error on the tumours that nobody was trained with; each rank trains with its share of the others."""
+    """The error on tumours that were not used in training; each rank trains with its share of the others."""
     data = load_breast_cancer()
     test = xgboost.DMatrix(data.data[::5], data.target[::5])
     rest = [row for row in range(len(data.target)) if row % 5]

@@ -66,7 +66,7 @@ def run(muster, path):
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace", check=False)
     if done.returncode != 0:
         return f"ended with {done.returncode}:\n{done.stdout[-4000:]}"
-    return None if re.search(DONE, done.stdout) else f"nobody said that the work is done:\n{done.stdout[-4000:]}"
+    return None if re.search(DONE, done.stdout) else f"no output says that the work is done:\n{done.stdout[-4000:]}"
 
 
 def main():

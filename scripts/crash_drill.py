@@ -1,8 +1,8 @@
 """kill -9 of `muster up` under load, at random moments: what it acknowledged is there when it is up again.
 
 crash_drill.py MUSTER [--count N] [--seed N]. Four clients create, change and delete objects, one watches, and a
-job trains. After each kill: every acknowledged write is there and no deleted object is, revisions went on upwards,
-the watch goes on from where it was without a gap, and so does the job; at the end it succeeds without a restart and
+job trains. After each kill: every acknowledged write is there and no deleted object is, revisions kept rising,
+the watch continues from where it was without a gap, and so does the job; at the end it succeeds without a restart and
 its log has every line. Exits 1 with what was lost.
 """
 
@@ -116,7 +116,7 @@ class Writer:
 
 
 class Watcher:
-    """A replica of the collection, made of one list and of watches that go on from one another."""
+    """A replica of the collection, made of one list and of watches that continue each other."""
 
     def __init__(self):
         self.objects = {}
@@ -146,7 +146,7 @@ class Watcher:
 
     def take(self, event):
         if event["type"] == "ERROR":
-            raise SystemExit(f"the watch could not go on: {event['object']}")
+            raise SystemExit(f"the watch could not continue: {event['object']}")
         metadata = event["object"]["metadata"]
         if int(metadata["resourceVersion"]) <= self.revision:
             raise SystemExit(f"an event came twice: {event}")
@@ -189,7 +189,7 @@ class Job:
     def check(self, server):
         status = self.wait_for(server, "Running")
         if status["containerID"] != self.container or status["restartCount"] != 0 or "running" not in status["state"]:
-            return [f"the job's pod did not go on: {status}"]
+            return [f"the job's pod did not continue: {status}"]
         return []
 
     def finish(self, server):
@@ -280,7 +280,7 @@ def main():
                 return 1
         total = sum(writer.acknowledged for writer in writers)
         print(f"{options.count} kills under load (seed {options.seed}): all of {total} acknowledged writes were kept, "
-              f"the watch went on without a gap after {watcher.relists} list, and so did the job that trained")
+              f"the watch continued without a gap after {watcher.relists} list, and so did the job that trained")
         return 0
     finally:
         server.down()

@@ -34,7 +34,7 @@ TABLE = PageTable("drill", HEAD, 2)
 LIMIT_S = 60  # of a round: a hang is a failure, not a stuck drill
 PR_SET_CHILD_SUBREAPER = 36
 
-# A batch belongs to a step, not to a rank or a world, and all state is in the checkpoint: so a step has one loss, whoever makes
+# A batch belongs to a step, not to a rank or a world, and all state is in the checkpoint: so a step has one loss, whichever rank makes
 # it and however often. A step needs everybody, and is told by everybody.
 TRAIN = """
     import json, os, sys, time
@@ -202,7 +202,7 @@ class Job:
         return self.last_step() + 1, len(self.lines)
 
     def stepped(self, mark):
-        """When those who are there made a step beyond it."""
+        """When the ranks that are left made a step beyond it."""
         step, begin = mark
         return next((line["at"] for line in self.read()[begin:] if line["step"] > step), None)
 
@@ -270,7 +270,7 @@ class Victim:
 
 
 def choose(job, kind, rng):
-    """Who is killed, by moments: seconds after the first, and the victims. Of two, half of the time the second one dies while
+    """What is killed, by moments: seconds after the first, and the victims. Of two, half of the time the second one dies while
     all are still busy with the first."""
     if kind != "two at once":
         return [(0.0, [Victim(job, kind, rng)])]
@@ -325,7 +325,7 @@ class Figures:
 
 
 def reap(limit=20):
-    """Waits for all that came of the job, which is ours once its parents are gone; says who stays."""
+    """Waits for all that came of the job, which is ours once its parents are gone; returns what is left."""
     deadline = time.monotonic() + limit
     while True:
         try:
@@ -423,7 +423,7 @@ def main():
         for layout in LAYOUTS:
             kinds = [kind for each, kind in chosen if each is layout] * options.rounds
             rng.shuffle(kinds)
-            # A job that is stuck is given up, and the rounds go on with another.
+            # A job that hangs is given up, and the rounds continue with another.
             while kinds:
                 (job_place := place / f"job{len(jobs)}").mkdir()
                 lines, bad = run_rounds(muster_run, layout, kinds, rng, figures, job_place)

@@ -175,7 +175,7 @@ def page(text, rows):
 
 
 def disagreements(text, rows):
-    """What the page says otherwise of these cases; seconds and the case's being new are none."""
+    """How these cases differ from the page; seconds and new cases don't count."""
     told = table(text)
     return [f"{' '.join(row.case.key)}: {row.outcome}, and the page says {told[row.case.key][3]}"
             for row in rows if row.case.key in told and told[row.case.key][3] != row.outcome]

@@ -1,7 +1,7 @@
 """kill -9 of muster, of its cleanup process, of a pod's init, a supervisor or a program, at random moments: nothing may be left.
 
 kill_drill.py MUSTER [--count N] [--seed N]. Exits 1 with what was left over. After each kill: no process that
-came of the run, no mount or interface of the machine, no cgroup that nobody holds, no file. The random moment is
+came of the run, no mount or interface of the machine, no cgroup without an owner, no file. The random moment is
 what is rehearsed; nothing that is waited for is waited for by time.
 """
 
@@ -108,7 +108,7 @@ def of_the_machine():
 
 
 def reap(deadline):
-    """Waits for every descendant, all of which are ours once their parents are gone; says who stays."""
+    """Waits for every descendant, all of which are ours once their parents are gone; returns what is left."""
     while True:
         try:
             pid, _ = os.waitpid(-1, os.WNOHANG)
@@ -147,7 +147,7 @@ def one_kill(binary, rng, directory, user, sandbox, kind):
     for words in left:
         os.kill(int(words.split()[1].rstrip(":")), signal.SIGKILL)
     if kind == "muster and cleanup":
-        # Nobody is left to clean up but the verb for it.
+        # Only the verb for it is left to clean up.
         subprocess.run([binary, "clean"], env=dict(os.environ, TMPDIR=str(temporary)), check=True,
                        stdout=subprocess.DEVNULL, **({"user": user, "group": user} if user else {}))
     left += [f"file {path}" for path in temporary.iterdir()]

@@ -117,7 +117,7 @@ class Rooms:
 
 
 def room_of(path, rooms):
-    """Of a file of a folder. internal/X is the private part of the room X if there is one, and else a room that nobody outside sees."""
+    """Of a file of a folder. internal/X is the private part of the room X if there is one, and else a room that no other folder sees."""
     parts = path.split("/")[:-1]
     inside = parts[:1] == ["internal"]
     parts = parts[inside:]

@@ -3,7 +3,7 @@
 Time, chance, threads and the environment enter through a few files, so that everything else can run
 on virtual time and be replayed; heavy or foreign headers stay in the few files that need them; folders
 use only the folders that they declare. A file that may do what others may not stands in ALLOWED below
-with its reason, and an entry that nobody needs any more is a finding too.
+with its reason, and an entry that is no longer needed is a finding too.
 """
 
 import pathlib

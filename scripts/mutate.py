@@ -132,7 +132,7 @@ def main():
         path, text = mutation.apply(tree)
         try:
             good, output = build(tree, mutation.target)
-            # A mistake that the compiler catches is none that a test must catch: the list is wrong.
+            # A mistake that the compiler catches need not be caught by a test: the list is wrong.
             caught = run(tree, mutation) if good else None
             if not good:
                 print(f"does not compile:\n{output[-3000:]}")

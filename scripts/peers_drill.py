@@ -27,7 +27,7 @@ from silent_names import ADDRESSES, SilentNames, Unavailable  # noqa: E402
 HEAD = "| Fault | Seen on | There | `muster-run` |\n|---|---|---|---|\n"
 TABLE = PageTable("peers", HEAD, 1)
 
-# torchrun takes 43 s to go on without a node; what takes twice as long does not come.
+# torchrun takes 43 s to continue without a node; anything that takes twice as long is taken for never.
 LIMIT_S = 90
 # A worker's death, to the next step: two seconds where it comes.
 KILL_LIMIT_S = 20
@@ -122,7 +122,7 @@ def regrowth(kind, python, options):
         lost = time.monotonic()
         alone = job.wait_until(lambda lines: jobs.all_stepped(lines, 1, old), LIMIT_S)
         if alone is None:
-            return Seen(True, "the other node did not go on alone")
+            return Seen(True, "the other node did not continue alone")
         old, back = jobs.pids_in(job.lines()), time.monotonic()
         job.start(1)
         at = job.wait_until(lambda lines: jobs.all_stepped(lines, 2, old), LIMIT_S)

@@ -227,7 +227,7 @@ def one_round(server, options, sdk, number, rng):
     def live(name, act, seed):
         try:
             act(f"{name}-{number}", random.Random(seed))
-        except Exception as failure:  # told by whoever waits for the thread
+        except Exception as failure:  # raised again where the thread is joined
             failures.append(f"{name}: {failure!r}")
 
     connection = server.connect()

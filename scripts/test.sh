@@ -116,7 +116,7 @@ build_ahead() {
     CCACHE_DIR=$(ccache_directory) step "build $1" nice -n 9 ninja -C "$root/build/$1" -j "$(cores)" -k 0 "${@:2}" || true
 }
 
-# beside COMMAND...: it goes on at a low priority, in a process group of its own, and what it says is shown when it has ended.
+# beside COMMAND...: it continues at a low priority, in a process group of its own, and what it says is shown when it has ended.
 beside() {
     set -m
     { renice -n 10 -p "$BASHPID" >/dev/null; "$@"; } >"$logs/beside.log" 2>&1 </dev/null &

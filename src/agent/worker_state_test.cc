@@ -105,7 +105,7 @@ TEST(WorkerState, TellsTheStepsOfThisAttemptAlone) {
     story.state.stepped(2);
     EXPECT_EQ(story.state.report().steps, 3u);
     story.state.ended({.generation = {.epoch = 1, .number = 1}, .exit_code = 1, .steps = 5});
-    EXPECT_EQ(story.state.report().steps, 5u) << "what it did last nobody had looked at";
+    EXPECT_EQ(story.state.report().steps, 5u) << "its last steps had not been read yet";
     story.run(world(2));
     EXPECT_EQ(story.next(), "store 2.1");
     EXPECT_EQ(story.next(), "stop 3");
@@ -123,7 +123,7 @@ TEST(WorkerState, TheStoreOfTheNextWorldDoesNotWaitForTheWorkersOfTheLast) {
     EXPECT_EQ(story.next(), "stop 3");
     EXPECT_EQ(story.state.report().store_ready->number, 2u);
     EXPECT_EQ(story.state.report().gave_up, (Generation{.epoch = 1, .number = 1}))
-        << "what was told to stop can't go on, also while it stops";
+        << "what was told to stop can't continue, even while it stops";
     EXPECT_EQ(story.next(), "-");
     story.stopped();
     EXPECT_EQ(story.next(), "start 2.1");
@@ -219,7 +219,7 @@ TEST(WorkerState, WhatItBeganAnewItselfIsTold) {
     story.dies();
     EXPECT_EQ(story.next(), "stop 2");
     EXPECT_EQ(story.state.report().holds->restarts, 1)
-        << "a master that is back by now must not begin it anew once more";
+        << "a master that is back by now must not restart it again";
     EXPECT_EQ(story.next(), "store 1.1");
     story.stopped();
     EXPECT_EQ(story.next(), "start 1.1");
@@ -227,13 +227,13 @@ TEST(WorkerState, WhatItBeganAnewItselfIsTold) {
     const job_protocol::Report report = story.state.report();
     EXPECT_EQ(report.holds->restarts, 1);
     EXPECT_EQ(report.evidence.at(0).restarts, 0);
-    EXPECT_FALSE(report.gave_up) << "the generation goes on";
+    EXPECT_FALSE(report.gave_up) << "the generation continues";
     story.dies();
     EXPECT_EQ(story.next(), "-") << "that was all of the budget";
     EXPECT_EQ(story.state.report().evidence.at(1).restarts, 1);
 }
 
-// One that was killed while it began anew has told that it did; its successor finds what it
+// An agent that was killed during a restart has reported it; its successor finds what it
 // stopped.
 TEST(WorkerState, WhatTheAgentBeforeBeganAnewIsBegun) {
     Story story(world(1, 1));
@@ -247,7 +247,7 @@ TEST(WorkerState, WhatTheAgentBeforeBeganAnewIsBegun) {
     EXPECT_EQ(story.next(), "start 1.1");
     story.started();
     EXPECT_EQ(story.next(), "-");
-    EXPECT_FALSE(story.state.report().gave_up) << "the generation goes on";
+    EXPECT_FALSE(story.state.report().gave_up) << "the generation continues";
 }
 
 TEST(WorkerState, AnOrderThatCameMeanwhileCounts) {

@@ -20,7 +20,7 @@ TEST(Budgets, AreSpentEachByItself) {
     EXPECT_TRUE(budgets.spend(job_protocol::Charge::kMemory, kStart));
     EXPECT_TRUE(budgets.spend(job_protocol::Charge::kWorker, kStart + 1000h));
     EXPECT_FALSE(budgets.spend(job_protocol::Charge::kWorker, kStart + 2000h))
-        << "no window: for ever";
+        << "no window: forever";
     EXPECT_EQ(budgets.spent(job_protocol::Charge::kWorker, kStart + 2000h), 2)
         << "what is refused is not charged";
     for (int i = 0; i < 100; ++i)

@@ -196,7 +196,7 @@ TEST(FailurePolicy, TheSameErrorTwiceWithoutProgressEndsTheJob) {
           Case{"another", true, false, "KeyError: 'y'", Action::kRestart},
           Case{"no error is known", true, false, "", Action::kRestart},
           Case{"progress between", true, true, "KeyError: 'x'", Action::kRestart},
-          Case{"nobody can tell", false, false, "KeyError: 'x'", Action::kRestart}}) {
+          Case{"it can't be known", false, false, "KeyError: 'x'", Action::kRestart}}) {
         Story story;
         if (c.progress_is_seen) story.decides.progress_is_seen();
         EXPECT_EQ(story.next(exited(1, "KeyError: 'x'"), true).action, Action::kRestart) << c.about;

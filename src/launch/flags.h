@@ -20,8 +20,8 @@ const std::string* find_variable(const Variables& variables, std::string_view na
 /// A value that was given, and where.
 struct Given {
     std::string text;
-    std::string source = {};  ///< "--nnodes" or "PET_NNODES"; empty: nobody, it is the default
-    std::string flag = {};    ///< "--nnodes", whoever said it
+    std::string source = {};  ///< "--nnodes" or "PET_NNODES"; empty: not given, the default
+    std::string flag = {};    ///< "--nnodes", even if a variable set it
 
     bool said() const { return !source.empty(); }
     bool by_flag() const { return said() && source.starts_with('-'); }

@@ -260,7 +260,7 @@ TEST(FlagReference, IsInDocs) {
     ASSERT_TRUE(file) << "docs/flags.md is missing: ./dev docs writes it";
     std::stringstream text;
     text << file.rdbuf();
-    EXPECT_EQ(text.str(), flag_reference()) << "./dev docs writes it anew";
+    EXPECT_EQ(text.str(), flag_reference()) << "./dev docs rewrites it";
 }
 
 TEST(LaunchHelp, HasWhatTheCommandKnows) {

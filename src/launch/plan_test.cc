@@ -197,7 +197,7 @@ TEST(LaunchPlan, HasChecksAndSpares) {
     EXPECT_THAT(plan({"--exclude-straggler"})->notices.at(0).text,
                 HasSubstr("no effect without a check"));
     EXPECT_THAT(*plan({"--warm"})->warm, IsEmpty());
-    EXPECT_FALSE(plan({"--warm", "--no-hook"})->warm) << "nobody sees what is imported";
+    EXPECT_FALSE(plan({"--warm", "--no-hook"})->warm) << "nothing sees what is imported";
     EXPECT_THAT(plan({"--warm", "--no-hook"})->notices.at(0).text, HasSubstr("has no effect"));
     EXPECT_THAT(*plan({"--warm=torch", "--no-hook"})->warm, ElementsAre("torch"));
     EXPECT_THAT(*plan({"--warm=torch,numpy.linalg"})->warm, ElementsAre("torch", "numpy.linalg"));

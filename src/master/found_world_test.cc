@@ -16,7 +16,7 @@ TEST(FoundWorld, ANewMasterTakesOverTheWorldThatItFinds) {
     EXPECT_EQ(nodes.look(1s), "-");
     nodes.join("b", 1, as_told_to(old, 1));
     EXPECT_EQ(nodes.look(), "7: a0 b1 c2");
-    EXPECT_EQ(*nodes.members.world(), old) << "nobody has to begin anew";
+    EXPECT_EQ(*nodes.members.world(), old) << "no worker has to restart";
     nodes.lose("a");
     EXPECT_EQ(nodes.look(), "8: b1 c2");
     EXPECT_EQ(nodes.members.world()->generation.epoch, 2u);

@@ -231,7 +231,7 @@ TEST(JobCheck, ANewMasterChecksOnlyWhereNothingHasRun) {
 
     Story new_one(1, 1, {}, {.epoch = 2});
     new_one.join("a", {.checked = CheckResult{.epoch = 1, .round = 1}});
-    new_one.look(1min);  // Nobody has come who runs something.
+    new_one.look(1min);  // No agent that runs something has come.
     EXPECT_EQ(new_one.orders({"a"}), "check 1") << "what was found for the master before is not it";
     new_one.find("a");
     EXPECT_EQ(new_one.orders({"a"}), "run 0 of 1");

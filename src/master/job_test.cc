@@ -139,7 +139,7 @@ TEST(Job, AFailureStopsAllAndBeginsAnewOnce) {
     EXPECT_EQ(story.job.record().incidents.size(), 1u);
 }
 
-/// A worker counts its steps from its own start, so each attempt's count begins anew.
+/// A worker counts its steps from its own start, so each attempt's count starts at zero.
 TEST(Job, TheSameErrorEndsItOnlyWhereNoStepWasMadeBetween) {
     for (const auto& [steps, ends] :
          {std::pair<std::vector<std::uint64_t>, bool>({9, 9, 3, 1}, false),
@@ -289,7 +289,7 @@ TEST(Job, ANewMasterKnowsTheWorldAndWhatItCost) {
     second.report("b", dead);
     EXPECT_EQ(second.orders({"a", "b"}), "run 2, stop 1");
     EXPECT_EQ(second.held("a").generation, (Generation{.epoch = 2, .number = 2}));
-    // It wrote that, and told nobody.
+    // It wrote that, but told no agent.
     record = second.job.record();
     record.epoch = 3;
     Story third(2, 2, 5, record);
@@ -323,7 +323,7 @@ TEST(Job, WhoMayHostTheNextMasterIsToldTheRecord) {
     Story next(1, 2, 1, record);
     next.join("a");
     for (int i = 0; i < 2; ++i)
-        next.look(60s);  // Who else is there, and who comes to the last call.
+        next.look(60s);  // Other agents, and those that come during the last call.
     next.report("a", next.runs("a"));
     dead = next.runs("a");
     dead.evidence = {next.died("a")};

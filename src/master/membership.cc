@@ -259,7 +259,7 @@ bool Membership::is_replaced(const Member& member) const {
     });
 }
 
-/// The newest world must restart, whoever comes.
+/// The newest world must restart, whichever nodes come.
 bool Membership::has_failed() const {
     return std::ranges::any_of(nodes_, [&](const auto& held) {
         const Node& node = held.second.node;

@@ -272,7 +272,7 @@ TEST(Membership, GrowthCanWaitForAnotherReason) {
         nodes.look();
         nodes.look(30s);
         nodes.join("c");
-        EXPECT_EQ(nodes.look(1h), "= 1: a0 b1") << "a newcomer disturbs nobody";
+        EXPECT_EQ(nodes.look(1h), "= 1: a0 b1") << "a newcomer disturbs no worker";
         return nodes;
     };
     struct Case {
@@ -374,7 +374,7 @@ TEST(Membership, KeepsItsPromisesWhateverHappens) {
             }
             ASSERT_EQ(now_at.size(), world->members.size()) << where;
             places = std::move(now_at);
-            // Nobody waits who could be of use.
+            // No waiting node could be used.
             const int could = std::min(static_cast<int>(there.size()), most) / unit * unit;
             ASSERT_EQ(size, could) << where;
         }

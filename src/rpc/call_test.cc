@@ -156,7 +156,7 @@ TEST_F(RpcCalls, EndWithTheirTime) {
     EXPECT_EQ(outcome(late), "Timeout: add: no answer within 2000 ms");
     advance(60s);
     EXPECT_EQ(begun, 1);
-    EXPECT_EQ(total, 0) << "nobody waits for it any more, so it was cancelled";
+    EXPECT_EQ(total, 0) << "nothing waits for it any more, so it was cancelled";
 }
 
 TEST_F(RpcCalls, EndWithTheirCaller) {
@@ -259,7 +259,7 @@ TEST_F(RpcCalls, AConnectionThatItsClientHasGivenUpTakesNobodysPlace) {
     ASSERT_EQ(said.size(), 1u);
     EXPECT_EQ(said[0].farewell().failure().message(), "this client has connected again since");
     EXPECT_EQ(outcome(await(client.call("add", "1", 10s))), "3");
-    EXPECT_EQ(connects, 2) << "nobody has disturbed it";
+    EXPECT_EQ(connects, 2) << "nothing has disturbed it";
 }
 
 TEST_F(RpcCalls, AWrongTokenEndsTheClient) {

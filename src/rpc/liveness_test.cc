@@ -30,7 +30,7 @@ TEST(Liveness, AClientThatIsNotAnsweredAsksWhatIs) {
     int pings = 0;
     for (int i = 0; i < 50; ++i) {
         now += 200ms;
-        client.said(now);  // Notes, that nobody answers.
+        client.said(now);  // Notes, which are not answered.
         if (client.next(now, now).act == Act::kPing) {
             ++pings;
             client.heard(now);

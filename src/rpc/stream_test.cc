@@ -31,7 +31,7 @@ class RpcStreams : public RpcFixture {
     }
     void readers_end() override { reader.reset(); }
 
-    /// Items 1 to `body`, or for ever.
+    /// Items 1 to `body`, or without end.
     Task<Result<std::string>> count(std::string body, ItemWriter& out) {
         struct End {
             int& ended;
@@ -131,7 +131,7 @@ TEST_F(RpcStreams, NotesArriveInOrder) {
     EXPECT_THAT(notes, ElementsAre("a test: one", "a test: two", "a test: three"));
 }
 
-// They may come in one piece, and who reports has joined before.
+// They may come together, and a report must come after its join.
 TEST_F(RpcStreams, HandlersAreCalledInTheOrderInWhichTheirClientSpoke) {
     std::vector<std::string> called;
     Server& server = make_server();
@@ -206,7 +206,7 @@ TEST_F(RpcStreams, ASilentServerIsGivenUp) {
     Client& client = make_client();
     settle();
     EXPECT_TRUE(client.connected());
-    // Somebody who takes the connection and says nothing.
+    // A server that accepts the connection and sends nothing.
     auto deaf = std::make_unique<net::MemoryListener>(context.get_executor());
     listener = deaf.get();
     cut();

@@ -37,7 +37,7 @@ TEST_F(BurstTest, ThoseThatFollowCloselyDoForAWhile) {
         busy_poll.stir();
         EXPECT_TRUE(busy_poll.awake()) << i;
         settle();
-        EXPECT_FALSE(busy_poll.awake()) << "nobody asked again";
+        EXPECT_FALSE(busy_poll.awake()) << "no client asked again";
         await(clock.sleep_for(1ms));
     }
 }

@@ -179,7 +179,7 @@ class Cluster:
 # ---- up, down, run ----
 
 def lock_of(state):
-    """Beside the state folder, which each cluster makes anew; holds the process id of who serves it."""
+    """Beside the state folder, which each cluster makes again; holds the process id of its server."""
     return state.parent / (state.name + ".lock")
 
 

@@ -26,14 +26,14 @@ EXAMPLES = {
     "xgboost-cancer.yaml": ("xgboost", 0.9),
 }
 
-# What an example leaves on the machine, which another run would go on from.
+# What an example leaves on the machine, from which another run would continue.
 TRACES = {
     "pytorch-elastic.yaml": pathlib.Path("/tmp/muster-pytorch-elastic"),
     "tensorflow-servers.yaml": pathlib.Path("/tmp/muster-tensorflow-servers"),
 }
 
 # Those that only root can run.
-OF_ROOT = {"mpi-ssh-digits.yaml": "the key is in /root/.ssh, and sshd of another user lets in nobody else"}
+OF_ROOT = {"mpi-ssh-digits.yaml": "the key is in /root/.ssh, and sshd of another user admits no other"}
 
 
 def manifest(name):

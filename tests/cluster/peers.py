@@ -39,7 +39,7 @@ def environment_of(part, where):
 
 
 def node():
-    """Without the taint of nodes that are not ready, which nobody would take away from one of KWOK's."""
+    """Without the taint of nodes that are not ready, which would never be removed from one of KWOK's."""
     return {"apiVersion": "v1", "kind": "Node",
             "metadata": {"name": NODE, "annotations": {"kwok.x-k8s.io/node": "fake"},
                          "labels": {"kubernetes.io/hostname": NODE, "kubernetes.io/os": "linux", "type": "kwok"}},

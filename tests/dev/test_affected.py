@@ -43,7 +43,7 @@ def test_folders_are_read_from_what_builds_them():
     # What stands on it comes after what it stands on itself.
     (["src/kube/values/quantity.cc"], ["lint", "unit kube", "dependents operator store cli", "tsan store", LEFT]),
     (["src/base/log.cc"], ["lint", "unit base", "dependents cli kube launch muster_run operator store", "tsan base store", LEFT]),
-    # Only a test: nobody stands on it.
+    # Only a test: nothing depends on it.
     (["src/kube/values/quantity_test.cc"], ["lint", "unit kube"]),
     (["src/store/rows_test.cc"], ["lint", "unit store", "tsan store"]),
     # What several folders' tests are built from is no test.

@@ -12,7 +12,7 @@ import stand_ins  # noqa: E402
 
 
 def job(kind, replicas, field="xReplicaSpecs", **spec):
-    """One container each, with these fields, beside one that nobody knows."""
+    """One container each, with these fields, beside an unknown one."""
     types = {each: {"replicas": 2, "template": {"spec": {"containers": [{"name": "main", **container}, {"name": "other"}]}}}
              for each, container in replicas.items()}
     return {"kind": kind, "spec": {**spec, field: types}}

@@ -47,7 +47,7 @@ def read(path):
 
 @functools.cache
 def literals():
-    """The C++ tests of what upstream's tables hold, with literals that go on in the next line joined."""
+    """The C++ tests of what upstream's tables hold, with literals that continue in the next line joined."""
     files = [*(ROOT / "src" / "jobs").glob("*_test.cc"), *(ROOT / "src" / "operator").rglob("*_test.cc")]
     return "\n".join(re.sub(r'"\s*\n\s*"', "", file.read_text()) for file in files)
 

@@ -4,7 +4,7 @@ import pathlib
 import subprocess
 import sys
 
-# Of nobody: no file of hosts has them, so that who wants a name for one asks the name server.
+# Unused: no hosts file has them, so a lookup of their names asks the name server.
 ADDRESSES = ("10.77.0.1", "10.77.0.2")
 
 # As distributions and kubelets write it. The machine's own name, so that gloo finds itself.

@@ -1,4 +1,4 @@
-"""What is wrong with a job is said in words that name it, where it is and what to do; and nothing is tried for ever.
+"""Errors in a job are reported with their cause, their place and what to do; and nothing is retried forever.
 
 What is seen before anything starts, and errors of the program, are in test_one_node.py; who is missing in test_nodes.py.
 """

@@ -4,7 +4,7 @@ import re
 
 from conftest import free_port, listens
 
-# Reserved for documentation: no machine has it, so nobody reaches the node that says it is there.
+# Reserved for documentation: no machine has it, so a node that announces it can't be reached.
 NOBODYS_ADDRESS = "192.0.2.1"
 
 

@@ -40,7 +40,7 @@ TRAINING = """
             snapshot = torch.load("snapshot")
             model.module.load_state_dict(snapshot["model"])
             epoch = snapshot["epoch"] + 1
-        # All have to go on from the same one.
+        # All must continue from the same one.
         newest = torch.tensor([epoch])
         dist.all_reduce(newest, op=dist.ReduceOp.MAX)
         assert int(newest) == epoch

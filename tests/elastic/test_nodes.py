@@ -82,7 +82,7 @@ def test_growth_that_waits_for_a_failure(job):
     job.until(lambda: connected(port_of(words)))
     seen = job.lines("step", world=1)[-1]["step"]
     job.until(lambda: job.lines("step", world=1, step=seen + 20))
-    assert {line["world"] for line in job.lines()} == {1}, "a newcomer disturbs nobody"
+    assert {line["world"] for line in job.lines()} == {1}, "a newcomer disturbs no worker"
     os.kill(job.lines("step", world=1)[-1]["pid"], signal.SIGKILL)
     job.until(lambda: len({line["rank"] for line in job.lines("step", world=2, step=3)}) == 2)
     for agent in agents:

@@ -34,7 +34,7 @@ def pytorch_job(command, workers):
 
 
 def begin(job, manifest, *flags):
-    """A run that goes on, with its output in files."""
+    """A run in the background, with its output in files."""
     file = job.write("job.yaml", yaml.safe_dump(manifest))
     with open(job.place / "run.txt", "wb") as output:
         return subprocess.Popen([BINARY, "run", file, "--elastic", *flags], stdin=subprocess.DEVNULL, stdout=output,
@@ -70,7 +70,7 @@ def test_it_takes_the_place_of_torchrun(job):
 
 @pytest.mark.parametrize("words", [["worker-0", "--rank", "1"], ["worker-0"], ["master-0"]], ids=" ".join)
 def test_a_job_lives_through_what_drills_do_to_it(job, words):
-    """A rank, a node, and the node of the master: the others go on with what comes in its place."""
+    """A rank, a node, and the node of the master: the others continue with its replacement."""
     manifest = pytorch_job(["python3", str(job.script), "120", str(job.said)], 1)
     for replica in manifest["spec"]["pytorchReplicaSpecs"].values():
         replica["restartPolicy"] = "OnFailure"

@@ -1,4 +1,4 @@
-"""Agents and their master over TLS: who has no certificate of the job's authority is kept out."""
+"""Agents and their master over TLS: an agent without a certificate of the job's authority is kept out."""
 
 import os
 import shutil

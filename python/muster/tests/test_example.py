@@ -20,7 +20,7 @@ needs_sklearn = pytest.mark.skipif(importlib.util.find_spec("sklearn") is None, 
 
 @contextlib.contextmanager
 def torchrun(processes, checkpoints, **variables):
-    """What runs, which is gone behind it and does not run for ever."""
+    """Runs a process that is gone afterwards and does not run forever."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

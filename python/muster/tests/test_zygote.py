@@ -296,7 +296,7 @@ def test_a_list_of_no_use_is_told(tmp_path, text, note):
 
 @needs_torch
 def test_a_spare_of_a_torch_job_starts_in_milliseconds(tmp_path, progress):
-    """A worker teaches, and its spare becomes the next worker: with the hook, and the environment of a rank that nobody knew before."""
+    """A worker teaches, and its spare becomes the next worker: with the hook, and the environment of a rank that was not known before."""
     learnt = tmp_path / "learnt"
     script = tmp_path / "train.py"
     script.write_text("import time\nfirst = time.monotonic_ns()\nimport torch, torch.distributed as dist, os\nimported = time.monotonic_ns()\n"

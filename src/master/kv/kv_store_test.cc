@@ -30,7 +30,7 @@ std::string text_of(const Result<KvAnswer>& answer) {
     return answer->yes ? "yes" : fmt::format("{}", answer->number);
 }
 
-/// The keys of the master of epoch 3 and of generation 3.7, and those who ask for them.
+/// The keys of the master of epoch 3 and of generation 3.7, and the calls that ask for them.
 class Desk {
   public:
     explicit Desk(int nodes = 2, KvLimits limits = {}) : keys(3, limits) { runs(kFirst, nodes); }
@@ -52,7 +52,7 @@ class Desk {
                 later_.emplace_back(who, std::move(with));
         return got;
     }
-    /// Who got what they waited for, since this was asked last: "1: 0, 3: yes".
+    /// The waiters that got their answers since the last call: "1: 0, 3: yes".
     std::string released() {
         for (auto& one : keys.take_answered()) later_.push_back(std::move(one));
         std::string text;
@@ -142,7 +142,7 @@ TEST(KvStore, WhoWantsNoAnswerIsForgotten) {
     for (const KvStore::Waiter waiter : std::vector<KvStore::Waiter>{1, 2, 3, 3, 9})
         desk.keys.forget(waiter);
     EXPECT_EQ(desk.keys.waits(), 0u);
-    EXPECT_EQ(desk.keys.names(), 0u) << "nobody is at the barrier or at the point";
+    EXPECT_EQ(desk.keys.names(), 0u) << "no node is at the barrier or at the point";
     EXPECT_EQ(desk.ask(1, SetKey{"a", "1"}), "0");
     EXPECT_EQ(desk.ask(1, EnterBarrier{"b"}), "waits") << "who gave up has not come";
     EXPECT_EQ(desk.released(), "");

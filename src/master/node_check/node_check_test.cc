@@ -24,7 +24,7 @@ constexpr double kGood = 1e9;
 struct Machines {
     int count = 2;
     std::set<std::string> cut = {};     ///< "a>b"
-    std::set<char> cut_off = {};        ///< nobody reaches them, and they reach nobody
+    std::set<char> cut_off = {};        ///< they reach no other node, and none reaches them
     std::set<char> mute = {};           ///< say nothing
     std::set<char> broken = {};         ///< say that they can't be used
     std::set<char> no_part = {};        ///< have no port

@@ -118,8 +118,7 @@ TEST_F(ClientCallsTest, WhatWasNotAskedForIsTheServersMistake) {
     EXPECT_FALSE(calls.came(item(7, "")));
     open(1);
     calls.remove(stream_id);
-    EXPECT_TRUE(calls.came(item(stream_id, "")))
-        << "it was on its way when nobody wanted it any more";
+    EXPECT_TRUE(calls.came(item(stream_id, ""))) << "it was in flight when it was no longer wanted";
     EXPECT_TRUE(calls.answered(answer(stream_id, "")));
 }
 

@@ -56,7 +56,7 @@ TEST(KeptAnswers, ForgettingWhatRunsMakesNoRoomForMore) {
     EXPECT_EQ(kept.begin(4), Seen::kNew);
 }
 
-// Calls that are repeated, overtaken and answered in any order, beside one that takes for ever:
+// Calls that are repeated, overtaken and answered in any order, beside one that never ends:
 // each runs once, and its client gets the answer of that run.
 TEST(KeptAnswers, EachCallHasOneEffectWhateverTheOrder) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {

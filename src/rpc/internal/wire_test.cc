@@ -138,7 +138,7 @@ TEST_F(FullWireTest, WhatAStreamTookAndDidNotSendIsSentByTheWriter) {
     settle();
     ASSERT_TRUE(full.queue(note("alone")));
     settle();
-    ASSERT_TRUE(other.has_input()) << "until the next frame nobody sends it";
+    ASSERT_TRUE(other.has_input()) << "until the next frame nothing sends it";
     for (const char* const body : {"one", "two", "three"}) ASSERT_TRUE(full.queue(note(body)));
     for (const char* const body : {"alone", "one", "two", "three"}) {
         const auto frame = await(other.read());

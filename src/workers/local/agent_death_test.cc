@@ -71,7 +71,7 @@ TEST_F(AgentDeathTest, ANewAgentTakesThemOver) {
     end_agent(SIGKILL);
     world.open();
     EXPECT_EQ(world.workers().running(), kWorld);
-    // Longer than they go on without an agent.
+    // Longer than they run without an agent.
     world.loop.await(world.loop.clock.sleep_for(600ms));
     EXPECT_EQ(world.processes().size(), 2U);
     std::ofstream(world.root() / "go") << "x\n";

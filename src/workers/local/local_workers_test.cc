@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::Test;
 
-/// Goes on for ever in a session of its own, below nobody: what a daemon does.
+/// Runs forever in a session of its own, without a parent: what a daemon does.
 constexpr const char* kDaemon =
     "import os, time\n"
     "if os.fork() == 0:\n"
@@ -65,7 +65,7 @@ TEST_F(LocalWorkersTest, WhatAFinishedWorkerLeavesHasTimeUntilTheStop) {
     EXPECT_FALSE(world.is_alive(daemon));
 }
 
-// Each process forks another and ends: whoever kills what he has seen kills nothing.
+// Each process forks another and ends: killing the processes that were just seen kills nothing.
 TEST_F(LocalWorkersTest, ARelayOfForksEnds) {
     world.must_start({world.python(0,
                                    "import os\n"

@@ -44,7 +44,7 @@ class SharedBarrier {
 
 std::string socket_of(int shim) { return std::to_string(shim) + ".sock"; }
 
-/// Of shims that end together, each sees to its own, and whoever is last to the rest.
+/// Of shims that end together, each removes its own files, and the last one the rest.
 TEST(JobFiles, OfShimsThatEndTogetherOneIsTheLast) {
     std::string root = (fs::temp_directory_path() / "muster-files-XXXXXX").string();
     ASSERT_NE(::mkdtemp(root.data()), nullptr);

@@ -136,7 +136,7 @@ TEST(SpareVerdict, KeepsWhatCanBeWarm) {
          "no modules: l was written under another Python"},
         {{.warm = true, .reads = {"HOME", "RANK"}}, kNever, "", "looks at RANK"},
         {{.warm = true, .reads = {"MUSTER_SLOT"}}, kNever, "", "looks at MUSTER_SLOT"},
-        // Whoever could not be imported is the first to be left out.
+        // The module that could not be imported is left out first.
         {{.warm = false, .why = "w", .module = "a", .reads = {"RANK"}}, kWithout, "a", "w"},
     };
     for (const auto& [ready, kind, module, why] : cases) {

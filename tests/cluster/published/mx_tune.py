@@ -18,7 +18,7 @@ def address_of(role):
 
 
 def connected(address):
-    """All replicas start at once, so nobody may be there yet."""
+    """All replicas start at once, so none may be there yet."""
     while True:
         try:
             return socket.create_connection(address, 60)

@@ -20,7 +20,7 @@ def main():
     server = tf.train.Server(tf.train.ClusterSpec(cluster), task["type"], task["index"])
     print(f"{task['type']} {task['index']} is ready", flush=True)
     if task["type"] == "ps":
-        server.join()  # for ever: the job ends when its first worker or chief does
+        server.join()  # forever: the job ends when its first worker or chief does
     chief = task["type"] in ("chief", "master") or (task["type"] == "worker" and task["index"] == 0
                                                      and not {"chief", "master"} & set(cluster))
     tf.disable_eager_execution()

@@ -65,7 +65,7 @@ class Order:
 
 
 def _words(label: str, count: int) -> "array[int]":
-    import hashlib  # it takes milliseconds, which only those who shuffle shall pay
+    import hashlib  # it takes milliseconds, which only shuffled orders should cost
 
     words = array("Q", hashlib.shake_128(label.encode()).digest(8 * count))
     if sys.byteorder == "big":

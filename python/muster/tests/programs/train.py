@@ -1,6 +1,6 @@
 """A worker for test_training.py: trains a small network by GlobalBatch over gloo and writes what became of it.
 
-train.py FOLDER STOP MICRO: meets the others at $MEETING, goes on from FOLDER/state.pt until STOP optimizer steps are done, and leaves it there.
+train.py FOLDER STOP MICRO: meets the others at $MEETING, continues from FOLDER/state.pt until STOP optimizer steps are done, and leaves it there.
 """
 
 import os

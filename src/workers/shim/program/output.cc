@@ -11,7 +11,7 @@ namespace muster::workers {
 
 namespace {
 
-/// Opens the console anew for non-blocking writes, because the flag would otherwise affect every
+/// Opens the console again for non-blocking writes, because the flag would otherwise affect every
 /// process that shares the stream. A regular file needs no flag: it accepts everything at once. -1
 /// on failure.
 int open_console(int own) {

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any, Callable, List, Optional, Set
 
-HOOK, EXACT = 1, 2  # who counts
+HOOK, EXACT = 1, 2  # sources of the count
 TARGET = "torch.optim.optimizer"
 
 
