@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "operator/internal/cache/seen_pods.h"
+#include "operator/internal/restart_policy/restart_policy.h"
 
 namespace muster::operators {
 namespace {
@@ -163,13 +164,16 @@ void Dependents::pod_left(Slot& slot, const std::string& uid) {
     const bool current = pod.restart_history.generation >= rules_.generation;
     const bool by_us = was_stopped(pod, expectations_.get());
     const bool stopped = has_run(pod) && !by_us;
+    const bool failed = pod.phase == PodPhase::kFailed && !by_us;
     const TypeFacts* type = rules_.facts ? rules_.facts->find(pod.slot.type) : nullptr;
-    const bool failed =
-        pod.phase == PodPhase::kFailed && !by_us && type && !is_final(pod, type->policy);
+    Consequence next;
+    if (type != nullptr && (stopped || failed))
+        next = consequence_of(stopped ? PodEnd::kStopped : PodEnd::kFailedAndGone,
+                              pod.final_exit_code, rules_.restart_rules(pod, *type));
     slot.carried += pod.restart_history.restarts + pod.node_restarts;
-    if ((stopped || failed) && rules_.keeps_account(pod)) ++slot.carried;
+    if (next.counts) ++slot.carried;
     slot.done = pod.phase == PodPhase::kSucceeded && !by_us && current && !rules_.paused;
-    slot.lapsed = type && type->restarts_all && !rules_.paused && current && (stopped || failed);
+    slot.lapsed = next.restarts_all;
     if (expectations_) expectations_->deletions.erase(uid);
     if (slot.others) {
         slot.pod = std::move(slot.others->back());

@@ -9,10 +9,10 @@
 #include "jobs/job.h"
 #include "jobs/kind.h"
 #include "operator/internal/integrations/desired_objects.h"
+#include "operator/internal/restart_policy/restart_policy.h"
 
 namespace muster::operators {
 
-enum class RestartPolicy : std::uint8_t { kAlways, kOnFailure, kNever, kExitCode };
 enum class CleanPolicy : std::uint8_t { kNone, kRunning, kAll };
 
 /// What decisions read of one replica type.

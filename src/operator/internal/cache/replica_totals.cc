@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "operator/internal/cache/exit_codes.h"
-
 namespace muster::operators {
 
 bool Slot::holds(const std::string& uid) const {
@@ -21,10 +19,11 @@ bool CountingRules::wants(SlotId id) const {
     return type != nullptr && id.index < type->wanted;
 }
 
-bool CountingRules::keeps_account(const PodRecord& pod) const {
-    const TypeFacts* type = facts ? facts->find(pod.slot.type) : nullptr;
-    return type != nullptr && !type->restarts_all && !paused &&
-           pod.restart_history.generation >= generation;
+RestartRules CountingRules::restart_rules(const PodRecord& pod, const TypeFacts& type) const {
+    return {.policy = type.policy,
+            .restarts_all = type.restarts_all,
+            .paused = paused,
+            .current = pod.restart_history.generation >= generation};
 }
 
 bool is_going(const DependentRecord& object, const Expectations* expectations) {
@@ -40,11 +39,6 @@ bool was_stopped(const PodRecord& pod, const Expectations* expectations) {
 
 bool has_run(const PodRecord& pod) {
     return pod.phase == PodPhase::kRunning || pod.phase == PodPhase::kUnknown;
-}
-
-bool is_final(const PodRecord& pod, RestartPolicy policy) {
-    return policy == RestartPolicy::kNever ||
-           (policy == RestartPolicy::kExitCode && !is_retryable(pod.final_exit_code));
 }
 
 namespace {
@@ -131,20 +125,27 @@ class Share {
     /// is filled again once the object is gone.
     void count_leaving(const PodRecord& pod, const TypeFacts& type, bool stopped) {
         if (pod.phase == PodPhase::kRunning) totals_.failed += sign_;
-        if (!stopped && rules_.keeps_account(pod)) totals_.restarts += sign_;
-        if (!stopped && type.restarts_all && !rules_.paused) totals_.lapsed += sign_;
+        if (!stopped)
+            add_restart(
+                consequence_of(PodEnd::kStopped, std::nullopt, rules_.restart_rules(pod, type)));
     }
 
     void count_failed(const PodRecord& pod, const TypeFacts& type) {
         totals_.failed += sign_;
-        if (is_final(pod, type.policy)) {
+        const Consequence next =
+            consequence_of(PodEnd::kFailed, pod.final_exit_code, rules_.restart_rules(pod, type));
+        if (next.lost) {
             totals_.lost += sign_;
             return;
         }
         totals_.replacing += sign_;
-        if (rules_.keeps_account(pod)) totals_.restarts += sign_;
-        if (type.restarts_all) totals_.lapsed += sign_;
-        mark(totals_.replace, pod_stays_ && !type.restarts_all);
+        add_restart(next);
+        mark(totals_.replace, pod_stays_ && !next.restarts_all);
+    }
+
+    void add_restart(const Consequence& next) {
+        if (next.counts) totals_.restarts += sign_;
+        if (next.restarts_all) totals_.lapsed += sign_;
     }
 
     ReplicaTotals& totals_;

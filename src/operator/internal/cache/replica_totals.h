@@ -12,6 +12,7 @@
 #include "operator/internal/cache/index_set.h"
 #include "operator/internal/cache/job_facts.h"
 #include "operator/internal/cache/projections.h"
+#include "operator/internal/restart_policy/restart_policy.h"
 
 namespace muster::operators {
 
@@ -57,9 +58,8 @@ struct CountingRules {
     bool paused = false;
 
     bool wants(SlotId id) const;
-    /// False for a pod whose end is not counted as a restart of its replica: a whole group restarts
-    /// and counts once, and while a job is paused its pods go because it is.
-    bool keeps_account(const PodRecord& pod) const;
+    /// What the job says about restarts of a pod of this type.
+    RestartRules restart_rules(const PodRecord& pod, const TypeFacts& type) const;
 };
 
 /// The pods and services of one replica type, summed up: what a plan reads. All sets are of slots
@@ -90,10 +90,8 @@ struct ReplicaTotals {
 bool is_going(const DependentRecord& object, const Expectations* expectations);
 /// We asked it to go before it had ended: however it ends, that says nothing of its replica.
 bool was_stopped(const PodRecord& pod, const Expectations* expectations);
-/// It ran, so that what stops it is a restart.
+/// It ran, so that a deletion stopped it.
 bool has_run(const PodRecord& pod);
-/// Its failure is not made good.
-bool is_final(const PodRecord& pod, RestartPolicy policy);
 
 /// What one slot adds to the sums of its type, or takes from them with `sign` -1. A pure function:
 /// what was added is taken away by the same arguments.

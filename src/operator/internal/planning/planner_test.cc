@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "kube/values/time.h"
-#include "operator/internal/cache/exit_codes.h"
 #include "operator/internal/job_fixture.h"
 
 namespace muster::operators {
@@ -92,12 +91,6 @@ TEST(Planner, OfTwoPodsOneStays) {
 }
 
 // training-operator pkg/util/train/train_util_test.go.
-TEST(Planner, TestIsRetryableExitCode) {
-    for (int code : {0, 1, 2, 3, 127}) EXPECT_FALSE(is_retryable(code)) << code;
-    for (int code : {128, 130, 137, 138, 143, 255}) EXPECT_TRUE(is_retryable(code)) << code;
-    EXPECT_TRUE(is_retryable(std::nullopt)) << "an evicted pod has no exit code";
-}
-
 TEST(Planner, AMissingServiceIsMadeAgain) {
     const jobs::Job job = make_job({});
     Dependents dependents = make_dependents(kAllRunning);
