@@ -55,7 +55,8 @@ struct WorkerStateOptions {
     job_protocol::PolicyOptions policy = {};
     Duration broken_grace = std::chrono::seconds(2);
     Duration healthy_grace = std::chrono::seconds(30);
-    /// How long to wait without a world and without a prospect of one. A spare waits without limit.
+    /// How long to wait without a world and without a prospect of one. A standby node waits without
+    /// limit.
     Duration join_timeout = std::chrono::minutes(10);
 };
 

@@ -36,7 +36,7 @@ constexpr std::array kFlags = std::to_array<FlagRow>({
              "Nodes may differ."},
     {.flag = Flag::kNodeUnit, .section = kNodes, .name = "node-unit", .variables = "PET_NODE_UNIT",
      .kind = Kind::kPositive, .value = "N", .otherwise = "1", .dlrovers = true,
-     .help = "A world has a multiple of N nodes; the others wait as spares."},
+     .help = "A world has a multiple of N nodes; the others wait as standby nodes."},
     {.flag = Flag::kGrow, .section = kNodes, .name = "grow", .variables = "MUSTER_GROW",
      .kind = Kind::kOneOf, .value = "now|at-failure", .otherwise = "now",
      .help = "When nodes that join later become part of the world: at once, which restarts all "

@@ -31,8 +31,8 @@ struct LaunchTimes {
     /// limit.
     std::optional<Duration> join = std::chrono::seconds(600);
     Duration last_call = std::chrono::seconds(30);  ///< master::MembershipLimits
-    std::optional<Duration> pend = {};              ///< how long a spare waits; nullopt: no limit
-    Duration silence = std::chrono::seconds(5);     ///< after which a node counts as lost
+    std::optional<Duration> pend = {};  ///< how long a standby node waits; nullopt: no limit
+    Duration silence = std::chrono::seconds(5);  ///< after which a node counts as lost
     /// From SIGTERM to SIGKILL: for a healthy group, and for one with a dead worker, which the
     /// others only wait for.
     Duration stop_grace = std::chrono::seconds(30);

@@ -120,7 +120,7 @@ void Job::admit(Agent& agent, Instant now, WallTime wall) {
     }
     if (!members_.is_rejoining()) {
         if (node.slot && !was_moved_to(*node.slot) && !claim(agent, now, wall)) return;
-        // Also for the claim: a spare moves up at once if the previous agent was away.
+        // Also for the claim: a standby node moves up at once if the previous agent was away.
         if (node.slot && was_moved_to(*node.slot)) node.slot.reset();
         if (node.holds && !node.slot && members_.holder(node.holds->own().slot) == nullptr)
             node.slot = node.holds->own().slot;

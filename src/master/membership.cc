@@ -160,7 +160,7 @@ Slot Membership::free_slot() const {
     return vacated_.empty() ? first_free_ : *vacated_.begin();
 }
 
-/// Gives free places to spares.
+/// Gives free places to standby nodes.
 void Membership::take_spares() {
     for (;;) {
         const auto spare = nodes_.lower_bound(limits_.max_nodes);
@@ -190,7 +190,7 @@ void Membership::remember_last(World world) {
 
 int Membership::least() const { return up_to_multiple(limits_.min_nodes, limits_.node_unit); }
 
-/// The number of nodes that are not spares.
+/// The number of nodes that are not standby nodes.
 int Membership::places() const {
     const auto spares = std::distance(nodes_.lower_bound(limits_.max_nodes), nodes_.end());
     return static_cast<int>(nodes_.size()) - static_cast<int>(spares);
@@ -251,7 +251,7 @@ Membership::Found Membership::found() const {
     return reconnect_until_ ? Found::kNotYet : Found::kBroken;
 }
 
-/// Another agent has joined with its slot. If that is a spare with the slot of an agent that itself
+/// Another agent has joined with its slot. If that is a standby node with the slot of an agent that itself
 /// comes back, it should have come by now.
 bool Membership::is_replaced(const Member& member) const {
     return !reconnect_until_ && std::ranges::any_of(nodes_, [&](const auto& held) {

@@ -70,8 +70,9 @@ struct Shortage {
 ///   that a node that repeatedly joins and leaves can't postpone it.
 /// - Later worlds are made at once of the nodes that are there, if these are enough; after a world
 ///   became too small, the next one is made like the first.
-/// - A world has a multiple of node_unit nodes. The others wait as spares and disturb nothing; a
-///   spare takes the slot of a lost member, and all other members keep their places.
+/// - A world has a multiple of node_unit nodes. The others wait as standby nodes and
+///   disturb nothing; a standby node takes the slot of a lost member, and all other members keep
+///   their places.
 /// - Nodes that complete another unit are added at once, unless growth is held back; with
 ///   grow_at_failure, when the next world is made.
 /// - Ranks follow slots; if nodes name their racks, those of one rack have consecutive ranks.
@@ -82,7 +83,7 @@ struct Shortage {
 ///   because a worker has died. Until then no agent has a place, whatever slot it was given: a
 ///   member keeps its place in its world, and who is a member is known only when all have come. For
 ///   the same reason it waits briefly if no node holds a world, or only one that was about to end:
-///   spares, newcomers and lost nodes might come first and be enough.
+///   standby nodes, newcomers and lost nodes might come first and be enough.
 ///
 /// Pure: call advance() after each change and when wake_at() has come.
 class Membership {
@@ -90,8 +91,8 @@ class Membership {
     /// `epoch`: of this master. `found_world`: an earlier master has made worlds.
     Membership(MembershipLimits limits, std::uint64_t epoch, bool found_world, Instant now);
 
-    /// Returns the agent's slot from now on. A spare's slot is max_nodes or above. kConflict:
-    /// another joined agent holds the slot, or has the same incarnation.
+    /// Returns the agent's slot from now on; that of a standby node is max_nodes or above.
+    /// kConflict: another joined agent holds the slot, or has the same incarnation.
     Result<Slot> join(Node node);
     /// A new agent has taken over the workers of one whose process has ended; it gets its slot and
     /// its place in the world. kNotFound: the other agent is no longer there. Otherwise like
