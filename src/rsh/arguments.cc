@@ -15,26 +15,27 @@ constexpr std::string_view kWithoutValue = "1246AaCGgKkMnqsTtVvXxYy";
 constexpr std::string_view kWithValue = "BbcDEeFIiJLmOopQRSWw";
 
 constexpr std::string_view kHelp =
-    R"(Runs a command at a worker of an MPIJob: the remote shell that mpirun calls, and the server at its other
-end. Jobs get both by themselves, along with the token that lets the one in at the other.
+    R"(Runs a command on a worker of an MPIJob: the remote shell that mpirun calls, and its server. Jobs get both
+automatically, with a token that authenticates them to each other.
 
 Usage: muster rsh [FLAGS] HOST COMMAND...
        muster rsh --serve [FLAGS]
 
-The command is one line for /bin/sh there, in the directory and environment of the server. Its standard input,
-output and error are those of this side, and its exit status is ours. It is ended when this side goes away.
+The command is one line for /bin/sh on that host, in the directory and environment of the server. Its input,
+output, errors and exit status are those of this program. It is ended when this program ends.
 
       --token-file FILE      the job's token (default: /etc/muster-rsh/token)
-      --port N, -p N         of the server (default: 7322)
-      --patience DURATION    how long a host is tried that is not known, or does not answer (default: 1m)
+      --port N, -p N         the server's port (default: 7322)
+      --patience DURATION    how long to retry if a host is unknown or does not answer (default: 1m)
   -n                         no standard input
-      --serve                be the server, until SIGTERM
-      --listen ADDRESS       of this machine, where to serve (default: all)
+      --serve                run the server, until SIGTERM
+      --listen ADDRESS       the address of this machine to listen at (default: all)
 
-Options of ssh that change nothing here are taken and ignored, as -x, -q and -o are; another user (-l) is refused.
+Options of ssh that make no difference here, such as -x, -q and -o, are accepted and ignored; another user (-l) is
+refused.
 
-Exit status: that of the command; 128 + the signal that ended it; 126 when it could not be started; 255 when it
-was not reached or the connection broke. As a server: 0, or 255 when it could not listen.
+Exit status: that of the command; 128 + the signal that killed it; 126 if it could not be started; 255 if the host
+was not reached or the connection broke. As a server: 0, or 255 if it could not listen.
 )";
 
 class Parser {

@@ -147,4 +147,4 @@ def test_a_full_disk_below_the_logs_stops_nobody(job):
     assert (job.place / "survived").exists()
     assert re.search(r"its log can't be written rank=0 stream=stdout file=\S*/attempt_0/0/stdout\.log error=\"No space left on device\"",
                      agent.text), agent.text
-    assert re.search(r"a worker's output lost this many bytes in total rank=0 bytes=\d+", agent.text), agent.text
+    assert re.search(r"bytes of a worker's output were lost in total rank=0 bytes=\d+", agent.text), agent.text

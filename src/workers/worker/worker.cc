@@ -161,7 +161,7 @@ void Worker::take(ReceivedReport received) {
             break;
         case ShimReport::Kind::kEnded:
             if (report.lost_bytes > 0 && !ended_)
-                log::warning("a worker's output lost this many bytes in total",
+                log::warning("bytes of a worker's output were lost in total",
                              {{"rank", record_.rank}, {"bytes", report.lost_bytes}});
             end({.wait_status = report.wait_status,
                  .when = WallTime{Duration{report.wall_ns}},
