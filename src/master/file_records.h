@@ -22,9 +22,9 @@ namespace muster::master {
 class FileRecords final : public Records {
   public:
     /// The folder must exist. The lock is `path` + ".lock". `first` is the epoch to claim if there
-    /// is no record, or if the record has an older one: a time, so that epochs rise even if a job's
-    /// record is lost with its node, or is older than one claimed elsewhere. `known`: the record as
-    /// another master told it to its agents; used if it is newer.
+    /// is no record; otherwise the claimed epoch is above both. Pass a time, so that epochs rise
+    /// even if a job's record is lost with its node, or is older than one claimed elsewhere.
+    /// `known`: the record as another master told it to its agents; used if it is newer.
     explicit FileRecords(std::string path, std::uint64_t first = 1,
                          std::shared_ptr<const JobRecord> known = {});
     ~FileRecords() override;
