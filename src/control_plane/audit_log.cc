@@ -42,11 +42,11 @@ Result<void> AuditLog::open_file() {
     struct stat status{};
     Result<void> ours;
     if (::fstat(file, &status) != 0)
-        ours = system_error("can't be looked at", errno);
+        ours = system_error("can't be examined", errno);
     else if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid())
-        ours = Error(Code::kForbidden, "is not a file of this user's");
+        ours = Error(Code::kForbidden, "is not a file of this user");
     else if (::fchmod(file, 0600) != 0)
-        ours = system_error("can't be closed to others", errno);
+        ours = system_error("can't be made private", errno);
     if (!ours) {
         ::close(file);
         return ours;
@@ -80,7 +80,7 @@ Result<void> AuditLog::rotate() {
     for (unsigned number = limits_.kept; number > 0; --number) {
         const std::string from = number == 1 ? path_.string() : numbered(path_, number - 1);
         if (::rename(from.c_str(), numbered(path_, number).c_str()) != 0 && errno != ENOENT)
-            return system_error("can't be put aside", errno);
+            return system_error("can't be rotated", errno);
     }
     if (limits_.kept == 0 && ::unlink(path_.c_str()) != 0 && errno != ENOENT)
         return system_error("can't be removed", errno);
@@ -105,14 +105,14 @@ void AuditLog::tell(const Result<void>& written) {
     const bool failed_before = lost_ != lost_before_;
     if (written) {
         if (failed_before)
-            log::warning("the audit log is written again",
+            log::warning("the audit log can be written again",
                          {{"file", path_.string()}, {"lost events", lost_ - lost_before_}});
         lost_before_ = lost_;
         return;
     }
     ++lost_;
     if (!failed_before)
-        log::error("the audit log loses events; free space or mend its place",
+        log::error("the audit log loses events; free space or repair its directory",
                    {{"file", path_.string()}, {"error", written.error().message()}});
 }
 

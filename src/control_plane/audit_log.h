@@ -18,7 +18,7 @@ namespace muster::control_plane {
 /// and when it is over. Owns its descriptor. Thread: one.
 class AuditLog final : public apiserver_http::AuditSink {
   public:
-    /// Goes on behind what the file has. Fails for what is no file of this user's.
+    /// Goes on behind what the file has. Fails for what is not a file of this user.
     static Result<std::unique_ptr<AuditLog>> open(std::filesystem::path path,
                                                   AuditLogLimits limits);
     ~AuditLog() override;

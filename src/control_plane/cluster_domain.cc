@@ -9,10 +9,11 @@ namespace muster::control_plane {
 Result<std::string> cluster_domain(const Caller& caller) {
     std::string domain = caller.variable(std::string(kClusterDomainVariable));
     if (!domain.empty() && !kube::is_dns1123_subdomain(domain))
-        return Error(Code::kInvalid,
-                     fmt::format("\"{}\" is no domain: lower case letters, digits, '-' and '.', as "
-                                 "in cluster.local",
-                                 domain));
+        return Error(
+            Code::kInvalid,
+            fmt::format("\"{}\" is not a domain: lower case letters, digits, '-' and '.', as "
+                        "in cluster.local",
+                        domain));
     return domain;
 }
 

@@ -24,7 +24,7 @@ json::object make_kubeconfig(const KubeAccess& access);
 
 /// `existing`, the text of a kubeconfig (empty: none yet), with the cluster, the user and the
 /// context of `make_kubeconfig()` added, or in the place of those with the same names, and that
-/// context the current one. kInvalid when the text is no kubeconfig: nothing of it may be lost.
+/// context the current one. kInvalid when the text is not a kubeconfig: nothing of it may be lost.
 Result<std::string> merge_kubeconfig(std::string_view existing, const KubeAccess& access);
 
 }  // namespace muster::control_plane

@@ -88,11 +88,11 @@ Result<void> make_private_directory(const std::filesystem::path& path) {
                                  "that user",
                                  path.string()));
     if ((info.st_mode & 0022) != 0)
-        return Error(Code::kForbidden,
-                     fmt::format("others may write to {} and so take over what runs from it; make "
-                                 "it yours alone (chmod 700) or name another directory with "
-                                 "--state",
-                                 path.string()));
+        return Error(
+            Code::kForbidden,
+            fmt::format("other users may write to {} and so take over what runs from it; make it "
+                        "private (chmod 700) or name another directory with --state",
+                        path.string()));
     return {};
 }
 
@@ -113,7 +113,7 @@ Result<StateHome> StateHome::take(std::filesystem::path path) {
         const Daemon other = parse_daemon(text);
         return Error(
             Code::kAlreadyExists,
-            fmt::format("muster is up already in {}{}; 'muster status' tells more, 'muster "
+            fmt::format("muster is up already in {}{}; 'muster status' shows more, 'muster "
                         "down' stops it",
                         path.string(),
                         other.pid > 0 ? fmt::format(" (process {})", other.pid) : ""));

@@ -72,7 +72,7 @@ AdmissionRule known_types(const JobKind& kind, const std::string& path) {
     }
     const std::string is_known = fmt::format("t.lowerAscii() in {}", list_of(lower));
     const std::string rest =
-        fmt::format("is no replica type of a {}; write {}", kind.resource.kind, one_of(names));
+        fmt::format("is not a replica type of a {}; write {}", kind.resource.kind, one_of(names));
     return {.expression = fmt::format("variables.replicas.all(t, {})", is_known),
             .message = fmt::format("{}: a key {}", path, rest),
             .message_expression =

@@ -23,7 +23,7 @@ const std::vector<OldVersion>& old_versions();
 const OldVersion* find_old_version(std::string_view api_version, std::string_view kind);
 
 /// All versions that an object of this kind can be converted to, the stored one first and the old
-/// ones last; empty for a kind that is no job's.
+/// ones last; empty for a kind that is not a job's.
 std::vector<std::string> versions_of(std::string_view kind);
 
 /// That a field of the converted object holds what stood elsewhere in the given one.

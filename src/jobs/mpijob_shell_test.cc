@@ -110,7 +110,7 @@ TEST(MpiShell, AnotherOneIsRefusedWithThoseThatThereAre) {
              {{"v1", {{kShell, "kubexec"}}}, ""},
              {{"v2beta1", {{kShell, "kubexec"}}}, shell, R"("rsh" or "ssh")"},
              {{"v1", {{kShell, "ssh"}}}, shell, R"("rsh" or "kubexec")"},
-             {{"v1", {{kShell, ""}}}, shell, "is no way"},
+             {{"v1", {{kShell, ""}}}, shell, "can't reach"},
              {{"v1", {{"muster.dev/rsh-port", "1"}}}, ""},
              {{"v1", {{"muster.dev/rsh-port", "65535"}}}, ""},
              {{"v1", {{"muster.dev/rsh-port", "0"}}}, port, "1 to 65535"},

@@ -134,7 +134,7 @@ TEST(MpiJob, TellsHorovodWhichHostsRun) {
               {kLauncherToo},
               {{{"Launcher", 0}, ""}, worker(0)},
               "echo foo-launcher.foo.bar.svc\necho foo-worker-0.foo.bar.svc\n"},
-             {"the launcher is no host", "v2beta1", {}, {{{"Launcher", 0}, ""}}, ""},
+             {"the launcher is not a host", "v2beta1", {}, {{{"Launcher", 0}, ""}}, ""},
              {"with slots (v1)", "v1", {kFourSlots}, {worker(1)}, "echo foo-worker-1:4\n"},
          }) {
         SCOPED_TRACE(row.name);

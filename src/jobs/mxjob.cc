@@ -123,9 +123,10 @@ std::vector<Cause> check(const Job& job) {
     const bool tunes = spec_of<MXJobSpec>(job).job_mode == kTune;
     if (!job.replicas.empty() && !has(job, kScheduler) && !has(job, kWorker) &&
         !(tunes && has(job, kTuner)))
-        causes.push_back(required(map_path, tunes ? "nobody here can succeed: add a Tuner"
-                                                  : "nobody here can succeed: add a Scheduler "
-                                                    "with servers and workers, or one Worker"));
+        causes.push_back(
+            required(map_path, tunes ? "no replica here can make the job succeed: add a Tuner"
+                                     : "no replica here can make the job succeed: add a Scheduler "
+                                       "with servers and workers, or one Worker"));
     if (auto cause = check_length(job)) causes.push_back(*std::move(cause));
     return causes;
 }
@@ -170,9 +171,9 @@ JobKind mxjob() {
         {.expression = "size(variables.replicas) == 0 || variables.replicas.exists(t, "
                        "t.lowerAscii() in (object.spec.?jobMode.orValue('') == 'MXTune' ? "
                        "['scheduler', 'worker', 'tuner'] : ['scheduler', 'worker']))",
-         .message =
-             "spec.mxReplicaSpecs: nobody here can succeed: add a Scheduler with servers and "
-             "workers, one Worker, or the Tuner of a job that tunes"}};
+         .message = "spec.mxReplicaSpecs: no replica here can make the job succeed: add a "
+                    "Scheduler with servers and "
+                    "workers, one Worker, or the Tuner of a job that tunes"}};
     kind.own_warnings = warn;
     kind.environment = environment;
     kind.has_master_role = [](const Job&, const ReplicaId& replica) {

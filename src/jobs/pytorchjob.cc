@@ -163,8 +163,8 @@ std::vector<Cause> warn(const Job& job) {
         found.push_back(deprecated("spec.elasticPolicy.nProcPerNode", "use spec.nprocPerNode"));
     if (elastic.metrics && !job.platform.cluster)
         found.push_back(ineffective("spec.elasticPolicy.metrics",
-                                    "has no effect on one machine, where nobody measures them: the "
-                                    "number of workers stays as written"));
+                                    "has no effect on one machine, where nothing measures them: "
+                                    "the number of workers stays as written"));
     if (worker != nullptr && (workers < elastic.min_replicas.value_or(workers) ||
                               workers > elastic.max_replicas.value_or(workers)))
         found.push_back(doubtful(job.replica_path(std::string(kWorker)) + ".replicas",

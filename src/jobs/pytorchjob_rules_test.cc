@@ -43,7 +43,7 @@ TEST(PyTorchRules, Names) {
          {{"metadata/name", ""}, {"metadata/generateName", R"("Demo-")"}},
          "Invalid",
          "metadata.generateName",
-         "\"Demo-\" is no job name"},
+         "\"Demo-\" is not a job name"},
         // project-codeflare/mlbatch issue 38: the pod's suffix counts.
         {"the longest that fits",
          {{"metadata/name", '"' + std::string(54, 'a') + '"'}},

@@ -129,8 +129,8 @@ std::optional<Cause> check_length(const Job& job) {
     const std::int32_t named = dynamic ? wanted(job, name_of(kPs)) : all_wanted(job);
     return too_long(job, kConfig, shared_part(job).size() + kTask, named,
                     dynamic ? "take fewer parameter servers"
-                            : "set enableDynamicWorker: true, with which a worker is told of the "
-                              "parameter servers and of itself alone");
+                            : "set enableDynamicWorker: true, with which a worker is told only of "
+                              "the parameter servers and itself");
 }
 
 std::vector<Cause> check(const Job& job) {
@@ -140,8 +140,9 @@ std::vector<Cause> check(const Job& job) {
         causes.push_back(
             forbidden(map_path, "Chief and Master are two names of one role; keep one of them"));
     if (!job.replicas.empty() && !has(job, kChief) && !has(job, kMaster) && !has(job, kWorker))
-        causes.push_back(required(map_path + ".Worker",
-                                  "nobody here can succeed: add a Chief, a Master or workers"));
+        causes.push_back(
+            required(map_path + ".Worker",
+                     "no replica here can make the job succeed: add a Chief, a Master or workers"));
     if (auto cause = check_length(job)) causes.push_back(*std::move(cause));
     return causes;
 }
@@ -191,7 +192,8 @@ JobKind tfjob() {
                     "them"},
         {.expression = "size(variables.replicas) == 0 || variables.replicas.exists(t, "
                        "t.lowerAscii() in ['chief', 'master', 'worker'])",
-         .message = "spec.tfReplicaSpecs.Worker: nobody here can succeed: add a Chief, a Master or "
+         .message = "spec.tfReplicaSpecs.Worker: no replica here can make the job succeed: add a "
+                    "Chief, a Master or "
                     "workers"}};
     kind.environment = environment;
     kind.has_master_role = is_master_role;

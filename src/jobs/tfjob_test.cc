@@ -115,7 +115,7 @@ TEST(TFJob, Rules) {
                       {{{"PS", 2}, {"Evaluator", 1}}},
                       "Required",
                       "spec.tfReplicaSpecs.Worker",
-                      "nobody here can succeed"},
+                      "no replica here can make the job succeed"},
                      {"webhook: missing container",
                       {{{"Worker", 1}},
                        {{"spec/tfReplicaSpecs/Worker/template/spec/containers/0/name", R"("tf")"}}},

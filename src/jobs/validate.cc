@@ -61,7 +61,7 @@ void check_name(const Job& job, Causes& causes) {
         const std::string better = excess > 0 ? "" : dns1035_from(job.metadata.name);
         causes.push_back(invalid(
             field,
-            fmt::format("\"{}\" is no job name: it takes lower-case letters, digits and '-', a "
+            fmt::format("\"{}\" is not a job name: it takes lower-case letters, digits and '-', a "
                         "letter first and no '-' last{}",
                         generated ? job.metadata.generate_name : name,
                         better.empty() ? "" : fmt::format("; \"{}\" would do", better))));

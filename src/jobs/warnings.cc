@@ -70,7 +70,7 @@ void check_scheduling_policy(const Job& job, std::vector<Cause>& found) {
     std::string why = fmt::format("{} does not read it", title(scheduler));
     if (scheduler == GangScheduler::kNone)
         why = job.platform.cluster
-                  ? "no gang scheduler is asked: start the operator with --gang-scheduler-name, or "
+                  ? "no gang scheduler is used: start the operator with --gang-scheduler-name, or "
                     "name volcano, yunikorn or scheduler-plugins-scheduler in the pod templates' "
                     "schedulerName"
                   : "on one machine only minAvailable counts, as how many pods start together";
@@ -88,7 +88,7 @@ void check_controller(const Job& job, std::vector<Cause>& found) {
     const std::string& controller = job.run_policy.managed_by;
     if (is_ours(*job.kind, controller)) return;
     found.push_back(doubtful("spec.runPolicy.managedBy",
-                             fmt::format("{} is in charge of this job: nothing here acts on it; "
+                             fmt::format("{} manages this job, and nothing here acts on it: "
                                          "leave the field out to have it run here",
                                          controller)));
 }
@@ -115,10 +115,10 @@ class TemplateWarnings {
   private:
     void check_spelling() {
         if (!job_.spelled.contains(type_.name)) return;
-        found_.push_back(doubtful(job_.replica_path(type_.name),
-                                  fmt::format("read as \"{}\"; write it so, other tools look for "
-                                              "this spelling",
-                                              type_.name)));
+        found_.push_back(doubtful(
+            job_.replica_path(type_.name),
+            fmt::format("read as \"{}\"; write it this way, as other tools look for this spelling",
+                        type_.name)));
     }
 
     void check_overwritten_restart_policy() {
@@ -191,10 +191,9 @@ void check_restart_annotation(const Job& job, std::vector<Cause>& found) {
         return;
     found.push_back(ineffective(
         fmt::format("metadata.annotations[{}]", annotations::kRestart),
-        fmt::format(
-            "\"{}\" is not known and changes nothing; \"{}\" restarts all replicas when one "
-            "fails, \"{}\" that one alone",
-            restart->second, annotations::kRestartGroup, annotations::kRestartReplica)));
+        fmt::format("\"{}\" is not known and changes nothing; \"{}\" restarts all replicas when "
+                    "one fails, \"{}\" only that one",
+                    restart->second, annotations::kRestartGroup, annotations::kRestartReplica)));
 }
 
 /// Variables of the user that the operator's own hide. Asks the kind, so the job must be valid.

@@ -83,7 +83,7 @@ Result<json::value*> slot_at(json::value& root, const std::vector<Segment>& segm
             // One past the end appends.
             if (!index || *index > list.size())
                 return Error(Code::kInvalid,
-                             fmt::format("{} is a list of {}; \"{}\" is no index of it", walked,
+                             fmt::format("{} is a list of {}; \"{}\" is not an index of it", walked,
                                          list.size(), segment.name));
             if (*index == list.size()) list.emplace_back(nullptr);
             at = &list[*index];

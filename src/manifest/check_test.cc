@@ -207,7 +207,7 @@ TEST(Adjust, RefusesPathsThatLeadNowhere) {
     EXPECT_THAT(
         adjusted(with_sets({{"spec.pytorchReplicaSpecs.Master.template.spec.containers[5]", "1"}}))
             .problems,
-        ElementsAre(HasSubstr("is a list of 1; \"5\" is no index of it")));
+        ElementsAre(HasSubstr("is a list of 1; \"5\" is not an index of it")));
     EXPECT_THAT(adjusted(with_sets({{"spec.x", "[1"}})).problems,
                 ElementsAre(HasSubstr("--set spec.x=[1: error: ")));
 }

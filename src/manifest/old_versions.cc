@@ -46,10 +46,10 @@ void read_old_versions(std::vector<Document>& documents, std::vector<Problem>& p
             jobs::find_old_version(text_of(document, "apiVersion"), text_of(document, "kind"));
         if (old == nullptr) return false;
         const std::string served = old->becomes->resource.api_version();
-        problems.push_back(document.problem(
-            Severity::kWarning, "apiVersion",
-            fmt::format("{} is read as {}; 'muster convert' writes the manifest anew",
-                        old->api_version, served)));
+        problems.push_back(
+            document.problem(Severity::kWarning, "apiVersion",
+                             fmt::format("{} is read as {}; 'muster convert' rewrites the manifest",
+                                         old->api_version, served)));
         return !convert_in_place(document, served, problems);
     });
 }

@@ -12,7 +12,7 @@ namespace muster::manifest {
 /// the reasons. Pure.
 void read_old_versions(std::vector<Document>& documents, std::vector<Problem>& problems);
 
-/// The job in another version, with a warning for each thing that changed; what is no job stays as
+/// The job in another version, with a warning for each thing that changed; what is not a job stays as
 /// it is. `kind` is as people write it ("pytorchjob", "PyTorchJobs", empty: any), `version` without
 /// the group, or empty for the stored one. False when the object is of another kind. Pure.
 bool convert_document(Document& document, const std::string& kind, const std::string& version,

@@ -66,7 +66,7 @@ TEST(OldVersions, AreReadWithAWarningForWhatChanged) {
     EXPECT_THAT(
         problems_of(kBeta),
         ElementsAre("j.yaml:1:13: warning: apiVersion: kubeflow.org/v1beta1 is read as "
-                    "kubeflow.org/v1; 'muster convert' writes the manifest anew",
+                    "kubeflow.org/v1; 'muster convert' rewrites the manifest",
                     "j.yaml:5:19: warning: spec.cleanPodPolicy: is spec.runPolicy.cleanPodPolicy "
                     "in kubeflow.org/v1",
                     "j.yaml:6:17: warning: spec.backoffLimit: is spec.runPolicy.backoffLimit in "

@@ -41,7 +41,7 @@ def manifest(kind, replicas=None, *, version=None, name="demo", spec="", contain
 # name: (manifest, field, a part of the message)
 CASES = {
     "TFJob: no chief and no worker": (
-        manifest("TFJob", {"PS": 1}, map_mark="§"), "spec.tfReplicaSpecs.Worker", "nobody here can succeed"),
+        manifest("TFJob", {"PS": 1}, map_mark="§"), "spec.tfReplicaSpecs.Worker", "no replica here can make the job succeed"),
     "TFJob: two chiefs": (manifest("TFJob", {"Chief": "§2", "Worker": 1}), "spec.tfReplicaSpecs.Chief.replicas", "must be 1"),
     "TFJob: a chief and a master": (manifest("TFJob", {"Chief": 1, "Master": 1}), "spec.tfReplicaSpecs", ""),
     "TFJob: unknown successPolicy": (manifest("TFJob", spec="successPolicy: §Some"), "spec.successPolicy", "AllWorkers"),
@@ -50,7 +50,7 @@ CASES = {
     "XGBoostJob: no master": (
         manifest("XGBoostJob", {"Worker": 1}, map_mark="§"), "spec.xgbReplicaSpecs.Master", "needs this replica type"),
     "MXJob: no scheduler and no worker": (
-        manifest("MXJob", {"Server": 1}, map_mark="§"), "spec.mxReplicaSpecs", "nobody here can succeed"),
+        manifest("MXJob", {"Server": 1}, map_mark="§"), "spec.mxReplicaSpecs", "no replica here can make the job succeed"),
     "MXJob: two schedulers": (
         manifest("MXJob", {"Scheduler": "§2", "Worker": 1}), "spec.mxReplicaSpecs.Scheduler.replicas", "must be 1"),
     "MXJob: unknown jobMode": (manifest("MXJob", spec="jobMode: §Train"), "spec.jobMode", "MXTrain"),

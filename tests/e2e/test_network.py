@@ -255,4 +255,4 @@ def test_a_clusters_domain_that_is_none_is_refused(muster, verb):
     muster.environment["CUSTOM_CLUSTER_DOMAIN"] = "corp example"
     refused = muster.run(verb, muster.write("job.yaml", pytorchjob("none", "true", 1, "true")))
     assert refused.status == 2, refused
-    assert 'CUSTOM_CLUSTER_DOMAIN: "corp example" is no domain' in refused.err.replace("error: ", ""), refused
+    assert 'CUSTOM_CLUSTER_DOMAIN: "corp example" is not a domain' in refused.err.replace("error: ", ""), refused

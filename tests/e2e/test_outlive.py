@@ -84,7 +84,7 @@ def test_what_runs_goes_on_and_its_log_has_no_gap(up, how):
     if how == "killed":
         up.kill()
     else:
-        assert "its pods run on" in up.down("--keep-pods").stdout
+        assert "its pods keep running" in up.down("--keep-pods").stdout
     start(up)
     after = get(up, "counts")
     (up.directory / "go").touch()

@@ -24,11 +24,11 @@ Result<net::KeyPair> kept(const StateHome& home, const std::string& name) {
     auto belongs = net::key_belongs(*certificate, *key);
     if (!belongs)
         return belongs.error().prefix(
-            fmt::format("{0}.crt and {0}.key can't be used; remove both to have new ones",
+            fmt::format("{0}.crt and {0}.key can't be used; remove both to get new ones",
                         (home.path() / name).string()));
     if (!*belongs)
         return Error(Code::kInvalid,
-                     fmt::format("{0}.key is not the key of {0}.crt; remove both to have new ones",
+                     fmt::format("{0}.key is not the key of {0}.crt; remove both to get new ones",
                                  (home.path() / name).string()));
     return net::KeyPair{*std::move(certificate), *std::move(key)};
 }
@@ -71,8 +71,7 @@ Result<std::shared_ptr<const net::SigningKey>> account_key(const StateHome& home
     auto key = net::SigningKey::parse(*pem);
     if (!key)
         key.error().prefix(fmt::format(
-            "{} can't be used; remove it to have a new one, with which tokens of before "
-            "are no good",
+            "{} can't be used; remove it to get a new one; earlier tokens are invalid then",
             (home.path() / "sa.key").string()));
     return key;
 }
@@ -110,8 +109,8 @@ Result<Credentials> load_credentials(const StateHome& home, const net::ServerNam
     }
     if (!is_token(*token))
         return Error(Code::kInvalid,
-                     fmt::format("{} can't be used: a token is one line of letters, digits and "
-                                 "-._~+/= alone; remove it to have a new one",
+                     fmt::format("{} can't be used: a token is one line of only letters, digits "
+                                 "and -._~+/=; remove it to get a new one",
                                  (home.path() / "admin.token").string()));
     credentials.admin_token = *std::move(token);
     TRY(credentials.account_key, account_key(home));

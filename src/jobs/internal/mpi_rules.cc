@@ -58,12 +58,12 @@ void check_shell(const Job& job, std::vector<Cause>& causes) {
         if (*shell != kShellOurs && *shell != own)
             causes.push_back(invalid(
                 annotation_field(kShellAnnotation),
-                fmt::format("\"{}\" is no way to the workers of this version's jobs; write {}",
+                fmt::format("\"{}\" can't reach the workers of this version's jobs; write {}",
                             *shell, one_of({std::string(kShellOurs), std::string(own)}))));
     }
     if (const std::string* port = annotation(job, kPortAnnotation); port && !net::parse_port(*port))
         causes.push_back(invalid(annotation_field(kPortAnnotation),
-                                 fmt::format("\"{}\" is no port; write 1 to 65535", *port)));
+                                 fmt::format("\"{}\" is not a port; write 1 to 65535", *port)));
 }
 
 /// v2beta1 wants workers where it has them at all.
@@ -150,7 +150,7 @@ std::vector<AdmissionRule> mpi_admission_rules(bool second_dialect) {
         {.expression =
              fmt::format("object.metadata.?annotations[?'{}'].orValue('{}') in ['{}', '{}']",
                          kShellAnnotation, kShellOurs, kShellOurs, own),
-         .message = fmt::format("{}: no way to the workers of this version's jobs; write {}",
+         .message = fmt::format("{}: it can't reach the workers of this version's jobs; write {}",
                                 annotation_field(kShellAnnotation),
                                 one_of({std::string(kShellOurs), std::string(own)}))});
     if (second_dialect)

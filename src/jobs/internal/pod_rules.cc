@@ -46,10 +46,10 @@ class TemplateRules {
         for (const auto& [key, value] : template_.metadata.labels) {
             if (std::string problem = kube::label_key_problem(key); !problem.empty())
                 add(invalid(child_path(path, key),
-                            fmt::format("\"{}\" is no label key: {}", key, problem)));
+                            fmt::format("\"{}\" is not a label key: {}", key, problem)));
             if (std::string problem = kube::label_value_problem(value); !problem.empty())
                 add(invalid(child_path(path, key),
-                            fmt::format("\"{}\" is no label value: {}; other text goes into an "
+                            fmt::format("\"{}\" is not a label value: {}; other text goes into an "
                                         "annotation",
                                         value, problem)));
         }
@@ -112,7 +112,7 @@ class TemplateRules {
             if (port.name.empty()) continue;
             if (!kube::is_port_name(port.name))
                 add(invalid(here + ".name",
-                            fmt::format("\"{}\" is no port name: it takes at most 15 lower-case "
+                            fmt::format("\"{}\" is not a port name: it takes at most 15 lower-case "
                                         "letters, digits and single '-', a letter among them",
                                         port.name)));
             if (!names.insert(port.name).second)
@@ -130,11 +130,11 @@ class TemplateRules {
                 add(required(here + ".name", "a variable needs a name"));
             else if (variable.name.find('=') != std::string::npos)
                 add(invalid(here + ".name",
-                            fmt::format("\"{}\" has a '='; the part behind it belongs into `value`",
+                            fmt::format("\"{}\" has a '='; the part after it belongs into `value`",
                                         variable.name)));
             else if (!kube::is_env_name(variable.name))
                 add(invalid(here + ".name",
-                            fmt::format("\"{}\" is no variable's name: it takes printable ASCII "
+                            fmt::format("\"{}\" is not a variable's name: it takes printable ASCII "
                                         "characters other than '='",
                                         variable.name)));
             if (!variable.value.empty() && variable.value_from)
@@ -175,7 +175,7 @@ class TemplateRules {
     std::optional<kube::Quantity> quantity(const json::value& value, const std::string& field) {
         auto parsed = kube::Quantity::parse(value);
         if (!parsed) {
-            add(invalid(field, fmt::format("{} is no quantity: write a number with an optional "
+            add(invalid(field, fmt::format("{} is not a quantity: write a number with an optional "
                                            "unit, as \"2\", \"500m\" or \"16Gi\"",
                                            json::serialize(value))));
             return std::nullopt;
@@ -233,7 +233,7 @@ class TemplateRules {
                                         fmt::join(names, ", "))));
     }
 
-    /// An empty string is no value on the way to the API: a required field that has one arrives as
+    /// An empty string is not a value on the way to the API: a required field that has one arrives as
     /// missing, in every pod.
     void check_what_will_be_sent() {
         static const kube::Schema::Ptr schema = kube::core_schema("PodTemplateSpec");

@@ -47,7 +47,7 @@ TEST(AgentCommand, StartsScriptsOfPythonItselfWhereTheyShallBeWarm) {
          R"(["env","PYTHON_EXEC=/opt/bin/python3","agent","--warm","--nproc-per-node=1","train.py","-m","3"])"},
         {R"({"command":["python","-u","-m","mine","x"]})",
          R"(["env","PYTHON_EXEC=python","agent","--warm","--nproc-per-node=1","-m","mine","x"])"},
-        // What is no script starts as it is.
+        // What is not a script starts as it is.
         {R"({"command":["python","-c","pass"]})",
          R"(["agent","--nproc-per-node=1","--no-python","python","-c","pass"])"},
         {R"({"command":["python","-O","train.py"]})",

@@ -35,7 +35,7 @@ class Connection {
     kube::Transport& tables() { return tables_; }
     kube::Transport& discovery() { return discovery_; }
 
-    /// What it answers to a GET of a path that is no object's, within `time`.
+    /// What it answers to a GET of a path that is not an object's, within `time`.
     Task<Result<net::HttpResponse>> ask(std::string path, Duration time) {
         return server_->objects().ask(std::move(path), time);
     }

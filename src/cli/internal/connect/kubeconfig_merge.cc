@@ -25,7 +25,7 @@ Result<json::object> parse_config(const KubeconfigText& config) {
     if (document.value.is_null()) return json::object();
     json::object* object = document.value.if_object();
     if (object == nullptr)
-        return wrong(config.file, "the file", "is no kubeconfig: it is not a map");
+        return wrong(config.file, "the file", "is not a kubeconfig: it is not a map");
     // Other clients take one without a kind, too.
     const std::string_view kind = kube::string_at(*object, "kind");
     if (object->contains("kind") && kind != "Config")
@@ -46,7 +46,7 @@ Result<void> add_entries(const std::string& file, const json::object& config, st
         const json::object* object = item.if_object();
         if (object == nullptr) return wrong(file, at, "has to be a map with a name");
         const std::string name(kube::string_at(*object, "name"));
-        if (name.empty()) return wrong(file, at + ".name", "is missing, or no text");
+        if (name.empty()) return wrong(file, at + ".name", "is missing or not a string");
         const json::value* fields = object->if_contains(field);
         if (fields != nullptr && !fields->is_null() && !fields->is_object())
             return wrong(file, fmt::format("{}.{}", at, field), "has to be a map");

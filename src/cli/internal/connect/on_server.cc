@@ -30,7 +30,7 @@ std::string advice(const Error& error, const kube::ClientConfig& access) {
     if (error.code() == Code::kUnavailable || error.code() == Code::kTimeout)
         return fmt::format(
             "\n  the server is {}{}", whom,
-            access.context == "muster" ? "\n  'muster status' tells whether it is up" : "");
+            access.context == "muster" ? "\n  'muster status' shows whether it is up" : "");
     if (error.code() == Code::kUnauthorized)
         return fmt::format(
             "\n  the server is {}; it does not know user \"{}\" by these "

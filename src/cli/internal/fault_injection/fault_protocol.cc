@@ -26,7 +26,7 @@ constexpr FaultKind kVerbs[] = {FaultKind::kKill, FaultKind::kPause, FaultKind::
 
 Error not_understood(std::string_view line) {
     return Error(Code::kInvalid,
-                 fmt::format("not understood: {} (the run is of another version of muster)",
+                 fmt::format("not understood: {} (the run is by another version of muster)",
                              line.substr(0, 200)));
 }
 

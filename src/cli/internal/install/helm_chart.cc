@@ -40,11 +40,11 @@ std::vector<Value> add_values(json::value& deployment) {
     pod["nodeSelector"] = chart_value(".Values.nodeSelector");
     pod["tolerations"] = chart_value(".Values.tolerations");
     return {{"imagePullPolicy", "IfNotPresent", "When a node fetches the image."},
-            {"imagePullSecrets", json::array(), "Secrets for it, as in - name: NAME."},
+            {"imagePullSecrets", json::array(), "Secrets for pulling it, as in - name: NAME."},
             {"extraArgs", json::array(), "More flags of muster operator, one a line."},
-            {"resources", resources, "Of the operator's container."},
+            {"resources", resources, "Resources of the operator's container."},
             {"nodeSelector", json::object(), "Nodes that may run it."},
-            {"tolerations", json::array(), "Taints that it puts up with."}};
+            {"tolerations", json::array(), "Taints that it tolerates."}};
 }
 
 json::value& deployment_in(std::vector<json::value>& objects) {
@@ -59,13 +59,12 @@ std::string values_file(const Installation& installation, const std::vector<Valu
         {"image", installation.image, "The operator's image, with its tag or digest."},
         {"replicas", installation.replicas, "One of them leads; the others wait to take over."},
         {"watchNamespace", "",
-         "The one namespace whose jobs are run, with roles there alone; empty: all namespaces."},
+         "The only namespace whose jobs are run, with roles only there; empty: all namespaces."},
         {"admissionPolicies", installation.admission_policies,
-         "Refuse wrong jobs when they are created (from Kubernetes 1.30 on)."},
+         "Reject invalid jobs when they are created (Kubernetes 1.30 or later)."},
         {"userRoles", true,
-         "Let who may see or change pods of a namespace see or change its jobs. A cluster has "
-         "these "
-         "roles once."}};
+         "Let users who may view or edit the pods of a namespace view or edit its jobs. A cluster "
+         "needs these roles only once."}};
     values.insert(values.end(), more.begin(), more.end());
     std::string text(kOrigin);
     for (const Value& value : values)

@@ -10,7 +10,7 @@
 namespace muster::cli {
 
 const std::string_view kOrigin =
-    "# Made by `muster manifests --layout`: src/cli/internal/install has what it is made of.\n";
+    "# Made by `muster manifests --layout`: edit src/cli/internal/install instead.\n";
 
 namespace {
 

@@ -100,7 +100,7 @@ std::vector<LogSource> choose_sources(std::vector<LogPod> pods, const LogChoice&
 }
 
 std::string nothing_chosen(const std::vector<LogPod>& pods, const LogChoice& choice) {
-    if (pods.empty()) return "there is no pod of it, and no log of one was kept";
+    if (pods.empty()) return "it has no pods, and no log of one was kept";
     std::set<std::string> types;
     std::set<std::string> containers;
     for (const LogPod& pod : pods) {
@@ -116,7 +116,7 @@ std::string nothing_chosen(const std::vector<LogPod>& pods, const LogChoice& cho
     if (!choice.container.empty() && !containers.contains(choice.container))
         return fmt::format("there is no container {}; there are: {}", choice.container,
                            fmt::join(containers, ", "));
-    return "none of its containers has begun";
+    return "none of its containers has started";
 }
 
 }  // namespace muster::cli

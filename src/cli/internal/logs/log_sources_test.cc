@@ -76,7 +76,7 @@ TEST(LogSources, InstancesAreThoseThatHaveBegun) {
 
 TEST(LogSources, WhyNothingIsChosen) {
     const std::vector<LogPod> pods{pod("master", 0)};
-    EXPECT_THAT(nothing_chosen({}, {}), HasSubstr("no pod of it"));
+    EXPECT_THAT(nothing_chosen({}, {}), HasSubstr("it has no pods"));
     EXPECT_THAT(nothing_chosen(pods, {.rank = {}, .replica = "ps", .container = {}}),
                 HasSubstr("type ps; there are: master"));
     EXPECT_THAT(nothing_chosen(pods, {.rank = 7, .replica = {}, .container = {}}),

@@ -27,11 +27,12 @@ void judge_deadline(const jobs::Job& job, WallTime now, std::vector<Difference>&
     if (!limit || !started || job.status.finished()) return;
     const WallTime end = *started + std::chrono::seconds(*limit);
     if (end <= now)
-        found.push_back({When::kNow, "spec.runPolicy.activeDeadlineSeconds",
-                         fmt::format("its {} s ended {}, and it fails at once: upstream looks at a "
-                                     "deadline only when something else happens; raise it first if "
-                                     "the job is to go on",
-                                     *limit, ago(end, now))});
+        found.push_back(
+            {When::kNow, "spec.runPolicy.activeDeadlineSeconds",
+             fmt::format(
+                 "its {} s ended {}, and it fails at once: upstream looks at a deadline only when "
+                 "something else happens; raise it first if the job is to continue",
+                 *limit, ago(end, now))});
     else
         found.push_back({When::kThen, "spec.runPolicy.activeDeadlineSeconds",
                          fmt::format("fires at its time, {}", kube::format_time(end))});
@@ -44,7 +45,7 @@ void judge_ttl(const jobs::Job& job, WallTime now, std::vector<Difference>& foun
     if (!completed) {
         found.push_back({When::kNow, "spec.runPolicy.ttlSecondsAfterFinished",
                          "it is finished and has no completionTime, so upstream never deletes it; "
-                         "it gets one now, and is deleted when its time is over"});
+                         "it gets one now, and is deleted when that has passed"});
         return;
     }
     const WallTime end = *completed + std::chrono::seconds(*limit);
@@ -57,8 +58,8 @@ void judge_restarts(const jobs::Job& job, std::vector<Difference>& found) {
     if (job.status.finished()) return;
     if (job.run_policy.backoff_limit)
         found.push_back({When::kThen, "spec.runPolicy.backoffLimit",
-                         fmt::format("counts every restart from now on, pods that are replaced "
-                                     "included: after {} the job fails",
+                         fmt::format("counts every restart from now on, including replaced pods: "
+                                     "after {} the job fails",
                                      *job.run_policy.backoff_limit)});
     std::string together;
     for (const jobs::ReplicaType& type : job.kind->replica_types)
@@ -95,7 +96,7 @@ void judge_remote_shell(const jobs::Job& job, std::vector<Difference>& found) {
                          by_kubectl ? "kubexec" : "ssh")});
     else if (by_kubectl && !marks.contains(std::string(kKubectlDelivery)))
         found.push_back({When::kThen, fmt::format("metadata.annotations[{}]", kKubectlDelivery),
-                         "a launcher that is made again gets kubectl from its own image, or from "
+                         "a recreated launcher gets kubectl from its own image, or from "
                          "the one that this annotation names"});
 }
 

@@ -21,9 +21,9 @@ std::vector<manifest::Problem> check_identity(const manifest::Document& document
     std::vector<manifest::Problem> problems;
     const auto require = [&](const std::string& text, const char* field) {
         if (text.empty())
-            problems.push_back(document.problem(manifest::Severity::kError, field,
-                                                "is missing, or no text: an object is named by its "
-                                                "apiVersion, its kind and its name"));
+            problems.push_back(document.problem(
+                manifest::Severity::kError, field,
+                "is missing or not a string: an object is named by its apiVersion, kind and name"));
     };
     require(identity.api_version, "apiVersion");
     require(identity.kind, "kind");

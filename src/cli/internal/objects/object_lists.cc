@@ -38,7 +38,7 @@ Result<std::vector<ObjectQuery>> make_queries(const std::vector<Target>& targets
                          "together: leave one of them out");
         if (!target.names.empty() && options.all_namespaces)
             return Error(Code::kInvalid,
-                         "a name is one namespace's: leave out -A and say --namespace");
+                         "a name belongs to one namespace: leave out -A and use --namespace");
         ObjectQuery query{.resource = target.resource,
                           .namespace_ = target.resource->type.namespaced && !options.all_namespaces
                                             ? default_namespace

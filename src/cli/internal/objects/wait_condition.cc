@@ -98,7 +98,7 @@ Result<WaitCondition> WaitCondition::parse_path(std::string_view text) {
     }
     if (!rest.empty()) value = rest.substr(1);
     if (value && value->empty())
-        return Error(Code::kInvalid, "--for: the value behind the '=' is empty");
+        return Error(Code::kInvalid, "--for: the value after the '=' is empty");
     Result<kube::JsonPath> parsed = kube::JsonPath::parse(path);
     if (!parsed)
         return Error(Code::kInvalid,

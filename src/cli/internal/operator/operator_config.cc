@@ -28,7 +28,7 @@ std::string instead_of(const KnownVerb& verb, const std::string& key) {
     return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
 }
 
-/// Nothing for what is no text, number or boolean.
+/// Nothing for what is not text, number or boolean.
 std::optional<std::string> scalar_text(const json::value& value) {
     if (const json::string* text = value.if_string())
         return std::string(text->begin(), text->end());
@@ -61,12 +61,12 @@ Result<std::vector<std::string>> flags_of_config(const std::string& file, const 
         const std::string key(name);
         const KnownFlag* flag = find_flag(verb, key);
         if (flag == nullptr || key == "config" || key == "help")
-            return wrong(key, "is no flag of 'muster operator'" + instead_of(verb, key));
+            return wrong(key, "is not a flag of 'muster operator'" + instead_of(verb, key));
         const json::array single{value};
         const json::array& all = value.is_array() ? value.get_array() : single;
         for (const json::value& item : all) {
             const auto scalar = scalar_text(item);
-            if (!scalar) return wrong(key, "wants a text, a number, true or false, or a list");
+            if (!scalar) return wrong(key, "wants a string, a number, true or false, or a list");
             if (!flag->takes_value && *scalar != "true" && *scalar != "false")
                 return wrong(key, fmt::format("wants true or false, not \"{}\"", *scalar));
             flags.push_back(fmt::format("--{}={}", key, *scalar));

@@ -47,7 +47,7 @@ double seconds(Duration duration) { return std::chrono::duration<double>(duratio
 
 OperatorMetrics::OperatorMetrics()
     : created_(counters(registry_, "training_operator_jobs_created_total",
-                        "Jobs that came while this operator worked.")),
+                        "Jobs created while this operator was working.")),
       deleted_(counters(registry_, "training_operator_jobs_deleted_total",
                         "Jobs that were deleted at the end of their TTL.")),
       successful_(
@@ -55,7 +55,8 @@ OperatorMetrics::OperatorMetrics()
       failed_(counters(registry_, "training_operator_jobs_failed_total", "Jobs that failed.")),
       restarted_(counters(registry_, "training_operator_jobs_restarted_total",
                           "Restarts of jobs: of one replica, or of all together.")),
-      mpi_created_(counters(registry_, "mpi_operator_jobs_created_total", "MPIJobs that came.")),
+      mpi_created_(counters(registry_, "mpi_operator_jobs_created_total",
+                            "MPIJobs created while this operator was working.")),
       mpi_successful_(
           counters(registry_, "mpi_operator_jobs_successful_total", "MPIJobs that succeeded.")),
       mpi_failed_(counters(registry_, "mpi_operator_jobs_failed_total", "MPIJobs that failed.")),
@@ -64,11 +65,12 @@ OperatorMetrics::OperatorMetrics()
       restarts_by_cause_(counters(registry_, "muster_job_restarts_total",
                                   "Restarts by what was restarted: one replica or the group.")),
       to_running_(histograms(registry_, "muster_job_create_to_running_seconds",
-                             "From when a job was first seen to its condition Running.")),
-      pass_time_(histograms(registry_, "muster_reconcile_seconds",
-                            "One look at a job, with the requests that it led to.")),
+                             "Time from when a job was first seen to its condition Running.")),
+      pass_time_(
+          histograms(registry_, "muster_reconcile_seconds",
+                     "Time of one reconciliation of a job, with the requests that it led to.")),
       passes_failed_(counters(registry_, "muster_reconcile_failures_total",
-                              "Looks at a job after which something wants another try.")),
+                              "Reconciliations of a job that have to be tried again.")),
       requests_(counters(registry_, "muster_api_requests_total",
                          "Requests to the API server; code 0: no answer.")),
       request_time_(histograms(registry_, "muster_api_request_seconds",
@@ -76,8 +78,10 @@ OperatorMetrics::OperatorMetrics()
                                "included.")),
       leads_(gauges(registry_, "muster_is_leader", "1 while this replica leads.").Add({})),
       mpi_leads_(gauges(registry_, "mpi_operator_is_leader", "The same.").Add({})),
-      queue_depth_(gauges(registry_, "muster_queue_depth", "Jobs that wait for a look.").Add({})),
-      window_(gauges(registry_, "muster_api_window", "Requests that may be in flight.").Add({})),
+      queue_depth_(
+          gauges(registry_, "muster_queue_depth", "Jobs that wait to be reconciled.").Add({})),
+      window_(
+          gauges(registry_, "muster_api_window", "How many requests may be in flight.").Add({})),
       in_flight_(gauges(registry_, "muster_api_in_flight", "Requests in flight.").Add({})),
       waiting_(
           gauges(registry_, "muster_api_waiting", "Requests that wait for their turn.").Add({})) {}

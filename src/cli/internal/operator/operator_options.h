@@ -20,7 +20,7 @@ struct OperatorOptions {
     std::string namespace_;          ///< empty: all, or what KUBEFLOW_NAMESPACE says
     std::vector<std::string> kinds;  ///< "PyTorchJob"; empty: all
     std::string gang_scheduler_name;
-    int controller_threads = 64;  ///< jobs looked at at a time
+    int controller_threads = 64;  ///< jobs reconciled at a time
     kube::RequestLimits limits;   ///< none unless somebody wants them
     bool leader_elect = false;
     std::string lease_name = "muster-operator.kubeflow.org";

@@ -133,19 +133,20 @@ TEST_F(OperateConfigTest, AFileStandsForFlags) {
                                    "--enable-scheme=TFJob", "--kube-api-qps=50", "--namespace=ml"));
     std::vector<std::string> words = *made;
     words.emplace_back("--namespace=other");
-    EXPECT_EQ(parse(words).namespace_, "other") << "the command line goes first";
+    EXPECT_EQ(parse(words).namespace_, "other") << "the command line takes precedence";
     EXPECT_TRUE(parse(words).leader_elect);
     EXPECT_THAT(*flags("# nothing\n"), IsEmpty());
 }
 
 TEST_F(OperateConfigTest, WhatIsWrongInAFileSaysWhere) {
-    EXPECT_THAT(flags("leader-elekt: true\n").error().message(),
-                HasSubstr("muster.yaml: leader-elekt is no flag of 'muster operator'; did you mean "
-                          "leader-elect?"));
+    EXPECT_THAT(
+        flags("leader-elekt: true\n").error().message(),
+        HasSubstr("muster.yaml: leader-elekt is not a flag of 'muster operator'; did you mean "
+                  "leader-elect?"));
     EXPECT_THAT(flags("leader-elect: maybe\n").error().message(), HasSubstr("true or false"));
     EXPECT_THAT(flags("- a\n").error().message(), HasSubstr("has to be a map"));
-    EXPECT_THAT(flags("namespace: {a: b}\n").error().message(), HasSubstr("wants a text"));
-    EXPECT_THAT(flags("config: other.yaml\n").error().message(), HasSubstr("is no flag"));
+    EXPECT_THAT(flags("namespace: {a: b}\n").error().message(), HasSubstr("wants a string"));
+    EXPECT_THAT(flags("config: other.yaml\n").error().message(), HasSubstr("is not a flag"));
     EXPECT_THAT(flags("a: [\n").error().message(), HasSubstr("muster.yaml:"));
 }
 

@@ -96,7 +96,7 @@ Task<void> work(operators::Replica& replica, asio::signal_set& signals, net::Htt
     co_await first_of(replica.run(),
                       first_of(until_signal(signals), keep_giving_back_spare_memory(clock)));
     if (const Result<void> released = co_await replica.stop(); !released)
-        log::warning("the lease could not be released: another replica waits for its end",
+        log::warning("the lease could not be released: the next leader waits until it expires",
                      {{"error", released.error().message()}});
     co_await health.stop();
     co_await metrics.stop();

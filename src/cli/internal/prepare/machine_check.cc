@@ -31,7 +31,7 @@ bool is_native(std::string_view resource) {
            resource == "storage" || resource == "pods" || resource.starts_with("hugepages-");
 }
 
-/// Programs whose first argument that is no option is a file to run.
+/// Programs whose first argument that is not an option is a file to run.
 bool takes_script(std::string_view program) {
     std::size_t slash = program.rfind('/');
     if (slash != std::string_view::npos) program.remove_prefix(slash + 1);
@@ -130,7 +130,7 @@ class ContainerCheck {
         return real && machine_.kind_of(*real) == FileKind::kMissing;
     }
     static std::string mount_hint(const std::string& directory) {
-        return fmt::format("nothing of the image is here, so say where it is with --mount {}=DIR",
+        return fmt::format("images are not pulled, so say where it is with --mount {}=DIR",
                            directory);
     }
 

@@ -129,19 +129,19 @@ TEST_F(MachineCheck, SaysWhatToDoAboutWhatIsMissing) {
         command("[nothing]"),
         ElementsAre(HasSubstr(
             "command[0]: the program \"nothing\" is not found along PATH (/bin:/usr/bin)")));
-    EXPECT_THAT(command("[/opt/tool]"),
-                ElementsAre(HasSubstr(
-                    "command[0]: the program /opt/tool does not exist on this machine; nothing of "
-                    "the image is here, so say where it is with --mount /opt=DIR")));
+    EXPECT_THAT(
+        command("[/opt/tool]"),
+        ElementsAre(HasSubstr("command[0]: the program /opt/tool does not exist on this machine; "
+                              "images are not pulled, so say where it is with --mount /opt=DIR")));
     EXPECT_THAT(command("[./tool]"),
                 ElementsAre(HasSubstr("the program /home/tool does not exist on this machine; "
                                       "start where it is, with --workdir DIR")));
     EXPECT_THAT(command("[./plain]"),
                 ElementsAre(HasSubstr("/home/plain is not executable; chmod +x it")));
-    EXPECT_THAT(command("[python3, /opt/app/main.py]"),
-                ElementsAre(HasSubstr(
-                    "command[1]: /opt/app/main.py does not exist on this machine; nothing of the "
-                    "image is here, so say where it is with --mount /opt/app=DIR")));
+    EXPECT_THAT(
+        command("[python3, /opt/app/main.py]"),
+        ElementsAre(HasSubstr("command[1]: /opt/app/main.py does not exist on this machine; images "
+                              "are not pulled, so say where it is with --mount /opt/app=DIR")));
     EXPECT_THAT(
         command("[python3, main.py]"),
         ElementsAre(HasSubstr(
@@ -175,8 +175,8 @@ TEST_F(MachineCheck, VolumesThatANodeWouldWaitForInVain) {
     EXPECT_THAT(volumes("[{name: a, emptyDir: {}}, "
                         "{name: data, persistentVolumeClaim: {claimName: logs}}]"),
                 ElementsAre(AllOf(HasSubstr(".volumes[1].persistentVolumeClaim: "),
-                                  HasSubstr("one machine has no volumes of this source; use "
-                                            "emptyDir or hostPath in its place"))));
+                                  HasSubstr("a single machine has no volumes of this type; use "
+                                            "emptyDir or hostPath instead"))));
     EXPECT_THAT(volumes("[{name: data, nfs: {server: far, path: /}}]"),
                 ElementsAre(HasSubstr(".volumes[0].nfs: ")));
 }

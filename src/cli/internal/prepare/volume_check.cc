@@ -54,8 +54,8 @@ void check_sources(const manifest::Document& document, const manifest::PodSpecRe
                 problems.push_back(document.problem(
                     manifest::Severity::kError,
                     fmt::format("{}.volumes[{}].{}", pod.path, i, std::string_view(source)),
-                    "one machine has no volumes of this source; use emptyDir or hostPath in its "
-                    "place"));
+                    "a single machine has no volumes of this type; use emptyDir or hostPath "
+                    "instead"));
     }
 }
 

@@ -339,7 +339,7 @@ TEST_F(ClusterRun, AJobThatSomebodyDeletesEndsTheRun) {
     EXPECT_TRUE(await(admin_.remove(kJobs, "ml", "digits")));
     EXPECT_EQ(finish(), 1);
     EXPECT_THAT(shown(),
-                AllOf(HasSubstr("muster: PyTorchJob ml/digits is gone: somebody deleted it\n"),
+                AllOf(HasSubstr("muster: PyTorchJob ml/digits is gone: someone deleted it\n"),
                       HasSubstr("muster: PyTorchJob ml/digits deleted after ")));
 }
 
@@ -365,8 +365,9 @@ TEST_F(ClusterRun, PodsThatTheJobKeepsRunOn) {
     set_status(kube::types::kPods, "digits-worker-0", R"({"phase":"Running"})");
     set_condition("Succeeded", "all is done");
     EXPECT_EQ(finish(), 0);
-    EXPECT_THAT(shown(),
-                HasSubstr("muster: pods that run on, as cleanPodPolicy says: digits-worker-0\n"));
+    EXPECT_THAT(
+        shown(),
+        HasSubstr("muster: pods that keep running, as cleanPodPolicy says: digits-worker-0\n"));
     EXPECT_FALSE(get(kube::types::kPods, "digits-worker-0").is_null());
 }
 

@@ -158,7 +158,7 @@ Task<bool> RunSession::try_to_post() {
         co_return false;
     }
     if (const Error* refused = watcher_.events_refusal())
-        console_.tell({Tone::kBad, "trouble of the pods can't be shown: " + refused->message()});
+        console_.tell({Tone::kBad, "problems of the pods can't be shown: " + refused->message()});
     const bool posted = co_await submission_.post([this](std::size_t object, std::string uid) {
         posted_.push_back({.object = object, .uid = uid});
         watcher_.add(uid);
@@ -204,7 +204,7 @@ void RunSession::lose(Posted& posted) {
     if (posted.ended || stop_ != Stop::kNone) return;
     posted.ended = clock_.now();
     posted.lost = true;
-    console_.tell({Tone::kBad, fmt::format("{} is gone: somebody deleted it",
+    console_.tell({Tone::kBad, fmt::format("{} is gone: someone deleted it",
                                            shown_name(objects_[posted.object]))});
 }
 
@@ -389,8 +389,8 @@ void RunSession::tell_what_runs_on() {
         if (!pod.finished() && !pod.deleting) running.push_back(pod.name);
     std::ranges::sort(running);
     if (!running.empty())
-        console_.tell(
-            {Tone::kPlain, "pods that run on, as cleanPodPolicy says: " + name_some(running)});
+        console_.tell({Tone::kPlain,
+                       "pods that keep running, as cleanPodPolicy says: " + name_some(running)});
 }
 
 }  // namespace muster::cli

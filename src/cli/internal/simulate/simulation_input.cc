@@ -147,7 +147,7 @@ SimulationInput read_simulation_input(const SimulateOptions& options) {
     }
     if (!scenario) {
         input.scenario.duration = input.scenario.faults_until + kDuration;
-        // That a job does not end is no mistake of the operator's here: it is told by its state.
+        // That a job does not end is not a mistake of the operator's here: it is told by its state.
         input.scenario.except.emplace_back("ends");
     }
     if (options.nodes) input.scenario.nodes = *options.nodes;

@@ -25,16 +25,16 @@ Usage: muster apply -f FILE... [FLAGS]             FILE may be - for standard in
 
 The manifest is checked as by 'muster validate --anywhere', with file and line, before anything is sent. The fields
 that it sets belong to the manager "muster" then; fields that others set stay as they are, and fields that an
-earlier apply set and that the manifest does not have any more are taken away.
+earlier apply set and that are no longer in the manifest are removed.
 
   -f, --filename FILE        may be repeated
       --force-conflicts      take over fields that another manager owns
-      --dry-run              the server checks and answers, and keeps nothing
+      --dry-run              the server checks and answers, but stores nothing
       --strict               unknown fields are errors, not warnings
   -n, --namespace, --context, --kubeconfig
-                             as in 'muster get'; the namespace is for objects that name none
+                             as in 'muster get'; the namespace is for objects without one
 
-Exit status: 0; 1 when the server refused something; 2 when the manifest is wrong, and nothing was sent.
+Exit status: 0; 1 when the server rejected something; 2 when the manifest is wrong, and nothing was sent.
 
 Examples:
   muster apply -f job.yaml

@@ -16,9 +16,9 @@ constexpr std::string_view kHelp =
 
 Usage: muster clean
 
-A run cleans up after itself, and so does its cleanup process when muster is killed. Only when both were killed, or the
-machine's power failed, is there something to remove. Runs that are under way are not touched, nor are a
-'muster up' and its pods, which may go on without it.
+A run cleans up after itself; when muster is killed, its cleanup process does. There is something to remove only when
+both were killed or the machine lost power. Runs in progress are not touched, nor are a 'muster up' and its pods,
+which may run on without it.
 
 Exit status: 0, or 1 when something could not be removed.
 )";

@@ -19,13 +19,13 @@ namespace muster::cli {
 namespace {
 
 constexpr std::string_view kHelp =
-    R"(Prints what makes a shell finish verbs, flags, kinds, names, namespaces and contexts.
+    R"(Prints a script with which a shell completes verbs, flags, kinds, names, namespaces and contexts.
 
 Usage: muster completion bash|zsh|fish
 
 Examples:
   source <(muster completion bash)                  in ~/.bashrc
-  source <(muster completion zsh)                   in ~/.zshrc, behind compinit
+  source <(muster completion zsh)                   in ~/.zshrc, after compinit
   muster completion fish | source                   in ~/.config/fish/config.fish
 )";
 

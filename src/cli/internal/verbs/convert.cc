@@ -15,7 +15,7 @@ namespace muster::cli {
 namespace {
 
 constexpr std::string_view kHelp =
-    R"(Writes the jobs of a manifest anew, in another version of their kind, on standard output.
+    R"(Converts the jobs of a manifest to another version of their kind, and prints them on standard output.
 
 Usage: muster convert FILE... [FLAGS]        FILE may be - for standard input
 
@@ -24,13 +24,13 @@ Usage: muster convert FILE... [FLAGS]        FILE may be - for standard input
   -f, --filename FILE        another way to name a manifest; may be repeated
   -o, --output yaml|json     (default: yaml)
 
-What changed is told on standard error, with the place in the file. What the other version has no field for is
-kept in the annotation muster.dev/converted-from, so that the way back gives the same fields again; delete it
-once there is no way back to go. Comments of the file, and how it was laid out, are not kept.
+Changes are reported on standard error, with the place in the file. What the other version has no field for is
+kept in the annotation muster.dev/converted-from, so that converting back gives the same fields again; delete it
+once you will not convert back. Comments and layout of the file are not kept.
 
-'muster run', 'validate' and 'apply' read old versions by themselves, with the same words as warnings.
+'muster run', 'validate' and 'apply' read old versions by themselves, and print the same messages as warnings.
 
-Versions beside those that are served: TFJob and PyTorchJob v1beta1 and v1beta2, MPIJob v1alpha1.
+Versions besides those that are served: TFJob and PyTorchJob v1beta1 and v1beta2, MPIJob v1alpha1.
 
 Examples:
   muster convert old.yaml > new.yaml

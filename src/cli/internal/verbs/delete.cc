@@ -32,19 +32,19 @@ Which:
   -l, --selector SELECTOR    by labels; --field-selector by fields
       --all                  all of that kind in the namespace
   -A, --all-namespaces       with a selector or --all: of every namespace
-      --ignore-not-found     what does not exist is no error
+      --ignore-not-found     it is not an error if something does not exist
 
 How:
-      --no-wait              do not wait for the end (also: --wait=false)
+      --no-wait              do not wait until they are gone (also: --wait=false)
       --timeout DURATION     wait no longer than this, as in 90s; default: as long as it takes
-      --cascade HOW          what an object owns goes after it (background, the default), before it
-                             (foreground), or stays (orphan)
+      --cascade HOW          what an object owns is deleted after it (background, the default),
+                             before it (foreground), or kept (orphan)
       --grace-period SECONDS how long processes may take to end; default: as the pod says
-      --force                no grace at all: processes are killed
+      --force                no grace period: processes are killed
   -n, --namespace, --context, --kubeconfig
                              as in 'muster get'
 
-Exit status: 0 when all is gone; 1 when something could not be deleted, or is there after --timeout.
+Exit status: 0 when all are gone; 1 when something could not be deleted, or still exists after --timeout.
 
 Examples:
   muster delete pytorchjob digits
@@ -228,7 +228,7 @@ std::optional<std::string> check_grace(const DeleteOptions& options) {
     if (options.grace_period && *options.grace_period < 0)
         return fmt::format("--grace-period wants seconds, not {}", *options.grace_period);
     if (options.grace_period == 0 && !options.force)
-        return "--grace-period 0 kills at once and asks for --force, too";
+        return "--grace-period 0 kills at once and needs --force too";
     if (options.force && options.grace_period.value_or(0) != 0)
         return "--force kills at once: leave out --grace-period";
     return std::nullopt;

@@ -16,13 +16,13 @@ namespace muster::cli {
 namespace {
 
 constexpr std::string_view kHelp =
-    R"(Shows objects in words, with what happened to them.
+    R"(Describes objects, and what happened to them.
 
 Usage: muster describe KIND[,KIND...] [NAME...] [FLAGS]
        muster describe KIND/NAME...  [FLAGS]
 
-Of a job: its replicas, restarts, pods and conditions, and which container was the first to fail. Of a pod: its
-containers, how they are and how they were before. Of a node: its resources. Of anything else: its fields.
+For a job: its replicas, restarts, pods and conditions, and which container failed first. For a pod: its containers,
+with their current and previous states. For a node: its resources. For anything else: its fields.
 
   -l, --selector; --field-selector; -A, --all-namespaces; -n, --namespace, --context, --kubeconfig
                              as in 'muster get'
@@ -94,7 +94,7 @@ Task<Result<int>> describe_objects(Connection& connection, const DescribeOptions
         }
     }
     if (!any && !failed)
-        co_return Error(Code::kNotFound, "no object is there that the words and selectors choose");
+        co_return Error(Code::kNotFound, "no object matches the names and selectors");
     co_return failed ? 1 : 0;
 }
 

@@ -19,16 +19,16 @@ namespace muster::cli {
 namespace {
 
 constexpr std::string_view kHelp =
-    R"(Stops what 'muster up' started and ends its pods, also those of one that was killed. Its state
-is kept: jobs and pods are there again at the next 'muster up'.
+    R"(Stops 'muster up' and ends its pods, even if it was killed before. Its state is kept: the next
+'muster up' has its jobs and pods again.
 
 Usage: muster down [FLAGS]
 
-      --state DIR            of which one (default: ~/.muster)
-      --keep-pods            its pods run on, and the next 'muster up' takes them over
+      --state DIR            its state directory (default: ~/.muster)
+      --keep-pods            its pods keep running, and the next 'muster up' takes them over
       --kill                 at once, by SIGKILL
 
-Exit status: 0 when it does not run any more, or did not; 1 when it could not be stopped.
+Exit status: 0 when it is no longer running, or was not; 1 when it could not be stopped.
 )";
 
 /// Sends it to the process and waits for its end. A pidfd, so that it is this very process.
@@ -75,7 +75,7 @@ Result<std::string> stop(const DownOptions& options) {
     std::string said = daemon
                            ? fmt::format("muster is down; its state is kept in {}", home.string())
                            : fmt::format("muster is not up in {}", home.string());
-    if (options.keep_pods) return said + (daemon ? "; its pods run on" : "");
+    if (options.keep_pods) return said + (daemon ? "; its pods keep running" : "");
     TRY(const std::size_t pods, end_pods(home));
     if (pods > 0) said += fmt::format("; {} pod{} ended", pods, pods == 1 ? "" : "s");
     return said;

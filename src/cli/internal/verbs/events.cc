@@ -16,12 +16,12 @@ namespace muster::cli {
 namespace {
 
 constexpr std::string_view kHelp =
-    R"(Shows what happened, the oldest first.
+    R"(Shows events, oldest first.
 
 Usage: muster events [FLAGS]
 
-      --for KIND/NAME        about one object alone
-  -w, --watch                go on with what happens, until Ctrl-C
+      --for KIND/NAME        about this object only
+  -w, --watch                continue with new events until Ctrl-C
   -A, --all-namespaces       in every namespace
   -n, --namespace, --context, --kubeconfig
                              as in 'muster get'

@@ -22,19 +22,20 @@ constexpr std::string_view kHelp =
 Usage: muster explain FILE... [FLAGS]        FILE may be - for standard input
        muster explain KIND[.FIELD...] [FLAGS]
 
-Of a manifest: what stands beside the pods of each job (ConfigMaps, keys, roles, services), and for each replica
-type the pod as it would be created, the variables that all of its ranks share and those that differ, each with
-the rule that sets it. Nothing is started, and this machine is not looked at.
+For a manifest: what each job has beside its pods (ConfigMaps, keys, roles, services), and for each replica type
+the pod as it would be created, the variables that all of its ranks share and those that differ, each with the
+rule that sets it. Nothing is started, and this machine is not examined.
 
-      --rank TYPE-INDEX      one rank alone, whole, as in worker-3 or launcher
-      --in-pods-image IMAGE  as on a cluster whose operator has this flag: what pods get from that image is shown
+      --rank TYPE-INDEX      one rank only, in full, as in worker-3 or launcher
+      --in-pods-image IMAGE  as on a cluster whose operator has this flag: also show what pods get
+                             from that image
   -o, --output json|yaml     every rank in full, for programs
   -f, --filename FILE        another way to name a manifest; may be repeated
 
-Of a field: its type, what it means, its limits, and the fields in it. Lists and maps are gone through without an
-index. The kinds are those of jobs and the built-in ones.
+For a field: its type, what it means, its limits, and the fields in it. Lists and maps take no index. The kinds are
+those of jobs and the built-in ones.
 
-      --recursive            all fields below it, without words
+      --recursive            all fields below it, without descriptions
       --api-version VERSION  of a kind that has several, as in kubeflow.org/v1
 
 Examples:

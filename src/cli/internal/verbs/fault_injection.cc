@@ -26,19 +26,19 @@ namespace muster::cli {
 namespace {
 
 constexpr std::string_view kKillHelp =
-    R"(Sends a signal to a replica of a job that 'muster run' has on this machine, to see what becomes of the job.
+    R"(Sends a signal to a replica of a job that 'muster run' runs on this machine, to see how the job copes.
 
 Usage: muster kill JOB [REPLICA] [FLAGS]
 
-REPLICA is worker-1, master-0, launcher, or a pod's name; it may be left out where a job has only one. The signal is for
-the first process of its container. When that ends so does all that it started, as when a node dies.
+REPLICA is worker-1, master-0, launcher, or a pod's name; it may be left out where a job has only one. The signal goes to
+the first process of its container. When that ends, everything that it started ends too, as when a node dies.
 
       --signal SIGNAL        its name or number, as in TERM or 15 (default: KILL)
-      --rank N               not for the first process but for the worker of this rank below it, as muster-run,
-                             torchrun and their like start them
+      --rank N               not to the first process but to the worker of this rank below it, as started by
+                             muster-run, torchrun and similar launchers
   -n, --namespace NS         of the job, where several have its name
 
-The run is found by its directory below TMPDIR, so it has to be one of this user with the same TMPDIR. On a cluster, use
+The run is found by its directory below TMPDIR, so it must be yours and have the same TMPDIR. On a cluster, use
 'kubectl delete pod --grace-period 0 --force', or 'kubectl exec POD -- kill'.
 
 Exit status: 0; 1 when there is no such job, replica or rank, or it has ended; 2 for bad flags.
@@ -50,26 +50,26 @@ Examples:
 )";
 
 constexpr std::string_view kPauseHelp =
-    R"(Lets a replica of a job that 'muster run' has on this machine stand still, with all of its processes, and then go
-on: a node that hangs, a disk that does not answer.
+    R"(Pauses all processes of a replica of a job that 'muster run' runs on this machine, and then resumes them: like a node
+that hangs, or a disk that does not answer.
 
 Usage: muster pause JOB [REPLICA] [FLAGS]
 
       --for DURATION         how long, as in 10s (default: until Ctrl-C)
   -n, --namespace NS         of the job, where several have its name
 
-REPLICA and which runs are found: as in 'muster kill'. However this command ends, the replica goes on then.
+REPLICA and which runs are found: as in 'muster kill'. However this command ends, the replica is resumed.
 
-Exit status: 0; 1 when there is no such job or replica, or it has ended; 2 for bad flags; 130 when Ctrl-C was
-faster than --for.
+Exit status: 0; 1 when there is no such job or replica, or it has ended; 2 for bad flags; 130 when Ctrl-C
+came before the end of --for.
 
 Examples:
   muster pause digits worker-1 --for 10s
 )";
 
 constexpr std::string_view kPartitionHelp =
-    R"(Cuts a replica of a job that 'muster run' has on this machine off from the network, and then connects it again.
-What is sent to it or by it meanwhile is lost without a word; connections stay open and go on afterwards, as
+    R"(Cuts a replica of a job that 'muster run' runs on this machine off from the network, and then connects it again.
+Everything sent to it or by it meanwhile is silently lost; connections stay open and continue afterwards, as
 behind a broken switch.
 
 Usage: muster partition JOB [REPLICA] [FLAGS]
@@ -77,11 +77,11 @@ Usage: muster partition JOB [REPLICA] [FLAGS]
       --for DURATION         how long, as in 10s (default: until Ctrl-C)
   -n, --namespace NS         of the job, where several have its name
 
-REPLICA and which runs are found: as in 'muster kill'. Pods need networks of their own for it: 'muster run' tells when
-it starts that they share this machine's. However this command ends, the replica is connected again then.
+REPLICA and which runs are found: as in 'muster kill'. This needs pods with networks of their own: 'muster run' says
+at its start if they share this machine's. However this command ends, the replica is connected again.
 
 Exit status: 0; 1 when there is no such job or replica, it has ended, or pods share this machine's network; 2 for bad
-flags; 130 when Ctrl-C was faster than --for.
+flags; 130 when Ctrl-C came before the end of --for.
 
 Examples:
   muster partition digits worker-1 --for 10s
@@ -145,7 +145,7 @@ struct FaultInjection {
             auto run = std::make_unique<LineStream>(*std::move(bytes));
             auto told = co_await ask(clock, *run, list_line());
             if (!told) {
-                fmt::print(stderr, "muster {}: {} is passed over: {}\n", name_of(options.kind),
+                fmt::print(stderr, "muster {}: {} is skipped: {}\n", name_of(options.kind),
                            socket.parent_path().string(), told.error().message());
                 continue;
             }

@@ -18,27 +18,27 @@ namespace muster::cli {
 namespace {
 
 constexpr std::string_view kHelp =
-    R"(Shows objects: of 'muster up', or of any Kubernetes API that a kubeconfig names.
+    R"(Shows objects of 'muster up', or of any Kubernetes API that a kubeconfig names.
 
 Usage: muster get KIND[,KIND...] [NAME...] [FLAGS]
        muster get KIND/NAME...  [FLAGS]
 
-KIND is what the server calls it: plural, singular or short name ("pods", "pod", "po"), with the group behind a
-dot where two have the same ("jobs.batch"), or a category such as "all".
+KIND is what the server calls it: plural, singular or short name ("pods", "pod", "po"), with the group after a
+dot where two have the same name ("jobs.batch"), or a category such as "all".
 
 Which:
   -A, --all-namespaces       of every namespace
   -l, --selector SELECTOR    by labels, as in app=digits,stage!=test
       --field-selector S     by fields, as in status.phase=Running
-      --ignore-not-found     what does not exist is no error
+      --ignore-not-found     it is not an error if something does not exist
 
 How:
   -o, --output FORMAT        wide: with more columns; json, yaml; name: KIND/NAME; jsonpath=TEMPLATE, as in
                              jsonpath='{range .items[*]}{.metadata.name}{"\n"}{end}'
-  -w, --watch                go on with every change, until Ctrl-C
+  -w, --watch                continue with every change until Ctrl-C
       --show-labels          a last column with the labels
       --no-headers           rows only
-      --show-managed-fields  json and yaml have metadata.managedFields, too
+      --show-managed-fields  include metadata.managedFields in json and yaml
 
 Which server:
   -n, --namespace NS         default: the context's, else "default"
@@ -233,7 +233,7 @@ std::optional<std::string> read_format(const std::string& output, GetOptions& op
     if (output.starts_with(kJsonPath)) {
         options.format = ObjectFormat::kJsonPath;
         options.json_path = output.substr(kJsonPath.size());
-        if (options.json_path.empty()) return "--output jsonpath= has no template behind its '='";
+        if (options.json_path.empty()) return "--output jsonpath= has no template after its '='";
         return std::nullopt;
     }
     constexpr std::pair<std::string_view, ObjectFormat> kFormats[] = {

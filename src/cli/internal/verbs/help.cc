@@ -18,38 +18,38 @@ Usage: muster VERB [FLAGS]
   run FILE...       run the jobs of a manifest here or on a cluster, and exit as they do
   validate FILE...  check a manifest without starting anything
   explain FILE      show what a manifest leads to: each pod, and the variables of each rank
-  explain FIELD     what a field means, as in pytorchjob.spec.elasticPolicy
-  convert FILE      write a manifest anew in another version
+  explain FIELD     show what a field means, as in pytorchjob.spec.elasticPolicy
+  convert FILE      convert a manifest to another version
   simulate FILE     play a job on simulated nodes, in virtual time, with faults
   up                serve the Kubernetes API of this machine, for kubectl and every other client
   down              stop what 'muster up' started
-  status            tell whether it runs, and where
+  status            show whether it is running, and where
   kubeconfig        print what clients need to reach it
 
   get KIND [NAME]   show objects of this or any other Kubernetes API
-  describe KIND     an object in words, with what happened to it
+  describe KIND     describe an object, and what happened to it
   apply -f FILE     make objects be as a manifest says
-  wait KIND/NAME    until they are in a condition, or gone
-  logs JOB          show the logs of all of a job's replicas, in the order of time
-  events            what happened, in the order of time
-  top pods|nodes    what is used of CPU and memory
+  wait KIND/NAME    wait until objects are in a condition, or gone
+  logs JOB          show the logs of all of a job's replicas, in order of time
+  events            show what happened, in order of time
+  top pods|nodes    show the CPU and memory that they use
   delete KIND NAME  delete objects, and wait until they are gone
 
-  kill JOB REPLICA  send a signal to a replica of a job that runs here, to see how the job bears it
+  kill JOB REPLICA  send a signal to a replica of a job that runs here, to see how the job copes
   pause             pause it for a while
   partition         cut it off from the network for a while
 
-  migrate check     which jobs of a cluster would behave otherwise under this operator
+  migrate check     show which jobs of a cluster would behave differently under this operator
   operator          run the operator of all job kinds on a cluster
-  rsh HOST CMD...   run a command at a worker of an MPIJob: what mpirun calls
+  rsh HOST CMD...   run a command on a worker of an MPIJob; mpirun calls it
   manifests         print what installs the operator on a cluster, for kubectl apply
   clean             remove what killed runs left behind
-  completion SHELL  what makes bash, zsh or fish finish words
+  completion SHELL  print the completion script of bash, zsh or fish
   version           print the version
 
 Examples:
   muster run examples/pytorch-digits.yaml           train on this machine
-  muster run job.yaml --replicas Worker=4           with other numbers than the manifest has
+  muster run job.yaml --replicas Worker=4           with other numbers of replicas
   muster run job.yaml --dry-run                     show the pods and services that it would make
   muster run --context prod job.yaml                the same file on a cluster
   cat job.yaml | muster run -                       from standard input

@@ -18,7 +18,7 @@ constexpr std::string_view kHelp =
 
 Usage: muster kubeconfig [FLAGS]
 
-      --state DIR            of which one (default: ~/.muster)
+      --state DIR            its state directory (default: ~/.muster)
 
 Examples:
   KUBECONFIG=<(muster kubeconfig) kubectl get nodes

@@ -20,11 +20,11 @@ namespace muster::cli {
 namespace {
 
 constexpr std::string_view kHelp =
-    R"(Shows the logs of a job: those of all its replicas as one, in the order of time.
+    R"(Shows the logs of a job: those of all its replicas merged, in order of time.
 
 Usage: muster logs JOB | KIND/JOB | pod/NAME [FLAGS]
 
-Each line begins with the pod that it is from. Of a single container the lines are shown as they are.
+Each line begins with the name of its pod. The lines of a single container are shown as they are.
 
 Which:
       --rank N               of one process of the job: 0 is the master, or what RANK says in its environment
@@ -33,9 +33,9 @@ Which:
   -p, --previous             of what ran before the last restart
 
 How:
-  -f, --follow               go on with what comes, also of pods and restarts to come, until the job has ended
+  -f, --follow               continue with new lines, also of new pods and after restarts, until the job has ended
       --tail N               begin with the last N lines of each log
-      --since DURATION       begin with what is no older, as in 10m
+      --since DURATION       only lines that are no older, as in 10m
       --timestamps           each line has its time
   -n, --namespace, --context, --kubeconfig
                              as in 'muster get'

@@ -15,21 +15,21 @@ namespace muster::cli {
 namespace {
 
 constexpr std::string_view kHelp =
-    R"(Prints what installs the operator on a cluster: definitions of the jobs, roles, the operator itself, and
-policies by which the cluster refuses wrong jobs when they are created. Nothing is sent.
+    R"(Prints the manifests that install the operator on a cluster: job definitions, roles, the operator itself, and
+policies by which the cluster rejects invalid jobs when they are created. Nothing is sent.
 
 Usage: muster manifests [FLAGS] | kubectl apply -f -
 
-  -n, --namespace NS         run the jobs of this namespace alone, with roles there (default: of all)
+  -n, --namespace NS         run the jobs of this namespace only, with roles there (default: of all)
       --install-namespace NS where the operator is (default: kubeflow)
       --image IMAGE          of the operator (default: muster/operator:VERSION)
       --replicas N           one leads, the others wait to take over (default: 2)
-      --crds-only            the definitions of the jobs alone, which are the same for every installation
+      --crds-only            the job definitions only, which are the same for every installation
       --without-admission-policy
                              for clusters older than 1.30; the operator checks all jobs in any case
       --layout helm|kustomize
                              write a chart, or a base and an overlay for one namespace, instead
-      --output-dir DIR       where the files of a layout go; those that are there are overwritten
+      --output-dir DIR       where the files of a layout go; existing files are overwritten
 
 What each permission is for: docs/cluster.md.
 

@@ -17,13 +17,13 @@ namespace muster::cli {
 namespace {
 
 constexpr std::string_view kHelp =
-    R"(Reads the jobs of a cluster and says which of them would behave otherwise if this operator took the place of
+    R"(Reads the jobs of a cluster and says which of them would behave differently if this operator replaced
 Kubeflow's training-operator or mpi-operator. Nothing is changed.
 
 Usage: muster migrate check [FLAGS]
 
 "at once" is what happens as soon as the operators change, such as a deadline that has long passed; "later" is
-what happens if something else happens first. docs/migrate.md says how to change them with jobs running.
+what happens if something else happens first. docs/migrate.md says how to switch while jobs run.
 
   -A, --all-namespaces       of every namespace
   -n, --namespace NS         default: the context's, else "default"

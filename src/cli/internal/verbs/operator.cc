@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kVerb = "operator";
 
 constexpr std::string_view kHelp =
-    R"(Runs the operator of all job kinds on a cluster, in the place of Kubeflow's training-operator and of
+    R"(Runs the operator of all job kinds on a cluster, in place of Kubeflow's training-operator and
 mpi-operator. 'muster manifests | kubectl apply -f -' installs it there; started by hand it works with the
 cluster of a kubeconfig.
 
@@ -30,8 +30,8 @@ Usage: muster operator [FLAGS]
 Which cluster, and what of it:
       --kubeconfig FILE      default: the pod's service account, else as in 'muster get'
       --context NAME         of the kubeconfig; default: its current one
-  -n, --namespace NS         work in this namespace alone (default: $KUBEFLOW_NAMESPACE, else all)
-      --enable-scheme KIND   work on these kinds alone, such as PyTorchJob; may be repeated
+  -n, --namespace NS         work in this namespace only (default: $KUBEFLOW_NAMESPACE, else all)
+      --enable-scheme KIND   work on these kinds only, such as PyTorchJob; may be repeated
       --gang-scheduler-name NAME
                              volcano, yunikorn, or a scheduler with the PodGroups of scheduler-plugins
       --cluster-domain NAME  what full names of pods end with (default: $CUSTOM_CLUSTER_DOMAIN, else names that
@@ -43,10 +43,10 @@ What pods get that need our program, as those of MPIJobs do:
       --image-volumes        that image as a volume instead, where nodes run programs from such volumes
 
 How much at a time:
-      --controller-threads N jobs looked at at a time (default: 64)
+      --controller-threads N jobs reconciled at a time (default: 64)
       --kube-api-qps N       requests a second, at most (default: as many as the server takes; 429 and slower
                              answers say when it has enough)
-      --kube-api-burst N     so many at once after a pause
+      --kube-api-burst N     up to this many at once after a pause
 
 Several replicas:
       --leader-elect         one works, the others wait
@@ -57,7 +57,7 @@ Several replicas:
       --leader-elect-lease-duration T, --leader-elect-renew-deadline T, --leader-elect-retry-period T
                              default: 15s, 10s and 2s; after a crash another one leads within the first
 
-How it is doing:
+Metrics, health and logs:
       --metrics-bind-address ADDRESS
                              /metrics (default: :8080; 0: nowhere)
       --health-probe-bind-address ADDRESS
@@ -65,7 +65,8 @@ How it is doing:
       --log-format FORMAT    json (default) or text
       --log-level LEVEL      debug, info (default), warning or error
 
-      --config FILE          YAML with flags by their names, as in 'leader-elect: true'; the command line goes first
+      --config FILE          YAML with flags by their names, as in 'leader-elect: true'; flags of the command
+                             line take precedence
 
 The other flags of training-operator v1 and mpi-operator are accepted, with one dash or two; those that have
 no effect here say so.
@@ -166,7 +167,7 @@ std::optional<std::string> take_election(const WrittenFlags& raw, kube::Election
     if (auto wrong = take_time("--leader-elect-retry-period", raw.retry, timing.retry))
         return wrong;
     if (const std::string problem = kube::problem_of(timing); !problem.empty())
-        return "the leader election's times do not go together: " + problem;
+        return "the leader election's times do not fit together: " + problem;
     return std::nullopt;
 }
 

@@ -30,32 +30,32 @@ constexpr std::string_view kHelp =
 
 Usage: muster run FILE... [FLAGS]        FILE may be - for standard input
 
-The manifest is checked whole before anything starts. Each pod becomes processes on this machine that
+The whole manifest is checked before anything starts. Each pod becomes processes on this machine that
 see the same environment variables, names and ports as on a cluster. No image is pulled: a container's
 command runs on this machine's files with your PATH and directory, so an activated virtual environment
 is used. Pods, services and everything else are gone when muster ends, however it ends.
 
 What to run:
   -f, --filename FILE        another way to name a manifest; may be repeated
-      --namespace NS         for objects that name none (default: "default")
+      --namespace NS         for objects without one (default: "default")
       --replicas TYPE=N      as in Worker=4
       --set PATH=VALUE       set a field of every job, as in spec.runPolicy.backoffLimit=3
       --env NAME=VALUE       set a variable in every container
       --strict               unknown fields are errors, not warnings
       --dry-run              print the pods and services that would be made, and stop
 
-How it lives through failures (docs/elastic.md):
-      --elastic              put muster-run before each replica's command, in the place of torchrun where
+How it survives failures (docs/elastic.md):
+      --elastic              put muster-run before each replica's command, in place of torchrun where
                              that is called: failed workers are restarted, and the others continue
-      --warm                 with it: restarted workers have imported their modules already
+      --warm                 with --elastic: restarted workers have imported their modules already
 
-How it meets this machine:
+How it fits this machine:
       --workdir DIR          where every container starts (default: workingDir, else here);
                              per-pod: here, but each pod writes into a view of its own
       --mount IMAGE_PATH=DIR a path of the image lives in DIR here
       --ignore-resources R   run without a device that is not here, as in nvidia.com/gpu
       --fit scale|strict     requests beyond this machine's CPUs and memory are scaled down to fit
-                             (default), or refused
+                             (default), or rejected
       --files shared|private what pods write into this machine's files stays (default), or each pod
                              has a view of its own, kept in DIR/files/POD with --logs DIR, else
                              in memory and dropped
@@ -65,7 +65,7 @@ How it meets this machine:
 
 What you see:
       --logs DIR             keep each pod's log in DIR/NAMESPACE_POD.log
-  -o, --output json|yaml     print the final objects on standard output, and all else on standard error
+  -o, --output json|yaml     print the final objects on standard output, everything else on standard error
   -q, --quiet                only the pods' logs and what went wrong
   -v, --verbose              muster's own log too; twice for more
       --keep                 keep the state directory and say where it is
@@ -73,10 +73,10 @@ What you see:
 On a cluster, where an operator runs the jobs; the output is the same:
       --context NAME         the context of the kubeconfig to run on, as in 'muster get'
       --kubeconfig FILE      its file; alone, with its current context
-      -n, --namespace        default: the context's; it has to be there. A job of that name must not.
+      -n, --namespace        default: the context's; it must exist. A job of that name must not.
                              A job that has ended stays, for 'muster describe', 'logs' and 'delete'.
-                             What is said above of this machine (--mount, --fit, --files, --sandbox,
-                             --workdir per-pod, --keep) is refused
+                             Flags about this machine (--mount, --fit, --files, --sandbox,
+                             --workdir per-pod, --keep) are rejected
 
 When it ends:
       --timeout DURATION     give up after this long, as in 90s or 1h30m

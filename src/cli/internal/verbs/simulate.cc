@@ -14,20 +14,20 @@ namespace muster::cli {
 namespace {
 
 constexpr std::string_view kHelp =
-    R"(Plays jobs on simulated nodes in virtual time: what the operator would do, in a moment.
+    R"(Plays jobs on simulated nodes in virtual time: shows in a moment what the operator would do.
 
 Usage: muster simulate FILE... [FLAGS]   FILE may be - for standard input
 
 FILE is an ordinary manifest, or a scenario: a file of jobs, pods' lives and faults, or the name of one
 that comes with muster. Nothing runs: pods are bound, start, end and fail as the seed decides. Equal seeds
-give equal runs. Prints a timeline, how each job ended, and every broken rule of the operator's own.
+give equal runs. Prints a timeline, how each job ended, and every rule of the operator that was broken.
 
       --seed N               which run (default 1)
       --seeds N              N runs from that seed on; prints only what broke
       --nodes N              simulated nodes (default 4, or what the scenario says)
-      --faults FILE|NAME     what goes wrong: another scenario, of which jobs and times are left out
+      --faults FILE|NAME     what goes wrong: another scenario, without its jobs and times
       --duration DURATION    how long, in virtual time, as in 90s or 12h (default 3h)
-      --trace                every change, who made it, and every fault
+      --trace                every change, what made it, and every fault
   -o, --output text|json     how to print
 
 Scenarios: calm, limits, lossy-api, conflicts, stale-caches, node-death, node-silence, evictions, crashes,

@@ -14,14 +14,14 @@ namespace muster::cli {
 namespace {
 
 constexpr std::string_view kHelp =
-    R"(Tells whether 'muster up' runs, and where.
+    R"(Shows whether 'muster up' is running, and where.
 
 Usage: muster status [FLAGS]
 
-      --state DIR            of which one (default: ~/.muster)
+      --state DIR            its state directory (default: ~/.muster)
 
-Exit status: 0 when it runs, 3 when it does not, 1 when it runs but keeps nothing that it is given, with the reason (say
-a full disk).
+Exit status: 0 when it is running, 3 when it is not, 1 when it is running but can't store anything, with the reason
+(such as a full disk).
 )";
 
 constexpr Duration kPatience = std::chrono::seconds(10);
@@ -51,7 +51,7 @@ int status(const StatusOptions& options) {
     }
     const control_plane::Daemon& found = **daemon;
     if (found.address.empty()) {
-        fmt::print("muster starts: process {}, state in {}\n", found.pid, home.string());
+        fmt::print("muster is starting: process {}, state in {}\n", found.pid, home.string());
         return 0;
     }
     fmt::print("muster is up at {}: process {}, state in {}\n", found.address, found.pid,

@@ -13,7 +13,7 @@ namespace muster::cli {
 namespace {
 
 constexpr std::string_view kHelp =
-    R"(Shows what pods or nodes use of CPU and memory, the thirstiest first.
+    R"(Shows the CPU and memory that pods or nodes use, the largest users first.
 
 Usage: muster top pods|nodes [NAME...] [FLAGS]
 
@@ -48,8 +48,8 @@ Result<const ApiResource*> metrics_of(const ResourceCatalog& catalog, const ApiR
         return Error(Code::kInvalid, fmt::format("there are metrics of pods and nodes, not of {}",
                                                  kind.type.plural));
     return Error(Code::kUnsupported,
-                 "the server does not serve metrics.k8s.io, so nobody knows what is used; on a "
-                 "cluster that is the metrics server's, which has to be installed");
+                 "the server does not serve metrics.k8s.io, so what is used is not known; on a "
+                 "cluster, install the metrics server");
 }
 
 Task<Result<int>> show_usage(Connection& connection, const TopOptions& options) {

@@ -34,8 +34,8 @@ controllers work against it as against a cluster, and what they create runs here
 
 Usage: muster up [FLAGS]
 
-It is one trust domain: who holds the admin token may run any program as you. The token, the certificates
-and a kubeconfig with the context "muster" are in the state directory, for your eyes only.
+It is one trust domain: whoever holds the admin token may run any program as you. The token, the certificates
+and a kubeconfig with the context "muster" are in the state directory, readable by you only.
 
       --state DIR            where everything is kept (default: ~/.muster)
       --listen ADDRESS       an IP address, with or without a port (default: 127.0.0.1:6443; port 0: any).
@@ -44,22 +44,22 @@ and a kubeconfig with the context "muster" are in the state directory, for your 
   -d, --detach               go into the background once it is ready; the log is DIR/muster.log
       --merge-kubeconfig     add the context to $KUBECONFIG or ~/.kube/config, and make it the current one
       --sandbox MODE         as in 'muster run'
-      --audit-log FILE       who asked for what and what became of it: one JSON line a request, an Event of
-                             audit.k8s.io/v1. For your eyes only; what Secrets hold is never in it
-      --audit-level LEVEL    Metadata (default); Request: with the objects that were sent; RequestResponse: with
-                             those that were answered
+      --audit-log FILE       every request, who made it and its outcome: one JSON line each, an Event of
+                             audit.k8s.io/v1. Readable by you only; what Secrets hold is never in it
+      --audit-level LEVEL    Metadata (default); Request: with the objects that were sent; RequestResponse: also
+                             with those of the answers
       --audit-log-maxsize N  MiB of a file before the next one begins (default: 100)
       --audit-log-maxbackup N
                              older files that are kept, as FILE.1 and so on (default: 5)
       --max-requests-inflight N
-                             reads that are served at a time; more are answered 429, but for admins
+                             reads that are served at a time; more get 429, except those of admins
                              (default: 400; 0: any number). Watches, logs and exec do not count
       --max-mutating-requests-inflight N
                              the same for writes (default: 200)
   -v, --verbose              muster's own log too; twice for more
 
-Pods go on when it is killed or gets a SIGTERM, and the next 'muster up' in that directory takes them
-over: what ended meanwhile is told, and logs have no gap. 'muster down' and Ctrl-C end them.
+Pods keep running when it is killed or gets a SIGTERM, and the next 'muster up' in that directory takes
+them over: what ended meanwhile is reported, and logs have no gap. 'muster down' and Ctrl-C end them.
 
 Exit status: 0 after 'muster down', Ctrl-C or SIGTERM; 1 when it could not start.
 

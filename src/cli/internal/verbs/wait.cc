@@ -31,9 +31,9 @@ Usage: muster wait KIND/NAME... --for WHAT [FLAGS]
   -n, --namespace, --context, --kubeconfig
                              as in 'muster get'
 
-A job that has failed will not succeed any more: waiting for it ends then and there.
+A job that has failed can't succeed any more, so waiting for that ends immediately.
 
-Exit status: 0 when all are as wanted; else 1, and it says how they are instead.
+Exit status: 0 when all are as wanted; otherwise 1, with how they are instead.
 
 Examples:
   muster wait pytorchjob/digits --for condition=Succeeded --timeout 1h
@@ -144,7 +144,7 @@ Task<Result<int>> wait_for_all(Connection& connection, const WaitOptions& option
     CO_TRY(const std::vector<Awaited> awaited, co_await find_awaited(connection, options));
     if (awaited.empty() && wanted.is_deletion()) co_return 0;
     if (awaited.empty())
-        co_return Error(Code::kNotFound, "no object is there that the words and selectors choose");
+        co_return Error(Code::kNotFound, "no object matches the names and selectors");
     const Instant deadline = connection.clock().now() + options.timeout;
     bool all = true;
     for (const Awaited& one : awaited) {
