@@ -148,7 +148,7 @@ Task<Result<void>> Operator::start() {
         log::error("a kind of jobs is not served",
                    {{"resource", resource.resource}, {"why", resource.why}});
     if (impl.options.removes_dependents)
-        impl.tasks.spawn("what deleted jobs left behind", impl.find_deleted_jobs());
+        impl.tasks.spawn("leftovers of deleted jobs", impl.find_deleted_jobs());
     // Only now, when all of a job's pods are known: before, they would be created again.
     impl.controller.start(impl.options.workers);
     co_return Result<void>();

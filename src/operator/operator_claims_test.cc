@@ -157,7 +157,7 @@ TEST_F(ClaimsTest, TestClaimPodsReleasesWhatItsLabelsNoLongerName) {
     EXPECT_EQ(controller_of(kube::types::kPods, "demo-worker-1"), "");
     EXPECT_EQ(world.uid("demo-worker-1"), uid) << "left to who relabelled it";
     EXPECT_EQ(told("ReleasedPod"), 1);
-    EXPECT_THAT(world.events("demo"), Contains(HasSubstr("belongs to nobody")))
+    EXPECT_THAT(world.events("demo"), Contains(HasSubstr("has no owner")))
         << "its name is in the way";
     world.force_delete_pod("demo-worker-1");
     world.run_for(2min);

@@ -70,7 +70,7 @@ TEST_P(OneFailure, RestartsAllAsOneGeneration) {
     world.settle();
     EXPECT_EQ(generation(), 1);
     EXPECT_THAT(summary(world.status("demo")), ElementsAre("Created", "Restarting"));
-    EXPECT_THAT(world.events("demo"), Contains(HasSubstr("restart together, for the 1. time")));
+    EXPECT_THAT(world.events("demo"), Contains(HasSubstr("restart together (restart 1")));
     finish_restart();
     expect_running(1);
     world.run_for(1h);

@@ -121,7 +121,7 @@ TEST_F(KueueWorld, EvictedAndAdmittedElsewhere) {
         EXPECT_FALSE(pod(name).at("spec").as_object().contains("tolerations"));
     }
     EXPECT_NE(w.uid("demo-worker-0"), first);
-    EXPECT_EQ(w.restarts("demo"), 0) << "an eviction is no failure";
+    EXPECT_EQ(w.restarts("demo"), 0) << "an eviction is not a failure";
     w.set_all("Running");
     w.settle();
     finish();

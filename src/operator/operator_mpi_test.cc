@@ -267,9 +267,9 @@ TEST_P(MpiWorld, AForeignObjectIsNotTouchedAndTold) {
     EXPECT_THAT(w.pods(), IsEmpty());
     EXPECT_EQ(config(), (json::object{{"mine", "1"}}));
     EXPECT_THAT(conditions(), ElementsAre("Created", "Blocked"));
-    EXPECT_THAT(w.events("ring"),
-                Contains(HasSubstr("ConfigMap default/ring-config already exists and belongs to "
-                                   "nobody")));
+    EXPECT_THAT(
+        w.events("ring"),
+        Contains(HasSubstr("ConfigMap default/ring-config already exists and has no owner")));
     ASSERT_TRUE(
         w.wait(w.client.remove(kube::types::kConfigMaps, "default", "ring-config")).has_value());
     w.run_for(30s);

@@ -189,7 +189,7 @@ TEST_F(OperatorTest, AForeignPodWithOurNameIsReportedAndLeftAlone) {
     EXPECT_THAT(world.pods(), SizeIs(3)) << "the others are created";
     EXPECT_EQ(world.uid("demo-worker-0"), uid);
     EXPECT_THAT(world.events("demo"), Contains(HasSubstr("FailedCreatePod")));
-    EXPECT_THAT(world.events("demo"), Contains(HasSubstr("belongs to nobody")));
+    EXPECT_THAT(world.events("demo"), Contains(HasSubstr("has no owner")));
 
     // It retries, ever more rarely, and gets on when the way is free.
     const int before = world.transport.writes;

@@ -57,9 +57,9 @@ Task<void> Replica::run() {
 
 Task<void> Replica::lead() {
     phase_ = Phase::kWaits;
-    log::info("this replica waits to lead", {{"identity", options_.election->identity}});
+    log::info("waiting for leadership", {{"identity", options_.election->identity}});
     co_await leadership_->won();
-    log::info("this replica leads", {{"identity", options_.election->identity}});
+    log::info("leadership acquired", {{"identity", options_.election->identity}});
     kube::LeaderTransport leaders_alone(server_, *leadership_);
     term_ = std::make_unique<Term>(*this, leaders_alone);
     std::exception_ptr thrown;
@@ -74,7 +74,7 @@ Task<void> Replica::lead() {
     co_await end_term();
     co_await asio::this_coro::reset_cancellation_state();
     if (thrown) std::rethrow_exception(thrown);
-    log::warning("this replica leads no more", {{"leader", leadership_->holder()}});
+    log::warning("leadership lost", {{"leader", leadership_->holder()}});
 }
 
 Task<void> Replica::work(Term& term) {
@@ -88,7 +88,7 @@ Task<void> Replica::work(Term& term) {
     phase_ = Phase::kWorks;
     if (options_.on_filled) options_.on_filled();
     log::info(
-        "the operator works",
+        "operator ready",
         {{"caches_filled_ms",
           std::chrono::duration_cast<std::chrono::milliseconds>(clock_.now() - began).count()}});
     Signal never(executor_);

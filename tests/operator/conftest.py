@@ -221,7 +221,7 @@ class Operator:
             return find()
 
     def works(self):
-        self.said("the operator works")
+        self.said("operator ready")
         return self
 
     def get(self, path, port=None):

@@ -32,7 +32,7 @@ def holder(server):
 
 
 def ready(operator):
-    operator.said("this replica waits to lead")
+    operator.said("waiting for leadership")
     assert operator.get("/readyz") == (200, "ok\n")
 
 
@@ -56,7 +56,7 @@ def test_one_works_and_the_other_is_ready(two, server, stage):
     stage.pods(1)
     assert leader.metrics()["muster_is_leader"] == 1
     assert other.metrics()["muster_is_leader"] == 0
-    assert leader.said("this replica leads")["identity"] == holder(server)
+    assert leader.said("leadership acquired")["identity"] == holder(server)
 
 
 def test_after_a_crash_the_other_leads_when_the_lease_has_ended(two, server, stage):
@@ -64,7 +64,7 @@ def test_after_a_crash_the_other_leads_when_the_lease_has_ended(two, server, sta
     ready(other)
     took = until_the_next_leaders_pod(stage, leader.kill)
     assert took < 15, "longer than the lease by far"
-    assert other.said("this replica leads")["identity"] == holder(server)
+    assert other.said("leadership acquired")["identity"] == holder(server)
 
 
 def test_after_a_clean_stop_the_other_leads_at_once(two, server, stage):
@@ -75,7 +75,7 @@ def test_after_a_clean_stop_the_other_leads_at_once(two, server, stage):
 
     took = until_the_next_leaders_pod(stage, stop)
     assert took < 4, "no sooner than after a crash"
-    assert other.said("this replica leads")["identity"] == holder(server)
+    assert other.said("leadership acquired")["identity"] == holder(server)
 
 
 def test_a_leader_that_is_deposed_goes_on_as_a_candidate(two, server, stage):
@@ -83,7 +83,7 @@ def test_a_leader_that_is_deposed_goes_on_as_a_candidate(two, server, stage):
     ready(other)
     lease = f"{LEASES}/{NAME}"
     server.merge(lease, {"spec": {"holderIdentity": "somebody else"}})
-    leader.said("this replica leads no more", leader="somebody else")
+    leader.said("leadership lost", leader="somebody else")
     # Nobody renews it: after its duration one of the two takes it.
     server.until(lease, lambda now: now["spec"]["holderIdentity"] != "somebody else")
     stage.post(job("PyTorchJob", replicas={"Master": 1}))
@@ -178,11 +178,11 @@ def test_a_leader_that_sleeps_through_its_end_wakes_up_and_writes_nothing(slow_a
     births.until(TOTAL // 3)
     slow.process.send_signal(signal.SIGSTOP)
     assert len(stage.server.must("GET", stage.pods_path)["items"]) < TOTAL
-    other.said("this replica leads")
+    other.said("leadership acquired")
     slow.process.send_signal(signal.SIGCONT)
-    slow.said("this replica leads no more")
+    slow.said("leadership lost")
     all_made_once(stage, births, wanted)
-    assert holder(server) == other.said("this replica leads")["identity"] and slow.get("/readyz") == (200, "ok\n")
+    assert holder(server) == other.said("leadership acquired")["identity"] and slow.get("/readyz") == (200, "ok\n")
     before, after = writes(server, "slow", since), writes(server, "next", since)
     assert len(before) >= TOTAL // 3 and len(after) >= TOTAL // 2
     assert max(done for _, done in before) < min(taken for taken, _ in after)

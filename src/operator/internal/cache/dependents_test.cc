@@ -255,7 +255,7 @@ TEST(Dependents, TestControllerExpectations) {
     EXPECT_FALSE(cache.workers().vacant.contains(0));
     EXPECT_TRUE(cache.workers().vacant.contains(1));
     cache.show({.index = 1});
-    EXPECT_FALSE(cache.workers().vacant.contains(0)) << "another pod's arrival is no answer";
+    EXPECT_FALSE(cache.workers().vacant.contains(0)) << "another pod's arrival is not an answer";
     cache.show({.index = 0});
     cache.lose("demo-worker-0");
     EXPECT_TRUE(cache.workers().vacant.contains(0)) << "seen: the mark is gone";

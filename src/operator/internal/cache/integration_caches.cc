@@ -19,7 +19,7 @@ std::optional<std::string> refusal(const kube::ResourceType& type, const Error& 
             "belongs to, or have the job placed by another scheduler",
             type.qualified(), type.version);
     if (error.code() == Code::kForbidden || error.code() == Code::kUnauthorized)
-        return fmt::format("the operator may not list and watch {}: {}", type.qualified(),
+        return fmt::format("the operator is not allowed to list and watch {}: {}", type.qualified(),
                            error.message());
     return std::nullopt;
 }

@@ -48,7 +48,7 @@ OwnedObjectRecord project_owned_object(const kube::ResourceType& type, const jso
 
 std::string owner_text(const kube::ObjectMeta& metadata) {
     const kube::OwnerReference* owner = metadata.controller();
-    if (owner == nullptr) return "belongs to nobody";
+    if (owner == nullptr) return "has no owner";
     return fmt::format("belongs to {} {} (uid {})", owner->kind, owner->name, owner->uid);
 }
 

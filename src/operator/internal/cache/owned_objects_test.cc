@@ -183,11 +183,11 @@ TEST(OwnedObjects, WhatIsInTheWayIsACondition) {
     Dependents dependents;
     jobs::JobStatus status = status_after(job, dependents);
     EXPECT_THAT(summary(status), ElementsAre("Created"));
-    dependents.obstructed("ConfigMap ml/demo-config belongs to nobody");
+    dependents.obstructed("ConfigMap ml/demo-config has no owner");
     status = status_after(job, dependents, status);
     EXPECT_THAT(summary(status), ElementsAre("Created", "Blocked"));
     EXPECT_EQ(status.conditions[1].reason, "PyTorchJobBlocked");
-    EXPECT_EQ(status.conditions[1].message, "ConfigMap ml/demo-config belongs to nobody");
+    EXPECT_EQ(status.conditions[1].message, "ConfigMap ml/demo-config has no owner");
     dependents.owned_objects_ensured(dependents.owned_objects_version());
     EXPECT_THAT(summary(status_after(job, dependents, status)), ElementsAre("Created"));
 }

@@ -211,7 +211,7 @@ bool is_batch_job_of(const jobs::JobKind& kind, const std::string& job_name, Slo
 }
 
 enum class Credentials : std::uint8_t {
-    kNone,        ///< it is no replica of a job
+    kNone,        ///< it is not a replica of a job
     kReplica,     ///< a job's, or nobody's
     kOfBatchJob,  ///< the replica's batch Job controls it, so that it is nobody's yet
 };
@@ -243,7 +243,7 @@ Credentials read_identity(const json::value& object, std::string_view what,
         return Credentials::kReplica;
     }
     if (named) return Credentials::kReplica;
-    log::debug("an object with the operator's label is no replica of a job",
+    log::debug("an object with the operator's label is not a replica of a job",
                {{"kind", what}, {"namespace", record.namespace_}, {"name", record.name}});
     return Credentials::kNone;
 }

@@ -119,7 +119,7 @@ struct JobRecord {
 };
 using JobPtr = std::shared_ptr<const JobRecord>;
 
-/// Nothing for a pod or service that is no replica of a kind that we know: another's, or without
+/// Nothing for a pod or service that is not a replica of a kind that we know: another's, or without
 /// usable labels.
 std::optional<PodPtr> project_pod(const json::value& object);
 std::optional<ServicePtr> project_service(const json::value& object);

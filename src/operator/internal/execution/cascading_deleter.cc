@@ -90,7 +90,7 @@ Task<void> CascadingDeleter::remove(std::shared_ptr<DeletedJob> gone, RemainingD
     *complete = false;
     // It has changed since: the watch is about to show how.
     if (removed.error().code() == Code::kConflict) co_return;
-    log::warning("what a deleted job left behind could not be deleted",
+    log::warning("leftovers of a deleted job could not be deleted",
                  {{"kind", gone->kind->resource.kind},
                   {"namespace", gone->namespace_},
                   {"job", gone->name},

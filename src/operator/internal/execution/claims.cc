@@ -15,8 +15,8 @@ Task<void> take_over(std::shared_ptr<WriteContext> context, SlotId slot) {
                                          kube::Propagation::kOrphan);
     if (stands && *stands == BatchJob::kForeign)
         stands = Error(Code::kAlreadyExists,
-                       fmt::format("Job {}/{} is not of this {}, and its pods have the labels of "
-                                   "one: {} waits until they are gone; delete the Job",
+                       fmt::format("Job {}/{} does not belong to this {}, but its pods have the "
+                                   "labels of one: {} waits until they are gone; delete the Job",
                                    context->ns(), batch_job, context->record->kind->resource.kind,
                                    context->record->name));
     if (!stands)
@@ -25,7 +25,7 @@ Task<void> take_over(std::shared_ptr<WriteContext> context, SlotId slot) {
     else if (*stands == BatchJob::kEnds)
         context->tell(
             kube::EventType::kNormal, "TookOver",
-            fmt::format("Took the pods of Job {} over, which an earlier operator made", batch_job));
+            fmt::format("Took over the pods of Job {}, which an earlier operator made", batch_job));
 }
 
 /// Of that very object: another of its name has another uid, which the server does not change.
@@ -50,7 +50,7 @@ Task<void> adopt(std::shared_ptr<WriteContext> context, kube::ResourceType type,
     if (patched.has_value()) {
         context->tell(
             kube::EventType::kNormal, "Adopted" + type.kind,
-            fmt::format("Adopted {}, which nobody controlled and whose labels name this job",
+            fmt::format("Adopted {}, which had no controller and whose labels name this job",
                         claim.name));
         co_return;
     }

@@ -143,7 +143,7 @@ Task<Result<void>> Executor::create(std::shared_ptr<WriteContext> context, kube:
     const auto seen = project_service(**existing);
     if (!seen.has_value() || (*seen)->label_mismatch)
         co_return Error(Code::kAlreadyExists,
-                        fmt::format("{} {}/{} is of this job but its labels are not: give it back "
+                        fmt::format("{} {}/{} belongs to this job but its labels do not: restore "
                                     "its training.kubeflow.org labels or delete it",
                                     type.kind, ns, name));
     co_return Result<void>();

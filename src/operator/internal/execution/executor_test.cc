@@ -337,7 +337,7 @@ TEST_F(ExecutorTest, OurPodWithoutItsLabelsIsReported) {
     pod.at("metadata").as_object().erase("labels");
     occupy(std::move(pod));
     EXPECT_FALSE(execute({.create_pods = {{.slot = kWorker0, .restart_history = {}}}}).complete);
-    EXPECT_THAT(transport.events, ElementsAre(HasSubstr("its labels are not")));
+    EXPECT_THAT(transport.events, ElementsAre(HasSubstr("its labels do not")));
 }
 
 TEST_F(ExecutorTest, APodThatVanishesBetweenTwoLooksIsTriedAgainInSilence) {
@@ -411,8 +411,8 @@ TEST_F(BatchJobTest, GoesWithoutItsPodsWhenTheyAreTakenOver) {
     EXPECT_THAT(transport.requests, ElementsAre("GET " + kBatchJob, "DELETE " + kBatchJob));
     EXPECT_THAT(deleted_, AllOf(HasSubstr(R"("propagationPolicy":"Orphan")"),
                                 HasSubstr(R"("uid":"batch-uid")")));
-    EXPECT_THAT(transport.events, ElementsAre(HasSubstr("TookOver: Took the pods of Job "
-                                                        "demo-worker-0 over")));
+    EXPECT_THAT(transport.events,
+                ElementsAre(HasSubstr("TookOver: Took over the pods of Job demo-worker-0, ")));
 }
 
 TEST_F(BatchJobTest, OfAnotherJobIsReportedAndStays) {
@@ -447,7 +447,7 @@ TEST_F(BatchJobTest, GoesWithPodsThatNobodySeesBeforeOursIsMade) {
             EXPECT_EQ(deleted_, "");
         else
             EXPECT_THAT(deleted_, HasSubstr(R"("propagationPolicy":"Foreground")"));
-        EXPECT_THAT(transport.events, IsEmpty()) << "it is no failure";
+        EXPECT_THAT(transport.events, IsEmpty()) << "it is not a failure";
     }
 }
 

@@ -32,7 +32,7 @@ struct ConditionChange {
 /// Changes one condition by the rules of training-operator v1.9 (pkg/util/status.go), made strict:
 ///
 /// - nothing changes once Succeeded or Failed is true (upstream: Failed only, so both could be);
-/// - equal type, status and reason is no change, whatever the message;
+/// - equal type, status and reason is not a change, whatever the message;
 /// - a changed condition moves to the end, which is what the State column prints;
 /// - Running and Restarting exclude each other; Succeeded and Failed turn Running false in place.
 ///

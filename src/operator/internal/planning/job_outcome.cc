@@ -88,8 +88,8 @@ JobOutcome restart_group(Draft& draft, const ReplicaTypeState& state) {
     for (auto& [type, counts] : status.replica_statuses) counts.completed_indexes.clear();
     const std::chrono::seconds pause = pause_before_restart(*status.restarts_in_a_row);
     std::string message = fmt::format(
-        "job {} is restarting because {} replica(s) failed. All of its pods restart together, for "
-        "the {}. time{}.",
+        "job {} is restarting because {} replica(s) failed. All of its pods restart "
+        "together (restart {}{}).",
         draft.job.name, state.name, generation,
         pause.count() == 0 ? "" : fmt::format(", after a pause of {} s", pause.count()));
     draft.set(conditions::kRestarting, true, "Restarting", message);

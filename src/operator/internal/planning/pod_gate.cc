@@ -30,7 +30,7 @@ std::optional<PodGate> pod_gate(const JobRecord& job, const IntegrationState& in
             return PodGate{
                 PodGate::Reason::kQueued,
                 fmt::format("the pods of {} {} are made when Volcano admits its PodGroup "
-                            "{}; what that waits for, its conditions say",
+                            "{}; its conditions say what it waits for",
                             kind, job.name, job.name)};
     }
     if (!integrations.priorities_known) return PodGate{};

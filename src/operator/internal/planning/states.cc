@@ -17,11 +17,11 @@ constexpr std::array<Transition, 18> kTransitions{{
     {kNew, kSuspended, "it is created suspended"},
     {kNew, kFailed, "its manifest can't be run"},
     {kCreated, kRunning, "a deciding replica runs"},
-    {kCreated, kRestarting, "a replica fails, its policy says again"},
+    {kCreated, kRestarting, "a replica fails, and its policy is to restart it"},
     {kCreated, kSuspended, "suspended, so all pods are deleted"},
     {kCreated, kSucceeded, "the deciding replicas are done"},
     {kCreated, kFailed, "a final failure, the deadline, or the backoff limit"},
-    {kRunning, kRestarting, "a replica fails, its policy says again"},
+    {kRunning, kRestarting, "a replica fails, and its policy is to restart it"},
     {kRunning, kSuspended, "suspended, so all pods are deleted"},
     {kRunning, kSucceeded, "the deciding replicas are done"},
     {kRunning, kFailed, "a final failure, the deadline, or the backoff limit"},
@@ -95,9 +95,9 @@ std::string states_document() {
                             transition.when);
     text +=
         "\n`Succeeded` and `Failed` exclude each other, never change, and come with "
-        "`completionTime`.\nSeveral things may be true in one look; then the first of these "
-        "counts: "
-        "the deciding replicas\nare done, a final failure, the deadline, the backoff limit, a "
+        "`completionTime`.\nSeveral of these may be true at once; then the first in this order "
+        "counts: the deciding replicas\nare done, a final failure, the deadline, the backoff "
+        "limit, a "
         "restart, running.\n\nAn operator that finds pods of a job without a status (another died "
         "between making them and\nwriting it) may write any state first.\n";
     return text;
