@@ -225,7 +225,7 @@ TEST_F(AdmissionTest, AWebhookThatFailsFollowsItsPolicy) {
 TEST_F(AdmissionTest, NonsenseCountsAsAFailure) {
     webhooks_.answers["v"] = [](const json::object&) { return std::string("<html>"); };
     configure("Mutating", "v", R"("CREATE")");
-    EXPECT_THAT(message_of(make("a")), HasSubstr("it answered no AdmissionReview"));
+    EXPECT_THAT(message_of(make("a")), HasSubstr("it did not answer with an AdmissionReview"));
     webhooks_.answers["v"] = patch(R"([{"op":"remove","path":"/data/none"}])");
     EXPECT_THAT(message_of(make("a")), HasSubstr("its patch can't be applied"));
 }

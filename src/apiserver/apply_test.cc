@@ -253,7 +253,7 @@ TEST_F(ApplyTest, CustomResourcesMergeAsTheirSchemaSays) {
                 ElementsAre("Apply m1 .spec.open.l .spec.open.x .spec.open.x.y "
                             ".spec.parts[name=\"w\"] .spec.parts[name=\"w\"].color "
                             ".spec.parts[name=\"w\"].name .spec.plain .spec.replicas"))
-        << "a default belongs to nobody";
+        << "a default has no manager";
     const kube::Response merged = apply(kToy, toy(R"("spec":{
         "parts":[{"name":"w","size":1},{"name":"z"}],"open":{"x":{"z":1}}})"),
                                         "m2");

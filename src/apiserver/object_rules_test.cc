@@ -28,7 +28,7 @@ TEST(ObjectRules, AreThoseOfACreation) {
          kube::types::kPods,
          R"({"metadata":{"name":"p"}})",
          {"spec.containers"}},
-        {"a field that is unknown is no fault",
+        {"a field that is unknown is not a fault",
          kube::types::kConfigMaps,
          R"({"metadata":{"name":"c"},"date":{}})",
          {}},

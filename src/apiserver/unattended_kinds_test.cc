@@ -51,7 +51,7 @@ struct Row {
 };
 
 TEST_F(UnattendedKindsTest, EachIsServedAndSaysThatNothingActsOnIt) {
-    constexpr const char* kNoPods = "no pods come of it";
+    constexpr const char* kNoPods = "no pods are made for it";
     const Row kRows[] = {
         {kDeployments, selecting(), kNoPods},
         {"/apis/apps/v1/namespaces/default/replicasets", selecting(), kNoPods},
@@ -65,7 +65,7 @@ TEST_F(UnattendedKindsTest, EachIsServedAndSaysThatNothingActsOnIt) {
          object(fmt::format(
              R"("spec":{{"schedule":"* * * * *","jobTemplate":{{"spec":{{"template":{}}}}}}})",
              kOnce)),
-         "no jobs come of it"},
+         "no jobs are made for it"},
         {"/api/v1/namespaces/default/replicationcontrollers",
          object(fmt::format(R"("spec":{{"template":{}}})", kTemplate)), kNoPods},
         {"/api/v1/namespaces/default/podtemplates",
@@ -88,18 +88,18 @@ TEST_F(UnattendedKindsTest, EachIsServedAndSaysThatNothingActsOnIt) {
                   "hostPath":{"path":"/d"}})"),
          "no claim is bound to it"},
         {"/apis/storage.k8s.io/v1/storageclasses", object(R"("provisioner":"p")"),
-         "no volumes are made of it"},
+         "no volumes are made with it"},
         {"/api/v1/namespaces/default/resourcequotas", object(R"("spec":{"hard":{"pods":"1"}})"),
          "nothing is counted or refused"},
         {"/api/v1/namespaces/default/limitranges",
          object(R"("spec":{"limits":[{"type":"Container","max":{"cpu":"1"}}]})"),
-         "get no defaults of it"},
+         "get no defaults from it"},
         {"/apis/scheduling.k8s.io/v1/priorityclasses", object(R"("value":5)"),
          "do not get its priority"},
         {"/apis/node.k8s.io/v1/runtimeclasses", object(R"("handler":"runc")"),
-         "run like all others"},
+         "run like all other pods"},
         {"/apis/networking.k8s.io/v1/namespaces/default/networkpolicies",
-         object(R"("spec":{"podSelector":{}})"), "no traffic is held back"},
+         object(R"("spec":{"podSelector":{}})"), "no traffic is blocked"},
         {"/apis/networking.k8s.io/v1/namespaces/default/ingresses",
          object(R"("spec":{"defaultBackend":{"service":{"name":"s","port":{"number":80}}}})"),
          "nothing is reached by it"},

@@ -67,7 +67,7 @@ TEST_F(UpdateTest, AnIdenticalResultIsNoWriteAndNoEvent) {
     auto watch = open_watch(kPods, {{"resourceVersion", revision(made)}});
     EXPECT_EQ(revision(put(kPod, *made.body)), revision(made));
     EXPECT_EQ(revision(put(kPod, json::parse(pod("p")))), revision(made))
-        << "what the server fills in again is no change";
+        << "what the server fills in again is not a change";
     EXPECT_EQ(revision(merge_patch(kPod, "{}")), revision(made));
     EXPECT_EQ(revision(merge_patch(kPod, R"({"metadata":{"labels":{}}})")).empty(), false);
     EXPECT_EQ(drain(*watch).find("MODIFIED p, MODIFIED p"), std::string::npos);
@@ -213,9 +213,9 @@ TEST_F(UpdateTest, PatchesThatCannotBeAreRefused) {
         {"plain JSON", kube::ContentType::kJson, "{}", 415, "415: Unsupported Media Type"},
         {"server-side apply", kube::ContentType::kApplyPatch, "{}", 415,
          "server-side apply (application/apply-patch+yaml) is not served"},
-        {"merge patch that is no object", kube::ContentType::kMergePatch, "[]", 400,
+        {"merge patch that is not an object", kube::ContentType::kMergePatch, "[]", 400,
          "error decoding patch"},
-        {"JSON patch that is no list", kube::ContentType::kJsonPatch, "{}", 400,
+        {"JSON patch that is not a list", kube::ContentType::kJsonPatch, "{}", 400,
          "error decoding patch"},
         {"failing test", kube::ContentType::kJsonPatch,
          R"([{"op":"test","path":"/metadata/name","value":"x"}])", 422,

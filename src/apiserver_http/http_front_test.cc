@@ -116,7 +116,7 @@ TEST_F(HttpFrontTest, TablesAndMetadata) {
     EXPECT_EQ(
         parsed(get(kPods + "/b?includeObject=Object", kTable)).at_pointer("/rows/0/object/kind"),
         "Pod");
-    EXPECT_EQ(reason(get(kPods + "/c", kTable)), "404 NotFound") << "a Status is no row";
+    EXPECT_EQ(reason(get(kPods + "/c", kTable)), "404 NotFound") << "a Status is not a row";
     const json::value metadata = parsed(get(kPods + "/a", kMetadata));
     EXPECT_EQ(metadata.at("kind"), "PartialObjectMetadata");
     EXPECT_FALSE(metadata.as_object().contains("spec"));

@@ -222,7 +222,7 @@ TEST_F(PortForwardTest, WhatCanNotBeForwardedIsAnAnswer) {
         return socket ? "connected" : socket.error().message();
     };
     EXPECT_THAT(refused(""), HasSubstr("you must specify at least 1 port"));
-    EXPECT_THAT(refused("?ports=80,0"), HasSubstr("is no port: 1 to 65535"));
+    EXPECT_THAT(refused("?ports=80,0"), HasSubstr("is not a port: 1 to 65535"));
     EXPECT_EQ(reason(send(request("POST", kPods + "/p/portforward"))), "400 BadRequest");
     EXPECT_EQ(reason(get(kPods + "/q/portforward")), "404 NotFound");
 }

@@ -229,7 +229,7 @@ TYPED_TEST_P(ByteStreamContract, CloseEndsWhatWaits) {
     this->near_->close();
     this->wait_for(*reading);
     this->wait_for(*writing);
-    ASSERT_TRUE(reading->value && writing->value) << "an error, no exception";
+    ASSERT_TRUE(reading->value && writing->value) << "an error, not an exception";
     EXPECT_EQ(reading->value->error().code(), Code::kCancelled);
     EXPECT_EQ(writing->value->error().code(), Code::kCancelled);
     const auto later = this->world_.loop().await(this->read_up_to(*this->near_, 10));

@@ -136,7 +136,7 @@ MemoryListener::MemoryListener(asio::any_io_executor executor, std::size_t capac
 MemoryListener::~MemoryListener() = default;
 
 Result<std::unique_ptr<ByteStream>> MemoryListener::connect() {
-    if (state_->closed) return Error(Code::kUnavailable, "nobody listens any more");
+    if (state_->closed) return Error(Code::kUnavailable, "no one listens any more");
     auto [client, server] = make_memory_streams(state_->executor, state_->capacity);
     state_->waiting.push_back(std::move(server));
     state_->changed.notify_all();

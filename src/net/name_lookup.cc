@@ -12,7 +12,7 @@ using asio::ip::tcp;
 
 namespace {
 
-Error stopped() { return Error(Code::kCancelled, "names are looked up no more"); }
+Error stopped() { return Error(Code::kCancelled, "names are no longer looked up"); }
 
 }  // namespace
 

@@ -41,7 +41,7 @@ class OpenSocket {
 Result<tcp::endpoint> parse_endpoint(const std::string& address, std::uint16_t port) {
     boost::system::error_code error;
     const auto parsed = asio::ip::make_address(address, error);
-    if (error) return Error(Code::kInvalid, fmt::format("\"{}\" is no IP address", address));
+    if (error) return Error(Code::kInvalid, fmt::format("\"{}\" is not an IP address", address));
     return tcp::endpoint(parsed, port);
 }
 
@@ -68,7 +68,7 @@ Result<void> private_directory(const fs::path& directory) {
     if (::stat(directory.c_str(), &found) != 0)
         return system_error(fmt::format("looking at {}", directory.string()), errno);
     if (!S_ISDIR(found.st_mode))
-        return Error(Code::kInvalid, fmt::format("{} is no directory", directory.string()));
+        return Error(Code::kInvalid, fmt::format("{} is not a directory", directory.string()));
     if (found.st_uid != ::geteuid() || (found.st_mode & 022) != 0)
         return Error(Code::kForbidden,
                      fmt::format("{} belongs to somebody else or others may write to it: a socket "
@@ -88,7 +88,7 @@ Result<sockaddr_un> unix_address(const fs::path& path) {
     return address;
 }
 
-/// Removes the file of a listener that is dead; kAlreadyExists if one lives, or if it is no socket.
+/// Removes the file of a listener that is dead; kAlreadyExists if one lives, or if it is not a socket.
 Result<void> remove_stale(const fs::path& path, const sockaddr_un& address) {
     struct stat found{};
     if (::lstat(path.c_str(), &found) != 0) {
@@ -97,7 +97,7 @@ Result<void> remove_stale(const fs::path& path, const sockaddr_un& address) {
     }
     if (!S_ISSOCK(found.st_mode))
         return Error(Code::kAlreadyExists,
-                     fmt::format("{} exists and is no socket", path.string()));
+                     fmt::format("{} exists and is not a socket", path.string()));
     const OpenSocket probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (probe.get() < 0) return system_error("making a socket", errno);
     if (::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||

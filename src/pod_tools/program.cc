@@ -15,9 +15,9 @@ namespace {
 constexpr int kBadUsage = 2;
 
 constexpr std::string_view kHelp =
-    R"(What Muster puts into the pods of jobs that need it: one file, which runs in any image.
+    R"(The part of Muster in the pods of jobs that need it: one file, which runs in any image.
 
-Usage: muster-in-pods copy TARGET   puts itself there, in one step
+Usage: muster-in-pods copy TARGET   copies itself there, in one step
        muster-in-pods rsh ...       'muster rsh'; 'rsh --help' has more
 
 Exit status of copy: 0, or 1 when it could not; 2 for a wrong command line.
@@ -35,7 +35,7 @@ std::string own_file() {
 }
 
 int copy(const std::vector<std::string>& words) {
-    if (words.size() != 1) return refuse("copy wants one word: where to");
+    if (words.size() != 1) return refuse("copy needs one argument: the target");
     const Result<void> copied = copy_program(own_file(), words.front());
     if (copied) return 0;
     fmt::print(stderr, "muster-in-pods: {}\n", copied.error().message());

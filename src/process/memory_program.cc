@@ -28,7 +28,7 @@ Result<UniqueFd> open_memory_program(const char* name, std::span<const char> ima
     UniqueFd file = make_memory_file(name);
     if (!file && errno == EACCES)
         return Error(Code::kUnsupported,
-                     fmt::format("this system runs no programs from memory, as {} is one: set "
+                     fmt::format("this system does not run programs from memory, as {} is one: set "
                                  "vm.memfd_noexec to 0 or 1 (sysctl)",
                                  what));
     if (!file) return system_error("making a file in memory", errno);

@@ -85,8 +85,8 @@ Result<void> CleanupProcess::tell(CleanupMessage kind, const std::string& path,
     if (!was_killed()) return std::move(told.error());
     missed_ = true;
     log::warning(
-        "the process that cleans up after muster was killed: should muster be killed too, `muster "
-        "clean` removes what is left");
+        "muster's cleanup process was killed: if muster is killed too, `muster clean` removes what "
+        "is left");
     return {};
 }
 

@@ -208,7 +208,7 @@ struct Node::Impl {
                 std::filesystem::remove_all(over.directory, failed);
                 if (failed)
                     log::warning(
-                        "logs that were kept can't be removed",
+                        "retained logs can't be removed",
                         {{"directory", over.directory.string()}, {"error", failed.message()}});
             }
             co_await context.clock.sleep_for(kPruneInterval);

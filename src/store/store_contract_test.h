@@ -285,7 +285,7 @@ TYPED_TEST_P(StoreContract, AStoreThatStopsAnswersWhatWasBegunAndRefusesTheRest)
     const auto late = this->create(this->key("c"), "1");
     ASSERT_FALSE(late);
     EXPECT_EQ(late.error().code(), Code::kUnavailable);
-    EXPECT_FALSE(this->store().failure()) << "a stop is no failure";
+    EXPECT_FALSE(this->store().failure()) << "a stop is not a failure";
     EXPECT_EQ(this->names("pods", "", std::nullopt, 0), "default/a default/b");
     this->await(this->store().stop());
 }

@@ -61,7 +61,7 @@ Result<AccountToken> read_claims(const json::object& claims, WallTime now) {
         return refused("the token has no time");
     const std::int64_t at = seconds_of(now);
     if (at >= *expires) return refused("the token has expired");
-    if (at < *from) return refused("the token is not good yet");
+    if (at < *from) return refused("the token is not valid yet");
     AccountToken token;
     token.issued = WallTime(std::chrono::seconds(*issued));
     token.expires = WallTime(std::chrono::seconds(*expires));

@@ -25,7 +25,7 @@ Result<json::object> decoded_object(std::string_view encoded) {
     options.max_depth = kMaxDepth;
     boost::system::error_code error;
     json::value value = json::parse(*text, error, {}, options);
-    if (error || !value.is_object()) return refused("a part of the token is no JSON object");
+    if (error || !value.is_object()) return refused("a part of the token is not a JSON object");
     return std::move(value.get_object());
 }
 
@@ -54,7 +54,7 @@ Result<UncheckedJwt> parse_jwt(std::string_view token) {
 Result<json::object> verified_claims(const net::SigningKey& key, std::string_view token) {
     TRY(const UncheckedJwt jwt, parse_jwt(token));
     if (string_at(jwt.header, "alg") != key.algorithm())
-        return refused("the token was signed in another way");
+        return refused("the token was signed with another algorithm");
     if (string_at(jwt.header, "kid") != kube::base64url_encode(key.fingerprint()))
         return refused("the token was signed with another key");
     // Extensions that have to be understood are not.

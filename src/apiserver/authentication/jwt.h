@@ -18,7 +18,7 @@ struct UncheckedJwt {
     std::string signature;
 };
 
-/// kUnauthorized, with why, for anything that is no token of that form. Takes any text.
+/// kUnauthorized, with why, for anything that is not a token of that form. Takes any text.
 Result<UncheckedJwt> parse_jwt(std::string_view token);
 
 /// The claims of a token that `key` signed; kUnauthorized for any other. The key says which

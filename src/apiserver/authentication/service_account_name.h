@@ -17,7 +17,7 @@ struct ServiceAccountName {
     std::vector<std::string> groups() const;
 };
 
-/// Nullopt for a user that is no service account.
+/// Nullopt for a user that is not a service account.
 std::optional<ServiceAccountName> parse_service_account(std::string_view user_name);
 
 }  // namespace muster::apiserver

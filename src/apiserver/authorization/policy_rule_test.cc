@@ -111,7 +111,7 @@ TEST(PolicyRule, Paths) {
         Action get{.verb = "get"};
         get.path = row.path;
         EXPECT_EQ(rule_allows(rule, get), row.allowed) << row.granted << " for " << row.path;
-        EXPECT_FALSE(rule_allows(rule, action("get", "", "pods"))) << "a path is no resource";
+        EXPECT_FALSE(rule_allows(rule, action("get", "", "pods"))) << "a path is not a resource";
     }
     Action path{.verb = "get"};
     path.path = "/apis";
@@ -193,7 +193,7 @@ TEST(MissingRules, NonResourceUrls) {
     EXPECT_THAT(missing({on_paths({"*"}, {"/apis"})}, {on_paths({"get"}, {"/apis*"})}),
                 ElementsAre(R"({NonResourceURLs:["/apis*"], Verbs:["get"]})"));
     EXPECT_THAT(missing({on({"*"}, {"*"}, {"*"})}, {on_paths({"get"}, {"/a"})}), testing::SizeIs(1))
-        << "every resource is no path";
+        << "every resource is not a path";
     EXPECT_THAT(missing({on_paths({"*"}, {"*"})}, {on({"get"}, {""}, {"pods"})}),
                 testing::SizeIs(1));
 }

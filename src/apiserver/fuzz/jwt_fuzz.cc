@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (jwt)
         CHECK(text.starts_with(jwt->signed_text), "what is signed is the front of the token");
     else
-        CHECK(jwt.error().code() == Code::kUnauthorized, "what is no token is no right");
+        CHECK(jwt.error().code() == Code::kUnauthorized, "what is not a token is refused");
     CHECK(!apiserver::verified_claims(*kKey, text), "a key that nobody knows signed nothing");
     // The text as claims that were signed: whole ones come back the same.
     if (!jwt) return 0;

@@ -16,7 +16,7 @@ struct JsonBody {
     std::vector<std::string> duplicate_fields;
 };
 
-/// 400 for what is no JSON text, or is nested deeper than any object may be. An empty body is null.
+/// 400 for what is not JSON text, or is nested deeper than any object may be. An empty body is null.
 StatusResult<JsonBody> parse_json_body(std::string_view text);
 
 }  // namespace muster::apiserver

@@ -27,7 +27,7 @@ struct CacheEvent {
 /// What a watcher is told.
 struct WatchedEvent {
     kube::WatchEventType type;
-    store::ObjectTextPtr text;  ///< null for what is no stored object: a bookmark, an error
+    store::ObjectTextPtr text;  ///< null for what is not a stored object: a bookmark, an error
     kube::ObjectPtr tree;       ///< null until the object is looked into
 
     /// Keep it for as long as you look into it.

@@ -120,7 +120,7 @@ Result<ListResult> list_of(const ObjectPtr& body, const ResourceType& type) {
                      "list of " + type.qualified() + ": the server's answer " + std::string(what));
     };
     const json::object* list = body->if_object();
-    if (list == nullptr) return malformed("is no object");
+    if (list == nullptr) return malformed("is not an object");
     ListResult result;
     if (const json::value* meta = list->if_contains("metadata"); meta && meta->is_object()) {
         result.resource_version = text_at(meta->get_object(), "resourceVersion");
@@ -128,10 +128,10 @@ Result<ListResult> list_of(const ObjectPtr& body, const ResourceType& type) {
     }
     const json::value* items = list->if_contains("items");
     if (items == nullptr || items->is_null()) return result;  // Go writes an empty list as null
-    if (!items->is_array()) return malformed("has items that are no list");
+    if (!items->is_array()) return malformed("has items that are not a list");
     result.items.reserve(items->get_array().size());
     for (const json::value& item : items->get_array()) {
-        if (!item.is_object()) return malformed("has an item that is no object");
+        if (!item.is_object()) return malformed("has an item that is not an object");
         result.items.push_back(item_of(body, item, type));
     }
     return result;

@@ -154,8 +154,8 @@ void Leadership::failed(std::string_view verb, const Error& error) {
     election_.failed();
     if (failure_ == error.message()) return;
     failure_ = error.message();
-    log::warning(fmt::format("the lease {}/{} that says who leads can't be {}", options_.namespace_,
-                             options_.name, verb),
+    log::warning(fmt::format("the lease {}/{} for the leader election can't be {}",
+                             options_.namespace_, options_.name, verb),
                  {{"error", failure_}});
 }
 
@@ -165,7 +165,7 @@ Task<void> Leadership::follow() {
         // Without it releases are seen late, by reads. No reason to stop.
         if (!ended && watch_failure_ != ended.error().message()) {
             watch_failure_ = ended.error().message();
-            log::warning(fmt::format("the lease {}/{} that says who leads can't be watched",
+            log::warning(fmt::format("the lease {}/{} for the leader election can't be watched",
                                      options_.namespace_, options_.name),
                          {{"error", watch_failure_}});
         }

@@ -186,7 +186,7 @@ TEST_F(LeadershipTest, AServerThatDoesNotAnswerEndsItAtTheDeadline) {
     advance(milliseconds(1));
     EXPECT_FALSE(leadership.leads());
     EXPECT_TRUE(ended);
-    EXPECT_THAT(said, ElementsAre(HasSubstr("the lease ops/muster that says who leads can't be "
+    EXPECT_THAT(said, ElementsAre(HasSubstr("the lease ops/muster for the leader election can't be "
                                             "written")));
 
     EXPECT_EQ(given_up, Code::kCancelled) << "it may not be on its way for longer";
@@ -238,7 +238,7 @@ TEST_F(LeadershipTest, ResignsSoThatOthersNeedNotWait) {
     EXPECT_EQ(sent(4).at("spec").at("holderIdentity"), "");
     EXPECT_EQ(sent(4).at("metadata").at("resourceVersion"), "2");
     advance(seconds(10));
-    EXPECT_TRUE(transport.finished()) << "it is no candidate any more";
+    EXPECT_TRUE(transport.finished()) << "it is not a candidate any more";
 }
 
 TEST_F(LeadershipTest, ResigningWithoutTheLeaseWritesNothing) {

@@ -97,7 +97,7 @@ TEST_F(LeaseElectionTest, TakesAReleasedOneAtOnceAndCounts) {
     EXPECT_EQ(step.record.duration, seconds(15));
     writes(6);
     step = election.next(at(9), wall(9));
-    EXPECT_EQ(step.record.transitions, 4) << "a renewal is no change of holder";
+    EXPECT_EQ(step.record.transitions, 4) << "a renewal is not a change of holder";
     EXPECT_EQ(step.record.acquired, wall(6));
     EXPECT_EQ(step.record.renewed, wall(9));
 }

@@ -127,7 +127,7 @@ Task<Result<void>> Reflector::list_newer(std::string revision) {
     if (lists_ == Lists::kStreamed) {
         Result<void> listed = co_await stream_list(revision);
         if (listed || !may_be_unable_to_stream(listed.error())) co_return listed;
-        log::debug("the server streams no lists",
+        log::debug("the server does not stream lists",
                    {{"resource", type_.qualified()}, {"error", listed.error().message()}});
         lists_ = Lists::kPaged;
     }
@@ -251,7 +251,7 @@ Task<Reflector::Next> Reflector::watch() {
             fresh_list_ = false;
             co_return Next::kWatch;
         }
-        ended = Error(Code::kUnavailable, "the watch ended at once and brought nothing");
+        ended = Error(Code::kUnavailable, "the watch ended immediately without any event");
     }
     const Error& error = ended.error();
     if (error.code() == Code::kCancelled) co_return Next::kStop;

@@ -56,7 +56,7 @@ Result<ExecCredential> parse_exec_credential(const ExecPlugin& plugin, std::stri
         credential.ends = parse_time(ends);
         if (!credential.ends)
             return wrong(
-                fmt::format("gave the expirationTimestamp \"{}\", which is no time", ends));
+                fmt::format("gave the expirationTimestamp \"{}\", which is not a time", ends));
     }
     return credential;
 }

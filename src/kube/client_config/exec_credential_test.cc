@@ -50,7 +50,7 @@ TEST(ExecCredential, WhatIsWrongNamesThePlugin) {
          "no status"},
         {printed("{}"), "neither a token nor a certificate"},
         {printed(R"({"clientKeyData":"K"})"), "only one of"},
-        {printed(R"({"token":"t","expirationTimestamp":"soon"})"), "\"soon\", which is no time"},
+        {printed(R"({"token":"t","expirationTimestamp":"soon"})"), "\"soon\", which is not a time"},
     };
     for (const auto& [text, why] : kRows) {
         const auto credential = parse_exec_credential(kPlugin, text);

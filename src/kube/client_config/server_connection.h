@@ -17,7 +17,7 @@ namespace muster::kube {
 /// proxy that the kubeconfig or the environment names. Token files and exec plugins are asked again
 /// (see ServerCredentials); with a new certificate of the client the connections of the old one
 /// serve no further request. A server that vanishes is noticed within half a minute. What can't be
-/// renewed is a warning in the log, "who we are to the API server can't be renewed".
+/// renewed is a warning in the log, "the credentials for the API server can't be refreshed".
 ///
 /// Thread: the loop of its executor. stop() it before it is destroyed.
 class ServerConnection {

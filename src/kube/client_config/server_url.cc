@@ -48,7 +48,7 @@ Result<HostPort> parse_host_port(std::string_view text) {
     if (parsed.host.empty()) return no("names no host");
     if (!port) return parsed;
     parsed.port = net::parse_port(*port);
-    if (!parsed.port) return no("has a port that is no number from 1 to 65535");
+    if (!parsed.port) return no("has a port that is not a number from 1 to 65535");
     return parsed;
 }
 

@@ -43,7 +43,7 @@ void apply_twice(const Schema& schema, const json::value& live, const json::valu
     const json::array noted = entries;
     const FieldOwner later{"m", "v1", "", "2026-01-02T00:00:00Z"};
     CHECK(apply_fields(entries, &schema, object, configuration, {}, later, {}).has_value(),
-          "what was forced is no conflict any more");
+          "what was forced is not a conflict any more");
     CHECK(equal(object, once), "the same again changes nothing");
     CHECK(noted.empty() || equal(json::value(entries), json::value(noted)),
           "and is noted as it was");

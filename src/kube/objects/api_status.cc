@@ -98,7 +98,7 @@ std::vector<Cause> causes_of(const json::object& details) {
     return causes;
 }
 
-/// What a body that is no Status says, short enough for one line of a log.
+/// What a body that is not a Status says, short enough for one line of a log.
 std::string plain_message(int http, const json::value& body) {
     constexpr std::size_t kLongest = 500;
     std::string text;

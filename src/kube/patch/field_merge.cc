@@ -17,9 +17,9 @@ Error unmergeable(const FieldPathElements& path, std::string_view why) {
 
 std::string_view why_unidentified(const Schema& list, const json::value& item) {
     if (list.list_type == Schema::ListType::kSet)
-        return "a set has an item that is no text, truth or whole number";
+        return "a set has an item that is not a string, boolean or whole number";
     return item.is_object() ? "a list with keys has an item that they don't identify"
-                            : "a list with keys has an item that is no object";
+                            : "a list with keys has an item that is not an object";
 }
 
 Result<void> check(const Schema* schema, const json::value& value, FieldPathElements& path) {

@@ -95,7 +95,7 @@ Result<FieldSet> read(const json::value& value, int depth) {
     // Texts that differ may be the same element.
     std::ranges::sort(nodes, {}, &FieldSet::Node::element);
     const auto twin = std::ranges::adjacent_find(nodes, {}, &FieldSet::Node::element);
-    if (twin != nodes.end()) return bad_element(twin->element.text(), "stands there twice");
+    if (twin != nodes.end()) return bad_element(twin->element.text(), "is there twice");
     return FieldSet::of(std::move(nodes));
 }
 
@@ -164,29 +164,30 @@ PathElement PathElement::position(std::int64_t index) {
 }
 
 Result<PathElement> PathElement::parse(std::string_view text) {
-    if (text.size() < 2 || text[1] != ':') return bad_element(text, "no path element");
+    if (text.size() < 2 || text[1] != ':') return bad_element(text, "not a path element");
     const std::string_view rest = text.substr(2);
     if (text.front() == 'f') return field(rest);
     if (text.front() == 'i') {
         std::int64_t index = 0;
         const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), index);
         if (error != std::errc() || end != rest.data() + rest.size())
-            return bad_element(text, "no position");
+            return bad_element(text, "not a position");
         return position(index);
     }
-    if (text.front() != 'k' && text.front() != 'v') return bad_element(text, "no path element");
+    if (text.front() != 'k' && text.front() != 'v') return bad_element(text, "not a path element");
     json::error_code failed;
     const json::value value = json::parse(rest, failed);
-    if (failed) return bad_element(text, "no JSON behind the colon");
+    if (failed) return bad_element(text, "no JSON after the colon");
     if (text.front() == 'v') {
-        if (!identifies(value)) return bad_element(text, "no text, truth or whole number");
+        if (!identifies(value)) return bad_element(text, "not a string, boolean or whole number");
         return item(value);
     }
     const json::object* fields = value.if_object();
-    if (fields == nullptr || fields->empty()) return bad_element(text, "no keys of a list");
+    if (fields == nullptr || fields->empty()) return bad_element(text, "not keys of a list");
     std::vector<Key> named;
     for (const auto& entry : *fields) {
-        if (!identifies(entry.value())) return bad_element(text, "no text, truth or whole number");
+        if (!identifies(entry.value()))
+            return bad_element(text, "not a string, boolean or whole number");
         named.emplace_back(entry.key(), &entry.value());
     }
     return keys(std::move(named));

@@ -41,7 +41,7 @@ json::array record_creation(const Schema* schema, const json::value& object,
                             const IgnoredFields& ignored, const FieldOwner& who,
                             json::storage_ptr storage = {});
 
-/// After a write that is no apply turned `before` into `after`: what it changed belongs to `who`
+/// After a write that is not an apply turned `before` into `after`: what it changed belongs to `who`
 /// alone, what it removed to nobody. Of more than ten managers that update, the oldest become one,
 /// "ancient-changes". False if nothing changed.
 bool record_write(json::array& entries, const Schema* schema, const json::value& before,

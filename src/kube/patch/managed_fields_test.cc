@@ -436,7 +436,7 @@ TEST_P(ApplyLaws, HoldForManyManagersAndWriters) {
             json::value merged = world.live;
             merge_fields(world.schema, merged, configuration);
             EXPECT_EQ(merged, world.live);
-            // And again it is no change.
+            // And again it is not a change.
             const World once = world;
             ASSERT_TRUE(world.apply(at(name, "later"), text));
             EXPECT_EQ(world.live, once.live);

@@ -36,7 +36,7 @@ json::object new_fields_of(const Schema* schema, const json::value& object, cons
                            json::storage_ptr storage = {});
 
 /// What an applied configuration speaks of: its leaves, the items of its lists, and the keys of its
-/// maps. An object or a list that is a field by its schema is no member of its own unless it is
+/// maps. An object or a list that is a field by its schema is not a member of its own unless it is
 /// empty. (For upstream an empty list is nothing at all, so that applying one again may change the
 /// object again.)
 FieldSet field_set_of(const Schema* schema, const json::value& configuration);

@@ -340,11 +340,11 @@ TEST(CheckMergeable, RefusesWhatCannotBeMerged) {
                  R"(.ports: duplicate entries for key [port=1,protocol="TCP"])"},
              Row{R"({"list":[{"v":1}]})",
                  ".list: a list with keys has an item that they don't identify"},
-             Row{R"({"list":["a"]})", ".list: a list with keys has an item that is no object"},
+             Row{R"({"list":["a"]})", ".list: a list with keys has an item that is not an object"},
              Row{R"({"set":[null]})",
-                 ".set: a set has an item that is no text, truth or whole number"},
+                 ".set: a set has an item that is not a string, boolean or whole number"},
              Row{R"({"set":[{}]})",
-                 ".set: a set has an item that is no text, truth or whole number"},
+                 ".set: a set has an item that is not a string, boolean or whole number"},
          }) {
         const Result<void> checked = check_mergeable(sample(), json::parse(row.configuration));
         ASSERT_FALSE(checked) << row.configuration;

@@ -213,7 +213,7 @@ class Catalog {
         } else if (key == "default") {
             schema.default_value = parse_default(value, schema.type);
         } else {
-            CHECK(false, "a table has an attribute that nobody knows");
+            CHECK(false, "a table has an unknown attribute");
         }
     }
 

@@ -50,7 +50,7 @@ std::string format_problem(std::string_view format, const json::value& value) {
                                                    : true;
     if (good) return {};
     if (format == kMicroTimeFormat)
-        return "must be a time with six digits behind the point, such as "
+        return "must be a time with six digits after the point, such as "
                "2026-01-02T03:04:05.000000Z";
     if (format == "date-time") return "must be of type date-time, such as 2026-01-02T03:04:05Z";
     return "must be of type " + std::string(format);

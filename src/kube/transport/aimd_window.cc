@@ -9,7 +9,7 @@ namespace {
 
 /// A round whose answers took longer than the fastest by this does not let the window grow.
 constexpr double kSlower = 1.25;
-/// The fastest round is forgotten by so much in each, so that one lucky moment is no measure for
+/// The fastest round is forgotten by so much in each, so that one lucky moment is not a measure for
 /// ever.
 constexpr double kFade = 1.01;
 

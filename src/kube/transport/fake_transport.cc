@@ -168,7 +168,8 @@ Task<Result<Response>> FakeTransport::call(Request request) {
     co_await asio::post(executor_, asio::use_awaitable);
     if (step.answer) {
         if (*step.answer && !(*step.answer)->items.empty() && !request.items_apart)
-            throw std::logic_error("items apart for who did not ask for them: " + request.path);
+            throw std::logic_error("items apart for a caller that did not ask for them: " +
+                                   request.path);
         if (*step.answer && request.body_unread && (*step.answer)->status < 300)
             (*step.answer)->body.reset();
         co_return std::move(*step.answer);

@@ -68,7 +68,7 @@ Result<ObjectPtr> parse_object(std::string_view text) {
     return std::make_shared<const json::value>(std::move(value));
 }
 
-/// What a body that is no JSON says, as an object's text.
+/// What a body that is not JSON says, as an object's text.
 ObjectPtr plain_text(std::string text) {
     return std::make_shared<const json::value>(std::move(text));
 }
@@ -95,7 +95,7 @@ Result<WatchEvent> parse_event(std::string_view line) {
     const auto kind =
         type != nullptr && type->is_string() ? event_type_of(type->get_string()) : std::nullopt;
     if (!kind || object == nullptr)
-        return Error(Code::kInternal, "the server sent a line that is no event of a watch");
+        return Error(Code::kInternal, "the server sent a line that is not an event of a watch");
     // The frame's memory goes with the object.
     return WatchEvent{*kind, ObjectPtr(frame, object)};
 }

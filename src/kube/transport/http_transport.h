@@ -34,7 +34,7 @@ class HttpTransport final : public Transport {
     Task<Result<std::unique_ptr<WatchStream>>> watch(Request request) override;
     Task<Result<std::unique_ptr<TextStream>>> stream_text(Request request) override;
 
-    /// A GET of a path that is no object's; what it answers within `time`.
+    /// A GET of a path that is not an object's; what it answers within `time`.
     Task<Result<net::HttpResponse>> ask(std::string path, Duration time);
 
   private:

@@ -12,9 +12,10 @@ namespace muster::kube {
 /// One request that has been answered, or never was.
 struct RequestSeen {
     std::string_view verb;  ///< "get", "list", "watch", "create", "update", "patch", "delete"
-    std::string resource;   ///< "pods", "pytorchjobs/status"; empty for a path that is no object's
-    int code = 0;           ///< HTTP status; 0: no answer
-    Duration took{};        ///< to the answer; of a watch or a log to its first byte
+    std::string
+        resource;     ///< "pods", "pytorchjobs/status"; empty for a path that is not an object's
+    int code = 0;     ///< HTTP status; 0: no answer
+    Duration took{};  ///< to the answer; of a watch or a log to its first byte
 };
 
 /// Tells of every request that passes through, for metrics. Refers to `transport` and `clock`.

@@ -15,7 +15,7 @@ namespace muster::kube {
 std::string duration_text(std::chrono::seconds span);
 /// From one time to the other; both ends may be anywhere in WallTime's range.
 std::chrono::seconds span_between(WallTime from, WallTime to);
-/// The time since a timestamp of the API: <unknown> for none, <invalid> for what is no time.
+/// The time since a timestamp of the API: <unknown> for none, <invalid> for what is not a time.
 std::string age_text(std::string_view timestamp, WallTime now);
 
 }  // namespace muster::kube

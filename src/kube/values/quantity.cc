@@ -179,7 +179,7 @@ Result<Quantity> Quantity::parse(std::string_view text) {
     const std::optional<Digits> number = read_digits(left);
     if (!number)
         return not_a_quantity(
-            text, "write a number, and behind it a unit if it needs one, such as 500m, 2 or 1.5Gi");
+            text, "write a number, with a unit if it needs one, such as 500m, 2 or 1.5Gi");
     const std::optional<Suffix> suffix = read_suffix(left);
     if (!suffix)
         return not_a_quantity(

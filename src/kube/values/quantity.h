@@ -24,7 +24,7 @@ class Quantity {
     static Quantity from_units(std::int64_t units, Format format = Format::kDecimalSi);
     static Quantity from_milli(std::int64_t milli);
 
-    /// kInvalid for what is no quantity, says why.
+    /// kInvalid for what is not a quantity, says why.
     static Result<Quantity> parse(std::string_view text);
     /// A JSON string (blanks around it are ignored), number, or null, which is zero. A template
     /// only so that texts do not convert to JSON and make the call ambiguous.

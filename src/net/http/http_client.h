@@ -45,8 +45,8 @@ class HttpBody {
 };
 
 struct HttpUpgrade {
-    HttpResponse response;               ///< with its body if it is no 101
-    std::unique_ptr<ByteStream> stream;  ///< null if it is no 101
+    HttpResponse response;               ///< with its body if it is not a 101
+    std::unique_ptr<ByteStream> stream;  ///< null if it is not a 101
 };
 
 /// HTTP/1.1 requests to one server over connections that are kept. There is no limit to the

@@ -43,7 +43,7 @@ class ServerFixture : public ::testing::Test, public SimulatedLoop {
         if (tls) tls_ = TlsFixture::get().server_context(clock, true);
         server_->serve(std::move(listener), tls_.get());
     }
-    /// What a handler returns that is no coroutine. One that captures may not be: it could go
+    /// What a handler returns that is not a coroutine. One that captures may not be: it could go
     /// before its frame.
     static Task<void> answered() { co_return; }
 

@@ -148,7 +148,7 @@ TEST_F(Stream, AClientThatDoesNotReadIsEnded) {
     send(*client, kGet);
     settle();
     advance(1000s);
-    EXPECT_EQ(ended_, 0) << "silence is no fault";
+    EXPECT_EQ(ended_, 0) << "silence is not a fault";
     push(std::string(200'000, 'x'));
     settle();
     advance(29s);

@@ -55,7 +55,7 @@ Task<Result<void>> converse_socks(ByteStream& stream, const TunnelEnd& to,
 }
 
 Error at_proxy(const std::string& proxy, const TunnelEnd& to, const Error& error) {
-    return Error(error.code(), fmt::format("the proxy at {} gives no way to {}: {}", proxy,
+    return Error(error.code(), fmt::format("the proxy at {} does not connect to {}: {}", proxy,
                                            authority(to), error.message()));
 }
 

@@ -88,7 +88,7 @@ class WebSocketOverStream final : public WebSocket {
     }
 
     Task<Result<void>> write(bool text, std::string_view bytes) override {
-        CHECK(!text || is_utf8(bytes), "text that is no UTF-8");
+        CHECK(!text || is_utf8(bytes), "text that is not UTF-8");
         return send(text ? WebSocketOpcode::kText : WebSocketOpcode::kBinary, bytes);
     }
 
@@ -187,7 +187,7 @@ Error error_of(const HttpResponse& response) {
     if (response.status == 401) code = Code::kUnauthorized;
     if (response.status == 403) code = Code::kForbidden;
     if (response.status == 404) code = Code::kNotFound;
-    return Error(code, fmt::format("no WebSocket: {} {} {}", response.status,
+    return Error(code, fmt::format("not a WebSocket: {} {} {}", response.status,
                                    reason_phrase(response.status), response.body));
 }
 
@@ -202,7 +202,7 @@ Result<WebSocketAcceptance> judge_web_socket(const HttpRequest& request,
                                              const std::vector<std::string>& protocols) {
     if (request.method != "GET" || request.minor_version < 1 || !asks_for_web_socket(request))
         return Error(Code::kBadRequest,
-                     "this is no request for a WebSocket: a GET of HTTP/1.1 with "
+                     "this is not a request for a WebSocket: a GET of HTTP/1.1 with "
                      "\"Connection: Upgrade\" and \"Upgrade: websocket\"");
     if (request.headers.find("Sec-WebSocket-Version") != "13")
         return Error(Code::kUnsupported, "only version 13 of WebSocket is served");

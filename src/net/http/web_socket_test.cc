@@ -101,7 +101,7 @@ TEST(WebSocketFrames, ABadOneIsNamedByItsCode) {
              Case{"half a close code", from_hex("880103"), "1002!"},
              Case{"a close code that is none", from_hex("880203e7"), "1002!"},
              Case{"a close code of nobody", from_hex("880203ed"), "1002!"},
-             Case{"a reason that is no text", from_hex("880403e8c328"), "1007!"},
+             Case{"a reason that is not text", from_hex("880403e8c328"), "1007!"},
          })
         EXPECT_EQ(decoded(c.bytes, false), c.said) << c.what;
     EXPECT_EQ(decoded(from_hex("8100"), true), "1002!") << "a client without a mask";
@@ -217,7 +217,7 @@ TEST_F(WebSockets, RequestsThatAreNoneAreRefused) {
          answer_to(without("Sec-WebSocket-Version: ") + "Sec-WebSocket-Version: 8\r\n"), 426},
         {"a short key", answer_to(without("Sec-WebSocket-Key: ") + "Sec-WebSocket-Key: aGk=\r\n"),
          400},
-        {"a key that is no base64",
+        {"a key that is not base64",
          answer_to(without("Sec-WebSocket-Key: ") +
                    "Sec-WebSocket-Key: !!!!!!!!!!!!!!!!!!!!!!==\r\n"),
          400},
@@ -252,7 +252,7 @@ TEST_F(WebSockets, MessagesGoBothWays) {
     }
     ASSERT_TRUE(await((*near)->ping("are you there")));
     ASSERT_TRUE(await((*near)->write(true, "after")));
-    EXPECT_EQ((**await((*near)->read())).bytes, "after") << "the answer to a ping is no message";
+    EXPECT_EQ((**await((*near)->read())).bytes, "after") << "the answer to a ping is not a message";
 }
 
 TEST_F(WebSockets, FarewellsAreAnswered) {

@@ -76,7 +76,8 @@ Result<void> add_alternative_names(X509* certificate, const ServerNames& names) 
     for (const std::string& address : names.addresses) {
         boost::system::error_code error;
         const auto parsed = asio::ip::make_address(address, error);
-        if (error) return Error(Code::kInvalid, fmt::format("\"{}\" is no IP address", address));
+        if (error)
+            return Error(Code::kInvalid, fmt::format("\"{}\" is not an IP address", address));
         std::string bytes;
         if (parsed.is_v4()) {
             const auto raw = parsed.to_v4().to_bytes();
@@ -92,7 +93,7 @@ Result<void> add_alternative_names(X509* certificate, const ServerNames& names) 
                            name.find_first_not_of(
                                "abcdefghijklmnopqrstuvwxyz"
                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.*_") == std::string::npos;
-        if (!plain) return Error(Code::kInvalid, fmt::format("\"{}\" is no DNS name", name));
+        if (!plain) return Error(Code::kInvalid, fmt::format("\"{}\" is not a DNS name", name));
         TRY_VOID(add(GEN_DNS, name));
     }
     if (X509_add1_ext_i2d(certificate, NID_subject_alt_name, list.get(), 0, 0) != 1)

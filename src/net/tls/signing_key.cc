@@ -107,7 +107,7 @@ class OpensslSigningKey final : public SigningKey {
             EVP_DigestVerifyInit(digest.get(), nullptr, EVP_sha256(), nullptr, key_.get()) == 1 &&
             EVP_DigestVerify(digest.get(), bytes_of(given), given.size(), bytes_of(text),
                              text.size()) == 1;
-        // A signature that is wrong is no error of this thread's next call.
+        // A signature that is wrong is not an error of this thread's next call.
         if (!good) std::ignore = openssl_error(Code::kUnauthorized, "");
         return good;
     }

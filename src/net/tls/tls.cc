@@ -163,7 +163,7 @@ class ClientContext final : public TlsClientContext {
                        : X509_VERIFY_PARAM_set1_ip_asc(wanted, host.c_str()) == 1;
         if (!set)
             co_return openssl_error(Code::kInvalid,
-                                    fmt::format("\"{}\" is no name of a server", host));
+                                    fmt::format("\"{}\" is not a name of a server", host));
         auto session = std::make_unique<TlsSession>(co_await asio::this_coro::executor,
                                                     std::move(ssl), std::move(below));
         CO_TRY_VOID(co_await session->handshake());

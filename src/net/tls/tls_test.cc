@@ -39,11 +39,15 @@ class Tls : public ::testing::Test, public SimulatedLoop {
 TEST_F(Tls, AClientAcceptsTheNamesOfTheCertificateAndNoOthers) {
     auto server = made_.server_context(clock);
     auto client = made_.client_context(clock);
-    const std::pair<const char*, bool> cases[] = {
-        {"127.0.0.1", true},   {"::1", true},    {"localhost", true}, {"LOCALHOST", true},
-        {"127.0.0.2", false},  {"::2", false},   {"server", false},  // the common name is no name
-        {"localhost.", false}, {"local", false},
-    };
+    const std::pair<const char*, bool>
+        cases
+            [] =
+                {
+                    {"127.0.0.1", true},   {"::1", true},        {"localhost", true},
+                    {"LOCALHOST", true},   {"127.0.0.2", false}, {"::2", false},
+                    {"server", false},  // the common name is not a name
+                    {"localhost.", false}, {"local", false},
+                };
     for (const auto& [host, accepted] : cases) {
         const auto [near, far] = handshake(*server, *client, host);
         EXPECT_EQ(near.has_value(), accepted) << host;

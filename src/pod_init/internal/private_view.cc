@@ -115,7 +115,7 @@ class View {
     }
     std::string placed(const std::string& path) const { return path == "/" ? root_ : root_ + path; }
 
-    /// The directory `from`, which is no point of another kind, at `to`, which exists.
+    /// The directory `from`, which is not a point of another kind, at `to`, which exists.
     Result<void> place(const std::string& from, const std::string& to) {
         auto done = overlay(from, to);
         if (!done) {

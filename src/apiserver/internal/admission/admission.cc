@@ -47,7 +47,7 @@ bool Admission::in_use() const {
 
 StatusResult<void> Admission::failed(const Webhook& webhook, std::string_view why) const {
     if (webhook.ignores_failure) {
-        log::warning("an admission webhook failed and is passed over, as its failurePolicy says",
+        log::warning("an admission webhook failed and is ignored, as its failurePolicy says",
                      {{"webhook", webhook.name}, {"error", std::string(why)}});
         return {};
     }
@@ -152,7 +152,7 @@ Task<StatusResult<std::optional<json::value>>> Admission::ask(
                                   .dry_run = subject.dry_run,
                                   .object = pointer_to(object),
                                   .before = pointer_to(old_object)};
-    Result<std::string> answer = Error(Code::kUnsupported, "this server calls no webhooks");
+    Result<std::string> answer = Error(Code::kUnsupported, "this server does not call webhooks");
     auto endpoint = reachable(webhook.endpoint);
     if (!endpoint)
         answer = std::move(endpoint.error());

@@ -33,7 +33,7 @@ std::string_view options_kind(Operation operation) {
 }
 
 Error no_answer(std::string_view why) {
-    return Error(Code::kInvalid, fmt::format("it answered no AdmissionReview: {}", why));
+    return Error(Code::kInvalid, fmt::format("it did not answer with an AdmissionReview: {}", why));
 }
 
 /// As k8s.io/apiserver pkg/admission/plugin/webhook/errors words it.
@@ -84,7 +84,7 @@ Result<ReviewVerdict> read_review(std::string_view text, std::string_view webhoo
                                   std::string_view uid, bool may_patch) {
     const auto review = parse_json_body(text);
     const json::object* fields = review ? review->value->if_object() : nullptr;
-    if (fields == nullptr) return no_answer("it is no JSON object");
+    if (fields == nullptr) return no_answer("it is not a JSON object");
     if (string_at(*fields, "kind") != "AdmissionReview" ||
         !string_at(*fields, "apiVersion").starts_with(kGroup))
         return no_answer(fmt::format("it is a \"{}\" of \"{}\"", string_at(*fields, "kind"),
@@ -107,9 +107,9 @@ Result<ReviewVerdict> read_review(std::string_view text, std::string_view webhoo
         return no_answer(fmt::format("response.patchType is \"{}\": only JSONPatch is known",
                                      string_at(*response, "patchType")));
     const auto decoded = kube::base64_decode(patch);
-    if (!decoded) return no_answer("response.patch is no base64");
+    if (!decoded) return no_answer("response.patch is not base64");
     const auto parsed = parse_json_body(*decoded);
-    if (!parsed) return no_answer("response.patch is no JSON");
+    if (!parsed) return no_answer("response.patch is not JSON");
     verdict.patch = *parsed->value;
     return verdict;
 }

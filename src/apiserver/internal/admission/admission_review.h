@@ -38,7 +38,7 @@ struct ReviewVerdict {
 };
 
 /// Reads an answer to the question `uid`. The error says, for people, what is wrong with one that
-/// is no answer. A webhook that only validates may not patch.
+/// is not an answer. A webhook that only validates may not patch.
 Result<ReviewVerdict> read_review(std::string_view text, std::string_view webhook,
                                   std::string_view uid, bool may_patch);
 

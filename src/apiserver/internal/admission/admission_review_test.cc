@@ -72,15 +72,15 @@ TEST(AdmissionReview, ADenialSaysWhatTheWebhookSaid) {
 TEST(AdmissionReview, WhatIsNoAnswerSaysWhy) {
     const std::string patch = kube::base64_encode("[]");
     const std::vector<std::pair<std::string, const char*>> cases = {
-        {"x", "no JSON object"},
-        {"[]", "no JSON object"},
+        {"x", "not a JSON object"},
+        {"[]", "not a JSON object"},
         {R"({"kind":"Pod","apiVersion":"v1"})", "it is a \"Pod\" of \"v1\""},
         {R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"})", "no response"},
         {answer(R"({"uid":"other","allowed":true})"), "response.uid is \"other\""},
         {answer(R"({"uid":"u","allowed":true,"patch":"W10=","patchType":"Merge"})"),
          "patchType is \"Merge\""},
         {answer(R"({"uid":"u","allowed":true,"patch":"***","patchType":"JSONPatch"})"),
-         "no base64"},
+         "not base64"},
         {answer(R"({"uid":"u","allowed":true,"patch":"eA==","patchType":"JSONPatch"})"), "no JSON"},
     };
     for (const auto& [text, why] : cases) {

@@ -143,7 +143,7 @@ json::object role_of(std::string_view line) {
         } else if (word.starts_with('+')) {
             role["metadata"].at("labels").get_object()[aggregation_label(word.substr(1))] = "true";
         } else {
-            CHECK(word.starts_with("from="), "a role of the table has a mark that nobody knows");
+            CHECK(word.starts_with("from="), "a role of the table has an unknown mark");
             const json::object labels{{aggregation_label(word.substr(5)), "true"}};
             role["aggregationRule"] = {
                 {"clusterRoleSelectors", json::array{json::object{{"matchLabels", labels}}}}};

@@ -30,7 +30,7 @@ struct StoredKind {
     std::string_view missing = {};
 };
 
-constexpr std::string_view kNoPods = "no pods come of it";
+constexpr std::string_view kNoPods = "no pods are made for it";
 constexpr std::string_view kNotScaled = "nothing is scaled by it";
 
 const std::vector<StoredKind>& stored_kinds() {
@@ -81,7 +81,7 @@ const std::vector<StoredKind>& stored_kinds() {
          .strategy = cron_job_strategy,
          .has_status = true,
          .tracks_generation = true,
-         .missing = "no jobs come of it"},
+         .missing = "no jobs are made for it"},
         {.type = {"", "v1", "replicationcontrollers", "ReplicationController"},
          .short_names = {"rc"},
          .of_all = true,
@@ -119,7 +119,7 @@ const std::vector<StoredKind>& stored_kinds() {
          .short_names = {"sc"},
          .strategy = storage_class_strategy,
          .returns_deleted = true,
-         .missing = "no volumes are made of it"},
+         .missing = "no volumes are made with it"},
         {.type = {"", "v1", "resourcequotas", "ResourceQuota"},
          .short_names = {"quota"},
          .strategy = resource_quota_strategy,
@@ -130,7 +130,7 @@ const std::vector<StoredKind>& stored_kinds() {
          .short_names = {"limits"},
          .strategy = limit_range_strategy,
          .create_on_update = true,
-         .missing = "containers get no defaults of it, and are not refused because of it"},
+         .missing = "containers get no defaults from it, and are not refused because of it"},
         {.type = {"scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", kClusterWide},
          .short_names = {"pc"},
          .strategy = priority_class_strategy,
@@ -140,12 +140,12 @@ const std::vector<StoredKind>& stored_kinds() {
          .strategy = runtime_class_strategy,
          .unconditional_update = false,
          .create_on_update = true,
-         .missing = "pods that name it run like all others"},
+         .missing = "pods that name it run like all other pods"},
         {.type = {"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"},
          .short_names = {"netpol"},
          .strategy = network_policy_strategy,
          .tracks_generation = true,
-         .missing = "no traffic is held back"},
+         .missing = "no traffic is blocked"},
         {.type = {"networking.k8s.io", "v1", "ingresses", "Ingress"},
          .short_names = {"ing"},
          .strategy = ingress_strategy,

@@ -42,7 +42,7 @@ StatusResult<ContinueToken> decode_token(std::string_view text) {
     const std::size_t slash = start.find('/');
     if (!revision || *revision == 0 || *revision < -1 || slash == std::string_view::npos ||
         start.back() != '\0')
-        return refuse("it names no place in a list");
+        return refuse("it does not name a place in a list");
     start.remove_suffix(1);
     ContinueToken token{
         *revision, {std::string(start.substr(0, slash)), std::string(start.substr(slash + 1))}};

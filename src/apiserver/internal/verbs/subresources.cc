@@ -144,7 +144,7 @@ StatusResult<NextState> decide_binding(const ResourceDef& def, const json::value
                            {"status", "True"},
                            {"lastProbeTime", nullptr},
                            {"lastTransitionTime", kube::format_time(now)}});
-    // Where a pod runs is no change of what its author wants: its generation stays.
+    // Where a pod runs is not a change of what its author wants: its generation stays.
     return NextState{NextState::Kind::kReplace, std::move(next)};
 }
 

@@ -156,7 +156,7 @@ Task<StatusResult<Reply>> Verbs::measure(Target target, kube::Request request) {
     CO_TRY(const ListQuery query, parse_list_query(request));
     if (state_.node == nullptr)
         co_return internal_error(
-            "nothing is measured: this API server has no connection to a node");
+            "there are no measurements: this API server has no connection to a node");
     CO_TRY(const kube::NodeUsage usage, co_await state_.node->usage());
     Target stored = target;
     stored.def = state_.registry.find("v1", target.type().plural);

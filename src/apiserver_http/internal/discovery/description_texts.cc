@@ -7,7 +7,7 @@ Deployment       Pods of one template, replaced by and by when it changes. Store
   spec           Which pods, and how many.
   status         What its controller saw last.
 DeploymentSpec   Which pods a deployment keeps running, and how many.
-  replicas       So many pods; 1 unless given.
+  replicas       How many pods; 1 unless given.
   selector       The labels of its pods. It can't be changed.
   template       What its pods look like.
   strategy       How pods of an older template are replaced.
@@ -19,20 +19,20 @@ DeploymentStrategy How pods of an older template are replaced.
   type           RollingUpdate, or Recreate: all end before the first new one starts.
   rollingUpdate  How many at a time.
 RollingUpdateDeployment How many pods are replaced at a time.
-  maxUnavailable So many may be missing: a number, or a percentage.
-  maxSurge       So many may be there beyond those wanted: a number, or a percentage.
-ReplicaSet       So many pods of one template. Stored only.
+  maxUnavailable How many may be missing: a number, or a percentage.
+  maxSurge       How many may exist beyond those wanted: a number, or a percentage.
+ReplicaSet       A number of pods of one template. Stored only.
   spec           Which pods, and how many.
   status         What its controller saw last.
 ReplicaSetSpec   Which pods are kept running, and how many.
-  replicas       So many pods; 1 unless given.
+  replicas       How many pods; 1 unless given.
   selector       The labels of its pods. It can't be changed.
   template       What its pods look like.
 StatefulSet      Pods with lasting names and volumes, one for each number. Stored only.
   spec           Which pods, and how many.
   status         What its controller saw last.
 StatefulSetSpec  Which pods with lasting names are kept running, and how many.
-  replicas       So many pods; 1 unless given.
+  replicas       How many pods; 1 unless given.
   selector       The labels of its pods. It can't be changed.
   template       What its pods look like.
   serviceName    The service that gives the pods their names.
@@ -73,7 +73,7 @@ CronJobSpec      When jobs are made, and which.
   concurrencyPolicy What happens while a former job runs: Allow, Forbid or Replace.
   suspend        No more jobs are made.
   jobTemplate    What the jobs look like.
-ReplicationController So many pods of one template. Stored only; a Deployment is its successor.
+ReplicationController A number of pods of one template. Stored only; a Deployment is its successor.
   spec           Which pods, and how many.
 PodTemplate      A template of pods under a name.
   template       What the pods look like.
@@ -96,7 +96,7 @@ EndpointSlice    Some of the addresses behind a service. Stored only.
   addressType    IPv4, IPv6 or FQDN. It can't be changed.
   endpoints      The addresses, and what is known of each.
   ports          The ports that all of them have.
-NetworkPolicy    Which traffic pods may have. Stored only: nothing is held back.
+NetworkPolicy    Which traffic pods may have. Stored only: nothing is blocked.
   spec           Which pods, and which traffic.
 NetworkPolicySpec Which traffic pods may have.
   podSelector    The labels of the pods; all of the namespace if empty.
@@ -105,7 +105,7 @@ NetworkPolicySpec Which traffic pods may have.
 Ingress          Which service answers for which names and paths. Stored only.
   spec           Names, paths and services.
 IngressSpec      Which service answers for which names and paths.
-  ingressClassName Who serves it.
+  ingressClassName Which controller serves it.
   defaultBackend The service for all the rest.
   rules          Names and paths, with their services.
   tls            The certificates of the names.
@@ -123,23 +123,23 @@ PersistentVolume A volume that outlives the pods that mount it. Stored only.
   spec           Where it is, and what it is like.
   status         Whether a claim has it.
 StorageClass     How volumes are made for claims. Stored only.
-  provisioner    Who makes them.
-  parameters     What that is told.
+  provisioner    What makes them.
+  parameters     What the provisioner is told.
   reclaimPolicy  What becomes of a volume after its claim; Delete unless given.
   volumeBindingMode Whether a volume waits for the first pod; Immediate unless given.
 ResourceQuota    How much a namespace may use. Stored only: nothing is counted or refused.
   spec           How much of what.
 ResourceQuotaSpec How much a namespace may use.
   hard           The most of each resource.
-  scopes         Of which objects alone.
+  scopes         The only objects that count.
 LimitRange       What single containers, pods or claims may use. Stored only.
   spec           The limits.
 LimitRangeSpec   What single containers, pods or claims may use.
   limits         The limits of each kind of thing.
 PriorityClass    A number under a name, for pods that are to go first. Stored only.
   value          The priority. It can't be changed.
-  globalDefault  Whether pods have it that name no class.
-  description    For whom it is.
+  globalDefault  Whether pods that name no class have it.
+  description    What it is for.
   preemptionPolicy Whether its pods may drive out others.
 RuntimeClass     What runs the containers of a pod. Stored only.
   handler        The name by which nodes know it. It can't be changed.

@@ -23,8 +23,8 @@ PodStatus        What was seen of a pod last.
   containerStatuses The state of each container.
   qosClass       Guaranteed, Burstable or BestEffort, as requests and limits say.
 Namespace        A room for names; most objects live in one.
-  spec           Who has to agree before it can go.
-  status         Whether it is in use or on its way out.
+  spec           What has to agree before it can be deleted.
+  status         Whether it is in use or being deleted.
 Node             A machine that runs pods.
   spec           What it is told.
   status         What it tells.
@@ -48,7 +48,7 @@ NewEvent         Something that happened to an object.
   reason         Why that was done, in one word.
   note           What happened, in a sentence.
   type           Normal or Warning.
-  reportingController Who says so.
+  reportingController What reports it.
   reportingInstance Which of its instances.
 ServiceAccount   A user for programs, such as those in pods.
   secrets        Secrets that its pods may use.
@@ -58,20 +58,20 @@ PodDisruptionBudget How many of some pods may be evicted at a time.
   spec           Which pods, and how many have to stay.
   status         How many there are, and how many may be evicted now. The server writes it.
 PodDisruptionBudgetSpec Which pods, and how many of them have to stay.
-  minAvailable   So many have to stay healthy: a number, or a percentage of those wanted.
-  maxUnavailable So many may be missing: a number, or a percentage of those wanted.
+  minAvailable   How many have to stay healthy: a number, or a percentage of those wanted.
+  maxUnavailable How many may be missing: a number, or a percentage of those wanted.
   selector       The labels of the pods. Without it the budget covers none.
   unhealthyPodEvictionPolicy Whether pods that are not ready may always go: AlwaysAllow, or IfHealthyBudget.
 PodDisruptionBudgetStatus How many pods there are, and how many may be evicted now.
-  disruptionsAllowed So many may be evicted now.
-  currentHealthy So many are healthy.
-  desiredHealthy So many have to be.
-  expectedPods   So many are wanted.
+  disruptionsAllowed How many may be evicted now.
+  currentHealthy How many are healthy.
+  desiredHealthy How many have to be healthy.
+  expectedPods   How many are wanted.
   disruptedPods  Pods whose eviction was let through and that are still there.
 Lease            Who holds something, and until when: leaders and heartbeats.
   spec           The holder and the times.
 LeaseSpec        Who holds a lease, and until when.
-  holderIdentity The holder; empty: nobody.
+  holderIdentity The holder; empty: none.
   leaseDurationSeconds How long after renewTime others may take it.
   acquireTime    Since when the holder has it.
   renewTime      When it was renewed last.
@@ -84,13 +84,13 @@ CustomResourceDefinitionSpec What a kind is called, and its versions.
   names          How it is called.
   scope          Cluster or Namespaced.
   versions       Its versions. One of them is the stored one.
-Role             Rights in one namespace. A RoleBinding gives them to somebody.
+Role             Rights in one namespace. A RoleBinding grants them.
   rules          What may be done; whatever no rule allows is refused.
 ClusterRole      Rights in the whole cluster, or in the namespaces where a RoleBinding gives them.
   rules          What may be done; whatever no rule allows is refused.
   aggregationRule Makes the rules the sum of those of other roles. The server fills them in.
-AggregationRule  Whose rules a role sums up.
-  clusterRoleSelectors A role that one of these selects is a part.
+AggregationRule  The roles whose rules a role combines.
+  clusterRoleSelectors The rules of all roles that one of these selects are combined.
 PolicyRule       Allows verbs on resources, or on paths.
   verbs          What may be done: get, list, create and the like; * for everything.
   apiGroups      The groups of the resources; empty text for the core group, * for all.

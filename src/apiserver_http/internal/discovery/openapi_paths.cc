@@ -21,10 +21,10 @@ struct Parameter {
 
 constexpr Parameter kPretty{"pretty", "string", "Indents the answer."};
 constexpr Parameter kDryRun{"dryRun", "string", "All: decide, but store nothing."};
-constexpr Parameter kFieldManager{"fieldManager", "string", "Who makes the change."};
+constexpr Parameter kFieldManager{"fieldManager", "string", "What makes the change."};
 constexpr Parameter kFieldValidation{
     "fieldValidation", "string",
-    "What becomes of unknown and duplicate fields: Ignore, Warn or Strict."};
+    "How to treat unknown and duplicate fields: Ignore, Warn or Strict."};
 constexpr Parameter kForce{"force", "boolean", "Of an apply patch: takes over fields of others."};
 
 constexpr Parameter kReadParameters[] = {
@@ -49,7 +49,7 @@ constexpr Parameter kDeleteParameters[] = {
     kDryRun,
     {"gracePeriodSeconds", "integer", "How long the object has to end."},
     {"orphanDependents", "boolean", "Outdated: see propagationPolicy."},
-    {"propagationPolicy", "string", "What becomes of dependents: Orphan, Background, Foreground."}};
+    {"propagationPolicy", "string", "What happens to dependents: Orphan, Background, Foreground."}};
 
 /// A verb as discovery calls it, and the operation that it is.
 struct Verb {

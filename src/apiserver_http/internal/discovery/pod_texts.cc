@@ -8,18 +8,18 @@ ObjectMeta       What every object has: its name, its labels and what the server
   generateName   The start of a name that the server makes.
   namespace      The namespace that it lives in.
   selfLink       No longer filled in.
-  uid            Tells it from another one of its name, before or after. The server makes it.
+  uid            Distinguishes it from earlier and later objects of the same name. The server makes it.
   resourceVersion Changes with every write. A write that carries an older one is refused.
   generation     Rises with every change of what is wanted.
   creationTimestamp When it was made.
-  deletionTimestamp When it was asked to go, or will have to be gone.
-  deletionGracePeriodSeconds How long it may take to go.
+  deletionTimestamp When its deletion was requested, or by when it has to be gone.
+  deletionGracePeriodSeconds How long its deletion may take.
   labels         Keys and values to select objects by.
   annotations    Keys and values that tools keep with it.
-  ownerReferences The objects without which it goes.
-  finalizers     Who has to agree before it can go.
-  managedFields  Who set which field last.
-OwnerReference   An object without which another one goes.
+  ownerReferences The objects without which it is deleted.
+  finalizers     What has to agree before it can be deleted.
+  managedFields  What set which field last.
+OwnerReference   An object without which another one is deleted.
   apiVersion     Group and version of the owner.
   kind           Kind of the owner.
   name           Name of the owner, in the same namespace.
@@ -53,7 +53,7 @@ PodSpec          What should run in a pod, and how.
   activeDeadlineSeconds How long the pod may run before it is ended as failed.
   dnsPolicy      Where names are looked up.
   nodeSelector   Labels that a node must have. Here the pod runs all the same, and an event says so.
-  serviceAccountName As whom the pod talks to the API.
+  serviceAccountName The account with which the pod calls the API.
   serviceAccount Old name of serviceAccountName.
   automountServiceAccountToken Whether a token of that account is mounted.
   nodeName       The node that the pod is bound to. A scheduler sets it.
@@ -66,11 +66,11 @@ PodSpec          What should run in a pod, and how.
   hostname       The host name inside of the pod. Its own name unless it is given.
   subdomain      The service that makes the pod's host name known.
   affinity       Which nodes, and the company of which pods, the pod prefers or needs. Here there is one node.
-  schedulerName  Who binds the pod to a node; default-scheduler unless given. Here there is no other, and a pod waits that names one.
+  schedulerName  What binds the pod to a node; default-scheduler unless given. Here there is no other, and a pod that names one waits.
   tolerations    Taints of nodes that do not keep the pod away.
   hostAliases    More lines for /etc/hosts.
   priorityClassName A PriorityClass that says how important the pod is. No effect here.
-  priority       The higher, the earlier it is scheduled.
+  priority       Pods with a higher one are scheduled earlier.
   dnsConfig      Name servers and search domains, besides those of dnsPolicy.
   readinessGates Further conditions that a ready pod must have.
   runtimeClassName A RuntimeClass that says how containers are run. No effect here.
@@ -111,7 +111,7 @@ Toleration       A taint of nodes that does not keep the pod away.
   operator       Equal (default): key and value; Exists: the key alone.
   value          The taint's value.
   effect         NoSchedule, PreferNoSchedule or NoExecute; empty: all.
-  tolerationSeconds How long the pod stays on a node with the taint NoExecute; for ever if unset.
+  tolerationSeconds How long the pod stays on a node with the taint NoExecute; without end if unset.
 TopologySpreadConstraint How evenly pods are spread over parts of the cluster.
   maxSkew        By how many pods two parts may differ.
   topologyKey    The label of nodes that tells the parts apart.
@@ -121,7 +121,7 @@ TopologySpreadConstraint How evenly pods are spread over parts of the cluster.
   nodeAffinityPolicy Whether nodes that the pod can't use count: Honor (default: no) or Ignore.
   nodeTaintsPolicy The same of nodes with taints: Honor or Ignore (default).
   matchLabelKeys Labels of which the pods that are counted must have this pod's values.
-Affinity         Which nodes and which neighbours are wanted, or not.
+Affinity         Which nodes and which neighbours are wanted or unwanted.
   nodeAffinity   By labels of nodes.
   podAffinity    Beside pods.
   podAntiAffinity Away from pods.
@@ -138,10 +138,10 @@ PodAffinityTerm  Some pods, and what it means to be near them.
   namespaceSelector Namespaces by their labels; {} is all.
   matchLabelKeys Labels of which the others must have this pod's values.
   mismatchLabelKeys Labels of which the others must have other values.
-WeightedPodAffinityTerm A wish for neighbours, and how much it counts.
+WeightedPodAffinityTerm A preference for neighbours, and its weight.
   weight         1 to 100.
   podAffinityTerm What speaks for a node.
-PreferredSchedulingTerm A wish for a node, and how much it counts.
+PreferredSchedulingTerm A preference for a node, and its weight.
   weight         1 to 100.
   preference     What speaks for a node.
 NodeSelector     Chooses nodes.
@@ -163,7 +163,7 @@ LabelSelectorRequirement A requirement of an object's labels.
 PodSecurityContext Users, groups and kernel settings of all containers of a pod.
   seLinuxOptions Labels of SELinux. Not here; an event says so.
   windowsOptions Of containers on Windows.
-  runAsUser      The user of the containers' processes. Here: whoever started muster if unset, and for anybody but root only that one.
+  runAsUser      The user of the containers' processes. Here: whoever started muster if unset, and without root only that one.
   runAsGroup     Their main group.
   runAsNonRoot   Refuse to run as user 0.
   supplementalGroups Further groups of the processes.
@@ -174,7 +174,7 @@ PodSecurityContext Users, groups and kernel settings of all containers of a pod.
   seccompProfile Which system calls are allowed. Not here; an event says so.
   appArmorProfile A profile of AppArmor. Not here; an event says so.
   seLinuxChangePolicy How labels of volumes are changed.
-SecurityContext  User, capabilities and the like of a container. They go before the pod's.
+SecurityContext  User, capabilities and the like of a container. They take precedence over the pod's.
   capabilities   Rights of root that are given or taken away.
   privileged     All rights on the node.
   seLinuxOptions Labels of SELinux. Not here; an event says so.
@@ -303,7 +303,7 @@ ExecAction       A command that is run in a container.
 HTTPGetAction    An HTTP request.
   path           The path: /healthz.
   port           Its number, or its name in the container's ports.
-  host           Whom to ask; the pod if unset.
+  host           The host to ask; the pod if unset.
   scheme         HTTP (default) or HTTPS.
   httpHeaders    Headers of the request.
 HTTPHeader       A header of a request.
@@ -311,7 +311,7 @@ HTTPHeader       A header of a request.
   value          Its value.
 TCPSocketAction  A connection that is opened.
   port           Its number, or its name in the container's ports.
-  host           Whom to connect to; the pod if unset.
+  host           The host to connect to; the pod if unset.
 GRPCAction       A gRPC health check.
   port           Its number.
   service        The service that is asked for.
@@ -329,12 +329,12 @@ LifecycleHandler What is done; exactly one is given.
 Volume           A directory or a file that containers can mount. Exactly one source is given.
   name           Its name in the pod.
   hostPath       A file or directory of the node; here, of this machine.
-  emptyDir       An empty directory that goes with the pod.
+  emptyDir       An empty directory that is deleted with the pod.
   configMap      The keys of a ConfigMap as files.
   secret         The keys of a Secret as files.
   downwardAPI    Fields of the pod as files.
   projected      Several of those in one directory.
-  persistentVolumeClaim A volume that was claimed. Here nobody provides one: use hostPath.
+  persistentVolumeClaim A volume that was claimed. Not here: use hostPath.
   nfs            A directory of an NFS server. Here only what can be named by path: mount it and use hostPath.
   ephemeral      A claim that lives as long as the pod. Not here: use emptyDir.
   csi            A volume of a CSI driver. Not here.
@@ -361,7 +361,7 @@ Volume           A directory or a file that containers can mount. Exactly one so
 HostPathVolumeSource A file or directory of the node.
   path           The path on the node.
   type           What must be there: Directory, File, Socket, CharDevice, BlockDevice; DirectoryOrCreate and FileOrCreate make it; "" (default) asks nothing.
-EmptyDirVolumeSource An empty directory that goes with the pod.
+EmptyDirVolumeSource An empty directory that is deleted with the pod.
   medium         Memory: in memory, and counted as such; "" (default): on the disk.
   sizeLimit      The most that fits; of one on the disk it is not enforced here.
 ConfigMapVolumeSource The keys of a ConfigMap as files.

@@ -84,7 +84,7 @@ constexpr Column kEventColumns[] = {
     {"Reason", "string", "", "What happened, in one word."},
     {"Object", "string", "", "What it happened to."},
     {"Subobject", "string", "", "To which part of that.", 1},
-    {"Source", "string", "", "Who says so.", 1},
+    {"Source", "string", "", "What reports it.", 1},
     {"Message", "string", "", "What happened, in a sentence."},
     {"First Seen", "string", "", "Time since it happened first.", 1},
     {"Count", "string", "", "How often it happened.", 1},

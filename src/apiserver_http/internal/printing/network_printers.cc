@@ -120,7 +120,7 @@ json::array endpoint_slice_cells(const json::object& slice, WallTime now) {
 
 constexpr Column kIngressColumns[] = {
     kNameColumn,
-    {"Class", "string", "", "Who serves it."},
+    {"Class", "string", "", "Which controller serves it."},
     {"Hosts", "string", "", "The names that it answers to."},
     {"Address", "string", "", "Where it is reached."},
     {"Ports", "string", "", "The ports of those names."},

@@ -52,7 +52,7 @@ TEST(DecodeProtobuf, EmbeddedMessages) {
 }
 
 TEST(DecodeProtobuf, AConfigMapAsAGoClientSendsIt) {
-    // Go writes every field of ObjectMeta that is no pointer, though it is empty.
+    // Go writes every field of ObjectMeta that is not a pointer, though it is empty.
     const W meta = W().bytes(1, "cm")
                        .bytes(2, "")
                        .bytes(3, "")
@@ -261,7 +261,7 @@ TEST(DecodeProtobuf, SaysWhatIsMalformedAndWhere) {
          "metadata: a value of the wrong wire type 0 at offset "},
         {"no UTF-8", W().message(1, W().bytes(1, "\xff")),
          "metadata.name: a text that is not UTF-8 before at offset "},
-        {"a key that is no UTF-8", W().message(1, W().message(11, W().bytes(1, "\xff"))),
+        {"a key that is not UTF-8", W().message(1, W().message(11, W().bytes(1, "\xff"))),
          "metadata.labels: a text that is not UTF-8 before at offset "},
         {"a time of too many nanoseconds",
          W().message(1, W().message(8, W().varint(1, 1).varint(2, 1'000'000'000))),
@@ -302,7 +302,7 @@ TEST(DecodeProtobuf, Envelopes) {
          Code::kUnsupported, "must be protobuf itself"},
         {"an object in JSON", magic + W().message(1, type).bytes(4, "application/json").text(),
          Code::kUnsupported, "must be protobuf itself"},
-        {"a kind that is no UTF-8", protobuf_body("v1", "\xff", W()), Code::kBadRequest,
+        {"a kind that is not UTF-8", protobuf_body("v1", "\xff", W()), Code::kBadRequest,
          "not UTF-8"},
         {"too large", magic + std::string((3u << 20) - 3, '\0'), Code::kTooLarge,
          "a protobuf body of 3145729 bytes"},

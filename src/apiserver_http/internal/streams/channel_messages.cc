@@ -17,7 +17,7 @@ std::expected<ClientMessage, std::string> parse_size(std::string_view text) {
     boost::system::error_code error;
     const json::value parsed = json::parse(text, error);
     const json::object* size = error ? nullptr : parsed.if_object();
-    if (size == nullptr) return std::unexpected("the size of a terminal is no JSON object");
+    if (size == nullptr) return std::unexpected("the size of a terminal is not a JSON object");
     const auto read = [size](std::string_view name) -> std::optional<std::uint16_t> {
         const auto number = int_at(*size, name);
         if (!number || *number < 0 || *number > UINT16_MAX) return std::nullopt;

@@ -86,7 +86,8 @@ apiserver::StatusResult<std::vector<std::uint16_t>> requested_ports(const kube::
             const std::string_view text = take_field(rest, ',');
             const auto port = net::parse_port(text);
             if (!port)
-                return apiserver::bad_request(fmt::format("\"{}\" is no port: 1 to 65535", text));
+                return apiserver::bad_request(
+                    fmt::format("\"{}\" is not a port: 1 to 65535", text));
             ports.push_back(*port);
         }
     }

@@ -13,7 +13,7 @@ namespace muster::apiserver_http {
 
 inline constexpr std::string_view kOpenApiV2Path = "/openapi/v2";
 
-/// An answer that is no object.
+/// An answer that is not an object.
 struct Document {
     std::shared_ptr<const std::string> text;
     std::string content_type = "application/json";

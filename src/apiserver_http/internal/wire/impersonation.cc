@@ -60,7 +60,7 @@ apiserver::StatusResult<std::optional<Impersonation>> read_impersonation(
             const auto key = percent_decoded(name.substr(kExtraField.size()));
             if (!key || key->empty())
                 return apiserver::bad_request(
-                    fmt::format("the name of the field {} is no extra key", field));
+                    fmt::format("the name of the field {} is not an extra key", field));
             apiserver::Action action = impersonate(kAuthenticationGroup, "userextras", value);
             action.subresource = *key;
             wanted.user.extra[*key].emplace_back(value);

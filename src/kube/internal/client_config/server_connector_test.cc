@@ -173,7 +173,7 @@ TEST_F(ThroughProxy, OfSocksWithALogin) {
 }
 
 TEST_F(ThroughProxy, ToAServerWithoutTls) {
-    // What answers is no plain server; what it is asked for is seen by the proxy.
+    // What answers is not a plain server; what it is asked for is seen by the proxy.
     access_.url = {.tls = false, .host = "api.example", .port = 8080};
     environment_.push_back("http_proxy=" + start(Proxy::Kind::kHttp));
     open();

@@ -98,7 +98,7 @@ void ServerCredentials::become(std::string token, bool another_certificate) {
 }
 
 void ServerCredentials::warn(const Error& why) const {
-    log::warning("who we are to the API server can't be renewed",
+    log::warning("the credentials for the API server can't be refreshed",
                  {{"user", access_.user}, {"context", access_.context}, {"why", why.message()}});
 }
 

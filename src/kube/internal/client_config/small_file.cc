@@ -31,9 +31,10 @@ Result<std::string> read_small_file(const std::string& file) {
     ::close(descriptor);
     if (got < 0) return system_error(fmt::format("{} cannot be read", file), why);
     if (text.size() > kMostBytes)
-        return Error(Code::kInvalid,
-                     fmt::format("{} is larger than {} bytes: it is no certificate, key or token",
-                                 file, kMostBytes));
+        return Error(
+            Code::kInvalid,
+            fmt::format("{} is larger than {} bytes: it is not a certificate, key or token", file,
+                        kMostBytes));
     return text;
 }
 

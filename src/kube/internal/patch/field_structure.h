@@ -22,7 +22,7 @@ Structure structure_of(const Schema* schema, const json::value& value);
 bool is_empty_container(const json::value& value);
 /// Of a field of a kMap; null where nothing is known about it.
 const Schema* field_schema_of(const Schema* object, std::string_view key);
-/// The schema names the field: it is no key of a map.
+/// The schema names the field: it is not a key of a map.
 bool is_named_field(const Schema* object, std::string_view key);
 
 /// What identifies an item of a list with keys or of a set; nullopt if nothing does. Keys that the

@@ -31,9 +31,9 @@ Result<std::string> request_head(const HttpRequest& request, std::string_view ho
         });
     if (!target_fits)
         return Error(Code::kBadRequest,
-                     fmt::format("\"{}\" is no target of a request", request.target));
+                     fmt::format("\"{}\" is not a target of a request", request.target));
     if (!is_valid_header(request.method, ""))
-        return Error(Code::kBadRequest, fmt::format("\"{}\" is no method", request.method));
+        return Error(Code::kBadRequest, fmt::format("\"{}\" is not a method", request.method));
     std::string head = fmt::format("{} {} HTTP/1.1\r\n", request.method, request.target);
     if (!request.headers.contains("Host")) head.append("Host: ").append(host).append("\r\n");
     for (const HttpHeader field : request.headers) {

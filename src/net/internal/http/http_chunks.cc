@@ -39,9 +39,9 @@ std::expected<void, HttpRefusal> HttpChunks::size_line(std::string_view line,
     const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), size, 16);
     const bool too_large = error == std::errc::result_out_of_range;
     // from_chars() would take a sign, were it not for an unsigned number.
-    if (error != std::errc() && !too_large) return refuse("the size of a chunk is no number");
+    if (error != std::errc() && !too_large) return refuse("the size of a chunk is not a number");
     const std::string_view rest = line.substr(static_cast<std::size_t>(end - line.data()));
-    if (!rest.empty() && rest.front() != ';') return refuse("the size of a chunk is no number");
+    if (!rest.empty() && rest.front() != ';') return refuse("the size of a chunk is not a number");
     if (too_large || size > body_limit - total_)
         return std::unexpected(HttpRefusal{
             .status = 413, .reason = fmt::format("the body is larger than {} bytes", body_limit)});
@@ -60,7 +60,7 @@ std::expected<void, HttpRefusal> HttpChunks::trailer_line(std::string_view line)
     const std::string_view name = line.substr(0, line.find(':'));
     if (trailer_ > kMaxLine) return refuse("the trailer is too long");
     if (name.size() == line.size() || !is_valid_header(name, ""))
-        return refuse("a line of the trailer is no field");
+        return refuse("a line of the trailer is not a field");
     if (equal_without_case(name, "Content-Length") || equal_without_case(name, "Transfer-Encoding"))
         return refuse("a length in the trailer");
     return {};

@@ -115,7 +115,7 @@ class Filler final : public http::basic_parser<is_request> {
                 return letter >= '0' && letter <= '9';
             });
             if (++lengths_ > 1) return fail(error, "several Content-Length fields");
-            if (!digits) return fail(error, "Content-Length is no number");
+            if (!digits) return fail(error, "Content-Length is not a number");
         } else if (name == http::field::transfer_encoding) {
             ++codings_;
             if (!equal_without_case(view(value), "chunked"))

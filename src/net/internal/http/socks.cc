@@ -52,9 +52,9 @@ Result<SocksMethod> read_socks_choice(std::string_view bytes, bool has_login) {
     if (bytes.size() != kSocksChoiceBytes || bytes[0] != kVersion) return not_socks();
     if (bytes[1] == kNoLogin) return SocksMethod::kNone;
     if (bytes[1] == kByPassword && has_login) return SocksMethod::kPassword;
-    return Error(Code::kUnauthorized, has_login ? "it takes no user and password"
-                                                : "it wants to know who we are; its URL has no "
-                                                  "user and password");
+    return Error(Code::kUnauthorized,
+                 has_login ? "it takes no user and password"
+                           : "it requires authentication, but its URL has no user and password");
 }
 
 Result<std::string> socks_login(const ProxyLogin& login) {

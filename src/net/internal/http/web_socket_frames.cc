@@ -149,7 +149,7 @@ std::expected<std::optional<WebSocketEvent>, WebSocketViolation> WebSocketDecode
         if (!is_valid_close_code(event.close_code))
             return violation(kProtocolError, fmt::format("the close code {}", event.close_code));
         event.bytes = payload.substr(2);
-        if (!is_utf8(event.bytes)) return violation(kInvalidText, "a reason that is no UTF-8");
+        if (!is_utf8(event.bytes)) return violation(kInvalidText, "a reason that is not UTF-8");
         return event;
     }
     if (is_control(frame.opcode)) {
@@ -166,7 +166,7 @@ std::expected<std::optional<WebSocketEvent>, WebSocketViolation> WebSocketDecode
     event.kind = *std::exchange(open_, std::nullopt);
     event.bytes = std::exchange(message_, {});
     if (event.kind == WebSocketOpcode::kText && !is_utf8(event.bytes))
-        return violation(kInvalidText, "a text that is no UTF-8");
+        return violation(kInvalidText, "a text that is not UTF-8");
     return event;
 }
 

@@ -50,7 +50,7 @@ TEST_F(DataWatchTest, TellsEachChangeOfWhatIsFollowed) {
     int both = 0;
     const auto one = follow({.config_maps = {"old", "new"}, .secrets = {}}, maps);
     auto two = follow({.config_maps = {"old"}, .secrets = {"old"}}, both);
-    EXPECT_EQ(maps, 0) << "what was there before is no change";
+    EXPECT_EQ(maps, 0) << "what was there before is not a change";
 
     write(kube::types::kConfigMaps, "old");
     EXPECT_EQ(maps, 1);

@@ -158,7 +158,7 @@ Result<VolumeFiles> projected_files(const json::object& source, std::uint32_t mo
             TRY(files, token_file(from, mode, tokens));
         } else {
             return Error(Code::kUnsupported,
-                         fmt::format("its source {} is none that muster implements: use configMap, "
+                         fmt::format("muster does not implement its source {}: use configMap, "
                                      "secret, downwardAPI or {}",
                                      std::string(kind), kTokenSource));
         }

@@ -130,11 +130,10 @@ Result<ReadyVolume> prepare_volume(const kube::Volume& volume, const Environment
     if (volume.rest.empty()) {  // the API's default source
         return prepare_empty_dir({}, path, options, ready);
     }
-    return Error(
-        Code::kUnsupported,
-        fmt::format("its source {} is none that muster implements: use emptyDir, hostPath, "
-                    "configMap, secret, downwardAPI or projected",
-                    std::string(volume.rest.begin()->key())));
+    return Error(Code::kUnsupported,
+                 fmt::format("muster does not implement its source {}: use emptyDir, hostPath, "
+                             "configMap, secret, downwardAPI or projected",
+                             std::string(volume.rest.begin()->key())));
 }
 
 /// The path inside the volume that is mounted; empty: the whole of it.

@@ -195,7 +195,7 @@ void ContainerMachine::sandbox_gone(bool expected, PodTime now) {
     was_started_ = false;
     if (!busy()) return;
     end(killed("Error",
-               expected ? "" : "the init of the pod was killed, and everything in it with it"),
+               expected ? "" : "the pod's init was killed, and with it everything in the pod"),
         now);
 }
 
@@ -296,9 +296,7 @@ void ContainerMachine::refresh() {
 
 void ContainerMachine::recover_ended(PodTime now) {
     if (record().state == State::kRunning)
-        end(killed("ContainerStatusUnknown",
-                   "the container was not there any more when muster came back"),
-            now);
+        end(killed("ContainerStatusUnknown", "the container was gone when muster came back"), now);
     finished_ = now.mono;
     counts_as_restart_ = record().state == State::kWaiting && record().last.has_value();
 }

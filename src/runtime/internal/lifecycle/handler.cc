@@ -55,7 +55,7 @@ Result<std::string> read_host(const json::object& fields, std::string_view where
     if (host.empty() || ::inet_pton(AF_INET, host.c_str(), &address) == 1) return host;
     return Error(
         Code::kUnsupported,
-        fmt::format("{} has the host {}, which is no IPv4 address: leave it out to ask the "
+        fmt::format("{} has the host {}, which is not an IPv4 address: leave it out to ask the "
                     "pod itself, and name the virtual host in httpHeaders (Host)",
                     where, host));
 }

@@ -33,7 +33,7 @@ Task<Result<tcp::socket>> connect(asio::any_io_executor executor, OpenSocket ope
     CO_TRY(UniqueFd fd, open());
     boost::system::error_code error;
     const auto address = asio::ip::make_address_v4(host, error);
-    if (error) co_return Error(Code::kInvalid, fmt::format("{} is no address", host));
+    if (error) co_return Error(Code::kInvalid, fmt::format("{} is not an address", host));
     tcp::socket socket(executor);
     socket.assign(tcp::v4(), fd.get(), error);
     if (error) co_return Error(Code::kInternal, error.message());

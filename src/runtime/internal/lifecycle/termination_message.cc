@@ -45,7 +45,7 @@ std::string tail_of_log(const std::filesystem::path& path) {
     std::string text;
     for (std::string_view left = file; !left.empty();) {
         const std::size_t end = left.find('\n');
-        // The first may be cut; then it is no CRI line, or one that begins late.
+        // The first may be cut; then it is not a CRI line, or one that begins late.
         if (const auto line = pod_init::parse_cri_line(left.substr(0, end))) {
             text += line->text;
             if (line->full) text += '\n';

@@ -34,7 +34,7 @@ class CgroupFiles {
 /// This machine's. Needs no state, and outlives everything.
 CgroupFiles& kernel_cgroup_files();
 
-/// Removes a group and all below it, from the leaves up; what is gone already is no error. Groups
+/// Removes a group and all below it, from the leaves up; what is gone already is not an error. Groups
 /// that still have processes stay and are the error.
 Result<void> remove_cgroup_tree(CgroupFiles& files, const std::string& group);
 

@@ -271,7 +271,7 @@ void Cgroups::explain(bool root) {
             missing += fmt::format("{}{}", missing.empty() ? "" : ", ", to_string(controller));
     if (missing.empty()) return;
     obstacle_ = fmt::format(
-        "this machine lets muster limit no {} ({}). To have limits enforced start it with "
+        "muster can't limit {} on this machine ({}). To have limits enforced, start it with "
         "systemd-run {}--scope -p Delegate=yes muster ...{}",
         missing, problem_.empty() ? "no tree of cgroups with it is mounted" : problem_,
         root ? "" : "--user ", root ? "" : ", or as root");

@@ -153,7 +153,7 @@ class ContainerSecurityPlan {
             return Error(Code::kInvalid,
                          user ? "container's runAsUser breaks non-root policy"
                               : "container has runAsNonRoot and image will run as root: here it "
-                                "runs as who started muster. Set runAsUser");
+                                "runs as the user who started muster. Set runAsUser");
         if (uid != caller_.uid && !caller_.may_change()) {
             give_up("runAsUser", kOneUser);
             uid = caller_.uid;

@@ -33,7 +33,8 @@ EgressSetup set_up_egress(const asio::any_io_executor& executor, PodFabric& fabr
         setup.egress = *std::move(way);
     else
         setup.notice = fmt::format(
-            "pods reach each other, but nothing outside of this machine, which refuses at once: {}",
+            "pods reach each other, but nothing outside of this machine; connections there are "
+            "refused at once: {}",
             way.error().message());
     std::error_code error;
     if (!fs::is_regular_file(kMachine, error)) return setup;

@@ -14,7 +14,7 @@
 namespace muster::runtime {
 
 std::string format_address(std::uint32_t host_order);
-/// Of "10.0.0.1"; 0 for a text that is no IPv4 address.
+/// Of "10.0.0.1"; 0 for a text that is not an IPv4 address.
 std::uint32_t parse_address(std::string_view text);
 
 /// The network on which all pods hang: a network namespace of our own that routes between one veth

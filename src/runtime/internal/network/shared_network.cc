@@ -22,8 +22,8 @@ Result<UniqueFd> claim_shared_network() {
     if (errno != EADDRINUSE) return system_error("claiming the shared network", errno);
     return Error(
         Code::kUnavailable,
-        "another muster runs pods on this machine's network, where its jobs and ours could "
-        "meet by their ports: wait until it has ended, or give pods networks of their own "
+        "another muster runs pods on this machine's network, where its jobs and ours could use the "
+        "same ports: wait until it has ended, or give pods networks of their own "
         "(--sandbox namespaces)");
 }
 

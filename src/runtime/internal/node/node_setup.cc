@@ -96,8 +96,8 @@ Result<NodeParts> set_up_node(const asio::any_io_executor& executor, NodeOptions
         notices.push_back(std::move(opened.notice));
         if (options.server)
             notices.emplace_back(
-                "pods have no tokens of their service accounts, as all see the same files: what "
-                "asks the API in them uses a kubeconfig");
+                "pods have no tokens of their service accounts, as all see the same files: "
+                "programs in them that call the API need a kubeconfig");
     }
     TRY_VOID(end_unreachable(recovered, host.fabric ? host.fabric->network().descriptor() : -1));
     host.cleanup = options.cleanup;

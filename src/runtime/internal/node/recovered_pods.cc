@@ -26,7 +26,7 @@ Result<RecoveredPods> recover_pods(const fs::path& state_dir) {
         }
         if (pod.error().code() != Code::kUnavailable) {
             Error failed = std::move(pod.error());
-            return failed.prefix("finding the pods that go on");
+            return failed.prefix("finding the pods that still run");
         }
         remove_pod_directory(entry.path());
     }

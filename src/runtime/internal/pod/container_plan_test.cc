@@ -54,7 +54,7 @@ TEST_F(HiddenByTmp, IsAFileThatIsThereAndThatNoMountShows) {
          {at("/tmp"), at(path("data"))},
          path("data-2/train.py")},
         {"it is not on the machine", {path("data/none.py")}, {at("/tmp")}, ""},
-        {"it is no path", {"tmp/train.py", "--out=/tmp"}, {at("/tmp")}, ""},
+        {"it is not a path", {"tmp/train.py", "--out=/tmp"}, {at("/tmp")}, ""},
         {"/tmp itself is there", {"ls", "/tmp"}, {at("/tmp")}, ""},
         {"the first one is named", {script, path("data-2")}, {at("/tmp")}, script},
     };

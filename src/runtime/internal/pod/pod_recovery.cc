@@ -36,7 +36,7 @@ RecoveredContainer PodRecovery::recover(std::size_t index, RecoveredStarts::Star
     ContainerRun* const run = pod_.runs.newest(index);
     if (run == nullptr) return container;
     if (auto entered = pod_.isolation.enter(index, start.report.id); !entered)
-        log::warning("the limits of a container that runs can't be looked after",
+        log::warning("the limits of a running container can't be watched",
                      {{"pod", pod_.name()},
                       {"container", pod_.container(index).name},
                       {"error", entered.error().message()}});

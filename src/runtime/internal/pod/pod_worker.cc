@@ -192,7 +192,7 @@ void PodWorker::sandbox_failed(const char* reason, std::string message) {
 
 Task<void> PodWorker::take_over_sandbox() {
     if (auto prepared = co_await prepare_recovered_pod(); !prepared)
-        log::warning("what a pod needs to start containers again is not there",
+        log::warning("what a pod needs to restart containers is missing",
                      {{"pod", pod_.name()}, {"error", prepared.error().message()}});
     co_await read_reports();
 }

@@ -65,7 +65,7 @@ std::optional<std::string> never_fits(const Unit& unit, const SchedulingNode& no
         return fmt::format(
             "{}{} and this machine has {} in all. {}", what, who, have.to_string(),
             unit.is_gang()
-                ? "They can never run here at once: lower their requests or replicas, or say with "
+                ? "They can never run here together: lower their requests or replicas, or say with "
                   "runPolicy.schedulingPolicy.minAvailable how many are enough to start"
                 : "It can never run here: lower its requests");
     }
@@ -95,13 +95,12 @@ std::string describe(const Lack& lack, const SchedulingPod& pod, const Unit& uni
         fmt::format("0/1 nodes are available: 1 Insufficient {}: ", lack.resource);
     if (!unit.is_gang() || fit >= unit.size)
         return fmt::format(
-            "{}the pod asks for {}, and {} of {} are taken by pods that run. It waits until enough "
+            "{}the pod asks for {}, and {} of {} are taken by running pods. It waits until enough "
             "of them end",
             what, lack.wanted.to_string(), lack.taken.to_string(), lack.have.to_string());
     return fmt::format(
         "{}{} of {} pods of {} fit: {} asks for {}, and {} of {} are free. They start together: "
-        "all "
-        "wait until enough of what runs ends",
+        "all wait until enough running pods end",
         what, fit, unit.size, unit.first().job, name_of(pod), lack.wanted.to_string(),
         (lack.have - lack.taken).to_string(), lack.have.to_string());
 }

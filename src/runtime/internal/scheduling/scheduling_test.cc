@@ -168,13 +168,13 @@ TEST(ScheduleGangs, WhatWaitsSaysForWhat) {
         EXPECT_EQ(placement.message,
                   "0/1 nodes are available: 1 Insufficient cpu: 3 of 4 pods of PyTorchJob d fit: "
                   "d-worker-3 asks for 2, and 1500m of 5 are free. They start together: all wait "
-                  "until enough of what runs ends");
+                  "until enough running pods end");
     placements = schedule(
         {member("ns/d0", "PyTorchJob d", 3000, 2), member("ns/d1", "PyTorchJob d", 3000, 2)},
         node(5));
     EXPECT_EQ(placements.at(0).message,
               "0/1 nodes are available: 1 Insufficient cpu: the 2 pods of PyTorchJob d that start "
-              "together ask for 6 and this machine has 5 in all. They can never run here at once: "
+              "together ask for 6 and this machine has 5 in all. They can never run here together: "
               "lower their requests or replicas, or say with "
               "runPolicy.schedulingPolicy.minAvailable how many are enough to start");
     placements = schedule({member("ns/d0", "PyTorchJob d", 1, 2)}, node(5));
