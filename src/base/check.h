@@ -7,8 +7,8 @@ namespace muster {
 
 }  // namespace muster
 
-/// Aborts on a state that can't be, in every build. Never for input or for the environment: those
-/// are errors.
+/// Aborts, in every build, on a state that must be impossible. Never used for input or the
+/// environment: those lead to errors.
 #define CHECK(condition, why)                                            \
     do {                                                                 \
         if (!(condition)) [[unlikely]]                                   \

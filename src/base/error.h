@@ -8,15 +8,15 @@
 
 namespace muster {
 
-/// What kind of failure it is. The set mirrors the `reason` of a Kubernetes Status; a code exists
-/// only if some caller acts on it, and everything else is in the message.
+/// The kind of a failure. The set mirrors the `reason` of a Kubernetes Status; a code exists only
+/// if some caller acts on it, and everything else is in the message.
 enum class Code {
-    kBadRequest,  ///< the request itself can't be understood
+    kBadRequest,  ///< the request can't be understood
     kNotFound,
     kAlreadyExists,
     kConflict,  ///< optimistic concurrency lost: read again and retry
     kGone,      ///< the revision asked for is too old: list again
-    kInvalid,   ///< understood and refused; `causes` name the fields
+    kInvalid,   ///< understood but refused; `causes` name the fields
     kUnauthorized,
     kForbidden,
     kMethodNotAllowed,
@@ -24,14 +24,14 @@ enum class Code {
     kTooLarge,
     kTooManyRequests,  ///< retry after `retry_after`
     kTimeout,
-    kUnavailable,  ///< the other side is away; the request had no effect
+    kUnavailable,  ///< the other side can't be reached; the request had no effect
     kCancelled,    ///< our own stop; never swallowed, never logged as an error
     kInternal,
 };
 
 std::string_view to_string(Code code);
 
-/// One field that is wrong. `reason` is a Kubernetes cause reason (`FieldValueRequired`, ...).
+/// One field with an error. `reason` is a Kubernetes cause reason (`FieldValueRequired`, ...).
 struct Cause {
     std::string reason;
     std::string message;
@@ -61,10 +61,10 @@ class Error {
         retry_after_ = delay;
         return *this;
     }
-    /// Puts the context before the message: "reading config.yaml: no such file".
+    /// Prepends context to the message: "reading config.yaml: no such file".
     Error& prefix(std::string_view context);
 
-    /// True for the outcomes that belong to normal work and get no error log.
+    /// True for outcomes of normal work, which are not logged as errors.
     bool is_expected() const {
         return code_ == Code::kConflict || code_ == Code::kGone || code_ == Code::kCancelled;
     }

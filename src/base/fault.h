@@ -8,9 +8,9 @@
 
 namespace muster {
 
-/// Switches fault points on for the current run: each site is chosen once per run with
-/// `site_probability`, and a chosen site fires with `fire_probability` each time it is passed.
-/// Off in production: then a fault point costs one load of a pointer.
+/// Switches fault points on for the current run: each site is chosen once per run with probability
+/// `site_probability`, and a chosen site fires with probability `fire_probability` each time it is
+/// passed. Off in production, where a fault point costs one load of a pointer.
 class FaultPlan {
   public:
     FaultPlan(std::uint64_t seed, double site_probability, double fire_probability);

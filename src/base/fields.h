@@ -4,8 +4,8 @@
 
 namespace muster {
 
-/// Takes what comes before `separator` off the front of `text`, and the separator with it; all of
-/// it where there is none.
+/// Removes the text before `separator` from the front of `text`, with the separator, and returns
+/// it; all of `text` if it has no separator.
 inline std::string_view take_field(std::string_view& text, std::string_view separator) {
     const std::size_t end = text.find(separator);
     const std::string_view taken = text.substr(0, end);

@@ -11,7 +11,7 @@ namespace muster::log {
 
 enum class Level { kDebug, kInfo, kWarning, kError, kOff };
 
-/// One `key=value` of a line. Secrets never go into one.
+/// One `key=value` of a line. It must never contain a secret.
 struct Field {
     template <class T>
     Field(std::string_view k, const T& v) : key(k), value(fmt::format("{}", v)) {}
@@ -20,13 +20,13 @@ struct Field {
     std::string value;
 };
 
-/// kJson: one object a line, with `ts` (RFC 3339), `level`, `msg` and each field by its key, all of
-/// them texts.
+/// kJson: one object a line, with `ts` (RFC 3339), `level`, `msg` and each field under its key, all
+/// of them strings.
 enum class Format { kText, kJson };
 
 void set_level(Level level);
 bool enabled(Level level);
-/// Of lines to standard error; a sink of one's own gets text.
+/// The format of lines on standard error; a sink set by set_sink() always gets text.
 void set_format(Format format);
 
 /// Replaces the sink (standard error by default); tests and the simulation capture lines with it.
@@ -34,8 +34,8 @@ void set_format(Format format);
 using Sink = std::function<void(Level, std::string_view line)>;
 void set_sink(Sink sink);
 
-/// Writes "message key=value key=value". The message is a constant; what varies is in the fields,
-/// so that lines can be searched and counted.
+/// Writes "message key=value key=value". The message is constant and variable parts are in the
+/// fields, so that lines can be searched and counted.
 void write(Level level, std::string_view message, std::initializer_list<Field> fields);
 
 inline void debug(std::string_view message, std::initializer_list<Field> fields = {}) {

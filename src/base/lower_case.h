@@ -5,7 +5,8 @@
 
 namespace muster {
 
-/// ASCII letters in lower case; what is compared without case here has no others.
+/// The text with ASCII letters in lower case. Texts that we compare without case have no other
+/// letters.
 inline std::string lower_case(std::string_view text) {
     std::string lower(text);
     for (char& c : lower)

@@ -7,8 +7,7 @@
 
 namespace muster {
 
-/// The decimal number that the whole text is. Nothing for another text, and for a number that T
-/// does not hold.
+/// The number if the whole text is a decimal number that fits into T; otherwise nothing.
 template <class T>
 std::optional<T> parse_number(std::string_view text) {
     T number{};

@@ -6,7 +6,7 @@
 
 namespace muster {
 
-/// Randomness that can be replayed. Seeded from the system in production, from the seed under
+/// Randomness that can be replayed. Seeded from the system in production and from the seed under
 /// simulation; nothing else in the project may draw random numbers.
 class Rng {
   public:

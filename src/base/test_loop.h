@@ -12,8 +12,8 @@
 
 namespace muster {
 
-/// The loop of a test: owns it, and runs tasks on it to their ends. A fixture derives from
-/// SimulatedLoop, or from RealLoop where real processes or files are at work.
+/// The event loop of a test: owns it, and runs tasks on it to completion. A fixture derives from
+/// SimulatedLoop, or from RealLoop if it uses real processes or files.
 class TestLoop {
   public:
     TestLoop() = default;
@@ -21,15 +21,15 @@ class TestLoop {
     TestLoop(const TestLoop&) = delete;
     TestLoop& operator=(const TestLoop&) = delete;
 
-    /// Runs `task` to its end and returns its value, or throws what it threw. Time passes only as
-    /// far as the task needs.
+    /// Runs `task` to completion and returns its value, or throws what it threw. Time passes only
+    /// as far as the task needs.
     template <class T>
     T await(Task<T> task);
 
-    /// Runs until `done()`. Throws std::logic_error when that never comes.
+    /// Runs until `done()` is true. Throws std::logic_error if that can't happen any more.
     virtual void run_until(const std::function<bool()>& done) = 0;
 
-    /// Lets happen what is ready; no time passes.
+    /// Runs everything that is ready; no time passes.
     void settle();
 
     asio::io_context context;
@@ -39,17 +39,17 @@ class TestLoop {
     void run_to_end(Task<void> task);
 };
 
-/// Virtual time: waiting costs nothing. A task that waits for what never happens throws.
+/// Virtual time: waiting costs nothing. A task that waits for something that never happens throws.
 class SimulatedLoop : public TestLoop {
   public:
     void run_until(const std::function<bool()>& done) override;
-    /// Lets `time` pass, and happen what happens until then.
+    /// Lets `time` pass, and runs everything that is due until then.
     void advance(Duration time);
 
     SimClock clock;
 };
 
-/// Real time. What takes longer than any test may wait throws.
+/// Real time. A wait that takes longer than any test may wait throws.
 class RealLoop : public TestLoop {
   public:
     static constexpr Duration kTooLong = std::chrono::seconds(20);

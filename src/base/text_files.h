@@ -6,8 +6,8 @@
 
 namespace muster {
 
-/// The whole of a file whose size is not known before it is read, as those of /proc and of cgroups.
-/// Plain system calls.
+/// The content of a file whose size is not known before it is read, such as those of /proc and of
+/// cgroups. Uses plain system calls.
 Result<std::string> read_text(const std::string& path);
 
 }  // namespace muster

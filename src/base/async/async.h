@@ -9,7 +9,7 @@ namespace muster {
 
 namespace asio = boost::asio;
 
-/// What every coroutine of ours returns. Parameters of coroutines are values, or references to
+/// The return type of all our coroutines. Parameters of coroutines are values, or references to
 /// things that outlive the task group that runs them: anything else dangles at the first
 /// suspension.
 template <class T>

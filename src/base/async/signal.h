@@ -6,12 +6,13 @@
 
 namespace muster {
 
-/// Wakes coroutines that wait for a change. Carries no value: whoever wakes looks at the state
-/// again. A notify with nobody waiting is lost, so wait only after having looked:
+/// Wakes coroutines that wait for a change. It carries no value: a coroutine that wakes looks at
+/// the state again. A notification is lost if no coroutine waits, so check the state before
+/// waiting:
 ///
 ///     while (queue.empty()) co_await changed.wait();
 ///
-/// Thread: one loop. Destroying it while somebody waits cancels the waiters.
+/// Thread: one loop. Destroying it cancels the coroutines that wait.
 class Signal {
   public:
     explicit Signal(const asio::any_io_executor& executor) : timer_(executor) {

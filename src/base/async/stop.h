@@ -12,7 +12,7 @@
 
 namespace muster {
 
-/// Ends one task from elsewhere, whenever it is asked to: also before the task began. Costs less
+/// Ends one task from elsewhere, whenever it is asked to, even before the task began. Costs less
 /// than a race of two coroutines (first_of(), within()), since nothing waits beside the task.
 ///
 /// Outlives the task that it runs. Thread: one loop.
@@ -28,8 +28,8 @@ class Stop {
     }
     bool asked() const { return asked_; }
 
-    /// What `task` returns, or nothing when it was asked to end and did so. A cancellation of the
-    /// caller reaches the task and is thrown as any other. Once.
+    /// The result of `task`, or nothing if it was asked to end and did so. A cancellation of the
+    /// caller reaches the task and is thrown as usual. To be called once.
     template <class T>
     Task<std::optional<T>> run(Task<T> task) {
         if (asked_) co_return std::nullopt;

@@ -32,9 +32,9 @@ class TaskGroup {
 
     /// Cancels every task without waiting.
     void cancel();
-    /// Cancels and returns when none is left. Not from a task of this very group.
+    /// Cancels all tasks and returns when none is left. Not to be called from a task of this group.
     Task<void> stop();
-    /// Returns when no task is left, cancelling none.
+    /// Waits until no task is left, without cancelling any.
     Task<void> join();
 
     std::size_t size() const { return tasks_.size(); }

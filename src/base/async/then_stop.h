@@ -8,9 +8,9 @@
 
 namespace muster {
 
-/// Runs `task`, and then cancels and awaits what `group` still has: also when the task throws or
-/// the caller is cancelled, before that or while it waits here. So a group may live in a coroutine
-/// beside what its tasks refer to. The caller can be cancelled afterwards as before.
+/// Runs `task`, then cancels and awaits what is left in `group`, even if the task throws or the
+/// caller is cancelled before that or while it waits here. So a group may live in a coroutine
+/// beside what its tasks refer to. Afterwards the caller can be cancelled as before.
 inline Task<void> then_stop(Task<void> task, TaskGroup& group) {
     std::exception_ptr thrown;
     try {
@@ -19,8 +19,9 @@ inline Task<void> then_stop(Task<void> task, TaskGroup& group) {
         thrown = std::current_exception();
     }
     for (bool stopped = false; !stopped;) {
-        // A cancelled coroutine can't wait for anything until it says that it knows. It may have
-        // been cancelled when nothing was left to wait for, and then nobody has thrown it.
+        // A cancelled coroutine can't wait for anything until it resets its cancellation state. It
+        // may have been cancelled when there was nothing left to wait for, so that nothing was
+        // thrown.
         const auto state = co_await asio::this_coro::cancellation_state;
         if (state.cancelled() != asio::cancellation_type::none && !thrown)
             thrown = std::make_exception_ptr(

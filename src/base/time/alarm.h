@@ -7,11 +7,11 @@
 
 namespace muster {
 
-/// Calls somebody at a time that may be set anew at any moment. To set it costs nothing where it
-/// is not earlier than the one before: whoever has a deadline that mostly moves away need not race
+/// Calls a function at a time that may be changed at any moment. Setting a time costs nothing if it
+/// is not earlier than the previous one, so an owner whose deadline mostly moves away need not race
 /// each of its waits against a timer.
 ///
-/// The owner runs run() in a task for as long as it is to ring. Thread: one loop.
+/// The owner runs run() in a task for as long as the alarm may ring. Thread: one loop.
 class Alarm {
   public:
     Alarm(const asio::any_io_executor& executor, Clock& clock, std::function<void()> due)
@@ -23,7 +23,7 @@ class Alarm {
         if (at < planned_) earlier_.notify_all();
     }
 
-    /// Rings once for each time that was set and has come.
+    /// Rings once for each time that was set and has passed.
     Task<void> run();
 
   private:

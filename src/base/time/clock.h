@@ -8,7 +8,7 @@ namespace muster {
 
 using Duration = std::chrono::nanoseconds;
 
-/// Time that only goes forward; its origin means nothing.
+/// Time that only moves forward; its origin has no meaning.
 struct MonotonicClock {
     using rep = Duration::rep;
     using period = Duration::period;
@@ -22,7 +22,7 @@ using Instant = MonotonicClock::time_point;
 using WallTime = std::chrono::sys_time<Duration>;
 
 /// The only source of time and of waiting. The clock owns the timers, so that under simulation time
-/// passes when nothing else can happen, and tests never wait.
+/// passes when nothing else can happen, and tests never really wait.
 ///
 /// Thread: the loop that it was made for.
 class Clock {
@@ -32,16 +32,17 @@ class Clock {
     virtual Instant now() const = 0;
     virtual WallTime wall_now() const = 0;
 
-    /// Returns at `deadline` or later; at once if it has passed. Throws
-    /// boost::system::system_error(operation_aborted) when the waiting coroutine is cancelled,
-    /// as every Asio operation does.
+    /// Returns at `deadline` or later; immediately if it has passed. Throws
+    /// boost::system::system_error(operation_aborted) if the waiting coroutine is cancelled, as
+    /// every Asio operation does.
     virtual Task<void> sleep_until(Instant deadline) = 0;
 
-    /// Returns once wall_now() >= `deadline`; at once if it is. Follows a calendar clock that is
-    /// set meanwhile: set forward over the deadline, it ends there and then; set back, it lasts
-    /// longer. Cancelled as sleep_until() is.
+    /// Returns once wall_now() >= `deadline`; immediately if it is. Follows changes of the calendar
+    /// clock: if it is set forward past the deadline, the wait ends right away; if it is set back,
+    /// the wait lasts longer. Cancelled as sleep_until() is.
     ///
-    /// Each real sleeper holds a descriptor: who has many such deadlines waits for the earliest.
+    /// Each real sleeper holds a descriptor: a caller with many such deadlines should wait for the
+    /// earliest only.
     virtual Task<void> sleep_until_wall(WallTime deadline) = 0;
 
     Task<void> sleep_for(Duration duration) { return sleep_until(now() + duration); }

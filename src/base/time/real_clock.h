@@ -4,8 +4,8 @@
 
 namespace muster {
 
-/// CLOCK_MONOTONIC with Asio timers, CLOCK_REALTIME with timerfds, on the awaiting coroutine's
-/// executor. Without a free descriptor, a wait for calendar time looks at the clock every second.
+/// CLOCK_MONOTONIC with Asio timers, CLOCK_REALTIME with timerfds, on the executor of the awaiting
+/// coroutine. If no descriptor is free, a wait for calendar time checks the clock every second.
 class RealClock final : public Clock {
   public:
     Instant now() const override;

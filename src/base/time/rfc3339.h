@@ -6,7 +6,7 @@
 
 namespace muster {
 
-/// "2026-01-02T03:04:05Z", with so many digits (0, 6 or 9) after a point behind the seconds.
+/// "2026-01-02T03:04:05Z", with `fraction_digits` (0, 6 or 9) digits after the seconds.
 std::string format_rfc3339(WallTime time, int fraction_digits = 0);
 
 }  // namespace muster

@@ -11,11 +11,11 @@
 
 namespace muster {
 
-/// Virtual time for tests and simulation. Time stands still until `advance_*` moves it; sleepers
-/// wake in the order of their deadlines, equal deadlines in the order in which they went to sleep,
-/// whichever of the two clocks they wait for, so that equal seeds give equal runs.
+/// Virtual time for tests and simulation. Time does not move until `advance_*` moves it. Sleepers
+/// wake in the order of their deadlines, and at equal deadlines in the order in which they went to
+/// sleep, whichever of the two clocks they wait for, so that equal seeds give equal runs.
 ///
-/// The map of its own is 270 times cheaper than real Asio timers driven by a fake clock.
+/// This map of sleepers is 270 times cheaper than real Asio timers driven by a fake clock.
 class SimClock final : public Clock {
   public:
     explicit SimClock(WallTime start = WallTime(std::chrono::seconds(1'700'000'000)))
@@ -28,15 +28,15 @@ class SimClock final : public Clock {
     Task<void> sleep_until(Instant deadline) override;
     Task<void> sleep_until_wall(WallTime deadline) override;
 
-    /// The next wake-up of either clock, as both go now, or Instant::max() when nobody sleeps or
-    /// all sleep for ever.
+    /// The next wake-up of either clock, as both run now; Instant::max() if no one sleeps or all
+    /// sleep without end.
     Instant next_deadline() const;
-    /// Moves to the next deadline and posts its sleeper. False when there is none.
+    /// Moves to the next deadline and posts its sleeper. False if there is none.
     bool advance_to_next();
     /// Moves to `time`, posting every sleeper due on the way.
     void advance_to(Instant time);
-    /// A step of the calendar clock alone, as an NTP correction or an operator makes it. Posts
-    /// those who slept until a calendar time that it reaches or jumps over.
+    /// A step of the calendar clock alone, like that of an NTP correction or an administrator.
+    /// Posts the sleepers whose calendar deadline it reaches or jumps over.
     void skew_wall(Duration step);
 
   private:
@@ -44,8 +44,8 @@ class SimClock final : public Clock {
         asio::any_completion_handler<void(boost::system::error_code)> handler;
         asio::any_io_executor executor;
     };
-    /// Sleepers by deadline and then by the order in which they went to sleep; the sequence counts
-    /// over both kinds.
+    /// Sleepers by deadline and then in the order in which they went to sleep; the sequence numbers
+    /// cover both kinds.
     template <class Time>
     using Sleepers = std::map<std::pair<Time, std::uint64_t>, Sleeper>;
 
@@ -54,7 +54,7 @@ class SimClock final : public Clock {
     template <class Time>
     static void complete(Sleepers<Time>& sleepers, typename Sleepers<Time>::iterator sleeper,
                          boost::system::error_code error);
-    /// When the earliest calendar sleeper wakes unless the calendar is stepped again.
+    /// When the earliest calendar sleeper wakes, unless the calendar is stepped again.
     Instant next_wall_deadline() const;
 
     Instant now_{};
@@ -65,7 +65,7 @@ class SimClock final : public Clock {
     Sleepers<WallTime> wall_sleepers_;  // none of them due
 };
 
-/// Runs `context` until nothing is ready and nobody sleeps before `until`. Handlers run at the
+/// Runs `context` until nothing is ready and no sleeper is due before `until`. Handlers run at the
 /// virtual instant at which they became ready.
 void run_simulation(asio::io_context& context, SimClock& clock, Instant until = Instant::max());
 

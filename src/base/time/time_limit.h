@@ -17,8 +17,8 @@ Task<void> keep_result(Task<T> task, std::optional<T>& result) {
 
 }  // namespace internal
 
-/// What `task` returns, or nullopt if it has not ended after `time`: then it was cancelled, and has
-/// ended. What the task throws is thrown, a cancellation of the caller among it.
+/// The result of `task`, or nullopt if it has not ended after `time`: then it was cancelled, and has
+/// ended. What the task throws is thrown, including a cancellation of the caller.
 template <class T>
 Task<std::optional<T>> within(Clock& clock, Duration time, Task<T> task) {
     std::optional<T> result;
