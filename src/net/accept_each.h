@@ -9,12 +9,12 @@
 
 namespace muster::net {
 
-/// Hands each connection that comes to `take`, until the listener is closed. Others run after every
-/// few of them, so that a flood of clients keeps nobody waiting; a few at a time, since each of
-/// those who run may be busy for as long as it takes to fill the listener's queue. While this
-/// process has no descriptor or memory for one it says so once, pauses, and tries again:
-/// connections that end give some back. `what`: "connections to the store", for that message.
-/// Listener and clock outlive it.
+/// Hands each incoming connection to `take` until the listener is closed. It lets other tasks run
+/// after every few connections, so that a flood of clients starves no one; only a few at a time,
+/// since each of those tasks may take as long as it takes to fill the listener's queue. If this
+/// process has no descriptor or memory for a connection, it logs that once, pauses, and tries
+/// again: connections that end give some back. `what`: "connections to the store", for that
+/// message. Listener and clock outlive it.
 Task<void> accept_each(Listener& listener, Clock& clock, std::string what,
                        std::function<void(std::unique_ptr<ByteStream>)> take);
 

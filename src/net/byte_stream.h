@@ -13,8 +13,8 @@
 
 namespace muster::net {
 
-/// A few pieces of memory that go out as one: a head and its body in one system call, in one TLS
-/// record. Refers to memory of others.
+/// A few pieces of memory that are sent as one: a head and its body in one system call or one TLS
+/// record. Refers to the memory of the caller.
 class ConstBuffers {
   public:
     static constexpr std::size_t kMost = 4;
@@ -24,7 +24,7 @@ class ConstBuffers {
     ConstBuffers(std::initializer_list<asio::const_buffer> pieces);                        // NOLINT
 
     std::span<const asio::const_buffer> pieces() const { return {pieces_.data(), count_}; }
-    /// In bytes.
+    /// The total, in bytes.
     std::size_t size() const;
     /// Drops the first `bytes` of them.
     void consume(std::size_t bytes);
@@ -35,53 +35,54 @@ class ConstBuffers {
     std::size_t count_ = 0;
 };
 
-/// A two-way connection of bytes. Owns what is below it (a socket, another stream); destroying it
-/// closes, and nothing may wait in it then.
+/// A two-way connection of bytes. Owns the layer below it (a socket, another stream); destroying it
+/// closes it, and no operation may be waiting then.
 ///
 /// One reader and one writer at a time, which may be two coroutines. A waiting operation throws
 /// operation_aborted when its coroutine is cancelled: a cancelled reader loses no byte and may read
-/// again, after a cancelled write the stream is of no use for writing. Errors: kUnavailable when
-/// the connection broke, kCancelled after a close() of this side.
+/// again, but after a cancelled write nothing more can be written. Errors: kUnavailable when the
+/// connection broke, kCancelled after a close() of this side.
 ///
 /// Thread: the loop that it was made for.
 class ByteStream {
   public:
     virtual ~ByteStream() = default;
 
-    /// Waits for at least one byte. 0 is the other side's clean end; so is every later read. An
-    /// empty buffer is not allowed.
+    /// Waits for at least one byte. 0 is the other side's clean end, and every later read returns
+    /// it too. An empty buffer is not allowed.
     virtual Task<Result<std::size_t>> read_some(asio::mutable_buffer into) = 0;
-    /// Returns when all bytes are handed to the layer below. The memory stays until then.
+    /// Returns when all bytes were handed to the layer below. The memory must stay valid until
+    /// then.
     virtual Task<Result<void>> write(ConstBuffers bytes) = 0;
-    /// The same without waiting, for whoever would rather not be a coroutine for an answer of a few
-    /// bytes: how many of them were taken. None where there is no room, where that can't be told
-    /// (as of some layers), and on a connection that broke: write() says which. Not while another
-    /// write goes on.
+    /// The same without waiting, for callers that don't want a coroutine for an answer of a few
+    /// bytes. Returns how many bytes were taken: 0 if there is no room, if the layer can't tell, or
+    /// if the connection broke (write() says which). Not while another write is in progress.
     virtual std::size_t write_now(ConstBuffers bytes);
-    /// True when write_now() took bytes that the layer below had no room for. The next write()
-    /// sends them first, also one of nothing.
+    /// True if write_now() took bytes that the layer below had no room for. The next write() sends
+    /// them first, even if that write is empty.
     virtual bool has_unsent() const { return false; }
-    /// A clean end of what this side sends; reading goes on. Nothing may be written afterwards.
+    /// A clean end of what this side sends; reading is still possible. Nothing may be written
+    /// afterwards.
     virtual Task<Result<void>> shut_down_write() = 0;
-    /// At once. What waits ends with kCancelled. The other side reads what was written before, and
-    /// then what it can't tell from a clean end; over TLS it can.
+    /// Immediate. Waiting operations end with kCancelled. The other side reads what was written
+    /// before, and then an end that it can't distinguish from a clean one; over TLS it can.
     virtual void close() = 0;
-    /// True when something has come that nobody has read, an end included, as far as that can be
-    /// seen without waiting. For whoever keeps a connection on which nothing should come.
+    /// True if unread input has arrived, an end included, as far as that can be seen without
+    /// waiting. For owners of a connection on which nothing should arrive.
     virtual bool has_input() const = 0;
-    /// Where the other side is, for people: "127.0.0.1:4711", "unix", "memory".
+    /// The other side's address, for people: "127.0.0.1:4711", "unix", "memory".
     virtual std::string peer_address() const = 0;
 };
 
-/// Where connections come in. Destroying it closes; what is accepted is not affected.
-/// Thread: the loop that it was made for.
+/// A source of incoming connections. Destroying it closes it; accepted connections are not
+/// affected. Thread: the loop that it was made for.
 class Listener {
   public:
     virtual ~Listener() = default;
 
-    /// The next connection. kTooManyRequests when this process or machine has no descriptor or
-    /// memory for it: worth another try a little later. kCancelled after close(). Throws
-    /// operation_aborted when cancelled, and loses no connection by it.
+    /// The next connection. kTooManyRequests if this process or machine has no descriptor or memory
+    /// for it: worth another try a little later. kCancelled after close(). Throws operation_aborted
+    /// when cancelled, and loses no connection by that.
     virtual Task<Result<std::unique_ptr<ByteStream>>> accept() = 0;
     virtual void close() = 0;
     /// "127.0.0.1:6443", "[::1]:6443", "unix:/run/x.sock", "memory".

@@ -8,7 +8,7 @@
 
 namespace muster::net {
 
-/// Does what the stream below does, which it owns: for those that differ from it in little.
+/// Forwards every call to the stream below, which it owns; a base for streams that change little.
 class ForwardingStream : public ByteStream {
   public:
     Task<Result<std::size_t>> read_some(asio::mutable_buffer into) override {

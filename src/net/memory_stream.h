@@ -8,11 +8,11 @@
 namespace muster::net {
 
 /// Two ends of a connection inside this process, for tests and the simulation. Each direction holds
-/// at most `capacity` bytes: then its writer waits.
+/// at most `capacity` bytes; beyond that its writer waits.
 std::pair<std::unique_ptr<ByteStream>, std::unique_ptr<ByteStream>> make_memory_streams(
     const asio::any_io_executor& executor, std::size_t capacity = std::size_t{64} * 1024);
 
-/// A listener that is reached by a call.
+/// A listener that connect() reaches.
 class MemoryListener final : public Listener {
   public:
     explicit MemoryListener(asio::any_io_executor executor,

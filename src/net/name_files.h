@@ -13,18 +13,19 @@ namespace muster::net {
 /// Where names are looked up, and for how long.
 struct NameFiles {
     std::string resolv_conf = "/etc/resolv.conf";
-    std::uint16_t port = 53;  ///< of its servers
-    /// For one answer of one server; twice as long each time that all were asked in vain.
+    std::uint16_t port = 53;  ///< of the name servers
+    /// For one answer of one server; doubled each time that all servers were asked in vain.
     std::chrono::milliseconds first_try = std::chrono::seconds(1);
-    Duration patience = std::chrono::seconds(5);  ///< for all of it
+    Duration patience = std::chrono::seconds(5);  ///< for everything together
 };
 
-/// The addresses of a host, those to be tried first in front, without the system's resolver: a
-/// static program can't load its modules. /etc/hosts first, then the servers of resolv.conf with
-/// its search domains and options (ndots, rotate), IPv4 and IPv6 at once, by UDP, and by TCP what
-/// is too long for it. An address is its own.
+/// The addresses of a host, best first, without the system's resolver, whose modules a static
+/// program can't load. Reads /etc/hosts first, then asks the servers of resolv.conf with its search
+/// domains and options (ndots, rotate), for IPv4 and IPv6 at the same time, by UDP, and by TCP if
+/// an answer is too long for it. An IP address is its own result.
 ///
-/// kUnavailable when it has none or nobody tells in time. Blocks meanwhile. Any thread.
+/// kUnavailable if the host has no address or no server answers in time. Blocks until then. Any
+/// thread.
 Result<std::vector<std::string>> addresses_by_files(const std::string& host,
                                                     const NameFiles& files = {});
 

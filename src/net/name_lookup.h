@@ -11,20 +11,20 @@
 
 namespace muster::net {
 
-/// Looks names of hosts up as this machine does (/etc/hosts, DNS), without holding up the loop.
-/// Nothing is remembered. Thread: the loop of its executor. stop() it before it is destroyed.
+/// Looks up host names as this machine does (/etc/hosts, DNS), without blocking the loop. Results
+/// are not cached. Thread: the loop of its executor. stop() it before it is destroyed.
 class NameLookup {
   public:
     explicit NameLookup(asio::any_io_executor executor);
 
-    /// The addresses of `host`, those to be tried first in front. An address is its own, and
-    /// "localhost" is what connect_tcp() takes it for. kUnavailable when it has none or nobody
-    /// tells; kCancelled after stop(). Who asks for a name that is being looked up gets that
-    /// answer.
+    /// The addresses of `host`, best first. An IP address is its own result, and "localhost" means
+    /// the same as in connect_tcp(). kUnavailable if the host has no address or no server answers;
+    /// kCancelled after stop(). Callers that ask for the same name at the same time share one
+    /// lookup.
     Task<Result<std::vector<std::string>>> addresses(std::string host);
 
-    /// Ends what waits at once, and returns when the system's resolver is done with what it was
-    /// asked: it can't be interrupted, its own limits end it.
+    /// Ends waiting calls immediately, and returns when the system's resolver has finished: it
+    /// can't be interrupted, only its own limits end it.
     Task<void> stop();
 
   private:

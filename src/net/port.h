@@ -6,7 +6,7 @@
 
 namespace muster::net {
 
-/// "6443": digits alone, from 1 to 65535. Nullopt for anything else.
+/// "6443": only digits, from 1 to 65535. Nullopt for anything else.
 std::optional<std::uint16_t> parse_port(std::string_view text);
 
 }  // namespace muster::net

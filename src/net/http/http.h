@@ -19,8 +19,8 @@ struct HttpHeader {
     std::string_view value;
 };
 
-/// Header fields in their order, names compared without case. Keeps all text in one buffer that is
-/// reused after clear(): views into it end with the next change.
+/// Header fields in their order; names are compared without case. Keeps all text in one buffer that
+/// is reused after clear(): views into it are valid until the next change.
 class HttpHeaders {
   public:
     HttpHeaders() = default;
@@ -29,16 +29,16 @@ class HttpHeaders {
     }
 
     void add(std::string_view name, std::string_view value);
-    /// Replaces all of that name by one.
+    /// Replaces all fields of that name by one.
     void set(std::string_view name, std::string_view value);
     void erase(std::string_view name);
     void clear();
 
-    /// The first of that name.
+    /// The first field of that name.
     std::optional<std::string_view> find(std::string_view name) const;
     bool contains(std::string_view name) const { return find(name).has_value(); }
     std::size_t count(std::string_view name) const;
-    /// Whether a field of that name, read as a list ("a, b"), has `token`, without case.
+    /// Whether a field of that name, read as a list ("a, b"), has `token`, compared without case.
     bool has_token(std::string_view name, std::string_view token) const;
 
     std::size_t size() const { return fields_.size(); }
@@ -82,11 +82,11 @@ class HttpHeaders {
     std::vector<Field> fields_;
 };
 
-/// Whether both are the same letters but for case (ASCII).
+/// Whether both are equal but for the case of ASCII letters.
 bool equal_without_case(std::string_view a, std::string_view b);
-/// The words of a status line: "Not Found"; "" for a number that has none.
+/// The reason phrase of a status line: "Not Found"; "" for a status that has none.
 std::string_view reason_phrase(unsigned status);
-/// What may stand in a header: a token as name; a value without control characters.
+/// Whether it may be a header: the name is a token, the value has no control characters.
 bool is_valid_header(std::string_view name, std::string_view value);
 /// "Basic dXNlcjpwYXNzd29yZA==".
 std::string basic_authorization(std::string_view user, std::string_view password);
@@ -100,10 +100,10 @@ struct HttpRequest {
     std::string body;
     int minor_version = 1;  ///< of HTTP/1.x
     std::string peer_address;
-    /// Of a client that showed one over TLS and that the server's CA signed.
+    /// Set if the client showed a certificate over TLS that the server's CA signed.
     std::optional<PeerCertificate> client_certificate;
 
-    /// The target up to its '?', and behind it.
+    /// The target up to its '?', and after it.
     std::string_view path() const;
     std::string_view query() const;
 };

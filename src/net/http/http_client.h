@@ -37,7 +37,7 @@ struct HttpClientOptions {
 class HttpBody {
   public:
     virtual ~HttpBody() = default;
-    /// Status and header fields; the body in it is empty.
+    /// Status and header fields; its body is empty.
     virtual const HttpResponse& head() const = 0;
     /// The next piece, never empty; nullopt at the end. kTimeout when the connection broke before
     /// the end. One caller at a time; cancelling it leaves the body usable.
@@ -49,14 +49,14 @@ struct HttpUpgrade {
     std::unique_ptr<ByteStream> stream;  ///< null if it is not a 101
 };
 
-/// HTTP/1.1 requests to one server over connections that are kept. There is no limit to the
-/// connections in use; a call that finds none idle makes one.
+/// HTTP/1.1 requests to one server over connections that are kept alive. The number of connections
+/// in use is not limited; a call that finds none idle makes one.
 ///
-/// An answer of whatever status is a value. Errors: kBadRequest for what can't be sent,
-/// kUnavailable when the request certainly had no effect, kTimeout when it may have had one,
-/// kCancelled after stop(). A kept connection that turns out to be closed is replaced by a new one
-/// without a word if nothing was sent on it, or if repeating the request changes nothing (GET,
-/// HEAD, PUT, DELETE, OPTIONS).
+/// An answer with any status is a value. Errors: kBadRequest for a request that can't be sent,
+/// kUnavailable if the request certainly had no effect, kTimeout if it may have had one, kCancelled
+/// after stop(). A kept connection that turns out to be closed is silently replaced by a new one if
+/// nothing was sent on it, or if repeating the request changes nothing (GET, HEAD, PUT, DELETE,
+/// OPTIONS).
 ///
 /// Thread: the loop of its executor. stop() it before it is destroyed.
 class HttpClient {
@@ -69,19 +69,19 @@ class HttpClient {
 
     /// The whole answer within `time`.
     Task<Result<HttpResponse>> call(HttpRequest request, Duration time);
-    /// The head of the answer within `time`, and all of the body within `body_time` of it: then the
-    /// connection is closed, and read() says kTimeout.
+    /// The head of the answer within `time`, and the whole body within `body_time` of it: after
+    /// that the connection is closed, and read() returns kTimeout.
     Task<Result<std::unique_ptr<HttpBody>>> stream(HttpRequest request, Duration time,
                                                    Duration body_time = Duration::max());
-    /// `request` has its Connection and Upgrade fields.
+    /// `request` must have its Connection and Upgrade fields.
     Task<Result<HttpUpgrade>> upgrade(HttpRequest request, Duration time);
 
-    /// What is connected now serves what runs on it and nothing more, as when it was made by who we
-    /// are no longer: idle connections are closed, those in use when their answer is complete.
+    /// Lets no new request use the present connections, for example after the credentials changed:
+    /// idle connections are closed now, those in use when their answer is complete.
     void retire_connections();
 
-    /// Closes all connections and returns when nothing of the client itself is left. Calls end with
-    /// kCancelled; bodies and calls end before the client is destroyed.
+    /// Closes all connections and returns when no task of the client is left. Calls end with
+    /// kCancelled; bodies and calls must end before the client is destroyed.
     Task<void> stop();
 
     std::size_t idle_connections() const;

@@ -16,7 +16,7 @@
 
 namespace muster::net {
 
-/// A server over memory on virtual time, and what its clients see as text.
+/// A server over memory on virtual time, and what its clients receive as text.
 class ServerFixture : public ::testing::Test, public SimulatedLoop {
   protected:
     ServerFixture() {
@@ -29,7 +29,7 @@ class ServerFixture : public ::testing::Test, public SimulatedLoop {
         log::set_sink({});
     }
 
-    /// For whoever has what its handlers use.
+    /// For fixtures that own what its handlers use.
     void stop() {
         if (server_) await(server_->stop());
         server_.reset();
@@ -43,11 +43,11 @@ class ServerFixture : public ::testing::Test, public SimulatedLoop {
         if (tls) tls_ = TlsFixture::get().server_context(clock, true);
         server_->serve(std::move(listener), tls_.get());
     }
-    /// What a handler returns that is not a coroutine. One that captures may not be: it could go
-    /// before its frame.
+    /// For a handler that is not a coroutine. A handler that captures must not be one: it could be
+    /// destroyed before its frame.
     static Task<void> answered() { co_return; }
 
-    /// Answers with the request, as it was understood.
+    /// Answers with the request as the server understood it.
     void start_echo(HttpServerLimits limits = {}) {
         start(
             [this](HttpExchange& exchange) -> Task<void> {
@@ -92,8 +92,8 @@ class ServerFixture : public ::testing::Test, public SimulatedLoop {
         }
         co_return all;
     }
-    /// All that comes as an answer to `text` up to the end of the connection, which the client
-    /// does not end first.
+    /// Everything that arrives in answer to `text` up to the end of the connection, which the
+    /// client does not end first.
     std::string conversation(std::string text) {
         auto stream = connect();
         send(*stream, std::move(text));

@@ -15,7 +15,7 @@ struct TunnelEnd {
     std::uint16_t port;
 };
 
-/// Who we are to the proxy; empty: nobody.
+/// Our credentials for the proxy; empty for none.
 struct ProxyLogin {
     std::string user;
     std::string password;
@@ -24,13 +24,14 @@ struct ProxyLogin {
     friend bool operator==(const ProxyLogin&, const ProxyLogin&) = default;
 };
 
-/// Has the HTTP proxy behind `stream` open a way to `to` (RFC 9110, section 9.3.6) and returns it.
-/// kForbidden when the proxy refuses, kUnauthorized when it wants another login, kUnavailable when
-/// the connection broke. It may wait as long as the proxy likes: whoever calls sets a limit.
+/// Makes the HTTP proxy at the other end of `stream` open a tunnel to `to` (RFC 9110, section
+/// 9.3.6) and returns it. kForbidden if the proxy refuses, kUnauthorized if it requires another
+/// login, kUnavailable if the connection broke. The proxy may take any time: the caller sets a
+/// limit.
 Task<Result<std::unique_ptr<ByteStream>>> tunnel_through_http(std::unique_ptr<ByteStream> stream,
                                                               TunnelEnd to, ProxyLogin login);
 
-/// The same with a SOCKS 5 proxy (RFC 1928), its login with RFC 1929.
+/// The same through a SOCKS 5 proxy (RFC 1928), with its login (RFC 1929).
 Task<Result<std::unique_ptr<ByteStream>>> tunnel_through_socks(std::unique_ptr<ByteStream> stream,
                                                                TunnelEnd to, ProxyLogin login);
 

@@ -16,7 +16,7 @@
 namespace muster::net {
 
 struct WebSocketOptions {
-    /// Of a message that comes in, however many frames it has; a larger one ends the connection.
+    /// Limit of an incoming message, however many frames it has; a larger one ends the connection.
     std::size_t message_bytes = std::size_t{4} * 1024 * 1024;
 };
 
@@ -25,32 +25,32 @@ struct WebSocketMessage {
     std::string bytes;
 };
 
-/// How the other side took leave.
+/// How the other side closed the connection.
 struct WebSocketClose {
     std::uint16_t code = 1000;  ///< 1005 when it gave none
     std::string reason;
 };
 
 /// Messages in both directions (RFC 6455) over a stream that was upgraded. Owns the stream;
-/// destroying it closes.
+/// destroying it closes it.
 ///
-/// One reader and one writer at a time, which may be two coroutines; pings are answered by the
-/// reader. Cancelling a reader loses nothing; after a cancelled write nothing can be written.
-/// Thread: the loop of the stream.
+/// One reader and one writer at a time, which may be two coroutines; the reader answers pings.
+/// Cancelling a reader loses nothing; after a cancelled write nothing can be written. Thread: the
+/// loop of the stream.
 class WebSocket {
   public:
     virtual ~WebSocket() = default;
 
     /// The next message; nullopt after the other side's close frame, which is answered. kBadRequest
-    /// when it broke the protocol, which it is told; kUnavailable when the connection ended without
-    /// a close frame.
+    /// if the other side broke the protocol, which it is told; kUnavailable if the connection ended
+    /// without a close frame.
     virtual Task<Result<std::optional<WebSocketMessage>>> read() = 0;
-    /// One message in one frame. `bytes` stays until it returns. Text must be UTF-8.
+    /// Sends one message in one frame. `bytes` stays valid until it returns. Text must be UTF-8.
     virtual Task<Result<void>> write(bool text, std::string_view bytes) = 0;
-    /// At most 125 bytes. Its answer keeps read() waiting and a connection alive.
+    /// At most 125 bytes. The reader drops the answer, which keeps the connection alive.
     virtual Task<Result<void>> ping(std::string bytes) = 0;
-    /// Says farewell, once; nothing may be written afterwards. The other side's farewell comes
-    /// through read().
+    /// Sends a close frame, once; nothing may be written afterwards. The other side's close frame
+    /// arrives through read().
     virtual Task<Result<void>> close(std::uint16_t code, std::string reason) = 0;
 
     /// The sub-protocol that was agreed on, or "".
@@ -64,11 +64,11 @@ struct WebSocketAcceptance {
     std::string protocol;
 };
 
-/// Whether `request` asks for a WebSocket, well or not.
+/// Whether `request` asks for a WebSocket, correctly or not.
 bool asks_for_web_socket(const HttpRequest& request);
-/// Judges a request. The sub-protocol is the first of the client's that is among `protocols`; a
-/// client that offers only others is refused, one that offers none gets none. kBadRequest for a
-/// request that is none, kUnsupported for another version.
+/// Checks a request. The sub-protocol is the first of the client's that is among `protocols`; a
+/// client that offers only others is refused, one that offers none gets none. kBadRequest if it is
+/// not a valid request for a WebSocket, kUnsupported for another version.
 Result<WebSocketAcceptance> judge_web_socket(const HttpRequest& request,
                                              const std::vector<std::string>& protocols);
 
@@ -77,9 +77,9 @@ Task<Result<std::unique_ptr<WebSocket>>> accept_web_socket(HttpExchange& exchang
                                                            std::vector<std::string> protocols,
                                                            WebSocketOptions options);
 
-/// Asks for one with `request` (target and fields of the caller's), offering `protocols`. An answer
-/// other than 101 is an error with its status and text: kUnauthorized, kForbidden, kNotFound or
-/// kBadRequest; otherwise errors are those of HttpClient.
+/// Requests one with `request` (the caller sets its target and fields), offering `protocols`. An
+/// answer other than 101 is an error with its status and text: kUnauthorized, kForbidden, kNotFound
+/// or kBadRequest; other errors are those of HttpClient.
 Task<Result<std::unique_ptr<WebSocket>>> connect_web_socket(HttpClient& client, HttpRequest request,
                                                             std::vector<std::string> protocols,
                                                             Duration time,

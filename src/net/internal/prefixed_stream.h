@@ -7,7 +7,7 @@
 
 namespace muster::net {
 
-/// `stream`, with `prefix` to be read before what comes from it: bytes that were read too far.
+/// `stream`, with `prefix` read before its own input: bytes that were read too far.
 std::unique_ptr<ByteStream> make_prefixed_stream(std::string prefix,
                                                  std::unique_ptr<ByteStream> stream);
 

@@ -23,7 +23,7 @@ Task<Result<std::unique_ptr<ByteStream>>> connect_socket(
     asio::any_io_executor executor, asio::generic::stream_protocol::endpoint to, std::string name,
     TcpLiveness liveness = {});
 
-/// The same with a socket that is open already.
+/// The same with a socket that is already open.
 Task<Result<std::unique_ptr<ByteStream>>> connect_opened(
     Socket socket, asio::generic::stream_protocol::endpoint to, std::string name,
     TcpLiveness liveness = {});

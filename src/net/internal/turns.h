@@ -8,17 +8,18 @@
 
 namespace muster::net {
 
-/// Lets so many do something at once; who comes later waits, in order. When thousands come together
-/// some are done at any moment, instead of all of them at the end, when each may be too late.
+/// Limits how many coroutines do something at the same time; later ones wait, in order. When
+/// thousands arrive together, some are finished at any moment, instead of all of them at the end,
+/// when each may be too late.
 ///
-/// A turn ends with its holder. One that lasts for `longest` is nobody's any more when somebody
-/// waits: its holder goes on all the same, so who stalls on purpose keeps others waiting for no
-/// longer than that, from when the next one comes or goes.
+/// A turn ends with its holder. A turn that has lasted for `longest` is passed on if someone waits;
+/// its holder continues all the same. So a holder that stalls on purpose delays others for no
+/// longer than that, counted from when the next one arrives or leaves.
 ///
 /// Thread: one loop.
 class Turns {
   public:
-    /// The wish for a turn, and then the turn.
+    /// A request for a turn, and then the turn.
     class Turn {
       public:
         Turn(Turns& turns, const asio::any_io_executor& executor);
@@ -26,7 +27,7 @@ class Turns {
         Turn(const Turn&) = delete;
         Turn& operator=(const Turn&) = delete;
 
-        /// Returns when it has come.
+        /// Returns when the turn has come.
         Task<void> come();
 
       private:
@@ -35,8 +36,8 @@ class Turns {
 
         Turns& turns_;
         State state_ = State::kWaits;
-        std::list<Turn*>::iterator place_;  ///< of who waits or holds it
-        Instant since_;                     ///< it is held
+        std::list<Turn*>::iterator place_;  ///< of the coroutine that waits or holds it
+        Instant since_;                     ///< since when it is held
         Signal changed_;
     };
 
@@ -50,7 +51,7 @@ class Turns {
     std::size_t most_;
     Duration longest_;
     std::list<Turn*> waiting_;
-    std::list<Turn*> holding_;  ///< the oldest first
+    std::list<Turn*> holding_;  ///< oldest first
 };
 
 }  // namespace muster::net

@@ -21,22 +21,22 @@ struct Validity {
     WallTime until;
 };
 
-/// A certificate authority that signs leaves only. Errors of all of these: kInvalid for what was
-/// given, kInternal when OpenSSL fails.
+/// A certificate authority that signs only leaf certificates. Errors of all these functions:
+/// kInvalid for invalid arguments, kInternal if OpenSSL fails.
 Result<KeyPair> make_ca(std::string_view common_name, Validity validity);
 
 struct ServerNames {
     std::vector<std::string> addresses;  ///< IPv4 and IPv6
     std::vector<std::string> dns_names;
 };
-/// For servers. At least one name.
+/// For servers. At least one name is needed.
 Result<KeyPair> sign_server_certificate(const KeyPair& ca, std::string_view common_name,
                                         const ServerNames& names, Validity validity);
 /// For clients: a user and its groups, as Kubernetes reads them.
 Result<KeyPair> sign_client_certificate(const KeyPair& ca, const PeerCertificate& subject,
                                         Validity validity);
 
-/// When the first certificate of a PEM ends.
+/// When the first certificate of a PEM expires.
 Result<WallTime> certificate_expiry(std::string_view certificate_pem);
 /// The addresses and DNS names of the first certificate of a PEM.
 Result<ServerNames> certificate_names(std::string_view certificate_pem);

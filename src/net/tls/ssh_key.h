@@ -12,7 +12,7 @@ struct SshKey {
     std::string public_line;  ///< a line of authorized_keys, with its newline
 };
 
-/// A new ECDSA key on the curve P-521, which every OpenSSH since 5.7 takes. Thread: any.
+/// A new ECDSA key on the curve P-521, which every OpenSSH since 5.7 accepts. Thread: any.
 Result<SshKey> make_ssh_key();
 
 }  // namespace muster::net

@@ -10,7 +10,7 @@
 
 namespace muster::net {
 
-/// Who presented a certificate that our CA signed.
+/// The subject of a certificate that our CA signed.
 struct PeerCertificate {
     std::string common_name;
     std::vector<std::string> organizations;
@@ -18,12 +18,12 @@ struct PeerCertificate {
     friend bool operator==(const PeerCertificate&, const PeerCertificate&) = default;
 };
 
-/// TLS 1.2 or 1.3 over another stream. A clean end is the other side's close_notify; an end of the
-/// stream below without it is an error (kUnavailable). close() sends no close_notify:
+/// TLS 1.2 or 1.3 over another stream. The clean end is the other side's close_notify; an end of
+/// the stream below without it is an error (kUnavailable). close() does not send close_notify,
 /// shut_down_write() does.
 class TlsStream : public ByteStream {
   public:
-    /// The other side's certificate; a server's view of a client that showed none has none.
+    /// The other side's certificate; for a server, nullopt if the client showed none.
     virtual const std::optional<PeerCertificate>& peer_certificate() const = 0;
     /// "TLSv1.3".
     virtual std::string protocol() const = 0;
@@ -32,36 +32,36 @@ class TlsStream : public ByteStream {
 struct TlsServerOptions {
     std::string certificate_pem;  ///< its chain may follow
     std::string key_pem;
-    /// Clients may show a certificate; it must be signed by one of these. Empty: none is asked for.
+    /// Clients may show a certificate; one of these must have signed it. Empty: none is requested.
     std::string client_ca_pem = {};
 };
 
-/// What a server needs for its connections. Outlives them. Offers "http/1.1" to clients that ask by
+/// What a server needs for its connections. Outlives them. Offers "http/1.1" to clients that use
 /// ALPN.
 class TlsServerContext {
   public:
     virtual ~TlsServerContext() = default;
-    /// kInvalid when a PEM can't be read or key and certificate do not belong together. `clock`
-    /// tells which certificates are valid now.
+    /// kInvalid if a PEM can't be read or key and certificate do not belong together. `clock`
+    /// decides which certificates are valid now.
     static Result<std::unique_ptr<TlsServerContext>> create(const Clock& clock,
                                                             TlsServerOptions options);
-    /// The server's side of the handshake. It may wait as long as the client likes, and for those
-    /// of others who came before: whoever calls sets a limit. kUnauthorized for a certificate of
-    /// the client that is not accepted, kUnavailable for everything else.
+    /// The server's side of the handshake. It may take as long as the client likes, and waits for
+    /// the handshakes of earlier clients: the caller sets a limit. kUnauthorized if the client's
+    /// certificate is not accepted, kUnavailable for everything else.
     virtual Task<Result<std::unique_ptr<TlsStream>>> accept(std::unique_ptr<ByteStream> below) = 0;
 };
 
-/// Whose signature makes a server's certificate good.
+/// Whose signature makes a server's certificate valid.
 enum class Trust {
-    kGiven,   ///< of the CAs in `ca_pem` alone
+    kGiven,   ///< only of the CAs in `ca_pem`
     kSystem,  ///< of those that this machine trusts
-    kAnyone,  ///< no certificate is looked at: whoever is in between can read and change everything
+    kAnyone,  ///< no certificate is checked: whoever is in between can read and change everything
 };
 
 struct TlsClientOptions {
     std::string ca_pem;
     Trust trust = Trust::kGiven;
-    /// Shown if the server asks; both or none.
+    /// Shown if the server asks; set both or none.
     std::string certificate_pem = {};
     std::string key_pem = {};
 };

@@ -9,10 +9,10 @@
 
 namespace muster::net {
 
-/// A CA, a server of it for 127.0.0.1 and localhost, and what both sides need to talk. All is made
-/// once for a test program and valid from an hour before `kFrom` for a year.
+/// A CA, a server certificate of it for 127.0.0.1 and localhost, and what both sides need to talk.
+/// Made once for a test program; valid from an hour before `kFrom` for a year.
 struct TlsFixture {
-    /// Where the calendar of a SimClock begins.
+    /// The calendar time at which a SimClock begins.
     static constexpr WallTime kFrom = WallTime(std::chrono::seconds(1'700'000'000));
     static Validity validity() {
         return {.from = kFrom - std::chrono::hours(1), .until = kFrom + std::chrono::days(365)};
@@ -30,7 +30,7 @@ struct TlsFixture {
                                                      bool with_certificate = false) const;
 };
 
-/// Real loops, and certificates that are valid at one moment only.
+/// Real loops with a fixed calendar, for certificates that are valid at one moment only.
 class FixedCalendar final : public Clock {
   public:
     explicit FixedCalendar(Clock& clock) : clock_(clock) {}

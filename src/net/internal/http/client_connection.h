@@ -13,10 +13,11 @@
 
 namespace muster::net {
 
-/// A request as bytes; kBadRequest for what would not arrive as it is meant.
+/// A request as bytes; kBadRequest if it would not arrive as it is meant.
 Result<std::string> request_head(const HttpRequest& request, std::string_view host);
 
-/// A client's end of a connection: sends a request, receives its answer, and again.
+/// The client's end of a connection: sends requests and receives their answers, one after the
+/// other.
 class ClientConnection {
   public:
     ClientConnection(const asio::any_io_executor& executor, std::unique_ptr<ByteStream> stream,
@@ -33,21 +34,21 @@ class ClientConnection {
     Task<Result<void>> exchange(const std::string& head, const HttpRequest& request,
                                 Progress& progress);
     HttpResponse& response() { return response_; }
-    /// Receives more of the body into response(), false at its end. May be cancelled and called
+    /// Receives more of the body into response(); false at its end. May be cancelled and called
     /// again.
     Task<Result<bool>> receive_body();
 
-    /// Whether another request may follow: the answer is complete, and nothing was said against it.
+    /// Whether another request may follow: the answer is complete, and neither side asked to close.
     bool reusable() const;
-    /// Reads while nothing is asked, to notice the server's end; anything that comes is one.
+    /// Reads while no request is in progress, to notice the server's end; any input counts as one.
     Task<void> watch_idle();
     TaskGroup& watch() { return watch_; }
     bool ended() const { return ended_; }
-    /// Of one that nothing is asked of: whether the server has said something all the same, or
-    /// ended it.
+    /// While no request is in progress: whether the server has sent something all the same, or
+    /// ended the connection.
     bool has_input() const { return ended_ || stream_->has_input(); }
 
-    // Of one that is kept for another request.
+    // Set while the connection is kept for another request.
     Instant kept_at{};
     bool is_watched = false;  ///< watch() notices the server's end
 
@@ -55,7 +56,7 @@ class ClientConnection {
         ended_ = true;
         stream_->close();
     }
-    /// After a 101: the connection, with what came behind the head.
+    /// After a 101: the connection, with the bytes that followed the head.
     std::unique_ptr<ByteStream> take_stream();
 
   private:

@@ -7,18 +7,18 @@
 
 namespace muster::net {
 
-/// Why a message is refused: for a request the status that says so.
+/// Why a message is refused; for a request, with the status to answer.
 struct HttpRefusal {
     unsigned status = 400;
     std::string reason;
 };
 
-/// Decodes a chunked body. Extensions and the trailer are judged and dropped: a trailer could name
-/// a length that somebody behind us believes.
+/// Decodes a chunked body. Extensions and the trailer are checked and dropped: a trailer could give
+/// a length that a reader behind us believes.
 class HttpChunks {
   public:
-    /// How many of `bytes` were used up; what they carry is appended to `body`. The rest is put
-    /// again, with more behind it.
+    /// How many of `bytes` were used; their content is appended to `body`. The caller passes the
+    /// rest again, with more bytes after it.
     std::expected<std::size_t, HttpRefusal> put(std::string_view bytes, std::string& body,
                                                 std::size_t body_limit);
     bool done() const { return state_ == State::kDone; }

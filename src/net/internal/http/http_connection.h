@@ -24,7 +24,7 @@ struct HttpServing {
           handler(std::move(called)),
           deadline_set(executor) {}
 
-    /// The Date field of an answer; made anew once a second.
+    /// The Date field of an answer; refreshed once a second.
     const std::string& date();
 
     asio::any_io_executor executor;
@@ -32,7 +32,7 @@ struct HttpServing {
     const HttpServerLimits limits;
     const HttpServer::Handler handler;
     bool stopping = false;
-    /// Somebody waits for a deadline to be set, since there was none.
+    /// True while the timer waits for a deadline to be set, since there was none.
     bool awaits_deadline = false;
     Signal deadline_set;
 
@@ -41,7 +41,7 @@ struct HttpServing {
     std::chrono::sys_seconds date_of_{std::chrono::seconds(-1)};
 };
 
-/// One client's connection: reads a request, runs the handler, sends the answer, and again.
+/// One client's connection: reads a request, runs the handler, sends the answer, and starts again.
 ///
 ///     handshake ─▶ head ─▶ body ─▶ answering ─┬─────────────────────┐
 ///                   ▲                         ├─▶ streaming ────────┤
@@ -49,24 +49,24 @@ struct HttpServing {
 ///                   └──────────── keep-alive ◀──────────────────────┘
 ///
 /// One coroutine does all that; during streaming a second one reads, to notice the client's end.
-/// Both run in `tasks`. To end the connection from outside is to cancel them: the first one then
-/// says its last word (408, 503, the end of a stream) if there is one to be said.
+/// Both run in `tasks`. Cancelling them ends the connection from outside: the first one then sends
+/// a last message (408, 503, the end of a stream) if one is possible.
 class HttpConnection {
   public:
-    /// `refused`: there are too many connections; its request is answered 503.
+    /// `refused`: there are too many connections, and its request is answered 503.
     HttpConnection(HttpServing& serving, std::unique_ptr<ByteStream> stream, TlsServerContext* tls,
                    bool refused);
 
-    /// Runs in `tasks`; when they have ended, so has the connection.
+    /// Runs in `tasks`; the connection is over when they have ended.
     Task<void> run();
     TaskGroup& tasks() { return tasks_; }
 
     /// When to call expire(); Instant::max() for never.
     Instant deadline() const { return deadline_; }
     void expire();
-    /// The server stops: ends what waits or streams, lets an answer be finished.
+    /// The server stops: ends waiting and streaming, but lets an answer finish.
     void stop();
-    /// The server waits no longer.
+    /// The server does not wait any longer.
     void abandon();
 
     // What HttpExchange offers.
@@ -91,16 +91,17 @@ class HttpConnection {
     /// False when the connection is over.
     Task<bool> answer_request();
     Task<void> last_word();
-    /// Waits for more bytes behind those that are there; false at the end or when it broke.
+    /// Waits for more bytes after the present ones; false at the end or if the connection broke.
     Task<bool> read_more();
     Task<void> watch_client();
     void make_room();
 
-    /// An answer of the server itself: text, and the end of the connection.
+    /// An answer of the server itself: a text, and then the end of the connection.
     Task<void> refuse(unsigned status, std::string reason);
     Task<bool> send_answer();
     Task<Result<void>> send(ConstBuffers bytes);
-    /// The head of an answer in `head_`. False: a header of the handler can't be sent.
+    /// Writes the head of an answer to `head_`. False if one of the handler's headers can't be
+    /// sent.
     bool make_head(unsigned status, const HttpHeaders& headers, std::optional<std::size_t> length,
                    bool chunked);
     Task<void> close_gently(bool discard_input);
@@ -120,13 +121,13 @@ class HttpConnection {
     bool head_time_runs_ = true;  // of a later request it begins with its first byte
     bool expired_ = false;
     bool client_gone_ = false;
-    bool sending_ = false;  // a write is under way or was cut off
+    bool sending_ = false;  // a write is in progress or was cut off
 
     std::vector<char> buffer_;  // received bytes are in [begin_, end_)
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
     bool input_ended_ = false;
-    bool watching_ = false;  // watch_client() reads, and nobody else may
+    bool watching_ = false;  // watch_client() reads, and nothing else may
     Signal watched_;
 
     HttpRequestParser parser_;

@@ -16,11 +16,10 @@ struct HttpMessageLimits {
     std::size_t body = std::size_t{3} * 1024 * 1024;
 };
 
-/// Reads one message after the other from bytes. Refuses whatever two readers could understand
+/// Parses one message after the other. Refuses everything that two readers could understand
 /// differently: several or odd lengths, lines that do not end in CR LF, folded lines.
 ///
-/// Whoever feeds it keeps the bytes that were not used up and puts them again, with more behind
-/// them.
+/// The caller keeps the bytes that were not used and passes them again, with more bytes after them.
 class HttpParser {
   public:
     HttpParser();
@@ -28,12 +27,12 @@ class HttpParser {
     HttpParser(const HttpParser&) = delete;
     HttpParser& operator=(const HttpParser&) = delete;
 
-    /// How many of `bytes` were used up. After the message's end none are; after a refusal nothing
-    /// may be put any more.
+    /// How many of `bytes` were used. After the message's end that is 0; after a refusal nothing
+    /// more may be passed.
     virtual std::expected<std::size_t, HttpRefusal> put(std::string_view bytes) = 0;
     virtual bool head_done() const = 0;
     virtual bool done() const = 0;
-    /// After the head: whether the connection may serve another message.
+    /// Valid after the head: whether the connection may serve another message.
     virtual bool keep_alive() const = 0;
 };
 
@@ -42,7 +41,8 @@ class HttpRequestParser final : public HttpParser {
     explicit HttpRequestParser(HttpMessageLimits limits);
     ~HttpRequestParser() override;
 
-    /// Starts with the next request, which replaces what `into` holds; `into` stays until its end.
+    /// Starts with the next request, which replaces the content of `into`; `into` stays valid until
+    /// its end.
     void begin(HttpRequest& into);
 
     std::expected<std::size_t, HttpRefusal> put(std::string_view bytes) override;
@@ -60,12 +60,12 @@ class HttpResponseParser final : public HttpParser {
     explicit HttpResponseParser(HttpMessageLimits limits);
     ~HttpResponseParser() override;
 
-    /// Starts with the next response. Body bytes are appended to `into.body`, from where they may
-    /// be taken at any time. `without_body`: it answers a HEAD.
+    /// Starts with the next response. Body bytes are appended to `into.body`, from which they may
+    /// be taken at any time. `without_body`: the response answers a HEAD.
     void begin(HttpResponse& into, bool without_body);
 
     std::expected<std::size_t, HttpRefusal> put(std::string_view bytes) override;
-    /// The other side ended the connection: the end of a body without a length, otherwise a
+    /// The other side ended the connection: this ends a body without a length; otherwise it is a
     /// refusal.
     std::expected<void, HttpRefusal> put_end();
     bool head_done() const override;

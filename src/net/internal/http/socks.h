@@ -13,22 +13,23 @@ namespace muster::net {
 
 enum class SocksMethod { kNone, kPassword };
 
-/// What a client says first.
+/// The client's first message.
 std::string socks_hello(bool has_login);
 inline constexpr std::size_t kSocksChoiceBytes = 2;
-/// How the proxy wants to know us. kUnauthorized when it takes nothing that we have.
+/// The authentication method that the proxy chose. kUnauthorized if it accepts none of ours.
 Result<SocksMethod> read_socks_choice(std::string_view bytes, bool has_login);
 
-/// kInvalid when user or password has no or more than 255 bytes.
+/// kInvalid if user or password is empty or longer than 255 bytes.
 Result<std::string> socks_login(const ProxyLogin& login);
 inline constexpr std::size_t kSocksVerdictBytes = 2;
 Result<void> read_socks_verdict(std::string_view bytes);
 
-/// kInvalid when the name has more than 255 bytes.
+/// kInvalid if the name is longer than 255 bytes.
 Result<std::string> socks_connect(const TunnelEnd& to);
-/// The reply up to the first byte of its address, whose length that one says for a name.
+/// The reply up to the first byte of its address; if the address is a name, that byte is its
+/// length.
 inline constexpr std::size_t kSocksReplyBytes = 5;
-/// How many bytes of the reply follow. kForbidden or kUnavailable when there is no connection.
+/// How many bytes of the reply follow. kForbidden or kUnavailable if the proxy did not connect.
 Result<std::size_t> read_socks_reply(std::string_view bytes);
 
 }  // namespace muster::net

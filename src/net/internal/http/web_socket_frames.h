@@ -21,7 +21,7 @@ enum class WebSocketOpcode : std::uint8_t {
 
 using WebSocketMask = std::array<std::uint8_t, 4>;
 
-/// What the other side did wrong, and the close code that tells it.
+/// What the other side did wrong, and the close code that says so.
 struct WebSocketViolation {
     std::uint16_t code;
     std::string reason;
@@ -30,11 +30,11 @@ struct WebSocketViolation {
 /// A whole message, or a control frame.
 struct WebSocketEvent {
     WebSocketOpcode kind = WebSocketOpcode::kBinary;
-    std::string bytes;             ///< of a close frame the reason
-    std::uint16_t close_code = 0;  ///< of a close frame; 1005 if it has none
+    std::string bytes;             ///< the reason, for a close frame
+    std::uint16_t close_code = 0;  ///< for a close frame; 1005 if it has none
 };
 
-/// Turns bytes into messages, and judges them: masks as the direction demands, lengths in their
+/// Turns bytes into messages and checks them: masks as the direction demands, lengths in their
 /// shortest form, fragments in order, text in UTF-8, no message over the limit.
 class WebSocketDecoder {
   public:
@@ -43,8 +43,8 @@ class WebSocketDecoder {
         : masked_(masked), message_limit_(message_limit) {}
 
     void put(std::string_view bytes) { pending_.append(bytes); }
-    /// The next event, or nullopt when more bytes are needed. Nothing comes after a violation or a
-    /// close frame.
+    /// The next event, or nullopt if more bytes are needed. Nothing follows a violation or a close
+    /// frame.
     std::expected<std::optional<WebSocketEvent>, WebSocketViolation> next();
 
   private:
@@ -63,22 +63,22 @@ class WebSocketDecoder {
     bool masked_;
     std::size_t message_limit_;
     std::string pending_;
-    std::size_t at_ = 0;  // what lies before was taken
-    /// A message whose last fragment has not come.
+    std::size_t at_ = 0;  // everything before it was taken
+    /// A message whose last fragment has not arrived.
     std::optional<WebSocketOpcode> open_;
     std::string message_;
     bool over_ = false;
 };
 
-/// The bytes before a payload. `mask` for a client, whose payload goes through apply_mask().
+/// The bytes before a payload. `mask` is for a client, whose payload goes through apply_mask().
 std::string web_socket_frame_head(WebSocketOpcode opcode, std::size_t payload_size,
                                   const std::optional<WebSocketMask>& mask);
 /// Masks and unmasks.
 void apply_mask(std::string& payload, const WebSocketMask& mask);
 
-/// The payload of a close frame; no more than a control frame holds.
+/// The payload of a close frame, cut to what a control frame holds.
 std::string close_payload(std::uint16_t code, std::string_view reason);
-/// Whether a close frame may carry it.
+/// Whether a close frame may carry this code.
 bool is_valid_close_code(std::uint16_t code);
 bool is_utf8(std::string_view text);
 

@@ -32,13 +32,13 @@ using SslContext = std::unique_ptr<SSL_CTX, OpensslFree<SSL_CTX_free>>;
 using Ssl = std::unique_ptr<SSL, OpensslFree<SSL_free>>;
 using AlternativeNames = std::unique_ptr<GENERAL_NAMES, OpensslFree<GENERAL_NAMES_free>>;
 
-/// "what: reason; reason" from OpenSSL's queue of this thread, which is empty afterwards.
+/// "what: reason; reason" from this thread's OpenSSL error queue, which is empty afterwards.
 Error openssl_error(Code code, std::string_view what);
 
-/// A BIO that reads `pem`, which it does not copy.
+/// A BIO that reads `pem` without copying it.
 Bio read_only_bio(std::string_view pem);
 Result<Certificate> parse_certificate(std::string_view pem);
-/// Without ever asking for a passphrase.
+/// Never asks for a passphrase.
 Result<PrivateKey> parse_private_key(std::string_view pem);
 
 std::string base64(std::string_view bytes);

@@ -12,16 +12,17 @@
 namespace muster::net {
 
 /// One TLS connection. OpenSSL reads records from `received_` and appends records to `to_send_`; it
-/// never touches the stream below, so that it works over any. An idle session holds some kilobytes.
+/// never touches the stream below, so that any stream will do. An idle session holds some
+/// kilobytes.
 class TlsSession final : public TlsStream {
   public:
-    /// `ssl` knows its role and has no BIO yet. `received`: what came already.
+    /// `ssl` knows its role and has no BIO yet. `received`: bytes that arrived already.
     TlsSession(const asio::any_io_executor& executor, Ssl ssl, std::unique_ptr<ByteStream> below,
                std::vector<char> received = {});
     ~TlsSession() override;
 
-    /// Before anything else, once. `refused`: what it is when the other side's part of it is wrong,
-    /// beyond a certificate that is not accepted.
+    /// To be called first, once. `refused`: the code for a failure of the other side's part other
+    /// than a certificate that is not accepted.
     Task<Result<void>> handshake(Code refused = Code::kUnavailable);
 
     Task<Result<std::size_t>> read_some(asio::mutable_buffer into) override;
@@ -43,15 +44,15 @@ class TlsSession final : public TlsStream {
     static int bio_read(BIO* bio, char* into, int size);
     static int bio_write(BIO* bio, const char* from, int size);
 
-    /// Waits for more records; to be called when OpenSSL has used up all that there were.
+    /// Waits for more records; to be called when OpenSSL has used up all present ones.
     Task<Result<void>> receive();
-    /// Sends what OpenSSL has made. Reader and writer both make records, one of them sends: who
-    /// finds the other sending waits for it.
+    /// Sends the records that OpenSSL has made. Reader and writer both make records but only one of
+    /// them sends; if the other one is sending, this waits for it.
     Task<Result<void>> send();
     Task<Result<void>> write_piece(asio::const_buffer piece);
-    /// Makes records of them; an error is OpenSSL's newest.
+    /// Makes records of these bytes; on failure the error is OpenSSL's newest.
     bool encrypt(std::string_view bytes);
-    /// What can go out without waiting does; true when that was all.
+    /// Sends what can be sent without waiting; true if that was everything.
     bool hand_on();
     Error handshake_failure(Code refused);
 
@@ -64,7 +65,7 @@ class TlsSession final : public TlsStream {
     std::string to_send_;
     Signal sent_;
     bool sending_ = false;
-    bool cut_ = false;        // a record may have been sent in part: nothing can follow it
+    bool cut_ = false;        // a record may have been sent in part, so nothing can follow it
     bool shut_down_ = false;  // close_notify was made
     bool closed_ = false;
 };
