@@ -21,7 +21,7 @@ inline std::string content_of(const std::filesystem::path& path) {
     return text.str();
 }
 
-/// A group in this machine's version 2 tree, whether or not it has controllers; gone in the end.
+/// A group in this machine's version 2 tree, with or without controllers; removed at the end.
 class Version2TestGroup {
   public:
     Version2TestGroup() {

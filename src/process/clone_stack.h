@@ -20,7 +20,7 @@ class CloneStack {
     CloneStack(const CloneStack&) = delete;
     CloneStack& operator=(const CloneStack&) = delete;
 
-    /// Null when it could not be mapped.
+    /// Null if it could not be mapped.
     void* top() const { return base_ == MAP_FAILED ? nullptr : static_cast<char*>(base_) + kSize; }
 
   private:

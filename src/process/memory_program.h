@@ -8,9 +8,10 @@
 
 namespace muster::process {
 
-/// A program that is carried in this one (its bytes, on pages of their own), as one to execute by
-/// descriptor. It lies in memory, so that a rebuilt or removed file does not matter to who runs it.
-/// kUnsupported where the system runs no such program; `what` is told then: "a pod's init".
+/// A descriptor to execute a program that is embedded in this one (its bytes, on pages of their
+/// own). It is in memory, so that processes that run it don't depend on a file that may be rebuilt
+/// or removed. kUnsupported if the system does not run such programs; `what` is for that message:
+/// "a pod's init".
 Result<UniqueFd> open_memory_program(const char* name, std::span<const char> image,
                                      std::string_view what);
 

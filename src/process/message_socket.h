@@ -10,22 +10,23 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 
-// Messages with descriptors between processes of ours, over SOCK_SEQPACKET. Plain system calls.
+// Messages with descriptors between our own processes, over SOCK_SEQPACKET. Uses plain system
+// calls.
 
 namespace muster::process {
 
 inline constexpr std::size_t kMaxMessage = std::size_t{12} * 1024;
 inline constexpr std::size_t kMaxMessageFds = 16;
 
-/// The two ends, close-on-exec.
+/// Both ends, close-on-exec.
 Result<std::pair<UniqueFd, UniqueFd>> make_message_pair();
 
-/// The descriptors stay the caller's. False: no room now, with MSG_DONTWAIT in `flags`.
+/// The caller keeps its descriptors. False: there is no room now, with MSG_DONTWAIT in `flags`.
 Result<bool> send_message(int socket, std::string_view bytes, std::span<const int> fds,
                           int flags = 0);
 
 struct Message {
-    std::string bytes;  ///< empty: the other end is closed
+    std::string bytes;  ///< empty if the other end is closed
     std::vector<UniqueFd> fds;
     bool nothing_yet = false;  ///< with MSG_DONTWAIT
 };

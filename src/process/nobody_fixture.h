@@ -11,16 +11,16 @@
 
 namespace muster::process {
 
-/// The ordinary user as which tests run that begin as root.
+/// The ordinary user that tests switch to if they start as root.
 inline constexpr uid_t kNobody = 65534;
 
-/// This process becomes it for good; its files of /proc stay its own.
+/// Switches this process to that user for good; its files in /proc stay its own.
 inline bool become_nobody() {
     return ::setgroups(0, nullptr) == 0 && ::setresgid(kNobody, kNobody, kNobody) == 0 &&
            ::setresuid(kNobody, kNobody, kNobody) == 0 && ::prctl(PR_SET_DUMPABLE, 1) == 0;
 }
 
-/// And goes into a user namespace where it is still nobody.
+/// Also enters a user namespace, in which it is still that user.
 inline bool enter_user_namespace() {
     if (::unshare(CLONE_NEWUSER) != 0) return false;
     std::ofstream("/proc/self/setgroups") << "deny";
@@ -29,7 +29,7 @@ inline bool enter_user_namespace() {
     return true;
 }
 
-/// Tried, not guessed: some kernels forbid it to ordinary users, and all to whoever is in a chroot.
+/// Tries it: some kernels forbid it to ordinary users, and all forbid it in a chroot.
 inline bool nobody_may_make_user_namespaces() {
     const pid_t child = ::fork();
     if (child == 0) ::_exit(become_nobody() && ::unshare(CLONE_NEWUSER) == 0 ? 0 : 1);

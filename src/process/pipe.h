@@ -17,7 +17,7 @@ struct Pipe {
     UniqueFd writer;
 };
 
-/// Closed on exec. `doing` is what the error says was tried. A plain system call.
+/// Closed on exec. `doing` says in the error what was attempted. A plain system call.
 inline Result<Pipe> make_pipe(std::string_view doing) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) < 0) return system_error(doing, errno);

@@ -4,21 +4,21 @@
 
 #include <vector>
 
-// For programs that load no library: plain system calls, and nothing of base/ but what costs
+// For programs that load no library: only plain system calls, and only parts of base/ that cost
 // nothing.
 
 namespace muster::process {
 
-/// Kills all descendants of the calling process, which must be a subreaper, and reaps them. Whole
-/// process groups at a time, which a fork can't outrun; what forks and leaves its group at each
-/// fork is hunted until none is left.
+/// Kills all descendants of the calling process, which must be a subreaper, and reaps them. It
+/// kills whole process groups, which a fork can't outrun; processes that leave their group at each
+/// fork are hunted until none is left.
 void kill_descendants();
 
-/// Kills them without waiting, in the same way; they are still to be reaped, and what one of them
-/// started meanwhile is still to be killed. False: there was none.
+/// Kills them in the same way without waiting: they still have to be reaped, and processes that
+/// they started meanwhile still have to be killed. False if there was none.
 bool kill_descendants_once();
 
-/// All below `root`, without it, as far as /proc shows them.
+/// All processes below `root`, without it, as far as /proc shows them.
 std::vector<pid_t> descendants_of(pid_t root);
 
 }  // namespace muster::process

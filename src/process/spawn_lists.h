@@ -7,10 +7,10 @@
 
 namespace muster {
 
-/// What posix_spawn is told of a new program. Which signals are blocked or ignored here is not its
-/// business. Owns the two lists.
+/// The attributes and file actions of a posix_spawn. The new program starts with no signal blocked
+/// or ignored, whatever holds in this process. Owns the two lists.
 struct SpawnLists {
-    /// `more_flags`: beside those of signals, such as POSIX_SPAWN_SETSID.
+    /// `more_flags`: in addition to those for signals, such as POSIX_SPAWN_SETSID.
     explicit SpawnLists(short more_flags);
     ~SpawnLists();
     SpawnLists(const SpawnLists&) = delete;
@@ -20,7 +20,7 @@ struct SpawnLists {
     posix_spawnattr_t attributes;
 };
 
-/// As arguments and environments are passed: ended by a null. Refers to `texts`.
+/// A null-terminated array as arguments and environments are passed. Refers to `texts`.
 std::vector<char*> spawn_pointers(const std::vector<std::string>& texts);
 
 }  // namespace muster
